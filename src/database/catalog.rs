@@ -1,0 +1,87 @@
+//! What is known of collections, and of the store as a whole.
+
+use foundationdb_tuple::{pack, unpack};
+
+use super::FORMAT;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Family;
+use crate::limits::COUNT_SHARDS;
+use crate::store::{RangeRead, Read, Transaction};
+
+/// A collection that holds a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collection {
+    /// Its name.
+    pub name: String,
+    /// How many documents it holds.
+    pub count: i64,
+}
+
+/// Whether the store is marked as one of ours.
+///
+/// # Errors
+/// `UNAVAILABLE`: its format is not the one that this program knows.
+pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
+    let Some(value) = read.get(&Family::Format.key()?).await? else {
+        return Ok(false);
+    };
+    match unpack::<(i64,)>(&value) {
+        Ok((FORMAT,)) => Ok(true),
+        Ok((other,)) => Err(Error::new(
+            ErrorKind::Unavailable,
+            format!("the store has format {other}; this program reads and writes format {FORMAT}"),
+        )),
+        Err(error) => Err(Error::internal(format!("the store's format: {error}"))),
+    }
+}
+
+pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
+    if !check_format(transaction).await? {
+        transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
+    }
+    Ok(())
+}
+
+/// Counts a document in or out. The count is spread over several keys.
+///
+/// # Errors
+/// `TOO_LARGE`: the collection's name.
+pub(super) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: i64) -> Result<()> {
+    let shard = rand::random_range(0..COUNT_SHARDS);
+    transaction.add(&Family::Count(collection, shard).key()?, by);
+    Ok(())
+}
+
+/// The collections that hold a document, by name.
+///
+/// # Errors
+/// What the store fails with.
+pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
+    let (mut begin, end) = Family::counts();
+    let mut found: Vec<Collection> = Vec::new();
+    let mut range = RangeRead::new(&begin, &end);
+    loop {
+        let batch = read.range(range).await?;
+        for (key, value) in batch.pairs.iter() {
+            count(&mut found, key, value);
+        }
+        let Some((last, _)) = batch.pairs.last().filter(|_| batch.more) else {
+            found.retain(|collection| collection.count > 0);
+            return Ok(found);
+        };
+        begin = [last, &[0]].concat();
+        range = RangeRead::new(&begin, &end);
+        range.resumed = true;
+    }
+}
+
+fn count(found: &mut Vec<Collection>, key: &[u8], value: &[u8]) {
+    let (Some(name), Ok(count)) = (Family::counted_collection(key), value.try_into()) else {
+        return;
+    };
+    let count = i64::from_le_bytes(count);
+    match found.last_mut().filter(|last| last.name == name) {
+        Some(last) => last.count += count,
+        None => found.push(Collection { name, count }),
+    }
+}

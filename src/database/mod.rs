@@ -1,0 +1,133 @@
+//! Operations on documents: each inside one transaction or snapshot of the store.
+
+mod catalog;
+mod children;
+mod part;
+mod plan;
+mod read;
+mod scan;
+mod write;
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
+pub use catalog::{Collection, collections};
+pub use children::{Child, Children, children};
+pub use part::Part;
+pub use plan::{Extent, ReadPlan};
+pub use read::{Answer, Want, load};
+pub use scan::{Foreign, Scan, Scanned};
+pub use write::{Existing, Put, insert, put};
+
+use crate::document::id::DocumentId;
+use crate::document::path::Place;
+use crate::error::{Error, Result};
+use crate::key::Family;
+use crate::store::{Outcome, Read, Settled, Store, Transaction, transact};
+
+/// The format of the bytes stored; docs/format.md draws it.
+pub const FORMAT: i64 = 1;
+
+/// A database of documents in a store.
+#[derive(Clone)]
+pub struct Database {
+    store: Arc<dyn Store>,
+}
+
+impl Database {
+    /// Opens the database that a store holds, or makes one in an empty store.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the store cannot serve, or its format is one of a newer program.
+    pub async fn open(store: Arc<dyn Store>, deadline: Instant) -> Result<Self> {
+        let database = Self { store };
+        let snapshot = database.snapshot().await?;
+        if !catalog::check_format(&*snapshot).await? {
+            let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+                Box::pin(async move {
+                    catalog::write_format(&*transaction)
+                        .await
+                        .map(Outcome::Commit)
+                })
+            };
+            database.transact(deadline, write).await?;
+        }
+        Ok(database)
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// A snapshot to read from.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`, `TIMEOUT`.
+    pub async fn snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.store.snapshot().await
+    }
+
+    /// Runs `body` in a transaction, again after a conflict.
+    ///
+    /// # Errors
+    /// As [`transact`].
+    pub async fn transact<T: Send>(
+        &self,
+        deadline: Instant,
+        body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Outcome<T>>> + Send,
+    ) -> Result<Settled<T>> {
+        transact(&*self.store, deadline, body).await
+    }
+}
+
+/// A document of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DocumentKey {
+    /// Its collection.
+    pub collection: String,
+    /// Its id in the collection.
+    pub id: DocumentId,
+}
+
+impl DocumentKey {
+    /// The document `id` of `collection`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: the two make a key past the
+    /// limit.
+    pub fn new(collection: impl Into<String>, id: DocumentId) -> Result<Self> {
+        let collection = collection.into();
+        check_collection(&collection)?;
+        let key = Self { collection, id };
+        // Its longest system key; what has room for that has room for the others.
+        Family::Version(&key.collection, &key.id).key()?;
+        Ok(key)
+    }
+
+    /// The key of a place of this document.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: it passes the limit on keys.
+    pub fn place(&self, place: &Place) -> Result<Vec<u8>> {
+        Family::Document(&self.collection, &self.id, place).key()
+    }
+}
+
+/// Checks the name of a collection.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is empty.
+pub fn check_collection(collection: &str) -> Result<()> {
+    if collection.is_empty() {
+        return Err(Error::bad_input("the collection's name is empty"));
+    }
+    Ok(())
+}
+
+/// The end of the range of keys that are `key` itself or stand below it.
+fn end_of(key: &[u8]) -> Vec<u8> {
+    [key, &[0xFF]].concat()
+}

@@ -1,0 +1,127 @@
+//! A part of a document that was read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{DocumentKey, end_of};
+use crate::document::leaf::Kind;
+use crate::document::path::{Path, Place, Segment, Token};
+use crate::error::{Error, Result};
+use crate::key::{JsonText, Malformed, append_segment, hex, kind_at};
+use crate::limits::RESPONSE_BYTES_MAX;
+use crate::store::Pairs;
+
+/// What stands at a place of a document: a slice of the pairs that some read brought.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The document.
+    pub document: Arc<DocumentKey>,
+    /// The place in the document.
+    pub place: Place,
+    key: Vec<u8>,
+    pairs: Arc<Pairs>,
+    range: Range<usize>,
+    whole: bool,
+}
+
+impl Part {
+    /// The part at `place`, whose key is `key`, among `pairs`; none if nothing is there. `whole`
+    /// says whether `pairs` has all of it or only its beginning.
+    pub(super) fn among(
+        document: Arc<DocumentKey>,
+        place: Place,
+        key: Vec<u8>,
+        pairs: Arc<Pairs>,
+        whole: bool,
+    ) -> Option<Self> {
+        let range = pairs.between(&key, &end_of(&key));
+        let part = Self {
+            document,
+            place,
+            key,
+            pairs,
+            range,
+            whole,
+        };
+        (!part.range.is_empty()).then_some(part)
+    }
+
+    /// Whether all of it was read.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// What kind of value it is.
+    ///
+    /// # Errors
+    /// `INTERNAL`: the pairs are none that a document has; the key is in the log.
+    pub fn kind(&self) -> Result<Kind> {
+        let (key, value) = self.pairs.get(self.range.start);
+        kind_at(&key[self.key.len()..], value).map_err(|error| malformed(error, key))
+    }
+
+    /// Its JSON text.
+    ///
+    /// # Errors
+    /// `INTERNAL`: the pairs are none that a document has; the key is in the log. `TOO_LARGE`: it
+    /// passes what one response may carry.
+    pub fn json(&self) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(32 * self.range.len());
+        let mut text = JsonText::new(&mut out);
+        for at in self.range.clone() {
+            let (key, value) = self.pairs.get(at);
+            text.push(&key[self.key.len()..], value)
+                .map_err(|error| malformed(error, key))?;
+        }
+        let (last, _) = self.pairs.get(self.range.end - 1);
+        text.finish().map_err(|error| malformed(error, last))?;
+        if out.len() > RESPONSE_BYTES_MAX {
+            return Err(too_large(out.len()));
+        }
+        Ok(out)
+    }
+
+    /// The part further down; none if nothing is there. Of a token of digits, whichever of its
+    /// readings holds something is meant.
+    pub fn at(&self, path: &Path) -> Option<Self> {
+        let mut part = self.clone();
+        for token in path.tokens() {
+            part = match token {
+                Token::Segment(segment) => part.child(segment.clone())?,
+                Token::Digits(digits) => part
+                    .child(Segment::Index(*digits))
+                    .or_else(|| part.child(Segment::Key(digits.to_string())))?,
+            };
+        }
+        Some(part)
+    }
+
+    fn child(&self, segment: Segment) -> Option<Self> {
+        let mut key = self.key.clone();
+        append_segment(&mut key, segment.as_ref());
+        Self::among(
+            self.document.clone(),
+            self.place.child(segment),
+            key,
+            self.pairs.clone(),
+            self.whole,
+        )
+    }
+
+    /// The pairs as they are stored.
+    pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.range.clone().map(|at| self.pairs.get(at))
+    }
+}
+
+/// The error about pairs that no document has: the client learns that, the log which key.
+pub(super) fn malformed(error: Malformed, key: &[u8]) -> Error {
+    Error::internal(format!("{error}, at the key {}", hex(key)))
+}
+
+pub(super) fn too_large(bytes: usize) -> Error {
+    Error::too_large(format!(
+        "what is stored here is more than one response may carry ({bytes} bytes; the limit is \
+         {RESPONSE_BYTES_MAX} bytes): read it in parts by path, or page it with `children`"
+    ))
+}

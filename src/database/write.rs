@@ -1,0 +1,159 @@
+//! Writing whole documents.
+
+use futures::future::try_join;
+
+use super::{DocumentKey, catalog, end_of};
+use crate::document::id::DocumentId;
+use crate::document::path::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Family, Leaves, Version};
+use crate::store::{RangeRead, Read, Transaction};
+
+/// What to do where a document is stored already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Fail with `ALREADY_EXISTS`.
+    Fail,
+    /// Leave it as it is.
+    Skip,
+    /// Put the new one in its place.
+    Replace,
+}
+
+/// What [`put`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// There was none; it was created.
+    Created,
+    /// There was one; it was replaced.
+    Replaced,
+    /// There was one; it was left as it is.
+    Skipped,
+}
+
+/// Stores a new document under `id`, or under the id that it names itself (`doc_id`), or under a
+/// random unused integer of 63 bits. Returns where.
+///
+/// # Errors
+/// `ALREADY_EXISTS`: something is stored there. `BAD_USER_INPUT`: its `doc_id` is no id.
+/// `TOO_LARGE`: a key passes the limit. What the store fails with.
+pub async fn insert(
+    transaction: &dyn Transaction,
+    collection: &str,
+    id: Option<DocumentId>,
+    leaves: &Leaves,
+) -> Result<DocumentKey> {
+    let id = match id {
+        Some(id) => Some(id),
+        None => leaves.own_id()?,
+    };
+    let document = match id {
+        Some(id) => DocumentKey::new(collection, id)?,
+        None => unused(transaction, collection).await?,
+    };
+    put(transaction, &document, leaves, Existing::Fail).await?;
+    Ok(document)
+}
+
+/// Stores a document where there is none, and does as told where there is one.
+///
+/// # Errors
+/// `ALREADY_EXISTS`: there is one, and that was told to fail. `TOO_LARGE`: a key passes the limit.
+/// What the store fails with.
+pub async fn put(
+    transaction: &dyn Transaction,
+    document: &DocumentKey,
+    leaves: &Leaves,
+    existing: Existing,
+) -> Result<Put> {
+    let prefix = document.place(&Place::default())?;
+    leaves.check_keys(prefix.len())?;
+    let present = stored(transaction, document, &prefix).await?;
+    if present.anything() {
+        match existing {
+            Existing::Fail => return Err(already_exists(document)),
+            Existing::Skip => return Ok(Put::Skipped),
+            Existing::Replace => transaction.clear_range(&prefix, &end_of(&prefix)),
+        }
+    }
+    if !present.entered {
+        let existence = Family::Existence(&document.collection, &document.id).key()?;
+        transaction.set(&existence, &[]);
+        catalog::add_to_count(transaction, &document.collection, 1)?;
+    }
+    write_leaves(transaction, &prefix, leaves);
+    write_version(transaction, document)?;
+    Ok(if present.anything() {
+        Put::Replaced
+    } else {
+        Put::Created
+    })
+}
+
+struct Present {
+    /// The catalog knows the document.
+    entered: bool,
+    /// Leaves are stored, perhaps by another program.
+    leaves: bool,
+}
+
+impl Present {
+    fn anything(&self) -> bool {
+        self.entered || self.leaves
+    }
+}
+
+async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Result<Present> {
+    let existence = Family::Existence(&document.collection, &document.id).key()?;
+    let end = end_of(prefix);
+    let (entered, first) = try_join(
+        read.get(&existence),
+        read.range(RangeRead::new(prefix, &end).at_most(1)),
+    )
+    .await?;
+    Ok(Present {
+        entered: entered.is_some(),
+        leaves: !first.pairs.is_empty(),
+    })
+}
+
+/// Writes the pairs of a whole document under one write conflict range.
+fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], leaves: &Leaves) {
+    transaction.add_write_conflict(prefix, &end_of(prefix));
+    transaction.without_write_conflicts(true);
+    let mut key = prefix.to_vec();
+    for (relative, value) in leaves.iter() {
+        key.truncate(prefix.len());
+        key.extend_from_slice(relative);
+        transaction.set(&key, value);
+    }
+    transaction.without_write_conflicts(false);
+}
+
+fn write_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
+    let key = Family::Version(&document.collection, &document.id).key()?;
+    let value = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
+    transaction.set_versionstamped_value(&key, &value, Version::VALUE_PREFIX.len());
+    Ok(())
+}
+
+async fn unused(transaction: &dyn Transaction, collection: &str) -> Result<DocumentKey> {
+    loop {
+        let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
+        let document = DocumentKey::new(collection, id)?;
+        let prefix = document.place(&Place::default())?;
+        if !stored(transaction, &document, &prefix).await?.anything() {
+            return Ok(document);
+        }
+    }
+}
+
+fn already_exists(document: &DocumentKey) -> Error {
+    Error::new(
+        ErrorKind::AlreadyExists,
+        format!(
+            "something is already stored under the id {} in the collection {:?}",
+            document.id, document.collection
+        ),
+    )
+}

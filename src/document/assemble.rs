@@ -1,0 +1,112 @@
+//! Leaves to JSON text: written in the order of their paths, with a stack of open containers and
+//! no tree in between.
+
+use std::fmt;
+
+use super::json::write_string;
+use super::path::SegmentRef;
+
+/// Leaves that no document has, which other programs may have left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misshapen {
+    /// A leaf or an empty marker has something stored below it or beside it.
+    LeafWithChildren,
+    /// An array lacks an element.
+    Hole,
+    /// Keys of objects and indexes of arrays stand side by side.
+    MixedSegments,
+}
+
+impl fmt::Display for Misshapen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LeafWithChildren => "a leaf or empty marker has something below or beside it",
+            Self::Hole => "an array lacks an element",
+            Self::MixedSegments => "keys and indexes stand side by side",
+        })
+    }
+}
+
+enum Open {
+    Object,
+    /// How many elements are written.
+    Array(u64),
+}
+
+/// Writes one JSON value; told the leaves in the order of their paths.
+pub struct Assembler<'o> {
+    out: &'o mut Vec<u8>,
+    open: Vec<Open>,
+}
+
+impl<'o> Assembler<'o> {
+    /// An assembler that appends to `out`.
+    pub fn new(out: &'o mut Vec<u8>) -> Self {
+        Self {
+            out,
+            open: Vec::new(),
+        }
+    }
+
+    /// Goes to the member or element `segment` of the container at `level` (the root is level 0),
+    /// closing what is open further down and opening that container if need be.
+    ///
+    /// # Errors
+    /// The container is of the other kind, or an element before this one is missing.
+    #[inline]
+    pub fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Misshapen> {
+        self.close_to(level + 1);
+        let opened = self.open.len() > level;
+        if opened {
+            self.out.push(b',');
+        } else {
+            self.begin(segment);
+        }
+        match (self.open.last_mut(), segment) {
+            (Some(Open::Object), SegmentRef::Key(key)) => {
+                write_string(self.out, key);
+                self.out.push(b':');
+                Ok(())
+            }
+            (Some(Open::Array(next)), SegmentRef::Index(index)) => {
+                if *next != index {
+                    return Err(Misshapen::Hole);
+                }
+                *next += 1;
+                Ok(())
+            }
+            _ => Err(Misshapen::MixedSegments),
+        }
+    }
+
+    /// Where the value at the place that was entered last is to be written.
+    #[inline]
+    pub fn value(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
+    /// Closes what is open; the value is whole.
+    pub fn finish(mut self) {
+        self.close_to(0);
+    }
+
+    fn begin(&mut self, segment: SegmentRef<'_>) {
+        let (bracket, open) = match segment {
+            SegmentRef::Key(_) => (b'{', Open::Object),
+            SegmentRef::Index(_) => (b'[', Open::Array(0)),
+        };
+        self.out.push(bracket);
+        self.open.push(open);
+    }
+
+    #[inline]
+    fn close_to(&mut self, level: usize) {
+        while self.open.len() > level {
+            let bracket = match self.open.pop() {
+                Some(Open::Object) => b'}',
+                _ => b']',
+            };
+            self.out.push(bracket);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! JSON text to leaves, in one pass and with no tree in between.
+
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+
+use super::json::{Event, JsonError, Problem, Reader};
+use super::leaf::{Kind, Leaf};
+use super::path::SegmentRef;
+use crate::error::{Error, Result};
+use crate::limits::DOCUMENT_LEVELS_MAX;
+
+/// Takes a document apart: what [`flatten`] tells of it, in the order of its text.
+pub trait LeafSink {
+    /// Goes down to a member or an element.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: the path is too long to be stored.
+    fn enter(&mut self, segment: SegmentRef<'_>) -> Result<()>;
+    /// Goes up again.
+    fn leave(&mut self);
+    /// A leaf stands here.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: it cannot be stored.
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<()>;
+    /// An empty object or array stands here.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: the path is too long to be stored.
+    fn empty(&mut self, kind: Kind) -> Result<()>;
+    /// How many leaves and empty containers were taken.
+    fn taken(&self) -> usize;
+    /// Drops these of them: a later member of the same name replaces what they belong to.
+    fn forget(&mut self, taken: Range<usize>);
+}
+
+/// Tells `sink` the leaves of the one JSON value in `text`. Of members of the same name the last
+/// one wins.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the text is not JSON or holds a number past binary64. `TOO_LARGE`: nesting,
+/// an integer or a path passes its limit. Each says at which line and column.
+pub fn flatten(text: &str, sink: &mut impl LeafSink) -> Result<()> {
+    Flattening {
+        text,
+        reader: Reader::new(text, DOCUMENT_LEVELS_MAX),
+        open: Vec::new(),
+        members: Members {
+            text,
+            seen: Vec::new(),
+            hasher: RandomState::new(),
+        },
+    }
+    .run(sink)
+}
+
+/// A JSON error as the error that the caller is told.
+pub fn json_error(error: &JsonError, text: &str) -> Error {
+    let told = format!("not valid JSON: {}", error.describe(text));
+    match error.problem {
+        Problem::TooDeep(_) => Error::too_large(error.describe(text)),
+        _ => Error::bad_input(told),
+    }
+}
+
+enum Open {
+    /// Where its members begin in [`Members::seen`].
+    Object(usize),
+    /// How many elements were entered.
+    Array(u64),
+}
+
+struct Flattening<'a> {
+    text: &'a str,
+    reader: Reader<'a>,
+    open: Vec<Open>,
+    members: Members<'a>,
+}
+
+impl Flattening<'_> {
+    fn run(mut self, sink: &mut impl LeafSink) -> Result<()> {
+        loop {
+            let at = self.reader.offset();
+            let event = self.reader.next();
+            let event = event.map_err(|error| json_error(&error, self.text))?;
+            if event == Event::End {
+                return Ok(());
+            }
+            self.take(event, at, sink)
+                .map_err(|error| self.placed(error, at))?;
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, at: usize, sink: &mut impl LeafSink) -> Result<()> {
+        match event {
+            Event::Name(name) => {
+                self.members.begin(&name, at, sink.taken());
+                return sink.enter(SegmentRef::Key(&name));
+            }
+            Event::EndObject | Event::EndArray => return self.close(sink),
+            _ => {}
+        }
+        if let Some(Open::Array(elements)) = self.open.last_mut() {
+            sink.enter(SegmentRef::Index(*elements))?;
+            *elements += 1;
+        }
+        match event {
+            Event::BeginObject => {
+                self.open.push(Open::Object(self.members.seen.len()));
+                return Ok(());
+            }
+            Event::BeginArray => {
+                self.open.push(Open::Array(0));
+                return Ok(());
+            }
+            Event::Null => sink.leaf(Leaf::Null)?,
+            Event::Bool(value) => sink.leaf(Leaf::Bool(value))?,
+            Event::Number(text) => sink.leaf(Leaf::number(text)?)?,
+            Event::String(text) => sink.leaf(Leaf::String(text))?,
+            Event::Name(_) | Event::EndObject | Event::EndArray | Event::End => {}
+        }
+        self.after_value(sink);
+        Ok(())
+    }
+
+    fn close(&mut self, sink: &mut impl LeafSink) -> Result<()> {
+        match self.open.pop() {
+            Some(Open::Array(0)) => sink.empty(Kind::Array)?,
+            Some(Open::Object(begin)) if begin == self.members.seen.len() => {
+                sink.empty(Kind::Object)?;
+            }
+            Some(Open::Object(begin)) => self.members.end(begin, sink),
+            _ => {}
+        }
+        self.after_value(sink);
+        Ok(())
+    }
+
+    fn after_value(&mut self, sink: &mut impl LeafSink) {
+        match self.open.last() {
+            Some(Open::Object(_)) => {
+                self.members.end_member(sink.taken());
+                sink.leave();
+            }
+            Some(Open::Array(_)) => sink.leave(),
+            None => {}
+        }
+    }
+
+    fn placed(&self, error: Error, at: usize) -> Error {
+        let before = &self.text.as_bytes()[..at];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        error.at(format!("at line {line}, byte {at} of the JSON"))
+    }
+}
+
+/// The members of every open object, so that of those of the same name the last one wins.
+struct Members<'a> {
+    text: &'a str,
+    seen: Vec<Member>,
+    hasher: RandomState,
+}
+
+struct Member {
+    hash: u64,
+    /// Byte offset at or before its name in the text.
+    at: usize,
+    begin: usize,
+    end: usize,
+}
+
+impl Members<'_> {
+    fn begin(&mut self, name: &str, at: usize, taken: usize) {
+        self.seen.push(Member {
+            hash: self.hasher.hash_one(name),
+            at,
+            begin: taken,
+            end: usize::MAX,
+        });
+    }
+
+    /// The member whose value just ended is the last one that has no end yet: those of objects
+    /// further down are gone already.
+    fn end_member(&mut self, taken: usize) {
+        if let Some(member) = self.seen.last_mut() {
+            member.end = taken;
+        }
+    }
+
+    /// The object whose members begin at `begin` is over: forgets all but the last of each name.
+    fn end(&mut self, begin: usize, sink: &mut impl LeafSink) {
+        let members = &mut self.seen[begin..];
+        members.sort_unstable_by_key(|member| (member.hash, member.at));
+        for at in 1..members.len() {
+            let (before, member) = (&members[at - 1], &members[at]);
+            if before.hash == member.hash {
+                self.forget_same_name(begin, begin + at, sink);
+                break;
+            }
+        }
+        self.seen.truncate(begin);
+    }
+
+    /// From the first equal hash on, compares names, since different names may have equal hashes.
+    #[cold]
+    fn forget_same_name(&self, begin: usize, from: usize, sink: &mut impl LeafSink) {
+        for at in from..self.seen.len() {
+            let member = &self.seen[at];
+            let rivals = self.seen[begin..at].iter().rev();
+            for rival in rivals.take_while(|rival| rival.hash == member.hash) {
+                if self.name(rival) == self.name(member) {
+                    sink.forget(rival.begin..rival.end);
+                }
+            }
+        }
+    }
+
+    fn name(&self, member: &Member) -> Option<String> {
+        let quote = member.at + self.text[member.at..].find('"')?;
+        match Reader::new(&self.text[quote..], 0).next() {
+            Ok(Event::String(name)) => Some(name.into_owned()),
+            _ => None,
+        }
+    }
+}

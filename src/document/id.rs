@@ -1,0 +1,106 @@
+//! The id of a document: one element of a tuple, an integer of 64 bits or a string.
+
+use std::fmt;
+
+use super::json::{Event, Reader, write_string};
+use crate::error::{Error, Result};
+
+/// What names a document inside its collection.
+///
+/// Its text, a GraphQL ID, is the canonical decimal text of an integer (`42`, `-5`, not `007`),
+/// which is that integer; a JSON string (`"\"42\""`), which is that string; or any other
+/// non-empty text, which is itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DocumentId {
+    /// A string. Strings list before integers.
+    Text(String),
+    /// An integer of 64 bits.
+    Integer(i64),
+}
+
+impl DocumentId {
+    /// Reads the text of an id.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is empty, or begins with `"` and is no JSON string.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Err(Error::bad_input("the id is empty"));
+        }
+        if let Some(integer) = canonical_integer(text) {
+            return Ok(Self::Integer(integer));
+        }
+        if text.starts_with('"') {
+            return json_string(text).map(Self::Text);
+        }
+        Ok(Self::Text(text.to_owned()))
+    }
+}
+
+/// The text that [`DocumentId::parse`] reads back as the same id.
+impl fmt::Display for DocumentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(integer) => write!(f, "{integer}"),
+            Self::Text(text) if needs_quotes(text) => {
+                let mut quoted = Vec::with_capacity(text.len() + 2);
+                write_string(&mut quoted, text);
+                f.write_str(&String::from_utf8_lossy(&quoted))
+            }
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+fn needs_quotes(text: &str) -> bool {
+    text.is_empty() || text.starts_with('"') || canonical_integer(text).is_some()
+}
+
+fn canonical_integer(text: &str) -> Option<i64> {
+    let integer: i64 = text.parse().ok()?;
+    (itoa::Buffer::new().format(integer) == text).then_some(integer)
+}
+
+fn json_string(text: &str) -> Result<String> {
+    let mut reader = Reader::new(text, 0);
+    match (reader.next(), reader.next()) {
+        (Ok(Event::String(string)), Ok(Event::End)) => Ok(string.into_owned()),
+        _ => Err(Error::bad_input(format!(
+            "the id {text:?} begins with '\"' and is not a JSON string"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_reads_back_from_its_text() {
+        let text = |text: &str| DocumentId::Text(text.to_owned());
+        for (written, id) in [
+            ("42", DocumentId::Integer(42)),
+            ("-5", DocumentId::Integer(-5)),
+            ("0", DocumentId::Integer(0)),
+            ("9223372036854775807", DocumentId::Integer(i64::MAX)),
+            ("9223372036854775808", text("9223372036854775808")),
+            ("007", text("007")),
+            ("-0", text("-0")),
+            ("+1", text("+1")),
+            ("\"42\"", text("42")),
+            ("\"\\\"x\"", text("\"x")),
+            ("\"\"", text("")),
+            ("Jazz \u{0} 🎷", text("Jazz \u{0} 🎷")),
+        ] {
+            assert_eq!(DocumentId::parse(written).expect(written), id);
+            assert_eq!(id.to_string(), written);
+        }
+    }
+
+    #[test]
+    fn an_empty_id_and_a_broken_string_are_refused() {
+        for text in ["", "\"", "\"a", "\"a\"b", "\"\\ud800\""] {
+            assert!(DocumentId::parse(text).is_err(), "{text:?}");
+        }
+    }
+}

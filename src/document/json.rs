@@ -1,0 +1,430 @@
+//! A pull parser for JSON text (RFC 8259): exact numbers as text, its own depth count, no tree.
+//!
+//! It is ours because every general deserializer either rounds numbers, recurses, or gives some
+//! member names a private meaning (DESIGN: "JSON in").
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// One step of a JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// `{`
+    BeginObject,
+    /// `}`
+    EndObject,
+    /// `[`
+    BeginArray,
+    /// `]`
+    EndArray,
+    /// The name of the member that follows.
+    Name(Cow<'a, str>),
+    /// A string value.
+    String(Cow<'a, str>),
+    /// A number as it was written.
+    Number(&'a str),
+    /// `true` or `false`
+    Bool(bool),
+    /// `null`
+    Null,
+    /// The text is over.
+    End,
+}
+
+/// Why a text is not JSON, or nests too deep, and at which byte of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonError {
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// What is wrong with a JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Something else was expected.
+    Expected(&'static str),
+    /// A control character stands unescaped in a string.
+    ControlCharacter,
+    /// A `\` is followed by what is no escape.
+    BadEscape,
+    /// Half of a UTF-16 surrogate pair: no Unicode character.
+    LoneSurrogate,
+    /// More levels of objects and arrays than this.
+    TooDeep(usize),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expected(what) => write!(f, "expected {what}"),
+            Self::ControlCharacter => f.write_str("an unescaped control character in a string"),
+            Self::BadEscape => f.write_str("an unknown escape in a string"),
+            Self::LoneSurrogate => {
+                f.write_str("a lone surrogate in a string, which is no Unicode character")
+            }
+            Self::TooDeep(limit) => write!(f, "more than {limit} levels of objects and arrays"),
+        }
+    }
+}
+
+impl JsonError {
+    /// The error in words, with line and column (in bytes, from 1) of its place in `text`.
+    pub fn describe(&self, text: &str) -> String {
+        let before = &text.as_bytes()[..self.offset.min(text.len())];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
+        format!("{} at line {line}, column {column}", self.problem)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Expect {
+    Value,
+    /// A value or, right after `[`, the end of the array.
+    ValueOrEnd,
+    /// A member's name or, right after `{`, the end of the object.
+    NameOrEnd,
+    CommaOrEnd,
+    Nothing,
+}
+
+/// Reads one JSON text event by event.
+pub struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    /// The open containers: true for an object.
+    open: Vec<bool>,
+    levels_max: usize,
+    expect: Expect,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `text` that allows `levels_max` levels of objects and arrays.
+    pub fn new(text: &'a str, levels_max: usize) -> Self {
+        Self {
+            text,
+            at: 0,
+            open: Vec::new(),
+            levels_max,
+            expect: Expect::Value,
+        }
+    }
+
+    /// Byte offset of what is read next.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The next event. After [`Event::End`] it is `End` for ever.
+    ///
+    /// # Errors
+    /// The text is not JSON from here on, or nests deeper than allowed.
+    #[inline]
+    pub fn next(&mut self) -> Result<Event<'a>, JsonError> {
+        self.skip_space();
+        match self.expect {
+            Expect::Value => self.value(),
+            Expect::ValueOrEnd if self.peek() == Some(b']') => Ok(self.close()),
+            Expect::ValueOrEnd => self.value(),
+            Expect::NameOrEnd => match self.peek() {
+                Some(b'"') => self.name(),
+                Some(b'}') => Ok(self.close()),
+                _ => Err(self.expected("a member's name or '}'")),
+            },
+            Expect::CommaOrEnd => self.comma_or_end(),
+            Expect::Nothing if self.at == self.text.len() => Ok(Event::End),
+            Expect::Nothing => Err(self.expected("the end of the text")),
+        }
+    }
+
+    /// Skips one whole value, whose first event is the next one, and returns its text.
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub fn skip_value(&mut self) -> Result<&'a str, JsonError> {
+        self.skip_space();
+        let begin = self.at;
+        let depth = self.open.len();
+        loop {
+            self.next()?;
+            if self.open.len() <= depth && !matches!(self.expect, Expect::Value) {
+                return Ok(&self.text[begin..self.at]);
+            }
+        }
+    }
+
+    fn comma_or_end(&mut self) -> Result<Event<'a>, JsonError> {
+        let in_object = self.open.last().copied().unwrap_or(false);
+        match (self.peek(), in_object) {
+            (Some(b','), true) => {
+                self.at += 1;
+                self.skip_space();
+                if self.peek() == Some(b'"') {
+                    self.name()
+                } else {
+                    Err(self.expected("a member's name"))
+                }
+            }
+            (Some(b','), false) => {
+                self.at += 1;
+                self.skip_space();
+                self.value()
+            }
+            (Some(b'}'), true) | (Some(b']'), false) => Ok(self.close()),
+            (_, true) => Err(self.expected("',' or '}'")),
+            (_, false) => Err(self.expected("',' or ']'")),
+        }
+    }
+
+    fn value(&mut self) -> Result<Event<'a>, JsonError> {
+        let event = match self.peek() {
+            Some(b'{') => return self.open(true),
+            Some(b'[') => return self.open(false),
+            Some(b'"') => Event::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => Event::Number(self.number()?),
+            Some(b't') => self.word("true", Event::Bool(true))?,
+            Some(b'f') => self.word("false", Event::Bool(false))?,
+            Some(b'n') => self.word("null", Event::Null)?,
+            _ => return Err(self.expected("a JSON value")),
+        };
+        self.after_value();
+        Ok(event)
+    }
+
+    fn open(&mut self, object: bool) -> Result<Event<'a>, JsonError> {
+        if self.open.len() >= self.levels_max {
+            return Err(self.problem(self.at, Problem::TooDeep(self.levels_max)));
+        }
+        self.at += 1;
+        self.open.push(object);
+        if object {
+            self.expect = Expect::NameOrEnd;
+            Ok(Event::BeginObject)
+        } else {
+            self.expect = Expect::ValueOrEnd;
+            Ok(Event::BeginArray)
+        }
+    }
+
+    fn close(&mut self) -> Event<'a> {
+        self.at += 1;
+        let object = self.open.pop().unwrap_or(false);
+        self.after_value();
+        if object {
+            Event::EndObject
+        } else {
+            Event::EndArray
+        }
+    }
+
+    fn after_value(&mut self) {
+        self.expect = if self.open.is_empty() {
+            Expect::Nothing
+        } else {
+            Expect::CommaOrEnd
+        };
+    }
+
+    fn name(&mut self) -> Result<Event<'a>, JsonError> {
+        let name = self.string()?;
+        self.skip_space();
+        if self.peek() != Some(b':') {
+            return Err(self.expected("':'"));
+        }
+        self.at += 1;
+        self.expect = Expect::Value;
+        Ok(Event::Name(name))
+    }
+
+    fn word(&mut self, word: &'static str, event: Event<'a>) -> Result<Event<'a>, JsonError> {
+        if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+            self.at += word.len();
+            Ok(event)
+        } else {
+            Err(self.expected("a JSON value"))
+        }
+    }
+
+    fn number(&mut self) -> Result<&'a str, JsonError> {
+        let begin = self.at;
+        self.accept(b'-');
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.accept(b'.') {
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if !self.accept(b'-') {
+                self.accept(b'+');
+            }
+            self.digits()?;
+        }
+        Ok(&self.text[begin..self.at])
+    }
+
+    fn digits(&mut self) -> Result<(), JsonError> {
+        let begin = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == begin {
+            return Err(self.expected("a digit"));
+        }
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        self.at += 1;
+        let begin = self.at;
+        self.skip_plain();
+        if self.peek() == Some(b'"') {
+            self.at += 1;
+            return Ok(Cow::Borrowed(&self.text[begin..self.at - 1]));
+        }
+        self.string_with_escapes(begin).map(Cow::Owned)
+    }
+
+    fn string_with_escapes(&mut self, begin: usize) -> Result<String, JsonError> {
+        let mut out = String::from(&self.text[begin..self.at]);
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => out.push(self.escape()?),
+                Some(_) => return Err(self.problem(self.at, Problem::ControlCharacter)),
+                None => return Err(self.expected("the string's closing '\"'")),
+            }
+            let begin = self.at;
+            self.skip_plain();
+            out.push_str(&self.text[begin..self.at]);
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, JsonError> {
+        let begin = self.at;
+        self.at += 1;
+        let escaped = self.peek();
+        self.at += 1;
+        Ok(match escaped {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode(begin),
+            _ => return Err(self.problem(begin, Problem::BadEscape)),
+        })
+    }
+
+    fn unicode(&mut self, begin: usize) -> Result<char, JsonError> {
+        let unit = self.hex4(begin)?;
+        if let Some(character) = char::from_u32(unit) {
+            return Ok(character);
+        }
+        let lone = self.problem(begin, Problem::LoneSurrogate);
+        if unit >= 0xDC00 || !self.text.as_bytes()[self.at..].starts_with(b"\\u") {
+            return Err(lone);
+        }
+        self.at += 2;
+        let low = self.hex4(begin)?;
+        if !(0xDC00..0xE000).contains(&low) {
+            return Err(lone);
+        }
+        char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00)).ok_or(lone)
+    }
+
+    fn hex4(&mut self, begin: usize) -> Result<u32, JsonError> {
+        let digits = self.text.as_bytes().get(self.at..self.at + 4);
+        let mut unit = 0;
+        for digit in digits.ok_or_else(|| self.problem(begin, Problem::BadEscape))? {
+            let digit = char::from(*digit).to_digit(16);
+            unit = unit * 16 + digit.ok_or_else(|| self.problem(begin, Problem::BadEscape))?;
+        }
+        self.at += 4;
+        Ok(unit)
+    }
+
+    #[inline]
+    fn skip_plain(&mut self) {
+        let rest = &self.text.as_bytes()[self.at..];
+        let plain = rest
+            .iter()
+            .position(|byte| *byte < 0x20 || *byte == b'"' || *byte == b'\\');
+        self.at += plain.unwrap_or(rest.len());
+    }
+
+    #[inline]
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn accept(&mut self, byte: u8) -> bool {
+        let accepted = self.peek() == Some(byte);
+        self.at += usize::from(accepted);
+        accepted
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn expected(&self, what: &'static str) -> JsonError {
+        self.problem(self.at, Problem::Expected(what))
+    }
+
+    fn problem(&self, offset: usize, problem: Problem) -> JsonError {
+        JsonError { offset, problem }
+    }
+}
+
+/// Appends `text` to `out` as a JSON string, quotes included.
+#[inline]
+pub fn write_string(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut begin = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        if *byte >= 0x20 && *byte != b'"' && *byte != b'\\' {
+            continue;
+        }
+        out.extend_from_slice(&bytes[begin..at]);
+        write_escape(out, *byte);
+        begin = at + 1;
+    }
+    out.extend_from_slice(&bytes[begin..]);
+    out.push(b'"');
+}
+
+#[cold]
+fn write_escape(out: &mut Vec<u8>, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'\\');
+    match byte {
+        b'"' | b'\\' => out.push(byte),
+        b'\n' => out.push(b'n'),
+        b'\r' => out.push(b'r'),
+        b'\t' => out.push(b't'),
+        8 => out.push(b'b'),
+        12 => out.push(b'f'),
+        _ => {
+            out.extend_from_slice(b"u00");
+            out.push(HEX[usize::from(byte >> 4)]);
+            out.push(HEX[usize::from(byte & 15)]);
+        }
+    }
+}

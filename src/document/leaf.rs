@@ -1,0 +1,129 @@
+//! What stands at the end of a path: null, a boolean, a number or a string.
+
+use std::borrow::Cow;
+
+use num_bigint::BigInt;
+
+use super::json::write_string;
+use crate::error::{Error, Result};
+use crate::limits::{INTEGER_BYTES_MAX, INTEGER_DIGITS_MAX};
+
+/// What kind of value stands at a place of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An object, empty or not.
+    Object,
+    /// An array, empty or not.
+    Array,
+    /// A string, split or not.
+    String,
+    /// An integer or a double.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A stored null.
+    Null,
+}
+
+/// A value without members or elements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leaf<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// An integer of 64 bits.
+    Integer(i64),
+    /// An integer past 64 bits, up to [`INTEGER_BYTES_MAX`] bytes.
+    BigInteger(BigInt),
+    /// A finite binary64.
+    Double(f64),
+    /// A string.
+    String(Cow<'a, str>),
+}
+
+impl Leaf<'_> {
+    /// The number that a JSON text writes so: without `.`, `e` or `E` an exact integer, otherwise
+    /// the nearest binary64 (RFC 8259 §6).
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: an integer past [`INTEGER_BYTES_MAX`] bytes. `BAD_USER_INPUT`: past the range
+    /// of binary64.
+    pub fn number(text: &str) -> Result<Leaf<'static>> {
+        if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+            return double(text);
+        }
+        match text.parse() {
+            Ok(integer) => Ok(Leaf::Integer(integer)),
+            Err(_) => big_integer(text),
+        }
+    }
+
+    /// The kind of this leaf.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Null => Kind::Null,
+            Self::Bool(_) => Kind::Boolean,
+            Self::Integer(_) | Self::BigInteger(_) | Self::Double(_) => Kind::Number,
+            Self::String(_) => Kind::String,
+        }
+    }
+
+    /// Appends the leaf as JSON text. A double is printed in the shortest form that reads back
+    /// the same, always with a `.` or an exponent, so that it never reads back as an integer.
+    #[inline]
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => out.extend_from_slice(b"null"),
+            Self::Bool(true) => out.extend_from_slice(b"true"),
+            Self::Bool(false) => out.extend_from_slice(b"false"),
+            Self::Integer(integer) => {
+                out.extend_from_slice(itoa::Buffer::new().format(*integer).as_bytes());
+            }
+            Self::BigInteger(integer) => out.extend_from_slice(integer.to_string().as_bytes()),
+            Self::Double(double) => {
+                out.extend_from_slice(ryu::Buffer::new().format_finite(*double).as_bytes());
+            }
+            Self::String(text) => write_string(out, text),
+        }
+    }
+}
+
+fn double(text: &str) -> Result<Leaf<'static>> {
+    match text.parse::<f64>() {
+        Ok(double) if double.is_finite() => Ok(Leaf::Double(double)),
+        _ => Err(Error::bad_input(format!(
+            "the number {} is past the range of binary64 (about 1.8e308)",
+            abridged(text)
+        ))),
+    }
+}
+
+fn big_integer(text: &str) -> Result<Leaf<'static>> {
+    let too_large = || {
+        Error::too_large(format!(
+            "the integer {} has {} digits; the limit is {INTEGER_BYTES_MAX} bytes (about {} digits)",
+            abridged(text),
+            text.trim_start_matches('-').len(),
+            INTEGER_DIGITS_MAX - 1,
+        ))
+    };
+    if text.len() > INTEGER_DIGITS_MAX + 1 {
+        return Err(too_large());
+    }
+    let integer: BigInt = text
+        .parse()
+        .map_err(|_| Error::bad_input(format!("{} is not a number", abridged(text))))?;
+    if integer.magnitude().bits() > 8 * INTEGER_BYTES_MAX as u64 {
+        return Err(too_large());
+    }
+    Ok(Leaf::BigInteger(integer))
+}
+
+/// At most 40 characters of a text, for messages.
+pub fn abridged(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}

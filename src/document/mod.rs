@@ -1,0 +1,8 @@
+//! JSON documents, their paths and their leaves. Pure: no store, no I/O, nothing async.
+
+pub mod assemble;
+pub mod flatten;
+pub mod id;
+pub mod json;
+pub mod leaf;
+pub mod path;

@@ -1,0 +1,256 @@
+//! Places inside a document and the paths that name them.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// One step down: a member of an object or an element of an array.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Segment {
+    /// The name of a member.
+    Key(String),
+    /// The index of an element, from 0.
+    Index(u64),
+}
+
+/// A [`Segment`] that borrows its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentRef<'a> {
+    /// The name of a member.
+    Key(&'a str),
+    /// The index of an element, from 0.
+    Index(u64),
+}
+
+impl Segment {
+    /// The same segment, borrowed.
+    pub fn as_ref(&self) -> SegmentRef<'_> {
+        match self {
+            Self::Key(key) => SegmentRef::Key(key),
+            Self::Index(index) => SegmentRef::Index(*index),
+        }
+    }
+}
+
+impl SegmentRef<'_> {
+    /// The same segment, owned.
+    pub fn to_owned(self) -> Segment {
+        match self {
+            Self::Key(key) => Segment::Key(key.to_owned()),
+            Self::Index(index) => Segment::Index(index),
+        }
+    }
+}
+
+/// One exact place of a document: the segments from its root.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place(pub Vec<Segment>);
+
+impl Place {
+    /// The place one segment further down.
+    #[must_use]
+    pub fn child(&self, segment: Segment) -> Self {
+        let mut segments = Vec::with_capacity(self.0.len() + 1);
+        segments.extend_from_slice(&self.0);
+        segments.push(segment);
+        Self(segments)
+    }
+
+    /// The place that `below` names, seen from this one.
+    #[must_use]
+    pub fn join(&self, below: &[Segment]) -> Self {
+        Self([&self.0, below].concat())
+    }
+}
+
+/// As a JSON Pointer (RFC 6901), for messages.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for segment in &self.0 {
+            match segment {
+                Segment::Key(key) => {
+                    write!(f, "/{}", key.replace('~', "~0").replace('/', "~1"))?;
+                }
+                Segment::Index(index) => write!(f, "/{index}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One step of a [`Path`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Token {
+    /// An exact segment.
+    Segment(Segment),
+    /// A pointer token of digits: an index if it is applied to an array, a key if to an object.
+    Digits(u64),
+}
+
+/// What a user writes to name a place. In list form every token is exact; in pointer form a
+/// token of digits is an index or a key, and only the document knows which.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Path(Vec<Token>);
+
+impl Path {
+    /// The path of these tokens.
+    pub fn new(tokens: Vec<Token>) -> Self {
+        Self(tokens)
+    }
+
+    /// Parses a JSON Pointer (RFC 6901 §3): `""`, or tokens that each begin with `/`, in which
+    /// `~0` is `~` and `~1` is `/`.
+    ///
+    /// # Errors
+    /// `INVALID_PATH`: it does not begin with `/`, or a `~` is followed by anything else.
+    pub fn pointer(text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let Some(tokens) = text.strip_prefix('/') else {
+            return Err(Error::invalid_path(format!(
+                "the JSON Pointer {text:?} does not begin with \"/\" (RFC 6901 §3)"
+            )));
+        };
+        tokens
+            .split('/')
+            .map(|token| pointer_token(token, text))
+            .collect::<Result<_>>()
+            .map(Self)
+    }
+
+    /// The tokens from the root down.
+    pub fn tokens(&self) -> &[Token] {
+        &self.0
+    }
+
+    /// This path followed by another.
+    #[must_use]
+    pub fn join(&self, below: &Path) -> Self {
+        Self([&self.0[..], &below.0].concat())
+    }
+
+    /// How many tokens are digits of a pointer, so that each doubles the places that may be meant.
+    pub fn ambiguous(&self) -> usize {
+        let digits = |token: &&Token| matches!(token, Token::Digits(_));
+        self.0.iter().filter(digits).count()
+    }
+
+    /// Every place that may be meant: two for each ambiguous token.
+    pub fn places(&self) -> Vec<Place> {
+        let mut places = vec![Vec::with_capacity(self.0.len())];
+        for token in &self.0 {
+            match token {
+                Token::Segment(segment) => {
+                    for place in &mut places {
+                        place.push(segment.clone());
+                    }
+                }
+                Token::Digits(digits) => places = both_readings(&places, *digits),
+            }
+        }
+        places.into_iter().map(Place).collect()
+    }
+}
+
+impl From<&Place> for Path {
+    fn from(place: &Place) -> Self {
+        Self(place.0.iter().cloned().map(Token::Segment).collect())
+    }
+}
+
+fn both_readings(places: &[Vec<Segment>], digits: u64) -> Vec<Vec<Segment>> {
+    let readings = [Segment::Index(digits), Segment::Key(digits.to_string())];
+    places
+        .iter()
+        .flat_map(|place| {
+            readings
+                .clone()
+                .map(|reading| [&place[..], &[reading]].concat())
+        })
+        .collect()
+}
+
+fn pointer_token(token: &str, pointer: &str) -> Result<Token> {
+    if let Some(digits) = index(token) {
+        return Ok(Token::Digits(digits));
+    }
+    let mut key = String::with_capacity(token.len());
+    let mut rest = token;
+    while let Some(at) = rest.find('~') {
+        key.push_str(&rest[..at]);
+        key.push(match rest.as_bytes().get(at + 1) {
+            Some(b'0') => '~',
+            Some(b'1') => '/',
+            _ => {
+                return Err(Error::invalid_path(format!(
+                    "in the JSON Pointer {pointer:?} a \"~\" is followed by neither 0 nor 1 \
+                     (RFC 6901 §3)"
+                )));
+            }
+        });
+        rest = &rest[at + 2..];
+    }
+    key.push_str(rest);
+    Ok(Token::Segment(Segment::Key(key)))
+}
+
+/// An array index as RFC 6901 §4 writes it: digits without a leading zero. What passes 64 bits is
+/// no index that any array can have.
+fn index(token: &str) -> Option<u64> {
+    let digits = token.bytes().all(|byte| byte.is_ascii_digit());
+    let leading_zero = token.len() > 1 && token.starts_with('0');
+    (digits && !leading_zero).then(|| token.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> Token {
+        Token::Segment(Segment::Key(name.to_owned()))
+    }
+
+    #[test]
+    fn the_pointers_of_rfc_6901_section_5_name_these_keys() {
+        for (pointer, tokens) in [
+            ("", vec![]),
+            ("/foo", vec![key("foo")]),
+            ("/foo/0", vec![key("foo"), Token::Digits(0)]),
+            ("/", vec![key("")]),
+            ("/a~1b", vec![key("a/b")]),
+            ("/c%d", vec![key("c%d")]),
+            ("/e^f", vec![key("e^f")]),
+            ("/g|h", vec![key("g|h")]),
+            ("/i\\j", vec![key("i\\j")]),
+            ("/k\"l", vec![key("k\"l")]),
+            ("/ ", vec![key(" ")]),
+            ("/m~0n", vec![key("m~n")]),
+            ("/~01", vec![key("~1")]),
+            ("/007", vec![key("007")]),
+            ("/-", vec![key("-")]),
+            ("/99999999999999999999", vec![key("99999999999999999999")]),
+        ] {
+            let path = Path::pointer(pointer).expect("a valid pointer");
+            assert_eq!(path.tokens(), tokens, "{pointer:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_never_be_a_pointer_is_refused() {
+        for pointer in ["foo", "0", " /a", "/~", "/a~2", "/a~/b", "#/a"] {
+            let error = Path::pointer(pointer).expect_err(pointer);
+            assert_eq!(error.kind(), crate::error::ErrorKind::InvalidPath);
+        }
+    }
+
+    #[test]
+    fn a_token_of_digits_has_both_readings_and_prints_as_it_was_written() {
+        let path = Path::pointer("/a/0/b~1/10").expect("a valid pointer");
+        let places = path.places();
+        assert_eq!(places.len(), 4);
+        for place in places {
+            assert_eq!(place.to_string(), "/a/0/b~1/10");
+        }
+    }
+}

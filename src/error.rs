@@ -1,0 +1,136 @@
+//! One error type for the whole crate: a kind that says what the caller can do about it, and a
+//! message that says what was wrong, where, and which limit was passed.
+
+use std::fmt;
+
+/// What the caller can do about an [`Error`]; the GraphQL interface shows it as
+/// `extensions.code`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The input is malformed or means nothing: mend it.
+    BadUserInput,
+    /// A path that can never name a place in any document.
+    InvalidPath,
+    /// What the operation starts from is not there.
+    NotFound,
+    /// Something is already stored where the operation wants to create.
+    AlreadyExists,
+    /// A limit on size was passed; the message names it.
+    TooLarge,
+    /// The query asks for more work than one request may; the message names the limit.
+    TooComplex,
+    /// Others kept changing what the transaction read until its tries were used up: try again.
+    Conflict,
+    /// The deadline passed: try again, or ask for less.
+    Timeout,
+    /// The store cannot be reached or can no longer be trusted: try later.
+    Unavailable,
+    /// A defect or damaged data. The detail is in the log.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The text of `extensions.code`.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::BadUserInput => "BAD_USER_INPUT",
+            Self::InvalidPath => "INVALID_PATH",
+            Self::NotFound => "NOT_FOUND",
+            Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::TooLarge => "TOO_LARGE",
+            Self::TooComplex => "TOO_COMPLEX",
+            Self::Conflict => "CONFLICT",
+            Self::Timeout => "TIMEOUT",
+            Self::Unavailable => "UNAVAILABLE",
+            Self::Internal => "INTERNAL",
+        }
+    }
+}
+
+/// What went wrong: told to the caller by `kind` and `message`, told to the log by `detail`.
+#[derive(Clone, Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    detail: Option<String>,
+}
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error that the caller is told about in these words.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            detail: None,
+        }
+    }
+
+    /// Malformed or meaningless input.
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::BadUserInput, message)
+    }
+
+    /// A path that can never be one.
+    pub fn invalid_path(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidPath, message)
+    }
+
+    /// A limit on size was passed.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TooLarge, message)
+    }
+
+    /// A defect or damaged data; `detail` goes to the log and never to the client.
+    pub fn internal(detail: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Internal,
+            message: "an internal error; the server's log has the detail".to_owned(),
+            detail: Some(detail.into()),
+        }
+    }
+
+    /// The store cannot serve; `detail` goes to the log.
+    pub fn unavailable(message: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Unavailable,
+            message: message.into(),
+            detail: Some(detail.into()),
+        }
+    }
+
+    /// The same error with a message that begins with where it happened.
+    #[must_use]
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
+    /// What the caller can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What the caller is told.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What only the log is told.
+    pub fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.detail {
+            Some(detail) => write!(f, "{} ({detail})", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,196 @@
+//! Every family of keys, and what key and value of each mean.
+
+use std::fmt;
+
+use super::tuple::{append, append_id, append_place, split_element, split_id};
+use crate::document::id::DocumentId;
+use crate::document::path::Place;
+use crate::error::{Error, Result};
+use crate::limits::KEY_BYTES_MAX;
+
+use foundationdb_tuple::Element;
+
+const FORMAT: i64 = 0;
+const EXISTENCE: i64 = 1;
+const CATALOG: i64 = 2;
+const VERSION: i64 = 3;
+/// The part of a collection's catalog that counts its documents.
+const COUNT: i64 = 0;
+
+/// One family of keys. All but [`Family::Document`] begin with null and so stand before every
+/// collection. The numbers 4 to 7 are kept for index entries, the change feed and the outcomes
+/// of operations.
+#[derive(Clone, Copy, Debug)]
+pub enum Family<'a> {
+    /// `(null, 0) → (format,)`: the format version of the store.
+    Format,
+    /// `(null, 1, collection, id) → ()`: the document exists. Written by creation, adoption and
+    /// deletion only.
+    Existence(&'a str, &'a DocumentId),
+    /// `(null, 2, collection, 0, shard) → 64-bit little-endian integer`: the sum over the shards
+    /// is the number of documents. `(null, 2, collection, 1, …)` is kept for index definitions.
+    Count(&'a str, u64),
+    /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed it.
+    Version(&'a str, &'a DocumentId),
+    /// `(collection, id, segment, …) → (leaf,)`: what stands at a place of a document, and the
+    /// beginning of the keys of all that stands below it.
+    Document(&'a str, &'a DocumentId, &'a Place),
+}
+
+impl Family<'_> {
+    /// The packed key.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: it would pass [`KEY_BYTES_MAX`].
+    pub fn key(&self) -> Result<Vec<u8>> {
+        let mut key = Vec::with_capacity(64);
+        match self {
+            Self::Format => append_system(&mut key, FORMAT),
+            Self::Existence(collection, id) => {
+                append_system(&mut key, EXISTENCE);
+                append(&mut key, collection);
+                append_id(&mut key, id);
+            }
+            Self::Count(collection, shard) => {
+                append_system(&mut key, CATALOG);
+                append(&mut key, collection);
+                append(&mut key, &COUNT);
+                append(&mut key, shard);
+            }
+            Self::Version(collection, id) => {
+                append_system(&mut key, VERSION);
+                append(&mut key, collection);
+                append_id(&mut key, id);
+            }
+            Self::Document(collection, id, place) => {
+                append(&mut key, collection);
+                append_id(&mut key, id);
+                append_place(&mut key, place);
+            }
+        }
+        within_limit(key)
+    }
+
+    /// The keys of the counts of every collection: from the first to past the last.
+    pub fn counts() -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, CATALOG);
+        ended(begin)
+    }
+
+    /// The keys of all documents of a collection: from the first to past the last.
+    pub fn documents(collection: &str) -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append(&mut begin, &collection);
+        ended(begin)
+    }
+
+    /// The collection that a key of [`Family::counts`] counts; none if it is no count.
+    pub fn counted_collection(key: &[u8]) -> Option<String> {
+        let mut prefix = Vec::new();
+        append_system(&mut prefix, CATALOG);
+        let (collection, rest) = split_element(key.strip_prefix(&prefix[..])?)?;
+        let (Element::String(collection), (Element::Int(COUNT), _)) =
+            (collection, split_element(rest)?)
+        else {
+            return None;
+        };
+        Some(collection.into_owned())
+    }
+
+    /// The id in a key of a document of `collection`, and the length of the document's own key;
+    /// `Err` with that length if the id is of a kind that no GraphQL ID names.
+    pub fn document_id(key: &[u8], collection_key: usize) -> Result<(DocumentId, usize), usize> {
+        let behind = key.get(collection_key..).unwrap_or_default();
+        match split_id(behind) {
+            Some((id, rest)) => Ok((id, key.len() - rest.len())),
+            None => {
+                Err(split_element(behind).map_or(key.len(), |(_, rest)| key.len() - rest.len()))
+            }
+        }
+    }
+}
+
+fn append_system(key: &mut Vec<u8>, family: i64) {
+    key.push(0);
+    append(key, &family);
+}
+
+fn ended(begin: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    let end = [&begin[..], &[0xFF]].concat();
+    (begin, end)
+}
+
+pub(super) fn within_limit(key: Vec<u8>) -> Result<Vec<u8>> {
+    if key.len() > KEY_BYTES_MAX {
+        return Err(Error::too_large(format!(
+            "the collection, id and path make a key of {} bytes; the limit is {KEY_BYTES_MAX} bytes",
+            key.len()
+        )));
+    }
+    Ok(key)
+}
+
+/// A commit of the store: ten bytes that sort in commit order, as text in hexadecimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(pub [u8; 10]);
+
+impl Version {
+    /// What the value of [`Family::Version`] begins with, before the ten bytes of the stamp: the
+    /// type code of a versionstamp. Two bytes of user version, always zero, end it.
+    pub const VALUE_PREFIX: [u8; 1] = [0x33];
+    /// The bytes of the stamp until it is known, and the user version.
+    pub const PLACEHOLDER: [u8; 12] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0,
+    ];
+
+    /// Reads the value of [`Family::Version`].
+    pub fn decode(value: &[u8]) -> Option<Self> {
+        match value {
+            [0x33, stamp @ .., 0, 0] => stamp.try_into().ok().map(Self),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::tuple::hex(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_no_leaf_stands_before_every_collection() {
+        let id = DocumentId::Integer(1);
+        let first_collection =
+            Family::Document("\0", &DocumentId::Text(String::new()), &Place::default())
+                .key()
+                .expect("short");
+        for family in [
+            Family::Format,
+            Family::Existence("D", &id),
+            Family::Count("D", 15),
+            Family::Version("D", &id),
+        ] {
+            assert!(
+                family.key().expect("short") < first_collection,
+                "{family:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_count_names_its_collection_and_an_existence_none() {
+        let id = DocumentId::Integer(1);
+        let name = |family: Family<'_>| Family::counted_collection(&family.key().expect("short"));
+        assert_eq!(name(Family::Count("a\0b", 3)).as_deref(), Some("a\0b"));
+        assert_eq!(name(Family::Existence("a", &id)), None);
+        let (begin, end) = Family::counts();
+        let key = Family::Count("a", 0).key().expect("short");
+        assert!(begin < key && key < end);
+    }
+}

@@ -1,0 +1,254 @@
+//! A JSON document as sorted pairs, ready to be stored under any prefix.
+
+use std::ops::Range;
+
+use super::read::JsonText;
+use super::tuple::{
+    EMPTY_ARRAY, EMPTY_OBJECT, PIECE, append, append_leaf, append_piece, append_segment,
+    split_element,
+};
+use crate::document::flatten::{LeafSink, flatten};
+use crate::document::id::DocumentId;
+use crate::document::leaf::{Kind, Leaf};
+use crate::document::path::{Place, Segment, SegmentRef};
+use crate::error::{Error, Result};
+use crate::limits::{KEY_BYTES_MAX, PIECE_BYTES, VALUE_BYTES_MAX};
+
+use foundationdb_tuple::Element;
+
+/// The pairs of one JSON value, sorted by key. Keys are relative: the packed path from the value's
+/// root, to be put behind the key of the place where the value is stored.
+#[derive(Clone, Debug, Default)]
+pub struct Leaves {
+    bytes: Vec<u8>,
+    pairs: Vec<Pair>,
+    key_bytes_max: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    begin: usize,
+    key_bytes: u32,
+    value_bytes: u32,
+}
+
+impl Leaves {
+    /// Takes a JSON text apart.
+    ///
+    /// # Errors
+    /// As [`flatten`].
+    pub fn from_json(text: &str) -> Result<Self> {
+        let mut packer = Packer::default();
+        flatten(text, &mut packer)?;
+        Ok(packer.finish())
+    }
+
+    /// The pairs in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.pairs.iter().map(|pair| self.pair(*pair))
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there is none, which no value's leaves are.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Bytes of all keys and values.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Checks that every key fits behind a prefix.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: a key would pass [`KEY_BYTES_MAX`]; names its path.
+    pub fn check_keys(&self, prefix_bytes: usize) -> Result<()> {
+        if prefix_bytes + self.key_bytes_max <= KEY_BYTES_MAX {
+            return Ok(());
+        }
+        let longest = self.iter().map(|(key, _)| key).max_by_key(|key| key.len());
+        Err(key_too_long(prefix_bytes, longest.unwrap_or_default()))
+    }
+
+    /// The id that the value itself names: its top-level member `doc_id`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is there and neither a string nor an integer of 64 bits.
+    pub fn own_id(&self) -> Result<Option<DocumentId>> {
+        let mut key = Vec::new();
+        append_segment(&mut key, SegmentRef::Key("doc_id"));
+        let at = self
+            .pairs
+            .partition_point(|pair| self.pair(*pair).0 < &key[..]);
+        let Some((found, value)) = self.pairs.get(at).map(|pair| self.pair(*pair)) else {
+            return Ok(None);
+        };
+        if !found.starts_with(&key) || found.get(key.len()) == Some(&super::tuple::ESCAPE) {
+            return Ok(None);
+        }
+        match super::tuple::decode_leaf(value) {
+            Some(Leaf::Integer(integer)) if found == key => Ok(Some(DocumentId::Integer(integer))),
+            Some(Leaf::String(text)) if found == key => {
+                Ok(Some(DocumentId::Text(text.into_owned())))
+            }
+            _ => Err(Error::bad_input(
+                "the document's `doc_id` is neither a string nor a 64-bit integer: \
+                 give the document's id as the argument `id`",
+            )),
+        }
+    }
+
+    /// The value as JSON text again, object members by name.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.bytes.len());
+        let mut text = JsonText::new(&mut out);
+        for (key, value) in self.iter() {
+            text.push(key, value)
+                .expect("a packed document is well-formed");
+        }
+        text.finish().expect("a packed document is well-formed");
+        out
+    }
+
+    fn pair(&self, pair: Pair) -> (&[u8], &[u8]) {
+        let key_end = pair.begin + pair.key_bytes as usize;
+        let value_end = key_end + pair.value_bytes as usize;
+        (
+            &self.bytes[pair.begin..key_end],
+            &self.bytes[key_end..value_end],
+        )
+    }
+}
+
+/// Packs what [`flatten`] tells into [`Leaves`].
+#[derive(Default)]
+pub struct Packer {
+    leaves: Leaves,
+    /// The packed path of where the packer stands, and where each of its segments begins.
+    path: Vec<u8>,
+    segments: Vec<usize>,
+    forgotten: Vec<Range<usize>>,
+}
+
+impl Packer {
+    /// The pairs, sorted.
+    pub fn finish(mut self) -> Leaves {
+        for range in self.forgotten {
+            for pair in &mut self.leaves.pairs[range] {
+                pair.key_bytes = u32::MAX;
+            }
+        }
+        let Leaves { bytes, pairs, .. } = &mut self.leaves;
+        pairs.retain(|pair| pair.key_bytes != u32::MAX);
+        let key = |pair: &Pair| &bytes[pair.begin..pair.begin + pair.key_bytes as usize];
+        pairs.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        self.leaves
+    }
+
+    fn put(&mut self, suffix: &[u8], value: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        let key_bytes = self.path.len() + suffix.len();
+        if key_bytes > KEY_BYTES_MAX {
+            return Err(key_too_long(0, &self.path));
+        }
+        let bytes = &mut self.leaves.bytes;
+        let begin = bytes.len();
+        bytes.extend_from_slice(&self.path);
+        bytes.extend_from_slice(suffix);
+        value(bytes);
+        let value_bytes = bytes.len() - begin - key_bytes;
+        self.leaves.key_bytes_max = self.leaves.key_bytes_max.max(key_bytes);
+        self.leaves.pairs.push(Pair {
+            begin,
+            key_bytes: u32::try_from(key_bytes).unwrap_or(u32::MAX),
+            value_bytes: u32::try_from(value_bytes).unwrap_or(u32::MAX),
+        });
+        Ok(())
+    }
+
+    fn split(&mut self, text: &[u8]) -> Result<()> {
+        for (number, piece) in (0_u64..).zip(text.chunks(PIECE_BYTES)) {
+            let mut suffix = Vec::new();
+            append(&mut suffix, &PIECE);
+            append(&mut suffix, &number);
+            self.put(&suffix, |out| append_piece(out, piece))?;
+        }
+        Ok(())
+    }
+}
+
+impl LeafSink for Packer {
+    fn enter(&mut self, segment: SegmentRef<'_>) -> Result<()> {
+        self.segments.push(self.path.len());
+        append_segment(&mut self.path, segment);
+        if self.path.len() > KEY_BYTES_MAX {
+            return Err(key_too_long(0, &self.path));
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        let begin = self.segments.pop().unwrap_or(0);
+        self.path.truncate(begin);
+    }
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<()> {
+        if let Leaf::String(text) = &leaf
+            && packed_string_bytes(text) > VALUE_BYTES_MAX
+        {
+            return self.split(text.as_bytes());
+        }
+        self.put(&[], |out| append_leaf(out, &leaf))
+    }
+
+    fn empty(&mut self, kind: Kind) -> Result<()> {
+        let marker = if kind == Kind::Array {
+            EMPTY_ARRAY
+        } else {
+            EMPTY_OBJECT
+        };
+        let mut suffix = Vec::new();
+        append(&mut suffix, &marker);
+        self.put(&suffix, |out| out.push(0))
+    }
+
+    fn taken(&self) -> usize {
+        self.leaves.pairs.len()
+    }
+
+    fn forget(&mut self, taken: Range<usize>) {
+        self.forgotten.push(taken);
+    }
+}
+
+/// A packed string: its type code, its bytes with each NUL escaped, and its end.
+fn packed_string_bytes(text: &str) -> usize {
+    if text.len() <= VALUE_BYTES_MAX / 2 - 2 {
+        return text.len();
+    }
+    text.len() + 2 + memchr::memchr_iter(0, text.as_bytes()).count()
+}
+
+fn key_too_long(prefix_bytes: usize, relative: &[u8]) -> Error {
+    let mut place = Place::default();
+    let mut rest = relative;
+    while let Some((element, behind)) = split_element(rest) {
+        match element {
+            Element::String(key) => place.0.push(Segment::Key(key.into_owned())),
+            Element::Int(index) => place.0.push(Segment::Index(index.unsigned_abs())),
+            _ => break,
+        }
+        rest = behind;
+    }
+    let pointer = place.to_string();
+    Error::too_large(format!(
+        "the path {} makes a key of more than {} bytes, with collection and id; \
+         the limit is {KEY_BYTES_MAX} bytes",
+        crate::document::leaf::abridged(&pointer),
+        (prefix_bytes + relative.len()).min(KEY_BYTES_MAX)
+    ))
+}

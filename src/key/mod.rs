@@ -1,0 +1,12 @@
+//! How documents and everything else become keys and values, byte for byte (docs/format.md).
+//! Pure: no store, no I/O, nothing async.
+
+mod family;
+mod leaves;
+mod read;
+mod tuple;
+
+pub use family::{Family, Version};
+pub use leaves::{Leaves, Packer};
+pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};
+pub use tuple::{append_place, append_segment, decode_leaf, hex, pack_leaf, tuple_text};

@@ -1,0 +1,261 @@
+//! Sorted pairs back to JSON text, to kinds and to the steps of a path.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::tuple::{
+    EMPTY_ARRAY, EMPTY_OBJECT, ESCAPE, PIECE, STRING, decode_leaf, decode_piece, split_first,
+};
+use crate::document::assemble::{Assembler, Misshapen};
+use crate::document::json::write_string;
+use crate::document::leaf::Kind;
+use crate::document::path::SegmentRef;
+
+/// Why a pair is none that a document has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// The key goes on with what is no segment and no marker.
+    Segment,
+    /// The value is no leaf, or no piece of a string where one belongs.
+    Value,
+    /// The pieces of a split string are not numbered 0, 1, 2, …, or are no UTF-8 together.
+    Pieces,
+    /// The pairs do not make a document.
+    Shape(Misshapen),
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Segment => f.write_str("a key goes on with what is no path segment"),
+            Self::Value => f.write_str("a value is no leaf"),
+            Self::Pieces => f.write_str("the pieces of a split string do not fit together"),
+            Self::Shape(misshapen) => misshapen.fmt(f),
+        }
+    }
+}
+
+impl From<Misshapen> for Malformed {
+    fn from(misshapen: Misshapen) -> Self {
+        Self::Shape(misshapen)
+    }
+}
+
+/// What a key goes on with below a place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step<'k> {
+    /// A member of an object.
+    Key(Cow<'k, str>),
+    /// An element of an array.
+    Index(u64),
+    /// What stands at the place itself, and is no plain leaf.
+    Marker(Marker),
+}
+
+/// What stands at a place and is no plain leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// `{}`
+    EmptyObject,
+    /// `[]`
+    EmptyArray,
+    /// A piece of a split string; its number follows.
+    Piece,
+}
+
+/// The first step of a relative key and how many bytes it takes; none if it is no step.
+#[inline]
+pub fn step(key: &[u8]) -> Option<(Step<'_>, usize)> {
+    if *key.first()? == STRING {
+        let (text, rest) = split_first(key)?;
+        return Some((Step::Key(text), key.len() - rest.len()));
+    }
+    let (integer, rest) = split_first::<i64>(key)?;
+    let step = match integer {
+        0.. => Step::Index(integer.unsigned_abs()),
+        EMPTY_ARRAY => Step::Marker(Marker::EmptyArray),
+        EMPTY_OBJECT => Step::Marker(Marker::EmptyObject),
+        PIECE => Step::Marker(Marker::Piece),
+        _ => return None,
+    };
+    Some((step, key.len() - rest.len()))
+}
+
+/// The kind of what stands at a place, told from the first pair at or below it: `key` is relative
+/// to the place.
+///
+/// # Errors
+/// The pair is none that a document has.
+pub fn kind_at(key: &[u8], value: &[u8]) -> Result<Kind, Malformed> {
+    if key.is_empty() {
+        return decode_leaf(value)
+            .map(|leaf| leaf.kind())
+            .ok_or(Malformed::Value);
+    }
+    match step(key).ok_or(Malformed::Segment)?.0 {
+        Step::Key(_) | Step::Marker(Marker::EmptyObject) => Ok(Kind::Object),
+        Step::Index(_) | Step::Marker(Marker::EmptyArray) => Ok(Kind::Array),
+        Step::Marker(Marker::Piece) => Ok(Kind::String),
+    }
+}
+
+/// Writes one JSON value from its pairs, told in the order of their keys.
+///
+/// Of each key only what differs from the one before is decoded.
+pub struct JsonText<'o> {
+    assembler: Assembler<'o>,
+    previous: Vec<u8>,
+    /// Where each segment of the previous path ends.
+    ends: Vec<usize>,
+    pieces: Vec<u8>,
+    pieces_next: u64,
+    empty: bool,
+}
+
+impl<'o> JsonText<'o> {
+    /// A writer that appends to `out`.
+    pub fn new(out: &'o mut Vec<u8>) -> Self {
+        Self {
+            assembler: Assembler::new(out),
+            previous: Vec::new(),
+            ends: Vec::new(),
+            pieces: Vec::new(),
+            pieces_next: 0,
+            empty: true,
+        }
+    }
+
+    /// Takes the next pair; `key` is relative to the value's root.
+    ///
+    /// # Errors
+    /// The pairs are none that a document has.
+    #[inline]
+    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), Malformed> {
+        let shared = self.shared_segments(key);
+        let mut at = shared.checked_sub(1).map_or(0, |last| self.ends[last]);
+        if self.pieces_next > 0 {
+            if shared == self.ends.len() && self.is_next_piece(&key[at..]) {
+                return self.piece(value);
+            }
+            self.end_pieces()?;
+        }
+        if !self.empty && shared == self.ends.len() {
+            return Err(Misshapen::LeafWithChildren.into());
+        }
+        let entered = self.ends.len();
+        self.ends.truncate(shared);
+        let mut marker = None;
+        while at < key.len() {
+            let (step, bytes) = step(&key[at..]).ok_or(Malformed::Segment)?;
+            let segment = match &step {
+                Step::Key(name) => SegmentRef::Key(name),
+                Step::Index(index) => SegmentRef::Index(*index),
+                Step::Marker(found) => {
+                    marker = Some((*found, &key[at + bytes..]));
+                    break;
+                }
+            };
+            self.assembler.enter(self.ends.len(), segment)?;
+            at += bytes;
+            self.ends.push(at);
+        }
+        if !self.empty && self.ends.len() == shared && shared < entered {
+            return Err(Misshapen::LeafWithChildren.into());
+        }
+        self.empty = false;
+        self.previous.clear();
+        self.previous.extend_from_slice(&key[..at]);
+        self.write(marker, value)
+    }
+
+    /// The value is whole.
+    ///
+    /// # Errors
+    /// The pieces of a split string, which were last, are no UTF-8 together.
+    pub fn finish(mut self) -> Result<(), Malformed> {
+        if self.pieces_next > 0 {
+            self.end_pieces()?;
+        }
+        self.assembler.finish();
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&mut self, marker: Option<(Marker, &[u8])>, value: &[u8]) -> Result<(), Malformed> {
+        match marker {
+            None => write_leaf(self.assembler.value(), value),
+            Some((Marker::Piece, number)) => {
+                if Some((Step::Index(0), number.len())) != step(number) {
+                    return Err(Malformed::Pieces);
+                }
+                self.piece(value)
+            }
+            Some((_, [_, ..])) => Err(Malformed::Segment),
+            Some((Marker::EmptyObject, [])) => self.write_empty(b"{}", value),
+            Some((Marker::EmptyArray, [])) => self.write_empty(b"[]", value),
+        }
+    }
+
+    fn write_empty(&mut self, text: &[u8], value: &[u8]) -> Result<(), Malformed> {
+        if value != [0] {
+            return Err(Malformed::Value);
+        }
+        self.assembler.value().extend_from_slice(text);
+        Ok(())
+    }
+
+    fn is_next_piece(&self, marker: &[u8]) -> bool {
+        let Some((Step::Marker(Marker::Piece), bytes)) = step(marker) else {
+            return false;
+        };
+        let number = &marker[bytes..];
+        step(number) == Some((Step::Index(self.pieces_next), number.len()))
+    }
+
+    fn piece(&mut self, value: &[u8]) -> Result<(), Malformed> {
+        let piece = decode_piece(value).ok_or(Malformed::Value)?;
+        self.pieces.extend_from_slice(&piece);
+        self.pieces_next += 1;
+        Ok(())
+    }
+
+    fn end_pieces(&mut self) -> Result<(), Malformed> {
+        let pieces = std::mem::take(&mut self.pieces);
+        let text = std::str::from_utf8(&pieces).map_err(|_| Malformed::Pieces)?;
+        write_string(self.assembler.value(), text);
+        self.pieces_next = 0;
+        Ok(())
+    }
+
+    /// How many segments of the previous path `key` begins with. A segment's bytes tell where it
+    /// ends, but for a string, whose end may turn out to be an escaped NUL.
+    #[inline]
+    fn shared_segments(&self, key: &[u8]) -> usize {
+        let same = self
+            .previous
+            .iter()
+            .zip(key)
+            .take_while(|(a, b)| a == b)
+            .count();
+        let mut shared = self.ends.iter().take_while(|end| **end <= same).count();
+        if shared > 0 && key.get(self.ends[shared - 1]) == Some(&ESCAPE) {
+            shared -= 1;
+        }
+        shared
+    }
+}
+
+#[inline]
+fn write_leaf(out: &mut Vec<u8>, value: &[u8]) -> Result<(), Malformed> {
+    if let [STRING, text @ .., 0] = value
+        && memchr::memchr(0, text).is_none()
+    {
+        write_string(
+            out,
+            std::str::from_utf8(text).map_err(|_| Malformed::Value)?,
+        );
+        return Ok(());
+    }
+    decode_leaf(value).ok_or(Malformed::Value)?.write_json(out);
+    Ok(())
+}

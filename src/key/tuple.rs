@@ -1,0 +1,181 @@
+//! Elements of FoundationDB's tuple layer: what a document's keys and values are made of.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use foundationdb_tuple::{
+    Bytes, Element, PackResult, TupleDepth, TuplePack, TupleUnpack, VersionstampOffset, unpack,
+};
+use num_bigint::BigInt;
+
+use crate::document::id::DocumentId;
+use crate::document::leaf::Leaf;
+use crate::document::path::{Place, SegmentRef};
+
+/// The type code of a string.
+pub(super) const STRING: u8 = 0x02;
+/// Stands behind a NUL inside a string, and so tells it from the string's end.
+pub(super) const ESCAPE: u8 = 0xFF;
+/// An empty array: `(…, -1) → (null,)`.
+pub(super) const EMPTY_ARRAY: i64 = -1;
+/// An empty object: `(…, -2) → (null,)`.
+pub(super) const EMPTY_OBJECT: i64 = -2;
+/// A piece of a split string: `(…, -3, n) → (bytes,)`.
+pub(super) const PIECE: i64 = -3;
+
+/// One element of a tuple, packed without what would enclose it on its own.
+struct One<'e, T>(&'e T);
+
+impl<T: TuplePack> TuplePack for One<'_, T> {
+    #[inline]
+    fn pack<W: Write>(&self, out: &mut W, depth: TupleDepth) -> io::Result<VersionstampOffset> {
+        self.0.pack(out, depth.increment())
+    }
+}
+
+/// The first element of packed bytes and what follows it.
+struct First<'b, T>(T, &'b [u8]);
+
+impl<'b, T: TupleUnpack<'b>> TupleUnpack<'b> for First<'b, T> {
+    #[inline]
+    fn unpack(input: &'b [u8], depth: TupleDepth) -> PackResult<(&'b [u8], Self)> {
+        let (rest, element) = T::unpack(input, depth.increment())?;
+        Ok((&[], Self(element, rest)))
+    }
+}
+
+/// The first element of packed bytes as a `T`, and what follows it.
+#[inline]
+pub(super) fn split_first<'b, T: TupleUnpack<'b>>(bytes: &'b [u8]) -> Option<(T, &'b [u8])> {
+    let First(element, rest) = First::unpack_root(bytes).ok()?;
+    Some((element, rest))
+}
+
+pub(super) fn append(out: &mut Vec<u8>, element: &impl TuplePack) {
+    One(element)
+        .pack_root(out)
+        .expect("only an integer past 255 bytes cannot be packed, and Leaf holds none");
+}
+
+/// Appends a path segment to a packed key.
+pub fn append_segment(key: &mut Vec<u8>, segment: SegmentRef<'_>) {
+    match segment {
+        SegmentRef::Key(name) => append(key, &name),
+        SegmentRef::Index(index) => append(key, &index),
+    }
+}
+
+/// Appends a place to the packed key of its document.
+pub fn append_place(key: &mut Vec<u8>, place: &Place) {
+    for segment in &place.0 {
+        append_segment(key, segment.as_ref());
+    }
+}
+
+pub(super) fn append_id(key: &mut Vec<u8>, id: &DocumentId) {
+    match id {
+        DocumentId::Integer(integer) => append(key, integer),
+        DocumentId::Text(text) => append(key, &text.as_str()),
+    }
+}
+
+/// The id that a packed key goes on with, and what follows it; none if it is of another kind.
+pub(super) fn split_id(bytes: &[u8]) -> Option<(DocumentId, &[u8])> {
+    match split_element(bytes)? {
+        (Element::Int(integer), rest) => Some((DocumentId::Integer(integer), rest)),
+        (Element::String(text), rest) => Some((DocumentId::Text(text.into_owned()), rest)),
+        _ => None,
+    }
+}
+
+/// The first element of packed bytes and what follows it.
+pub(super) fn split_element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
+    split_first(bytes)
+}
+
+/// A leaf as the one-element tuple that is its value.
+pub fn pack_leaf(leaf: &Leaf<'_>) -> Vec<u8> {
+    let mut value = Vec::new();
+    append_leaf(&mut value, leaf);
+    value
+}
+
+pub(super) fn append_leaf(out: &mut Vec<u8>, leaf: &Leaf<'_>) {
+    match leaf {
+        Leaf::Null => out.push(0),
+        Leaf::Bool(value) => append(out, value),
+        Leaf::Integer(integer) => append(out, integer),
+        Leaf::BigInteger(integer) => append(out, integer),
+        Leaf::Double(double) => append(out, double),
+        Leaf::String(text) => append(out, &text.as_ref()),
+    }
+}
+
+pub(super) fn append_piece(out: &mut Vec<u8>, piece: &[u8]) {
+    append(out, &Bytes(Cow::Borrowed(piece)));
+}
+
+/// The leaf that a value holds; none if it holds anything else.
+pub fn decode_leaf(value: &[u8]) -> Option<Leaf<'_>> {
+    let (element, rest) = match value {
+        [0] => return Some(Leaf::Null),
+        _ => split_element(value)?,
+    };
+    if !rest.is_empty() {
+        return None;
+    }
+    match element {
+        Element::Bool(value) => Some(Leaf::Bool(value)),
+        Element::Int(integer) => Some(Leaf::Integer(integer)),
+        Element::BigInt(integer) => Some(Leaf::BigInteger(integer)),
+        Element::Double(double) if double.is_finite() => Some(Leaf::Double(double)),
+        Element::String(text) => Some(Leaf::String(text)),
+        _ => None,
+    }
+}
+
+pub(super) fn decode_piece(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+    match split_element(value)? {
+        (Element::Bytes(Bytes(bytes)), []) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Packed bytes as a person reads a tuple: `("D", 1, "user", 0)`.
+pub fn tuple_text(packed: &[u8]) -> String {
+    match unpack::<Vec<Element<'_>>>(packed) {
+        Ok(elements) => {
+            let elements: Vec<String> = elements.iter().map(element_text).collect();
+            match elements.len() {
+                1 => format!("({},)", elements[0]),
+                _ => format!("({})", elements.join(", ")),
+            }
+        }
+        Err(_) => format!("not a tuple: {}", hex(packed)),
+    }
+}
+
+fn element_text(element: &Element<'_>) -> String {
+    match element {
+        Element::Nil => "null".to_owned(),
+        Element::Bool(value) => value.to_string(),
+        Element::Int(integer) => integer.to_string(),
+        Element::BigInt(integer) => BigInt::to_string(integer),
+        Element::Double(double) => format!("{double:?}"),
+        Element::String(text) => format!("{text:?}"),
+        Element::Bytes(Bytes(bytes)) => format!("b\"{}\"", bytes.escape_ascii()),
+        Element::Versionstamp(stamp) => format!("version {}", hex(stamp.as_bytes())),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Bytes in lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! Every bound in one place, with its unit last in the name. README.md has the table for users.
+
+use std::time::Duration;
+
+/// A key, packed. FoundationDB's limit; the embedded engine keeps to it too.
+pub const KEY_BYTES_MAX: usize = 10_000;
+/// A value, packed. FoundationDB's limit; longer strings are split.
+pub const VALUE_BYTES_MAX: usize = 100_000;
+/// Each piece of a split string but the last.
+pub const PIECE_BYTES: usize = 10_000;
+/// The magnitude of an integer leaf: what the tuple layer can encode.
+pub const INTEGER_BYTES_MAX: usize = 255;
+/// The most decimal digits that an integer of [`INTEGER_BYTES_MAX`] can have.
+pub const INTEGER_DIGITS_MAX: usize = 615;
+/// Levels of objects and arrays in a document, counted from its root.
+pub const DOCUMENT_LEVELS_MAX: usize = 128;
+
+/// The body of an HTTP request, by default.
+pub const BODY_BYTES_MAX: usize = 32 << 20;
+/// The text of a query.
+pub const QUERY_BYTES_MAX: usize = 128 << 10;
+/// Lexical tokens in the text of a query.
+pub const QUERY_TOKENS_MAX: usize = 20_000;
+/// Open brackets, braces and parentheses at any one place of a query's text.
+pub const QUERY_BRACKETS_MAX: usize = 64;
+/// Directives in the text of a query.
+pub const QUERY_DIRECTIVES_MAX: usize = 256;
+/// Levels of fields, fragments followed.
+pub const QUERY_LEVELS_MAX: usize = 32;
+/// Fields of a query once its fragments are expanded.
+pub const QUERY_FIELDS_MAX: usize = 10_000;
+/// Aliases of a query once its fragments are expanded.
+pub const QUERY_ALIASES_MAX: usize = 1_000;
+/// Levels of lists and objects in a variable that is not of type JSON.
+pub const VARIABLE_LEVELS_MAX: usize = DOCUMENT_LEVELS_MAX + 8;
+/// Entities asked for in one request.
+pub const ENTITIES_MAX: usize = 1_000;
+/// Operations kept parsed and validated, and the bytes of query text among them.
+pub const OPERATIONS_CACHED_MAX: usize = 1_000;
+/// A query text past this is parsed anew each time.
+pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
+
+/// The JSON that one response may carry.
+pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
+/// A page of `children` where `first` is not given.
+pub const PAGE_DEFAULT: usize = 100;
+/// A page of `children`, at most.
+pub const PAGE_MAX: usize = 10_000;
+/// Pointer tokens of digits whose readings (index or key) are tried in the same round.
+pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
+
+/// Pairs in one batch of a range read.
+pub const BATCH_PAIRS_MAX: usize = 16_384;
+/// Bytes of keys and values in one batch of a range read.
+pub const BATCH_BYTES_MAX: usize = 512 << 10;
+/// Tries of one transaction before CONFLICT.
+pub const TRANSACTION_TRIES_MAX: usize = 20;
+/// Keys over which a collection's document count is spread, so that none is hot.
+pub const COUNT_SHARDS: u64 = 16;
+
+/// Time for one request, waiting for the store included.
+pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time for a client to send the head of a request.
+pub const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
+/// Time for a client to send the body of a request.
+pub const BODY_TIME_MAX: Duration = Duration::from_secs(60);
+/// Time that a graceful stop gives requests that were accepted.
+pub const STOP_TIME_MAX: Duration = Duration::from_secs(30);
+/// Connections served at the same time; more wait to be accepted.
+pub const CONNECTIONS_MAX: usize = 10_000;
+
+/// Documents that an import writes in one transaction.
+pub const IMPORT_BATCH_DOCUMENTS_MAX: usize = 1_000;
+/// JSON that an import writes in one transaction, unless a single document is larger. Chosen so
+/// that its pairs stay well under FoundationDB's 10 MB a transaction.
+pub const IMPORT_BATCH_BYTES_MAX: usize = 1 << 20;

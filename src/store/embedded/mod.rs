@@ -1,0 +1,116 @@
+//! The embedded engine: redb, in one file of a directory.
+//!
+//! One writer at a time; readers on snapshots. A transaction commits without a sync; one
+//! immediate commit then syncs all that wait (group commit). Success is reported only after that
+//! sync, and readers share the snapshot that is published right after it, so nothing unsynced is
+//! ever shown. A failed sync is fatal: the store stops answering and says why.
+
+mod commit;
+mod open;
+mod table;
+mod transaction;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
+use crate::error::{Error, Result};
+use commit::{Committer, Published};
+pub use open::FILE_NAME;
+
+/// How the embedded engine is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct EmbeddedOptions {
+    /// Memory for pages of the file.
+    pub cache_bytes: usize,
+}
+
+impl Default for EmbeddedOptions {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 512 << 20,
+        }
+    }
+}
+
+/// A store in a directory that this process holds alone.
+pub struct Embedded {
+    committer: Arc<Committer>,
+}
+
+impl Embedded {
+    /// Opens the store in `directory`, which is created if need be. `repairing` is called with
+    /// the progress, from 0 to 1, while a store that was not closed is put in order.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: another process holds it, it cannot be written, or is damaged. The message
+    /// says which; the data is untouched.
+    pub fn open(
+        directory: &Path,
+        options: EmbeddedOptions,
+        repairing: impl Fn(f64) + Send + 'static,
+    ) -> Result<Self> {
+        let database = open::open(directory, options, repairing)?;
+        Self::new(database)
+    }
+
+    /// The engine on a storage backend of one's own; tests make it fail.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the backend does not hold a store, or fails.
+    pub fn on_backend(backend: impl redb::StorageBackend) -> Result<Self> {
+        let database = redb::Builder::new().create_with_backend(backend);
+        Self::new(database.map_err(|error| open::refused("the backend", &error))?)
+    }
+
+    fn new(database: redb::Database) -> Result<Self> {
+        Ok(Self {
+            committer: Committer::start(database)?,
+        })
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        self.committer.stop();
+    }
+}
+
+#[async_trait]
+impl Store for Embedded {
+    async fn snapshot(&self) -> Result<Arc<dyn Read>> {
+        Ok(self.committer.published()?)
+    }
+
+    async fn begin(&self) -> Result<Arc<dyn Transaction>> {
+        Ok(Arc::new(self.committer.begin().await?))
+    }
+
+    fn limits(&self) -> StoreLimits {
+        StoreLimits::default()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        self.committer.published().map(|_| ())
+    }
+
+    async fn failed(&self) -> Error {
+        self.committer.failed().await
+    }
+}
+
+#[async_trait]
+impl Read for Published {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        table::get(self.table(), key)
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        if range.resumed {
+            tokio::task::yield_now().await;
+        }
+        table::range(self.table(), range)
+    }
+}

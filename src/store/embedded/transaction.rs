@@ -1,0 +1,343 @@
+//! A transaction of the embedded engine: the only writer while it lives.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use redb::{Durability, ReadableTable, StorageError, Table, WriteTransaction};
+use tokio::sync::OwnedMutexGuard;
+
+use super::super::{Batch, RangeRead, Read, Transaction};
+use super::commit::{Committer, Writer};
+use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS, fault};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Version;
+
+pub(super) struct EmbeddedTransaction {
+    committer: Arc<Committer>,
+    /// The last commit that it sees.
+    base: u64,
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    // Dropped in this order: the next writer begins when this one is undone.
+    transaction: WriteTransaction,
+    pending: Pending,
+    writer: OwnedMutexGuard<Writer>,
+}
+
+/// Writes that redb has not been given yet, in order: it is given them in one go, before a read
+/// and at commit.
+#[derive(Default)]
+struct Pending {
+    bytes: Vec<u8>,
+    writes: Vec<Write>,
+    /// Keys whose value or name is not known before the commit.
+    stamped: BTreeSet<Vec<u8>>,
+    written_bytes: usize,
+}
+
+struct Write {
+    key: Range<usize>,
+    what: What,
+}
+
+enum What {
+    Set(Range<usize>),
+    Clear,
+    ClearTo(Range<usize>),
+    Add(i64),
+}
+
+impl EmbeddedTransaction {
+    pub(super) fn new(
+        committer: Arc<Committer>,
+        writer: OwnedMutexGuard<Writer>,
+        transaction: WriteTransaction,
+    ) -> Self {
+        Self {
+            committer,
+            base: writer.last_commit,
+            open: Mutex::new(Some(Open {
+                transaction,
+                pending: Pending::default(),
+                writer,
+            })),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, write: impl FnOnce(&mut Pending)) {
+        if let Some(open) = &mut *self.lock() {
+            write(&mut open.pending);
+        }
+    }
+
+    /// Reads after what is pending has been written.
+    fn read<T>(
+        &self,
+        readable: impl FnOnce(&Pending) -> bool,
+        read: impl FnOnce(&Table<'_, Bytes, Bytes>) -> Result<T>,
+    ) -> Result<T> {
+        let mut open = self.lock();
+        let open = open.as_mut().ok_or_else(over)?;
+        if !readable(&open.pending) {
+            return Err(Error::internal(
+                "a transaction read a key whose versionstamp it had written",
+            ));
+        }
+        let mut table = open.transaction.open_table(PAIRS).map_err(fault)?;
+        if !open.pending.writes.is_empty() {
+            open.pending
+                .apply(&mut table)
+                .map_err(|error| self.committer.fail(&error.to_string()))?;
+        }
+        read(&table)
+    }
+
+    fn commit_unsynced(&self) -> Result<Option<u64>> {
+        let Some(open) = self.lock().take() else {
+            return Err(over());
+        };
+        let Open {
+            mut transaction,
+            mut pending,
+            mut writer,
+        } = open;
+        if pending.written_bytes == 0 {
+            return Ok(None);
+        }
+        let number = writer.last_commit + 1;
+        let committed = (|| {
+            pending
+                .apply(&mut transaction.open_table(PAIRS).map_err(text)?)
+                .map_err(text)?;
+            let mut engine = transaction.open_table(ENGINE).map_err(text)?;
+            engine.insert(LAST_COMMIT, number).map_err(text)?;
+            drop(engine);
+            transaction.set_durability(Durability::None).map_err(text)?;
+            transaction.commit().map_err(text)
+        })();
+        committed.map_err(|error: String| self.committer.fail(&error))?;
+        writer.last_commit = number;
+        Ok(Some(number))
+    }
+
+    /// The stamp that this transaction's commit will have.
+    fn stamp(&self) -> [u8; 10] {
+        version(self.base + 1).0
+    }
+}
+
+#[async_trait]
+impl Read for EmbeddedTransaction {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.read(
+            |pending| !pending.stamped.contains(key),
+            |table| table::get(table, key),
+        )
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        if range.resumed {
+            tokio::task::yield_now().await;
+        }
+        self.read(
+            |pending| !pending.stamps_in(range.begin, range.end),
+            |table| table::range(table, range),
+        )
+    }
+}
+
+#[async_trait]
+impl Transaction for EmbeddedTransaction {
+    fn without_conflict(&self) -> &dyn Read {
+        self
+    }
+
+    fn set(&self, key: &[u8], value: &[u8]) {
+        self.write(|pending| {
+            pending.stamped.remove(key);
+            pending.set(key, value);
+        });
+    }
+
+    fn clear(&self, key: &[u8]) {
+        self.write(|pending| {
+            pending.stamped.remove(key);
+            pending.push(key, |_| What::Clear);
+        });
+    }
+
+    fn clear_range(&self, begin: &[u8], end: &[u8]) {
+        if begin < end {
+            self.write(|pending| {
+                pending
+                    .stamped
+                    .retain(|key| &key[..] < begin || &key[..] >= end);
+                pending.push(begin, |bytes| What::ClearTo(append(bytes, end)));
+            });
+        }
+    }
+
+    fn add(&self, key: &[u8], by: i64) {
+        self.write(|pending| pending.push(key, |_| What::Add(by)));
+    }
+
+    fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
+        let mut value = value.to_vec();
+        value[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
+        self.write(|pending| {
+            pending.set(key, &value);
+            pending.stamped.insert(key.to_vec());
+        });
+    }
+
+    fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
+        let mut key = key.to_vec();
+        key[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
+        self.write(|pending| {
+            pending.set(&key, value);
+            pending.stamped.insert(key);
+        });
+    }
+
+    fn bytes(&self) -> usize {
+        let open = self.lock();
+        open.as_ref().map_or(0, |open| open.pending.written_bytes)
+    }
+
+    async fn commit(&self) -> Result<Version> {
+        let Some(number) = self.commit_unsynced()? else {
+            self.committer.synced(self.base).await?;
+            return Ok(version(self.base));
+        };
+        self.committer.wake();
+        self.committer.synced(number).await?;
+        Ok(version(number))
+    }
+
+    async fn abort(&self) -> Result<()> {
+        drop(self.lock().take());
+        self.committer.synced(self.base).await
+    }
+}
+
+impl Pending {
+    fn push(&mut self, key: &[u8], what: impl FnOnce(&mut Vec<u8>) -> What) {
+        let before = self.bytes.len();
+        let key = append(&mut self.bytes, key);
+        let what = what(&mut self.bytes);
+        self.written_bytes += self.bytes.len() - before;
+        self.writes.push(Write { key, what });
+    }
+
+    fn set(&mut self, key: &[u8], value: &[u8]) {
+        self.push(key, |bytes| What::Set(append(bytes, value)));
+    }
+
+    fn stamps_in(&self, begin: &[u8], end: &[u8]) -> bool {
+        begin < end
+            && self
+                .stamped
+                .range::<[u8], _>((
+                    std::ops::Bound::Included(begin),
+                    std::ops::Bound::Excluded(end),
+                ))
+                .next()
+                .is_some()
+    }
+
+    /// Gives redb the writes, each run of ascending keys in one go.
+    fn apply(&mut self, table: &mut Table<'_, Bytes, Bytes>) -> Result<(), StorageError> {
+        let (bytes, writes) = (&self.bytes, &self.writes);
+        let mut at = 0;
+        while at < writes.len() {
+            let run = self.ascending_sets(at);
+            let key = &bytes[writes[at].key.clone()];
+            match &writes[at].what {
+                What::Set(_) if run > 1 => {
+                    table::set_ascending(table, (at..at + run).map(|at| self.pair(at)))?;
+                    at += run;
+                    continue;
+                }
+                What::Set(value) => drop(table.insert(key, &bytes[value.clone()])?),
+                What::Clear => drop(table.remove(key)?),
+                What::ClearTo(end) => {
+                    table.retain_in::<&[u8], _>(key..&bytes[end.clone()], |_, _| false)?;
+                }
+                What::Add(by) => add(table, key, *by)?,
+            }
+            at += 1;
+        }
+        self.bytes.clear();
+        self.writes.clear();
+        Ok(())
+    }
+
+    /// How many writes from `at` on set keys that ascend.
+    fn ascending_sets(&self, at: usize) -> usize {
+        let rest = &self.writes[at..];
+        let sets = rest
+            .iter()
+            .take_while(|write| matches!(write.what, What::Set(_)));
+        let mut previous: Option<&[u8]> = None;
+        sets.take_while(|write| {
+            let key = &self.bytes[write.key.clone()];
+            let ascends = previous.is_none_or(|previous| previous < key);
+            previous = Some(key);
+            ascends
+        })
+        .count()
+    }
+
+    fn pair(&self, at: usize) -> (&[u8], &[u8]) {
+        let Write { key, what } = &self.writes[at];
+        let value = match what {
+            What::Set(value) => value.clone(),
+            _ => 0..0,
+        };
+        (&self.bytes[key.clone()], &self.bytes[value])
+    }
+}
+
+fn append(bytes: &mut Vec<u8>, what: &[u8]) -> Range<usize> {
+    let begin = bytes.len();
+    bytes.extend_from_slice(what);
+    begin..bytes.len()
+}
+
+fn add(table: &mut Table<'_, Bytes, Bytes>, key: &[u8], by: i64) -> Result<(), StorageError> {
+    let present = table.get(key)?.map_or(0, |value| {
+        let mut bytes = [0; 8];
+        let known = value.value().len().min(8);
+        bytes[..known].copy_from_slice(&value.value()[..known]);
+        i64::from_le_bytes(bytes)
+    });
+    table.insert(key, &present.wrapping_add(by).to_le_bytes()[..])?;
+    Ok(())
+}
+
+/// Commits number from 1; a version is the number and two bytes that order within a batch
+/// elsewhere.
+fn version(number: u64) -> Version {
+    let mut version = [0; 10];
+    version[..8].copy_from_slice(&number.to_be_bytes());
+    Version(version)
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn over() -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        "the transaction is over; nothing more can be read or written in it",
+    )
+}

@@ -1,0 +1,197 @@
+//! The engines' contract: ordered keys and values in bytes, snapshots, serializable transactions.
+//!
+//! It offers what FoundationDB offers. Where an engine has no use for a call, the call is a
+//! documented no-op there. Everything above this module works on any engine.
+
+mod embedded;
+mod observed;
+mod pairs;
+mod transact;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use embedded::{Embedded, EmbeddedOptions, FILE_NAME};
+pub use observed::{Observed, Operations};
+pub use pairs::Pairs;
+pub use transact::{Outcome, Settled, transact};
+
+use crate::error::Result;
+use crate::key::Version;
+use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX};
+
+/// A range of keys to read, from `begin` to before `end`.
+#[derive(Clone, Copy, Debug)]
+pub struct RangeRead<'k> {
+    /// The first key that may be read.
+    pub begin: &'k [u8],
+    /// The first key that may not.
+    pub end: &'k [u8],
+    /// Read at most this many pairs.
+    pub pairs_max: usize,
+    /// From the last key to the first.
+    pub reverse: bool,
+    /// Goes on where a batch of the same read ended.
+    pub resumed: bool,
+}
+
+impl<'k> RangeRead<'k> {
+    /// The whole range, in ascending order.
+    pub fn new(begin: &'k [u8], end: &'k [u8]) -> Self {
+        Self {
+            begin,
+            end,
+            pairs_max: usize::MAX,
+            reverse: false,
+            resumed: false,
+        }
+    }
+
+    /// The same range, at most `pairs_max` pairs of it.
+    #[must_use]
+    pub fn at_most(self, pairs_max: usize) -> Self {
+        Self { pairs_max, ..self }
+    }
+
+    /// The pairs that one batch of this read may hold.
+    fn batch_pairs_max(&self) -> usize {
+        self.pairs_max.min(BATCH_PAIRS_MAX)
+    }
+}
+
+/// One batch of a range read.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In the order of the read.
+    pub pairs: Pairs,
+    /// Whether the range may hold more, within the read's limit. Go on behind the last key.
+    pub more: bool,
+}
+
+impl Batch {
+    /// Whether a batch that holds this much is to end here.
+    fn is_full(&self, pairs_max: usize) -> bool {
+        self.pairs.len() >= pairs_max || self.pairs.bytes() >= BATCH_BYTES_MAX
+    }
+}
+
+/// Reads at one version of the store.
+#[async_trait]
+pub trait Read: Send + Sync {
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`, `TIMEOUT`, `CONFLICT`; `INTERNAL` for a key whose versionstamp this
+    /// transaction has written, which is not known before the commit.
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+
+    /// One batch of a range: at most `pairs_max` pairs, and no more of them than an engine hands
+    /// out at a time.
+    ///
+    /// # Errors
+    /// As [`Read::get`].
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch>;
+
+    /// Keys between which parts of the range, of a size worth a read of their own, can be read at
+    /// the same time. The embedded engine, which gains nothing by it, has none.
+    ///
+    /// # Errors
+    /// As [`Read::get`].
+    async fn split_points(&self, _begin: &[u8], _end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        Ok(Vec::new())
+    }
+}
+
+/// A serializable transaction that reads its own writes. Dropped without a commit it has had no
+/// effect.
+#[async_trait]
+pub trait Transaction: Read {
+    /// Reads in the same transaction that make it conflict with nothing. On the embedded engine,
+    /// where no transaction conflicts, the same as other reads.
+    fn without_conflict(&self) -> &dyn Read;
+
+    /// Sets the value of a key.
+    fn set(&self, key: &[u8], value: &[u8]);
+
+    /// Removes a key.
+    fn clear(&self, key: &[u8]);
+
+    /// Removes the keys from `begin` to before `end`.
+    fn clear_range(&self, begin: &[u8], end: &[u8]);
+
+    /// Adds to a 64-bit little-endian integer, which is 0 where nothing is; conflicts with no
+    /// other addition.
+    fn add(&self, key: &[u8], by: i64);
+
+    /// Sets a value in which the ten bytes from `stamp_at` become this commit's [`Version`].
+    fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize);
+
+    /// Sets a key in which the ten bytes from `stamp_at` become this commit's [`Version`].
+    fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]);
+
+    /// Makes the transaction conflict with writes to the range, as if it had read it. A no-op on
+    /// the embedded engine.
+    fn add_read_conflict(&self, _begin: &[u8], _end: &[u8]) {}
+
+    /// Makes transactions that read the range conflict with this one, as if it had written it. A
+    /// no-op on the embedded engine.
+    fn add_write_conflict(&self, _begin: &[u8], _end: &[u8]) {}
+
+    /// Writes from here on make no write conflicts of their own; cover them by
+    /// [`Transaction::add_write_conflict`]. A no-op on the embedded engine.
+    fn without_write_conflicts(&self, _on: bool) {}
+
+    /// Bytes of the transaction so far, counted as the engine counts them against
+    /// [`StoreLimits::transaction_bytes_max`].
+    fn bytes(&self) -> usize;
+
+    /// Commits. Success means that it will survive a crash, and that every snapshot taken from
+    /// now on shows it.
+    ///
+    /// # Errors
+    /// `CONFLICT`: it has had no effect, try again. `UNAVAILABLE`, `TIMEOUT`, `TOO_LARGE`.
+    async fn commit(&self) -> Result<Version>;
+
+    /// Gives up. On return, what the transaction has read is as durable as if it had come from a
+    /// snapshot, so that it may be told to others.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: it never will be.
+    async fn abort(&self) -> Result<()>;
+}
+
+/// What an engine allows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StoreLimits {
+    /// The bytes of one transaction, if they are limited.
+    pub transaction_bytes_max: Option<usize>,
+}
+
+/// An engine.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// A snapshot: reads at the version of the last commit that was reported.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`, `TIMEOUT`.
+    async fn snapshot(&self) -> Result<Arc<dyn Read>>;
+
+    /// A new transaction. Use [`transact`], which tries again after a conflict.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`, `TIMEOUT`.
+    async fn begin(&self) -> Result<Arc<dyn Transaction>>;
+
+    /// What the engine allows.
+    fn limits(&self) -> StoreLimits;
+
+    /// Whether it serves.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: why not.
+    async fn ready(&self) -> Result<()>;
+
+    /// Returns when the store has failed for good, with the reason: it must be opened anew.
+    async fn failed(&self) -> crate::error::Error;
+}

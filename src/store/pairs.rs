@@ -1,0 +1,98 @@
+//! Pairs as reads bring them: two allocations for any number of pairs.
+
+use std::ops::Range;
+
+/// Keys and values in the order of a read.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    begin: usize,
+    value: usize,
+    end: usize,
+}
+
+impl Pairs {
+    /// Appends a pair.
+    #[inline]
+    pub fn push(&mut self, key: &[u8], value: &[u8]) {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        self.entries.push(Entry {
+            begin,
+            value: begin + key.len(),
+            end: self.bytes.len(),
+        });
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Bytes of all keys and values.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The pair at `index`.
+    ///
+    /// # Panics
+    /// There is none.
+    #[inline]
+    pub fn get(&self, index: usize) -> (&[u8], &[u8]) {
+        let entry = self.entries[index];
+        (
+            &self.bytes[entry.begin..entry.value],
+            &self.bytes[entry.value..entry.end],
+        )
+    }
+
+    /// The first pair.
+    pub fn first(&self) -> Option<(&[u8], &[u8])> {
+        (!self.is_empty()).then(|| self.get(0))
+    }
+
+    /// The last pair.
+    pub fn last(&self) -> Option<(&[u8], &[u8])> {
+        self.len().checked_sub(1).map(|last| self.get(last))
+    }
+
+    /// All pairs.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Appends all pairs of another.
+    pub fn append(&mut self, other: &Self) {
+        if self.is_empty() {
+            self.clone_from(other);
+            return;
+        }
+        let shift = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.entries.extend(other.entries.iter().map(|entry| Entry {
+            begin: entry.begin + shift,
+            value: entry.value + shift,
+            end: entry.end + shift,
+        }));
+    }
+
+    /// Where in pairs of ascending keys those from `begin` to before `end` stand.
+    pub fn between(&self, begin: &[u8], end: &[u8]) -> Range<usize> {
+        let key = |entry: &Entry| &self.bytes[entry.begin..entry.value];
+        let first = self.entries.partition_point(|entry| key(entry) < begin);
+        let length = self.entries[first..].partition_point(|entry| key(entry) < end);
+        first..first + length
+    }
+}
