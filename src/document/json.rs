@@ -155,6 +155,40 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The text of the array's next element; none at its end. To be called behind
+    /// [`Event::BeginArray`].
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub fn next_element(&mut self) -> Result<Option<&'a str>, JsonError> {
+        self.skip_space();
+        match (self.expect, self.peek()) {
+            (Expect::ValueOrEnd | Expect::CommaOrEnd, Some(b']')) => {
+                self.close();
+                return Ok(None);
+            }
+            (Expect::CommaOrEnd, Some(b',')) => {
+                self.at += 1;
+                self.expect = Expect::Value;
+            }
+            (Expect::CommaOrEnd, _) => return Err(self.expected("',' or ']'")),
+            _ => {}
+        }
+        self.skip_value().map(Some)
+    }
+
+    /// The name and the text of the object's next member; none at its end. To be called behind
+    /// [`Event::BeginObject`].
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub fn next_member(&mut self) -> Result<Option<(Cow<'a, str>, &'a str)>, JsonError> {
+        match self.next()? {
+            Event::Name(name) => Ok(Some((name, self.skip_value()?))),
+            _ => Ok(None),
+        }
+    }
+
     fn comma_or_end(&mut self) -> Result<Event<'a>, JsonError> {
         let in_object = self.open.last().copied().unwrap_or(false);
         match (self.peek(), in_object) {

@@ -130,6 +130,12 @@ impl Path {
         Self([&self.0[..], &below.0].concat())
     }
 
+    /// What this path goes on with below another; none if it does not begin with that.
+    pub fn below(&self, above: &Path) -> Option<Path> {
+        let below = self.0.strip_prefix(&above.0[..])?;
+        Some(Self(below.to_vec()))
+    }
+
     /// How many tokens are digits of a pointer, so that each doubles the places that may be meant.
     pub fn ambiguous(&self) -> usize {
         let digits = |token: &&Token| matches!(token, Token::Digits(_));

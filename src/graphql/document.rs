@@ -1,0 +1,159 @@
+//! The types `Document` and `Subdocument`.
+
+use async_graphql::{Context, Enum, ID, Object};
+
+use super::children::SubdocumentConnection;
+use super::located::Located;
+use super::scalars::{Json, PathScalar, Version};
+use crate::document::leaf;
+use crate::error::Result;
+
+/// The kinds of JSON values.
+#[derive(Clone, Copy, PartialEq, Eq, Enum)]
+pub(super) enum Kind {
+    /// An object, empty or not.
+    Object,
+    /// An array, empty or not.
+    Array,
+    /// A string.
+    String,
+    /// A number, integer or not.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A stored null.
+    Null,
+}
+
+impl From<leaf::Kind> for Kind {
+    fn from(kind: leaf::Kind) -> Self {
+        match kind {
+            leaf::Kind::Object => Self::Object,
+            leaf::Kind::Array => Self::Array,
+            leaf::Kind::String => Self::String,
+            leaf::Kind::Number => Self::Number,
+            leaf::Kind::Boolean => Self::Boolean,
+            leaf::Kind::Null => Self::Null,
+        }
+    }
+}
+
+pub(super) struct Document(pub(super) Located);
+
+/// A whole document; an entity in a federated graph.
+#[Object]
+impl Document {
+    /// The document's name in its collection: the decimal text of a 64-bit integer, or a string.
+    async fn id(&self) -> ID {
+        ID(self.0.document.id.to_string())
+    }
+
+    /// The name of its collection.
+    async fn collection(&self) -> &str {
+        &self.0.document.collection
+    }
+
+    /// The commit that last changed it; null if Phyllo has not written it.
+    async fn version(&self, context: &Context<'_>) -> Option<Result<Version>> {
+        self.0.version(context).await.transpose()
+    }
+
+    /// What kind of value the document is.
+    async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
+        self.0.kind(context).await.map(Kind::from)
+    }
+
+    /// The JSON of the document, or of the part at `path`; null also if nothing is stored there.
+    async fn value(
+        &self,
+        context: &Context<'_>,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "Where to go on from here; the empty path is here."
+        )]
+        path: Option<PathScalar>,
+    ) -> Option<Result<Json>> {
+        self.0.value(context, path).await.transpose()
+    }
+
+    /// The part at `path`; null if nothing is stored there.
+    async fn at(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Where to go on from here.")] path: PathScalar,
+    ) -> Option<Result<Subdocument>> {
+        let at = self.0.at(context, &path).await.transpose()?;
+        Some(at.map(Subdocument))
+    }
+
+    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index.
+    async fn children(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "How many at most; 100 if not given, 10,000 at most.")] first: Option<i32>,
+        #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
+    ) -> Result<SubdocumentConnection> {
+        let connection = self.0.children(context, first, after).await?;
+        Ok(SubdocumentConnection(connection))
+    }
+}
+
+pub(super) struct Subdocument(pub(super) Located);
+
+/// What stands at one place of a document. It has no `id` of its own, so that clients which cache objects by id never take two parts of a document for the same thing.
+#[Object]
+impl Subdocument {
+    /// The whole document that this is a part of.
+    async fn document(&self) -> Document {
+        Document(self.0.whole())
+    }
+
+    /// Its place in the document, in list form.
+    async fn path(&self) -> PathScalar {
+        PathScalar::from(&self.0.place)
+    }
+
+    /// The commit that last changed the document; null if Phyllo has not written it.
+    async fn version(&self, context: &Context<'_>) -> Option<Result<Version>> {
+        self.0.version(context).await.transpose()
+    }
+
+    /// What kind of value stands here.
+    async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
+        self.0.kind(context).await.map(Kind::from)
+    }
+
+    /// The JSON here, or further down at `path`; null also if nothing is stored there.
+    async fn value(
+        &self,
+        context: &Context<'_>,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "Where to go on from here; the empty path is here."
+        )]
+        path: Option<PathScalar>,
+    ) -> Option<Result<Json>> {
+        self.0.value(context, path).await.transpose()
+    }
+
+    /// The part further down at `path`; null if nothing is stored there.
+    async fn at(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Where to go on from here.")] path: PathScalar,
+    ) -> Option<Result<Subdocument>> {
+        let at = self.0.at(context, &path).await.transpose()?;
+        Some(at.map(Subdocument))
+    }
+
+    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index.
+    async fn children(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "How many at most; 100 if not given, 10,000 at most.")] first: Option<i32>,
+        #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
+    ) -> Result<SubdocumentConnection> {
+        let connection = self.0.children(context, first, after).await?;
+        Ok(SubdocumentConnection(connection))
+    }
+}

@@ -1,0 +1,183 @@
+//! A document or a part of one, as resolvers hand it on: where it is, and what was read ahead.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_graphql::Context;
+
+use super::children::Connection;
+use super::lookahead::wants_below;
+use super::scalars::{Json, PathScalar, Version, path_argument};
+use super::session::Session;
+use crate::database::{Answer, DocumentKey, Extent, Part, Want};
+use crate::document::leaf::Kind;
+use crate::document::path::{Path, Place};
+use crate::error::{Error, Result};
+
+/// A place of a document at which something is stored.
+#[derive(Clone)]
+pub(super) struct Located {
+    pub(super) document: Arc<DocumentKey>,
+    /// As it was asked for: what was read ahead is found under it.
+    asked: Path,
+    pub(super) place: Place,
+    kind: Option<Kind>,
+    ahead: Arc<HashMap<Want, Answer>>,
+}
+
+impl Located {
+    /// Reads what the selection below the current field needs of the document at `path`; none if
+    /// nothing is stored there.
+    pub(super) async fn find(
+        context: &Context<'_>,
+        document: Arc<DocumentKey>,
+        path: Path,
+    ) -> Result<Option<Self>> {
+        let session = Session::of(context);
+        let mut wants = wants_below(context.field(), &document, &path);
+        if session.has_written(&document) {
+            wants.retain(|want| !matches!(want, Want::Version(_)));
+        }
+        let ahead = session.load(wants).await?;
+        let root = Self {
+            document,
+            asked: Path::default(),
+            place: Place::default(),
+            kind: None,
+            ahead: Arc::new(ahead),
+        };
+        root.at_path(context, &path).await
+    }
+
+    /// A child that a page of children brought.
+    pub(super) fn child(&self, part: Part, kind: Kind) -> Self {
+        let asked = Path::from(&part.place);
+        let place = part.place.clone();
+        let extent = if part.is_whole() { Extent::Whole } else { Extent::First };
+        let want = Want::Part(self.document.clone(), asked.clone(), extent);
+        Self {
+            document: self.document.clone(),
+            asked,
+            place,
+            kind: Some(kind),
+            ahead: Arc::new(HashMap::from([(want, Answer::Part(Some(part)))])),
+        }
+    }
+
+    /// The whole document that this is a part of.
+    pub(super) fn whole(&self) -> Self {
+        Self {
+            asked: Path::default(),
+            place: Place::default(),
+            kind: None,
+            ..self.clone()
+        }
+    }
+
+    pub(super) async fn at(
+        &self,
+        context: &Context<'_>,
+        path: &PathScalar,
+    ) -> Result<Option<Self>> {
+        let path = self.asked.join(&path_argument(Some(path))?);
+        self.at_path(context, &path).await
+    }
+
+    pub(super) async fn value(
+        &self,
+        context: &Context<'_>,
+        path: Option<PathScalar>,
+    ) -> Result<Option<Json>> {
+        let path = self.asked.join(&path_argument(path.as_ref())?);
+        let part = self.part(context, path, Extent::Whole).await?;
+        part.map(|part| part.json().map(|text| Json(text.into()))).transpose()
+    }
+
+    pub(super) async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
+        if let Some(kind) = self.kind {
+            return Ok(kind);
+        }
+        let part = self.part(context, self.asked.clone(), Extent::First).await?;
+        match part {
+            Some(part) => part.kind(),
+            None => Err(Error::internal("a document that was there is gone from its snapshot")),
+        }
+    }
+
+    pub(super) async fn version(&self, context: &Context<'_>) -> Result<Option<Version>> {
+        let session = Session::of(context);
+        if session.has_written(&self.document) {
+            return Ok(Some(Version::OfThisCommit));
+        }
+        let want = Want::Version(self.document.clone());
+        let answer = match self.ahead.get(&want) {
+            Some(answer) => answer.clone(),
+            None => self.load(session, want).await?,
+        };
+        match answer {
+            Answer::Version(version) => Ok(version.map(Version::Known)),
+            Answer::Part(_) => Err(mismatch()),
+        }
+    }
+
+    pub(super) async fn children(
+        &self,
+        context: &Context<'_>,
+        first: Option<i32>,
+        after: Option<String>,
+    ) -> Result<Connection> {
+        Connection::read(context, self, first, after).await
+    }
+
+    async fn at_path(&self, context: &Context<'_>, path: &Path) -> Result<Option<Self>> {
+        let part = self.part(context, path.clone(), Extent::First).await?;
+        let Some(part) = part else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            document: self.document.clone(),
+            asked: path.clone(),
+            kind: Some(part.kind()?),
+            place: part.place,
+            ahead: self.ahead.clone(),
+        }))
+    }
+
+    /// The part at `path`, from what was read ahead if it is there.
+    async fn part(&self, context: &Context<'_>, path: Path, extent: Extent) -> Result<Option<Part>> {
+        if let Some(ahead) = self.part_ahead(&path, extent) {
+            return Ok(ahead);
+        }
+        let want = Want::Part(self.document.clone(), path, extent);
+        match self.load(Session::of(context), want).await? {
+            Answer::Part(part) => Ok(part),
+            Answer::Version(_) => Err(mismatch()),
+        }
+    }
+
+    fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Option<Part>> {
+        let found = |path: &Path, extent| {
+            let want = Want::Part(self.document.clone(), path.clone(), extent);
+            match self.ahead.get(&want) {
+                Some(Answer::Part(part)) => Some(part.clone()),
+                _ => None,
+            }
+        };
+        if let Some(part) = found(path, extent).or_else(|| found(path, Extent::Whole)) {
+            return Some(part);
+        }
+        // What was read whole holds all that is below it.
+        let below = path.below(&self.asked)?;
+        let whole = found(&self.asked, Extent::Whole)??;
+        whole.is_whole().then(|| whole.at(&below))
+    }
+
+    async fn load(&self, session: &Session, want: Want) -> Result<Answer> {
+        let mut answers = session.load(vec![want.clone()]).await?;
+        answers.remove(&want).ok_or_else(mismatch)
+    }
+}
+
+fn mismatch() -> Error {
+    Error::internal("a load brought no answer to what it was asked")
+}

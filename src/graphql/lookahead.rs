@@ -1,0 +1,72 @@
+//! Looking ahead in the selection: what will be read of a document is known before it is read.
+
+use std::sync::Arc;
+
+use async_graphql::{Name, SelectionField, Value};
+
+use super::scalars::path_of;
+use crate::database::{DocumentKey, Extent, Want};
+use crate::document::path::Path;
+
+/// All that the selection below `field` reads of `document` at `path`, so that it is one round.
+/// An argument that is wrong is left to its own resolver, which says so.
+pub(super) fn wants_below(
+    field: SelectionField<'_>,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+) -> Vec<Want> {
+    let mut wants = Wants {
+        document,
+        found: vec![Want::Part(document.clone(), path.clone(), Extent::First)],
+    };
+    wants.add(field, path);
+    wants.found
+}
+
+struct Wants<'d> {
+    document: &'d Arc<DocumentKey>,
+    found: Vec<Want>,
+}
+
+impl Wants<'_> {
+    fn add(&mut self, field: SelectionField<'_>, path: &Path) {
+        for below in field.selection_set() {
+            match below.name() {
+                "value" => {
+                    if let Some(place) = path_below(&below, path) {
+                        self.part(place, Extent::Whole);
+                    }
+                }
+                "at" => {
+                    if let Some(place) = path_below(&below, path) {
+                        self.part(place.clone(), Extent::First);
+                        self.add(below, &place);
+                    }
+                }
+                "document" => {
+                    let root = Path::default();
+                    if below.selection_set().any(|field| field.name() == "kind") {
+                        self.part(root.clone(), Extent::First);
+                    }
+                    self.add(below, &root);
+                }
+                "version" => self.found.push(Want::Version(self.document.clone())),
+                _ => {}
+            }
+        }
+    }
+
+    fn part(&mut self, path: Path, extent: Extent) {
+        self.found.push(Want::Part(self.document.clone(), path, extent));
+    }
+}
+
+/// The place that a field's `path` argument names below `path`.
+fn path_below(field: &SelectionField<'_>, path: &Path) -> Option<Path> {
+    let arguments = field.arguments().ok()?;
+    let given = arguments.iter().find(|(name, _): &&(Name, Value)| name == "path");
+    match given {
+        Some((_, value)) => path_of(value).ok().map(|below| path.join(&below)),
+        None => Some(path.clone()),
+    }
+}

@@ -1,0 +1,36 @@
+//! The GraphQL interface: the only user of `async_graphql`.
+//!
+//! A request is read ([`request`]), bounded before it is parsed ([`guard`]), looked up or parsed
+//! and validated ([`operations`]), executed in one snapshot or one transaction ([`service`]), and
+//! written with its JSON spliced in ([`response`]).
+
+mod batch;
+mod children;
+mod document;
+mod guard;
+mod located;
+mod lookahead;
+mod operations;
+mod request;
+mod response;
+mod roots;
+mod scalars;
+mod service;
+mod session;
+mod variables;
+
+use async_graphql::SDLExportOptions;
+
+pub use request::Request;
+pub use service::{Answer, GraphQl, Methods};
+
+/// The schema as text, as `schema.graphql` has it.
+pub fn schema_text() -> String {
+    let options = SDLExportOptions::new()
+        .include_specified_by()
+        .prefer_single_line_descriptions();
+    let schema = operations::schema(operations::Purpose::Execute);
+    let sdl = schema.sdl_with_options(options);
+    let lines: Vec<&str> = sdl.lines().map(str::trim_end).collect();
+    format!("{}\n", lines.join("\n").replace('\t', "  ").trim())
+}

@@ -1,0 +1,146 @@
+//! From the text of a query to an operation that is parsed, bounded and valid; the last ones are
+//! kept.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
+use async_graphql::parser::parse_query;
+use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition};
+use async_graphql::{EmptySubscription, Schema, ServerError, ValidationMode, ValidationResult};
+use lru::LruCache;
+
+use super::guard::{check_expanded, check_text};
+use super::roots::{Mutation, Query};
+use crate::error::{Error, Result};
+use crate::limits::{OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX, QUERY_LEVELS_MAX};
+
+pub(super) type PhylloSchema = Schema<Query, Mutation, EmptySubscription>;
+
+/// What a schema is for: the same types, but validation is done once for each text and execution
+/// each time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Validate,
+    Execute,
+}
+
+pub(super) fn schema(purpose: Purpose) -> PhylloSchema {
+    let builder = Schema::build(Query, Mutation, EmptySubscription)
+        .enable_federation()
+        .limit_recursive_depth(2 * QUERY_LEVELS_MAX);
+    match purpose {
+        Purpose::Validate => builder.extension(ValidateOnly).finish(),
+        Purpose::Execute => builder.validation_mode(ValidationMode::Fast).finish(),
+    }
+}
+
+/// Why a query is not executed.
+pub(super) enum Refusal {
+    /// It passes a bound, or names no operation.
+    Error(Error),
+    /// It is no GraphQL, or not valid against the schema.
+    Invalid(Vec<ServerError>),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Parsed and valid documents by their text.
+pub(super) struct Operations {
+    validating: PhylloSchema,
+    kept: Mutex<LruCache<Box<str>, Arc<ExecutableDocument>>>,
+}
+
+impl Operations {
+    pub(super) fn new() -> Self {
+        let capacity = NonZeroUsize::new(OPERATIONS_CACHED_MAX).unwrap_or(NonZeroUsize::MIN);
+        Self {
+            validating: schema(Purpose::Validate),
+            kept: Mutex::new(LruCache::new(capacity)),
+        }
+    }
+
+    /// The valid document of this text. Whether it is valid depends on nothing else: variables
+    /// are checked for each request.
+    pub(super) async fn document(&self, text: &str) -> Result<Arc<ExecutableDocument>, Refusal> {
+        if let Some(document) = self.kept().get(text) {
+            return Ok(document.clone());
+        }
+        check_text(text)?;
+        let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![error.into()]))?;
+        check_expanded(&document)?;
+        self.validate(&document).await?;
+        let document = Arc::new(document);
+        if text.len() <= OPERATION_CACHED_BYTES_MAX {
+            self.kept().put(text.into(), document.clone());
+        }
+        Ok(document)
+    }
+
+    async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
+        let mut request = async_graphql::Request::new("");
+        request.set_parsed_query(document.clone());
+        let errors = self.validating.execute(request).await.errors;
+        match &errors[..] {
+            [only] if only.message == VALID => Ok(()),
+            _ => Err(Refusal::Invalid(errors)),
+        }
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<ExecutableDocument>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The operation of this name, or the only one.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: there is none of this name, or several and none is named.
+pub(super) fn select<'d>(
+    document: &'d ExecutableDocument,
+    name: Option<&str>,
+) -> Result<&'d OperationDefinition> {
+    let found = match (&document.operations, name) {
+        (DocumentOperations::Single(only), None) => Some(only),
+        (DocumentOperations::Single(_), Some(_)) => None,
+        (DocumentOperations::Multiple(all), Some(name)) => all.get(name),
+        (DocumentOperations::Multiple(all), None) if all.len() == 1 => all.values().next(),
+        (DocumentOperations::Multiple(_), None) => {
+            return Err(Error::bad_input(
+                "the query has several operations: `operationName` must say which",
+            ));
+        }
+    };
+    found.map(|operation| &operation.node).ok_or_else(|| {
+        let name = name.unwrap_or_default();
+        Error::bad_input(format!("the query has no operation named {name:?}"))
+    })
+}
+
+/// Ends a request when it is found valid.
+struct ValidateOnly;
+
+/// The error that a valid request ends with.
+const VALID: &str = "valid";
+
+impl ExtensionFactory for ValidateOnly {
+    fn create(&self) -> Arc<dyn Extension> {
+        Arc::new(Self)
+    }
+}
+
+#[async_trait::async_trait]
+impl Extension for ValidateOnly {
+    async fn validation(
+        &self,
+        context: &ExtensionContext<'_>,
+        next: NextValidation<'_>,
+    ) -> Result<ValidationResult, Vec<ServerError>> {
+        next.run(context).await?;
+        Err(vec![ServerError::new(VALID, None)])
+    }
+}

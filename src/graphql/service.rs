@@ -1,0 +1,211 @@
+//! Executing a request: a query in one snapshot, a mutation in one transaction.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_graphql::parser::types::{ExecutableDocument, OperationType};
+use async_graphql::{Response, ServerError, Variables};
+use tokio::time::{Instant, timeout_at};
+
+use super::batch::{Loads, Turns};
+use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select};
+use super::request::Request;
+use super::response::{server_error, spliced_bytes, write};
+use super::session::Session;
+use super::variables::coerce;
+use crate::database::Database;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
+use crate::store::{Outcome, Settled, Transaction};
+
+/// Which operations a request may execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Methods {
+    /// Queries only, as GET has it.
+    Queries,
+    /// Queries and mutations.
+    All,
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub enum Answer {
+    /// It was executed; the JSON of its response, which may tell errors of fields.
+    Executed(Vec<u8>),
+    /// It was refused before it was executed; the JSON of its response says why.
+    Refused(Vec<u8>),
+    /// It is a mutation where only queries are allowed.
+    MutationRefused(Vec<u8>),
+}
+
+/// The GraphQL interface of a database.
+#[derive(Clone)]
+pub struct GraphQl(Arc<Inner>);
+
+struct Inner {
+    database: Database,
+    schema: PhylloSchema,
+    operations: Operations,
+    time_max: Duration,
+}
+
+/// One operation, ready to be executed any number of times.
+#[derive(Clone)]
+struct Operation {
+    document: Arc<ExecutableDocument>,
+    name: Option<String>,
+    variables: Variables,
+}
+
+impl GraphQl {
+    /// The interface of `database`.
+    pub fn new(database: Database) -> Self {
+        Self(Arc::new(Inner {
+            database,
+            schema: schema(Purpose::Execute),
+            operations: Operations::new(),
+            time_max: REQUEST_TIME_MAX,
+        }))
+    }
+
+    /// Executes a request.
+    pub async fn answer(&self, request: Request, methods: Methods) -> Answer {
+        let (operation, ty) = match self.0.prepare(request).await {
+            Ok(prepared) => prepared,
+            Err(Refusal::Error(error)) => return Answer::Refused(refusal(&error)),
+            Err(Refusal::Invalid(errors)) => return Answer::Refused(write(None, &errors, None)),
+        };
+        match ty {
+            OperationType::Query => Answer::Executed(self.0.query(operation).await),
+            OperationType::Mutation if methods == Methods::Queries => {
+                let error = Error::bad_input("a mutation is sent by POST");
+                Answer::MutationRefused(refusal(&error))
+            }
+            OperationType::Mutation => Answer::Executed(self.mutation(operation).await),
+            OperationType::Subscription => {
+                let error = Error::bad_input("subscriptions are not served");
+                Answer::Refused(refusal(&error))
+            }
+        }
+    }
+
+    /// The response to a request that could not even be read.
+    pub fn refuse(error: &Error) -> Vec<u8> {
+        refusal(error)
+    }
+
+    async fn mutation(&self, operation: Operation) -> Vec<u8> {
+        let deadline = Instant::now() + self.0.time_max;
+        let inner = self.0.clone();
+        let settled = self.0.database.transact(deadline, move |transaction| {
+            let (inner, operation) = (inner.clone(), operation.clone());
+            Box::pin(async move { inner.mutate(operation, transaction).await })
+        });
+        match settled.await {
+            Ok(Settled::Committed(response, version)) => {
+                write(Some(&response.data), &[], Some(version))
+            }
+            Ok(Settled::Aborted(response)) => undone(&response.errors),
+            Err(error) => undone(&[server_error(&error)]),
+        }
+    }
+}
+
+impl Inner {
+    async fn prepare(&self, request: Request) -> Result<(Operation, OperationType), Refusal> {
+        let document = self.operations.document(&request.query).await?;
+        let selected = select(&document, request.operation_name.as_deref())?;
+        let ty = selected.ty;
+        let variables = coerce(&selected.variable_definitions, &request.variables)?;
+        let operation = Operation {
+            document,
+            name: request.operation_name,
+            variables,
+        };
+        Ok((operation, ty))
+    }
+
+    async fn query(&self, operation: Operation) -> Vec<u8> {
+        let loads = Loads::default();
+        let session = Session::query(&self.database, &loads);
+        let deadline = Instant::now() + self.time_max;
+        let execution = Turns::new(self.execute(operation, session), loads);
+        let Ok(response) = timeout_at(deadline, execution).await else {
+            let error = Error::new(ErrorKind::Timeout, "the time for the query is over");
+            return undone(&[server_error(&error)]);
+        };
+        match check_size(&response) {
+            Ok(()) => {
+                log(&response.errors);
+                write(Some(&response.data), &response.errors, None)
+            }
+            Err(error) => undone(&[server_error(&error)]),
+        }
+    }
+
+    async fn mutate(
+        &self,
+        operation: Operation,
+        transaction: Arc<dyn Transaction>,
+    ) -> Result<Outcome<Response>> {
+        let loads = Loads::default();
+        let session = Session::mutation(transaction, &loads);
+        let response = Turns::new(self.execute(operation, session), loads).await;
+        if let Some(conflict) = conflict(&response.errors) {
+            return Err(conflict.clone());
+        }
+        check_size(&response)?;
+        Ok(if response.errors.is_empty() {
+            Outcome::Commit(response)
+        } else {
+            Outcome::Abort(response)
+        })
+    }
+
+    async fn execute(&self, operation: Operation, session: Session) -> Response {
+        let mut request = async_graphql::Request::new("").variables(operation.variables);
+        request.set_parsed_query((*operation.document).clone());
+        if let Some(name) = operation.name {
+            request = request.operation_name(name);
+        }
+        self.schema.execute(request.data(session)).await
+    }
+}
+
+/// A conflict that a field met: the whole operation is to run again.
+fn conflict(errors: &[ServerError]) -> Option<&Error> {
+    let ours = errors.iter().filter_map(ServerError::source::<Error>);
+    ours.into_iter().find(|error| error.kind() == ErrorKind::Conflict)
+}
+
+fn check_size(response: &Response) -> Result<()> {
+    let bytes = spliced_bytes(&response.data);
+    if bytes <= RESPONSE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Error::too_large(format!(
+        "the response would carry {bytes} bytes of JSON; the limit is {RESPONSE_BYTES_MAX} bytes"
+    )))
+}
+
+/// The response to a request that was not executed.
+fn refusal(error: &Error) -> Vec<u8> {
+    let errors = [server_error(error)];
+    log(&errors);
+    write(None, &errors, None)
+}
+
+/// The response to an operation of which nothing holds.
+fn undone(errors: &[ServerError]) -> Vec<u8> {
+    log(errors);
+    write(Some(&async_graphql::Value::Null), errors, None)
+}
+
+/// Tells the log what the client is not told.
+fn log(errors: &[ServerError]) {
+    for error in errors.iter().filter_map(ServerError::source::<Error>) {
+        if let Some(detail) = error.detail() {
+            tracing::error!(code = error.kind().code(), detail, "{}", error.message());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Variables, as the operation declares them: JSON stays text, everything else is checked here.
+
+use async_graphql::parser::types::{BaseType, Type, VariableDefinition};
+use async_graphql::{Number, Positioned, Value, Variables};
+use bytes::Bytes;
+
+use super::scalars::name;
+use crate::document::flatten::json_error;
+use crate::document::json::{Event, JsonError, Problem, Reader};
+use crate::document::leaf::abridged;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::VARIABLE_LEVELS_MAX;
+
+/// The variables that an operation declares, from the JSON text of an object (or nothing).
+///
+/// # Errors
+/// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
+pub(super) fn coerce(
+    definitions: &[Positioned<VariableDefinition>],
+    text: &Bytes,
+) -> Result<Variables> {
+    let given = members(text)?;
+    let mut variables = Variables::default();
+    for definition in definitions {
+        let definition = &definition.node;
+        let variable = definition.name.node.as_str();
+        let value = given.iter().rfind(|(name, _)| name == variable);
+        let ty = &definition.var_type.node;
+        if let Some((_, text)) = value {
+            let value = of_type(ty, text).map_err(|error| error.at(format!("the variable `${variable}`")))?;
+            variables.insert(name(variable), value);
+        } else if !ty.nullable && definition.default_value.is_none() {
+            return Err(Error::bad_input(format!(
+                "the variable `${variable}` of the type {ty} is required and not given"
+            )));
+        }
+    }
+    Ok(variables)
+}
+
+fn members(text: &Bytes) -> Result<Vec<(String, Bytes)>> {
+    let mut members = Vec::new();
+    if text.is_empty() {
+        return Ok(members);
+    }
+    let object = utf8(text)?;
+    let mut reader = Reader::new(object, usize::MAX);
+    let error = |error| json_error(&error, object);
+    reader.next().map_err(error)?;
+    while let Some((name, value)) = reader.next_member().map_err(error)? {
+        members.push((name.into_owned(), text.slice_ref(value.as_bytes())));
+    }
+    Ok(members)
+}
+
+fn of_type(ty: &Type, text: &Bytes) -> Result<Value> {
+    if &text[..] == b"null" {
+        return if ty.nullable {
+            Ok(Value::Null)
+        } else {
+            Err(Error::bad_input(format!("null is not of the type {ty}")))
+        };
+    }
+    match &ty.base {
+        BaseType::Named(scalar) => of_scalar(scalar, text),
+        BaseType::List(element) if text[0] != b'[' => Ok(Value::List(vec![of_type(element, text)?])),
+        BaseType::List(element) => {
+            let list = utf8(text)?;
+            let mut reader = Reader::new(list, usize::MAX);
+            let error = |error| json_error(&error, list);
+            reader.next().map_err(error)?;
+            let mut elements = Vec::new();
+            while let Some(value) = reader.next_element().map_err(error)? {
+                elements.push(of_type(element, &text.slice_ref(value.as_bytes()))?);
+            }
+            Ok(Value::List(elements))
+        }
+    }
+}
+
+fn of_scalar(scalar: &str, text: &Bytes) -> Result<Value> {
+    if scalar == "JSON" {
+        return Ok(Value::Binary(text.clone()));
+    }
+    let value = tree(utf8(text)?)?;
+    let fits = match (scalar, &value) {
+        ("Int", Value::Number(number)) => {
+            number.as_i64().is_some_and(|number| i32::try_from(number).is_ok())
+        }
+        ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
+        ("Float", Value::Number(_))
+        | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
+        | ("Boolean", Value::Boolean(_)) => true,
+        ("Int" | "ID" | "Float" | "String" | "Version" | "JSONPath" | "Boolean", _) => false,
+        _ => true,
+    };
+    if fits {
+        return Ok(value);
+    }
+    let found = String::from_utf8_lossy(text);
+    Err(Error::bad_input(format!(
+        "{} is not of the type {scalar}",
+        abridged(&found)
+    )))
+}
+
+/// A JSON text as a value, numbers exactly as they are written.
+fn tree(text: &str) -> Result<Value> {
+    let mut reader = Reader::new(text, VARIABLE_LEVELS_MAX);
+    let event = reader.next();
+    event
+        .and_then(|event| subtree(&mut reader, event))
+        .map_err(|error| match error.problem {
+            Problem::TooDeep(_) => Error::new(ErrorKind::TooComplex, error.describe(text)),
+            _ => json_error(&error, text),
+        })
+}
+
+/// Recurses no deeper than the reader allows.
+fn subtree(reader: &mut Reader<'_>, event: Event<'_>) -> Result<Value, JsonError> {
+    Ok(match event {
+        Event::BeginObject => {
+            let mut members = async_graphql::indexmap::IndexMap::new();
+            while let Event::Name(member) = reader.next()? {
+                let event = reader.next()?;
+                members.insert(name(&member), subtree(reader, event)?);
+            }
+            Value::Object(members)
+        }
+        Event::BeginArray => {
+            let mut elements = Vec::new();
+            loop {
+                match reader.next()? {
+                    Event::EndArray => break,
+                    event => elements.push(subtree(reader, event)?),
+                }
+            }
+            Value::List(elements)
+        }
+        Event::Number(text) => text.parse().map_or(Value::Null, |number: Number| Value::Number(number)),
+        Event::String(text) => Value::String(text.into_owned()),
+        Event::Bool(value) => Value::Boolean(value),
+        _ => Value::Null,
+    })
+}
+
+fn utf8(text: &Bytes) -> Result<&str> {
+    std::str::from_utf8(text).map_err(|error| Error::bad_input(format!("not UTF-8: {error}")))
+}

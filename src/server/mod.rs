@@ -1,0 +1,114 @@
+//! The HTTP server: the only user of `axum`.
+
+mod health;
+mod http;
+mod listen;
+pub mod local;
+mod page;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use axum::Router;
+use axum::routing::get;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::database::Database;
+use crate::error::{Error, Result};
+use crate::graphql::{GraphQl, schema_text};
+use crate::limits::BODY_BYTES_MAX;
+
+/// How a server serves.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// Where it listens. Port 0 is any that is free.
+    pub listen: SocketAddr,
+    /// The store's directory, where the local socket for the command line goes; none if the store
+    /// has no directory.
+    pub directory: Option<PathBuf>,
+    /// The body of a request, at most, in bytes.
+    pub body_bytes_max: usize,
+}
+
+impl ServeOptions {
+    /// The defaults, on a given address.
+    pub fn on(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            directory: None,
+            body_bytes_max: BODY_BYTES_MAX,
+        }
+    }
+}
+
+/// What clients and browsers reach, at their paths.
+pub fn router(database: Database, options: &ServeOptions) -> Router {
+    let graphql = http::Endpoint::new(GraphQl::new(database.clone()), options.body_bytes_max);
+    Router::new()
+        .route("/graphql", get(http::by_get).post(http::by_post).with_state(graphql))
+        .route("/schema.graphql", get(schema))
+        .merge(health::routes(database))
+        .merge(page::routes())
+}
+
+/// Serves until SIGTERM or SIGINT, then answers what was accepted and returns.
+///
+/// # Errors
+/// `UNAVAILABLE`: the address cannot be listened on, or the store failed while serving.
+pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
+    let listener = listen::bind(options.listen).await?;
+    let address = listener.local_addr().map_err(internal)?;
+    let (stop, stopping) = watch::channel(false);
+    let signals = stop_on_signal(stop.clone())?;
+    let local = options.directory.clone().map(|directory| {
+        let database = database.clone();
+        let stopping = stopping.clone();
+        tokio::spawn(async move { local::serve_local(&directory, database, stopped(stopping)).await })
+    });
+    announce(address);
+    let router = router(database.clone(), &options);
+    let failure = tokio::select! {
+        () = listen::serve(listener, router, stopped(stopping)) => None,
+        failure = database.store().failed() => Some(failure),
+    };
+    stop.send_replace(true);
+    signals.abort();
+    if let Some(local) = local {
+        local.await.map_err(internal)??;
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+fn announce(address: SocketAddr) {
+    println!("Phyllo serves on http://{address}/");
+    println!("  explore and try queries   http://{address}/");
+    println!("  GraphQL                   http://{address}/graphql");
+    println!("  the schema                http://{address}/schema.graphql");
+    println!("Stop it with Ctrl-C.");
+}
+
+fn stop_on_signal(stop: watch::Sender<bool>) -> Result<tokio::task::JoinHandle<()>> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(internal)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(internal)?;
+    Ok(tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        stop.send_replace(true);
+    }))
+}
+
+async fn stopped(mut stopping: watch::Receiver<bool>) {
+    // An error means that the sender is gone, and so the server.
+    let _stop = stopping.wait_for(|stop| *stop).await;
+}
+
+async fn schema() -> ([(&'static str, &'static str); 1], String) {
+    ([("content-type", "text/plain; charset=utf-8")], schema_text())
+}
+
+fn internal(error: impl std::fmt::Display) -> Error {
+    Error::internal(error.to_string())
+}
