@@ -9,6 +9,8 @@ mod page;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use listen::serve as serve_connections;
+
 use axum::Router;
 use axum::routing::get;
 use tokio::signal::unix::{SignalKind, signal};
