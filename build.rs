@@ -122,24 +122,23 @@ fn run(program: &str, arguments: &[&str], folder: &Path) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let cause = first_error(&String::from_utf8_lossy(&output.stderr));
-    Err(format!("{command} failed ({}): {cause}", output.status))
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    eprintln!("{command}:\n{complaint}"); // cargo keeps it, and shows it with -vv
+    Err(format!("{command} failed: {}", cause(&complaint)))
 }
 
-/// The first line of a program's complaints that says something.
-fn first_error(stderr: &str) -> String {
-    let lines = || {
-        stderr
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-    };
-    let line = lines()
-        .find(|line| line.to_lowercase().contains("error") && !line.starts_with("npm error code"))
-        .or_else(|| lines().next());
-    line.unwrap_or("it said nothing")
+/// npm's code for what went wrong, else the first line that speaks of an error. No more than
+/// that, since the page shows it and npm's own sentence names the registry.
+fn cause(complaint: &str) -> String {
+    let mut lines = complaint.lines().map(str::trim);
+    let code = lines
+        .clone()
+        .find_map(|line| line.strip_prefix("npm error code "));
+    let cause = code.or_else(|| lines.find(|line| line.to_lowercase().contains("error")));
+    cause
+        .unwrap_or("it did not say why")
         .chars()
-        .take(300)
+        .take(200)
         .collect()
 }
 

@@ -40,6 +40,12 @@ const SHARED = {
   define: { 'process.env.NODE_ENV': '"production"' },
 };
 
+/** GraphiQL imports these under old names, which bundle to modules without their exports. */
+const PRETTIER = {
+  'prettier/parser-babel': 'prettier/plugins/babel',
+  'prettier/parser-graphql': 'prettier/plugins/graphql',
+};
+
 /** graphiql/style.css holds Monaco's style already; its own imports would double it. */
 const STYLE_ONCE = {
   name: 'style-once',
@@ -86,6 +92,7 @@ async function buildPage(workerNames) {
     ...SHARED,
     entryPoints: { page: 'src/main.jsx' },
     jsx: 'automatic',
+    alias: PRETTIER,
     loader: { '.svg': 'file', '.woff2': 'file', '.ttf': 'file' },
     define: { ...SHARED.define, WORKERS: JSON.stringify(workerNames) },
     plugins: [STYLE_ONCE, FONTS_AS_FILES],

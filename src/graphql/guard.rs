@@ -33,9 +33,17 @@ pub(super) fn check_text(query: &str) -> Result<()> {
             _ => {}
         }
         bound(tokens, QUERY_TOKENS_MAX, "tokens in the query text")?;
-        bound(directives, QUERY_DIRECTIVES_MAX, "directives in the query text")?;
-        bound(brackets, QUERY_BRACKETS_MAX, "brackets open at the same place of the query text")
-            .map_err(|error| error.at(format!("at byte {}", lexer.at)))?;
+        bound(
+            directives,
+            QUERY_DIRECTIVES_MAX,
+            "directives in the query text",
+        )?;
+        bound(
+            brackets,
+            QUERY_BRACKETS_MAX,
+            "brackets open at the same place of the query text",
+        )
+        .map_err(|error| error.at(format!("at byte {}", lexer.at)))?;
     }
     Ok(())
 }
@@ -63,8 +71,15 @@ impl Lexer<'_> {
         match first {
             b'"' => self.skip_string(),
             b'_' | b'-' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
-                let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+');
-                self.at += self.rest().iter().take_while(|byte| word(byte)).count().max(1);
+                let word = |byte: &u8| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+')
+                };
+                self.at += self
+                    .rest()
+                    .iter()
+                    .take_while(|byte| word(byte))
+                    .count()
+                    .max(1);
             }
             _ => self.at += 1,
         }
@@ -131,9 +146,21 @@ pub(super) fn check_expanded(document: &ExecutableDocument) -> Result<()> {
     };
     for (_, operation) in document.operations.iter() {
         let size = measuring.selections(&operation.node.selection_set.node);
-        bound(size.fields, QUERY_FIELDS_MAX, "fields with fragments expanded")?;
-        bound(size.aliases, QUERY_ALIASES_MAX, "aliases with fragments expanded")?;
-        bound(size.levels, QUERY_LEVELS_MAX, "levels of fields with fragments expanded")?;
+        bound(
+            size.fields,
+            QUERY_FIELDS_MAX,
+            "fields with fragments expanded",
+        )?;
+        bound(
+            size.aliases,
+            QUERY_ALIASES_MAX,
+            "aliases with fragments expanded",
+        )?;
+        bound(
+            size.levels,
+            QUERY_LEVELS_MAX,
+            "levels of fields with fragments expanded",
+        )?;
     }
     Ok(())
 }
@@ -170,7 +197,9 @@ impl<'d> Measuring<'d> {
                 let below = self.selections(&field.node.selection_set.node);
                 Size {
                     fields: below.fields.saturating_add(1),
-                    aliases: below.aliases.saturating_add(usize::from(field.node.alias.is_some())),
+                    aliases: below
+                        .aliases
+                        .saturating_add(usize::from(field.node.alias.is_some())),
                     levels: below.levels.saturating_add(1),
                 }
             }

@@ -53,7 +53,11 @@ impl Located {
     pub(super) fn child(&self, part: Part, kind: Kind) -> Self {
         let asked = Path::from(&part.place);
         let place = part.place.clone();
-        let extent = if part.is_whole() { Extent::Whole } else { Extent::First };
+        let extent = if part.is_whole() {
+            Extent::Whole
+        } else {
+            Extent::First
+        };
         let want = Want::Part(self.document.clone(), asked.clone(), extent);
         Self {
             document: self.document.clone(),
@@ -90,17 +94,22 @@ impl Located {
     ) -> Result<Option<Json>> {
         let path = self.asked.join(&path_argument(path.as_ref())?);
         let part = self.part(context, path, Extent::Whole).await?;
-        part.map(|part| part.json().map(|text| Json(text.into()))).transpose()
+        part.map(|part| part.json().map(|text| Json(text.into())))
+            .transpose()
     }
 
     pub(super) async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
         if let Some(kind) = self.kind {
             return Ok(kind);
         }
-        let part = self.part(context, self.asked.clone(), Extent::First).await?;
+        let part = self
+            .part(context, self.asked.clone(), Extent::First)
+            .await?;
         match part {
             Some(part) => part.kind(),
-            None => Err(Error::internal("a document that was there is gone from its snapshot")),
+            None => Err(Error::internal(
+                "a document that was there is gone from its snapshot",
+            )),
         }
     }
 
@@ -144,7 +153,12 @@ impl Located {
     }
 
     /// The part at `path`, from what was read ahead if it is there.
-    async fn part(&self, context: &Context<'_>, path: Path, extent: Extent) -> Result<Option<Part>> {
+    async fn part(
+        &self,
+        context: &Context<'_>,
+        path: Path,
+        extent: Extent,
+    ) -> Result<Option<Part>> {
         if let Some(ahead) = self.part_ahead(&path, extent) {
             return Ok(ahead);
         }

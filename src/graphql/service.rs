@@ -175,7 +175,8 @@ impl Inner {
 /// A conflict that a field met: the whole operation is to run again.
 fn conflict(errors: &[ServerError]) -> Option<&Error> {
     let ours = errors.iter().filter_map(ServerError::source::<Error>);
-    ours.into_iter().find(|error| error.kind() == ErrorKind::Conflict)
+    ours.into_iter()
+        .find(|error| error.kind() == ErrorKind::Conflict)
 }
 
 fn check_size(response: &Response) -> Result<()> {

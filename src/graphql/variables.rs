@@ -27,7 +27,8 @@ pub(super) fn coerce(
         let value = given.iter().rfind(|(name, _)| name == variable);
         let ty = &definition.var_type.node;
         if let Some((_, text)) = value {
-            let value = of_type(ty, text).map_err(|error| error.at(format!("the variable `${variable}`")))?;
+            let value = of_type(ty, text)
+                .map_err(|error| error.at(format!("the variable `${variable}`")))?;
             variables.insert(name(variable), value);
         } else if !ty.nullable && definition.default_value.is_none() {
             return Err(Error::bad_input(format!(
@@ -63,7 +64,9 @@ fn of_type(ty: &Type, text: &Bytes) -> Result<Value> {
     }
     match &ty.base {
         BaseType::Named(scalar) => of_scalar(scalar, text),
-        BaseType::List(element) if text[0] != b'[' => Ok(Value::List(vec![of_type(element, text)?])),
+        BaseType::List(element) if text[0] != b'[' => {
+            Ok(Value::List(vec![of_type(element, text)?]))
+        }
         BaseType::List(element) => {
             let list = utf8(text)?;
             let mut reader = Reader::new(list, usize::MAX);
@@ -84,9 +87,9 @@ fn of_scalar(scalar: &str, text: &Bytes) -> Result<Value> {
     }
     let value = tree(utf8(text)?)?;
     let fits = match (scalar, &value) {
-        ("Int", Value::Number(number)) => {
-            number.as_i64().is_some_and(|number| i32::try_from(number).is_ok())
-        }
+        ("Int", Value::Number(number)) => number
+            .as_i64()
+            .is_some_and(|number| i32::try_from(number).is_ok()),
         ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
         ("Float", Value::Number(_))
         | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
@@ -137,7 +140,9 @@ fn subtree(reader: &mut Reader<'_>, event: Event<'_>) -> Result<Value, JsonError
             }
             Value::List(elements)
         }
-        Event::Number(text) => text.parse().map_or(Value::Null, |number: Number| Value::Number(number)),
+        Event::Number(text) => text
+            .parse()
+            .map_or(Value::Null, |number: Number| Value::Number(number)),
         Event::String(text) => Value::String(text.into_owned()),
         Event::Bool(value) => Value::Boolean(value),
         _ => Value::Null,
