@@ -54,7 +54,7 @@ struct Asset {
 }
 
 /// The routes of the page: `GET` and `HEAD` of `/` and of the files below `/assets/`.
-pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/", get(index))
         .route("/assets/{name}", get(asset))
