@@ -53,6 +53,9 @@ impl Query {
         collection: String,
         id: ID,
     ) -> Option<Result<Document>> {
+        if let Err(error) = Session::of(context).count_entity() {
+            return Some(Err(error));
+        }
         let found = find(context, collection, &id, None).await;
         Some(found.transpose()?.map(Document))
     }

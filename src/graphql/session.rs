@@ -2,6 +2,7 @@
 //! it has written.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::Context;
@@ -10,7 +11,8 @@ use tokio::sync::OnceCell;
 
 use super::batch::{Loads, NoDelay};
 use crate::database::{Answer, Database, DocumentKey, Want, load};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::ENTITIES_MAX;
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -18,6 +20,7 @@ pub(super) struct Session {
     source: Source,
     loader: DataLoader<WantLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
+    entities: AtomicUsize,
 }
 
 #[derive(Clone)]
@@ -58,6 +61,7 @@ impl Session {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
             written: Mutex::default(),
+            entities: AtomicUsize::new(0),
         }
     }
 
@@ -82,6 +86,20 @@ impl Session {
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
     pub(super) async fn load(&self, wants: Vec<Want>) -> Result<HashMap<Want, Answer>> {
         self.loader.load_many(wants).await
+    }
+
+    /// Counts an entity that a gateway asks for.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it is one too many.
+    pub(super) fn count_entity(&self) -> Result<()> {
+        if self.entities.fetch_add(1, Relaxed) < ENTITIES_MAX {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::TooComplex,
+            format!("more than {ENTITIES_MAX} entities in one request, which is the limit"),
+        ))
     }
 
     /// Notes that this operation has written a document.
