@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use foundationdb_tuple::{
-    Bytes, Element, PackResult, TupleDepth, TuplePack, TupleUnpack, VersionstampOffset, unpack,
+    Bytes, Element, PackResult, TupleDepth, TuplePack, TupleUnpack, VersionstampOffset,
 };
 use num_bigint::BigInt;
 
@@ -14,6 +14,10 @@ use crate::document::path::{Place, SegmentRef};
 
 /// The type code of a string.
 pub(super) const STRING: u8 = 0x02;
+/// The type code of a tuple inside a tuple, which only other programs store.
+const NESTED: u8 = 0x05;
+/// The most bytes that may be the beginnings of nested tuples.
+const NESTED_MAX: usize = 64;
 /// Stands behind a NUL inside a string, and so tells it from the string's end.
 pub(super) const ESCAPE: u8 = 0xFF;
 /// An empty array: `(…, -1) → (null,)`.
@@ -88,8 +92,13 @@ pub(super) fn split_id(bytes: &[u8]) -> Option<(DocumentId, &[u8])> {
     }
 }
 
-/// The first element of packed bytes and what follows it.
+/// The first element of packed bytes and what follows it; none if it is no element, or a tuple
+/// that may nest deeper than the recursion of its decoder is to go.
 pub(super) fn split_element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
+    let nested = bytes.first() == Some(&NESTED);
+    if nested && memchr::memchr_iter(NESTED, bytes).count() > NESTED_MAX {
+        return None;
+    }
     split_first(bytes)
 }
 
@@ -143,15 +152,18 @@ pub(super) fn decode_piece(value: &[u8]) -> Option<Cow<'_, [u8]>> {
 
 /// Packed bytes as a person reads a tuple: `("D", 1, "user", 0)`.
 pub fn tuple_text(packed: &[u8]) -> String {
-    match unpack::<Vec<Element<'_>>>(packed) {
-        Ok(elements) => {
-            let elements: Vec<String> = elements.iter().map(element_text).collect();
-            match elements.len() {
-                1 => format!("({},)", elements[0]),
-                _ => format!("({})", elements.join(", ")),
-            }
-        }
-        Err(_) => format!("not a tuple: {}", hex(packed)),
+    let mut elements = Vec::new();
+    let mut rest = packed;
+    while !rest.is_empty() {
+        let Some((element, behind)) = split_element(rest) else {
+            return format!("not a tuple: {}", hex(packed));
+        };
+        elements.push(element_text(&element));
+        rest = behind;
+    }
+    match &elements[..] {
+        [element] => format!("({element},)"),
+        _ => format!("({})", elements.join(", ")),
     }
 }
 
