@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use foundationdb_tuple::{
     Bytes, Element, PackResult, TupleDepth, TuplePack, TupleUnpack, VersionstampOffset,
 };
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 
 use crate::document::id::DocumentId;
 use crate::document::leaf::Leaf;
@@ -14,6 +14,10 @@ use crate::document::path::{Place, SegmentRef};
 
 /// The type code of a string.
 pub(super) const STRING: u8 = 0x02;
+/// The type code of a negative integer whose length follows, inverted.
+const NEGATIVE_BIG: u8 = 0x0B;
+/// The type code of a positive integer whose length follows.
+const POSITIVE_BIG: u8 = 0x1D;
 /// The type code of a tuple inside a tuple, which only other programs store.
 const NESTED: u8 = 0x05;
 /// The most bytes that may be the beginnings of nested tuples.
@@ -114,9 +118,32 @@ pub(super) fn append_leaf(out: &mut Vec<u8>, leaf: &Leaf<'_>) {
         Leaf::Null => out.push(0),
         Leaf::Bool(value) => append(out, value),
         Leaf::Integer(integer) => append(out, integer),
-        Leaf::BigInteger(integer) => append(out, integer),
+        Leaf::BigInteger(integer) => append_big(out, integer),
         Leaf::Double(double) => append(out, double),
         Leaf::String(text) => append(out, &text.as_ref()),
+    }
+}
+
+/// An integer past 64 bits. FoundationDB's Python layer, whose bytes are the recipe's, writes ±(2⁶⁴ - 1)
+/// with a length of eight, where other layers put the length into the type code; both read back.
+fn append_big(out: &mut Vec<u8>, integer: &BigInt) {
+    if integer.magnitude().bits() != 64 || integer.magnitude().count_ones() != 64 {
+        return append(out, integer);
+    }
+    match integer.sign() {
+        Sign::Minus => out.extend_from_slice(&[NEGATIVE_BIG, !8, 0, 0, 0, 0, 0, 0, 0, 0]),
+        _ => out.extend_from_slice(&[
+            POSITIVE_BIG,
+            8,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+        ]),
     }
 }
 
