@@ -234,3 +234,6 @@ impl Members<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

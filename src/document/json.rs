@@ -441,3 +441,6 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
