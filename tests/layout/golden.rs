@@ -68,7 +68,7 @@ fn abridged(text: &str) -> String {
     format!("{begin} … {end} [{count} characters]")
 }
 
-fn expanded(text: &str) -> String {
+pub(crate) fn expanded(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('«') {
