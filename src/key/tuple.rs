@@ -124,7 +124,7 @@ pub(super) fn append_leaf(out: &mut Vec<u8>, leaf: &Leaf<'_>) {
     }
 }
 
-/// An integer past 64 bits. FoundationDB's Python layer, whose bytes are the recipe's, writes ±(2⁶⁴ - 1)
+/// An integer past 64 bits. The Python layer, whose bytes are the recipe's, writes ±(2⁶⁴ - 1)
 /// with a length of eight, where other layers put the length into the type code; both read back.
 fn append_big(out: &mut Vec<u8>, integer: &BigInt) {
     if integer.magnitude().bits() != 64 || integer.magnitude().count_ones() != 64 {

@@ -26,6 +26,7 @@ fn bytes(bytes: &[u8]) -> Vec<u8> {
 
 /// Each case: its name, and relative keys with values. Malformed is what stands at the path `x`,
 /// whose key is put before them.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn cases() -> Vec<(&'static str, Pairs)> {
     let one = || integer(1);
     let null = || vec![0];

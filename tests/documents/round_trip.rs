@@ -156,11 +156,8 @@ fn quoted(text: &str, escaped: bool) -> String {
     if !escaped {
         return Json::String(text.to_owned()).text();
     }
-    let units: String = text
-        .encode_utf16()
-        .map(|unit| format!("\\u{unit:04X}"))
-        .collect();
-    format!("\"{units}\"")
+    let units = text.encode_utf16().map(|unit| format!("\\u{unit:04X}"));
+    format!("\"{}\"", units.collect::<Vec<_>>().concat())
 }
 
 /// Every place of a value and what stands there.

@@ -77,7 +77,11 @@ fn write_string(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+            '\0'..='\u{1f}' => {
+                out.push_str("\\u00");
+                out.push_str(if character < '\u{10}' { "0" } else { "1" });
+                out.extend(char::from_digit(u32::from(character) & 15, 16));
+            }
             _ => out.push(character),
         }
     }
