@@ -61,7 +61,7 @@ impl ReadPlan {
 }
 
 /// Whether the range of a place, from its key to its key followed by `0xFF`, holds another key.
-fn covers(place: &[u8], key: &[u8]) -> bool {
+pub(super) fn covers(place: &[u8], key: &[u8]) -> bool {
     key.starts_with(place) && key.get(place.len()) != Some(&0xFF)
 }
 
