@@ -305,9 +305,7 @@ mod tests {
             let path = Path::parse(text).expect("a valid path");
             assert_eq!(path.tokens(), tokens, "{text:?}");
         }
-        for text in [
-            "[", "[-1]", "[1.0]", "[1e0]", "[null]", "[[]]", "[0]x", "a",
-        ] {
+        for text in ["[", "[-1]", "[1.0]", "[1e0]", "[null]", "[[]]", "[0]x", "a"] {
             let error = Path::parse(text).expect_err(text);
             assert_eq!(error.kind(), crate::error::ErrorKind::InvalidPath);
         }
