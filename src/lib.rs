@@ -12,7 +12,7 @@
 //! | [`database`] | operations on documents inside one snapshot or transaction |
 //! | [`graphql`] | the schema, and how a request is executed; the only user of `async_graphql` |
 //! | [`server`] | HTTP; the only user of `axum` |
-//! | `cli` | the commands |
+//! | [`cli`] | the commands |
 //!
 //! # A read: `document(id: "FRA", path: "/name") { value }`
 //!
@@ -42,6 +42,7 @@
 //!    reports success after the sync that covers it (`store::embedded::commit`).
 //! 6. `response::write` fills in the version that the commit got.
 
+pub mod cli;
 pub mod database;
 pub mod document;
 pub mod error;

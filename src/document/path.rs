@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::json::{Event, Reader};
 use crate::error::{Error, Result};
 
 /// One step down: a member of an object or an element of an array.
@@ -98,6 +99,22 @@ impl Path {
         Self(tokens)
     }
 
+    /// Parses either form of a path: a list in JSON, of strings and of integers from 0
+    /// (`["a",0]`), or a JSON Pointer (`/a/0`).
+    ///
+    /// # Errors
+    /// `INVALID_PATH`: it is neither.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.starts_with('[') {
+            return list(text).ok_or_else(|| {
+                Error::invalid_path(format!(
+                    "the path {text:?} is not a JSON list of strings and integers from 0"
+                ))
+            });
+        }
+        Self::pointer(text)
+    }
+
     /// Parses a JSON Pointer (RFC 6901 §3): `""`, or tokens that each begin with `/`, in which
     /// `~0` is `~` and `~1` is `/`.
     ///
@@ -175,6 +192,22 @@ fn both_readings(places: &[Vec<Segment>], digits: u64) -> Vec<Vec<Segment>> {
                 .map(|reading| [&place[..], &[reading]].concat())
         })
         .collect()
+}
+
+fn list(text: &str) -> Option<Path> {
+    let mut reader = Reader::new(text, 1);
+    let mut tokens = Vec::new();
+    reader.next().ok()?;
+    loop {
+        let segment = match reader.next().ok()? {
+            Event::String(key) => Segment::Key(key.into_owned()),
+            Event::Number(index) => Segment::Index(index.parse().ok()?),
+            Event::EndArray => break,
+            _ => return None,
+        };
+        tokens.push(Token::Segment(segment));
+    }
+    (reader.next() == Ok(Event::End)).then_some(Path(tokens))
 }
 
 fn pointer_token(token: &str, pointer: &str) -> Result<Token> {
@@ -257,6 +290,24 @@ mod tests {
         assert_eq!(places.len(), 4);
         for place in places {
             assert_eq!(place.to_string(), "/a/0/b~1/10");
+        }
+    }
+
+    #[test]
+    fn a_list_in_json_is_taken_exactly() {
+        let index = |index| Token::Segment(Segment::Index(index));
+        for (text, tokens) in [
+            ("[]", vec![]),
+            (" [\"0\", 0 ]\n".trim_start(), vec![key("0"), index(0)]),
+            (r#"["\u0061/b"]"#, vec![key("a/b")]),
+            ("/0", vec![Token::Digits(0)]),
+        ] {
+            let path = Path::parse(text).expect("a valid path");
+            assert_eq!(path.tokens(), tokens, "{text:?}");
+        }
+        for text in ["[", "[-1]", "[1.0]", "[1e0]", "[null]", "[[]]", "[0]x", "a"] {
+            let error = Path::parse(text).expect_err(text);
+            assert_eq!(error.kind(), crate::error::ErrorKind::InvalidPath);
         }
     }
 }
