@@ -1,6 +1,7 @@
 //! Places inside a document and the paths that name them.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::json::{Event, Reader};
 use crate::error::{Error, Result};
@@ -91,12 +92,12 @@ pub enum Token {
 /// What a user writes to name a place. In list form every token is exact; in pointer form a
 /// token of digits is an index or a key, and only the document knows which.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Path(Vec<Token>);
+pub struct Path(Arc<[Token]>);
 
 impl Path {
     /// The path of these tokens.
     pub fn new(tokens: Vec<Token>) -> Self {
-        Self(tokens)
+        Self(tokens.into())
     }
 
     /// Parses either form of a path: a list in JSON, of strings and of integers from 0
@@ -144,13 +145,16 @@ impl Path {
     /// This path followed by another.
     #[must_use]
     pub fn join(&self, below: &Path) -> Self {
-        Self([&self.0[..], &below.0].concat())
+        if below.0.is_empty() {
+            return self.clone();
+        }
+        Self([&self.0[..], &below.0[..]].concat().into())
     }
 
     /// What this path goes on with below another; none if it does not begin with that.
     pub fn below(&self, above: &Path) -> Option<Path> {
         let below = self.0.strip_prefix(&above.0[..])?;
-        Some(Self(below.to_vec()))
+        Some(Self(below.into()))
     }
 
     /// How many tokens are digits of a pointer, so that each doubles the places that may be meant.
@@ -159,10 +163,29 @@ impl Path {
         self.0.iter().filter(digits).count()
     }
 
+    /// This path up to its `count`th ambiguous token, and the rest.
+    pub fn split_after_ambiguous(&self, count: usize) -> (Self, Self) {
+        let digits = |(_, token): &(usize, &Token)| matches!(token, Token::Digits(_));
+        let mut ambiguous = self.0.iter().enumerate().filter(digits);
+        let last = ambiguous.nth(count.saturating_sub(1));
+        let (head, rest) = self.0.split_at(last.map_or(self.0.len(), |(at, _)| at + 1));
+        (Self(head.into()), Self(rest.into()))
+    }
+
+    /// This path with every ambiguous token taken for an index.
+    #[must_use]
+    pub fn as_indexes(&self) -> Self {
+        let index = |token: &Token| match token {
+            Token::Digits(digits) => Token::Segment(Segment::Index(*digits)),
+            Token::Segment(_) => token.clone(),
+        };
+        Self(self.0.iter().map(index).collect())
+    }
+
     /// Every place that may be meant: two for each ambiguous token.
     pub fn places(&self) -> Vec<Place> {
         let mut places = vec![Vec::with_capacity(self.0.len())];
-        for token in &self.0 {
+        for token in &*self.0 {
             match token {
                 Token::Segment(segment) => {
                     for place in &mut places {
@@ -207,7 +230,7 @@ fn list(text: &str) -> Option<Path> {
         };
         tokens.push(Token::Segment(segment));
     }
-    (reader.next() == Ok(Event::End)).then_some(Path(tokens))
+    (reader.next() == Ok(Event::End)).then_some(Path::new(tokens))
 }
 
 fn pointer_token(token: &str, pointer: &str) -> Result<Token> {

@@ -57,8 +57,16 @@ impl Wants<'_> {
     }
 
     fn part(&mut self, path: Path, extent: Extent) {
-        self.found
-            .push(Want::Part(self.document.clone(), path, extent));
+        let same = self.found.iter_mut().find_map(|want| match want {
+            Want::Part(_, wanted, extent) if *wanted == path => Some(extent),
+            _ => None,
+        });
+        match same {
+            Some(wanted) => *wanted = extent.max(*wanted),
+            None => self
+                .found
+                .push(Want::Part(self.document.clone(), path, extent)),
+        }
     }
 }
 

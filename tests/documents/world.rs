@@ -101,10 +101,10 @@ impl World {
         let want = Want::Part(Arc::new(document.clone()), path.clone(), extent);
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
-            load(&*snapshot, std::slice::from_ref(&want)).await
+            load(&*snapshot, &[&want]).await
         })?;
-        match answers.get(&want) {
-            Some(Answer::Part(part)) => Ok(part.clone()),
+        match &answers[..] {
+            [Answer::Part(part)] => Ok(part.clone()),
             other => panic!("no answer: {other:?}"),
         }
     }
@@ -112,14 +112,14 @@ impl World {
     pub(crate) fn load_all(&self, wants: &[Want]) -> Vec<Option<Part>> {
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
-            load(&*snapshot, wants).await
+            load(&*snapshot, &wants.iter().collect::<Vec<_>>()).await
         });
-        let answers = answers.expect("they can be read");
-        let answer = |want| match answers.get(want) {
-            Some(Answer::Part(part)) => part.clone(),
-            other => panic!("no answer: {other:?}"),
+        let answers = answers.expect("they can be read").into_iter();
+        let part = |answer| match answer {
+            Answer::Part(part) => part,
+            other @ Answer::Version(_) => panic!("no part: {other:?}"),
         };
-        wants.iter().map(answer).collect()
+        answers.map(part).collect()
     }
 
     pub(crate) fn children(
