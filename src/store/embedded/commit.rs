@@ -8,7 +8,8 @@ use arc_swap::ArcSwap;
 use redb::{Database, Durability, ReadOnlyTable, ReadableDatabase};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 
-use super::table::{Bytes, ENGINE, LAST_COMMIT, PAIRS, fault};
+use super::open::Opened;
+use super::table::{Bytes, PAIRS, fault};
 use super::transaction::EmbeddedTransaction;
 use crate::error::{Error, Result};
 
@@ -43,8 +44,11 @@ pub(super) struct Committer {
 }
 
 impl Committer {
-    pub(super) fn start(database: Database) -> Result<Arc<Self>> {
-        let last_commit = prepare(&database)?;
+    pub(super) fn start(opened: Opened) -> Result<Arc<Self>> {
+        let Opened {
+            database,
+            last_commit,
+        } = opened;
         let (wake, woken) = channel();
         let committer = Arc::new(Self {
             published: ArcSwap::from_pointee(snapshot(&database)?),
@@ -170,24 +174,6 @@ impl Committer {
 /// Waits for the writer's turn in the same queue as transactions do.
 fn blocking_lock(writer: &Arc<AsyncMutex<Writer>>) -> OwnedMutexGuard<Writer> {
     writer.clone().blocking_lock_owned()
-}
-
-/// Makes the tables of a new store; returns the number of the last commit.
-fn prepare(database: &Database) -> Result<u64> {
-    let read = database.begin_read().map_err(fault)?;
-    if let (Ok(engine), Ok(_)) = (read.open_table(ENGINE), read.open_table(PAIRS)) {
-        let last_commit = engine.get(LAST_COMMIT).map_err(fault)?;
-        return Ok(last_commit.map_or(0, |number| number.value()));
-    }
-    let transaction = database.begin_write().map_err(fault)?;
-    transaction.open_table(PAIRS).map_err(fault)?;
-    transaction
-        .open_table(ENGINE)
-        .map_err(fault)?
-        .insert(LAST_COMMIT, 0)
-        .map_err(fault)?;
-    transaction.commit().map_err(fault)?;
-    Ok(0)
 }
 
 fn snapshot(database: &Database) -> Result<Published> {
