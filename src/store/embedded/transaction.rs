@@ -37,6 +37,8 @@ struct Pending {
     /// Keys whose value or name is not known before the commit.
     stamped: BTreeSet<Vec<u8>>,
     written_bytes: usize,
+    /// Whether there was any write: one of an empty key has no bytes.
+    wrote: bool,
 }
 
 struct Write {
@@ -104,12 +106,14 @@ impl EmbeddedTransaction {
         let Some(open) = self.lock().take() else {
             return Err(over());
         };
+        // Locals are dropped in the reverse of this order: the next writer begins when this one
+        // is undone.
         let Open {
-            mut transaction,
-            mut pending,
             mut writer,
+            mut pending,
+            mut transaction,
         } = open;
-        if pending.written_bytes == 0 {
+        if !pending.wrote {
             return Ok(None);
         }
         let number = writer.last_commit + 1;
@@ -234,6 +238,7 @@ impl Pending {
         let key = append(&mut self.bytes, key);
         let what = what(&mut self.bytes);
         self.written_bytes += self.bytes.len() - before;
+        self.wrote = true;
         self.writes.push(Write { key, what });
     }
 
