@@ -7,6 +7,7 @@
 
 mod commit;
 mod open;
+mod progress;
 mod table;
 mod tentative;
 mod transaction;
@@ -96,20 +97,20 @@ impl Store for Embedded {
     }
 
     async fn failed(&self) -> Error {
-        self.committer.failed().await
+        self.committer.progress.failed().await
     }
 }
 
 #[async_trait]
 impl Read for Published {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        table::get(self.table(), key)
+        table::get(&self.table, key).map_err(|error| self.progress.fault(error))
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
             tokio::task::yield_now().await;
         }
-        table::range(self.table(), range)
+        table::range(&self.table, range).map_err(|error| self.progress.fault(error))
     }
 }
