@@ -11,8 +11,8 @@ const ODD: &str = r#"{"id":"","document":0}"#;
 const DOCUMENTS: &str = concat!(
     "{\"id\":\"\\\"\\\"\",\"document\":null}\n",
     "{\"id\":\"\\\"\\\\\\\"quoted\\\\\\\"\\\"\",\"document\":{}}\n",
-    "{\"id\":\"\\\"42\\\"\",\"document\":[]}\n",
     "{\"id\":\"007\",\"document\":\"\\u0000\"}\n",
+    "{\"id\":\"\\\"42\\\"\",\"document\":[]}\n",
     "{\"id\":\"a b/c~d\",\"document\":[1,[],{}]}\n",
     "{\"id\":\"line\\nfeed\",\"document\":-0.0}\n",
     "{\"id\":\"🎷\",\"document\":{\"\":{\"\":1e300},\"🎷\":123456789012345678901234567890}}\n",
