@@ -210,6 +210,8 @@ impl Members<'_> {
             for rival in rivals.take_while(|rival| rival.hash == member.hash) {
                 if self.name(rival) == self.name(member) {
                     sink.forget(rival.begin..rival.end);
+                    // Those before it gave way to it already.
+                    break;
                 }
             }
         }
