@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use tokio::task::yield_now;
+
 use super::access::{Access, Documents, Missing};
 use super::arguments::Export;
 use super::output::{Output, say};
@@ -36,6 +38,8 @@ async fn write_all(mut documents: Documents, mut output: Output<impl Write>) -> 
             Ok(document) => {
                 write_line(&mut line, &document);
                 output.write(&line)?;
+                // Here it can be interrupted.
+                yield_now().await;
             }
             Err(Foreign { key }) => {
                 foreign += 1;
