@@ -12,7 +12,7 @@ use super::arguments::WrittenPath;
 use super::client::{Client, Records};
 use super::failed;
 use super::output::say;
-use crate::database::{Collection, Database, DocumentKey, Foreign, Put, Scan, Scanned};
+use crate::database::{Collection, Database, DocumentKey, Foreign, Part, Put, Scan, Scanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
 use crate::server::local::operations::{self, NewDocument, Policy};
@@ -99,7 +99,7 @@ impl Access {
             Self::Direct(database) => {
                 let part = operations::part(database, document, path.path).await?;
                 let mut pairs = Pairs::default();
-                for (key, value) in part.iter().flat_map(|part| part.pairs()) {
+                for (key, value) in part.iter().flat_map(Part::pairs) {
                     pairs.push(key, value);
                 }
                 Ok(pairs)

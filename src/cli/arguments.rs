@@ -1,5 +1,11 @@
 //! What can be said on the command line, and what `--help` tells about it.
 
+#![expect(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "the comments are read in a terminal"
+)]
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -196,7 +202,7 @@ pub(super) struct Place {
 #[derive(Debug, Args)]
 pub(super) struct Collection {
     /// The collection
-    #[arg(long = "collection", value_name = "NAME", default_value = "D", value_parser = parse_collection)]
+    #[arg(id = "collection", long = "collection", value_name = "NAME", default_value = "D", value_parser = parse_collection)]
     pub(super) name: String,
 }
 

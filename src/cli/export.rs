@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use tokio::task::yield_now;
+
 use super::access::{Access, Documents, Missing};
 use super::arguments::Export;
 use super::output::{Output, say};
@@ -19,8 +21,15 @@ pub(super) async fn run(store: &Path, export: Export) -> Done {
     let Some(path) = export.output else {
         return write_all(documents, Output::stdout()).await;
     };
-    let (partial, file) = Partial::create(&path).map_err(|error| cannot_write(&path, &error))?;
     let name = path.display().to_string();
+    // Of a link, the file that it leads to is the one to replace.
+    let path = fs::canonicalize(&path).unwrap_or(path);
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        let opened = File::options().write(true).open(&path);
+        let device = opened.map_err(|error| cannot_write(&path, &error))?;
+        return write_all(documents, Output::new(device, name)).await;
+    }
+    let (partial, file) = Partial::create(&path).map_err(|error| cannot_write(&path, &error))?;
     write_all(documents, Output::new(&file, name)).await?;
     partial
         .complete(&file)
@@ -36,6 +45,8 @@ async fn write_all(mut documents: Documents, mut output: Output<impl Write>) -> 
             Ok(document) => {
                 write_line(&mut line, &document);
                 output.write(&line)?;
+                // Here it can be interrupted.
+                yield_now().await;
             }
             Err(Foreign { key }) => {
                 foreign += 1;

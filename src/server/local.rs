@@ -22,7 +22,7 @@ use axum::routing::{get, post};
 use http::{StatusCode, Uri};
 use tokio::runtime::Handle;
 
-use crate::database::{Database, DocumentKey, Scan};
+use crate::database::{Database, DocumentKey, Part, Scan};
 use crate::document::id::DocumentId;
 use crate::document::path;
 use crate::error::{Error, ErrorKind, Result};
@@ -95,7 +95,8 @@ async fn put_batch(
         let put = operations::put_batch(&database, &collection, Arc::new(documents), policy);
         Handle::current().block_on(put)
     };
-    let results = tokio::task::spawn_blocking(put).await.map_err(panicked)??;
+    let results = tokio::task::spawn_blocking(put).await;
+    let results = results.map_err(|error| Error::internal(format!("a batch ended: {error}")))??;
     Ok(wire::write_results(&results))
 }
 
@@ -110,7 +111,7 @@ async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response
 async fn get_pairs(State(database): State<Database>, uri: Uri) -> Result<Vec<u8>, Failure> {
     let (document, path) = place(&uri)?;
     let part = operations::part(&database, document, path).await?;
-    Ok(wire::write_pairs(part.iter().flat_map(|part| part.pairs())))
+    Ok(wire::write_pairs(part.iter().flat_map(Part::pairs)))
 }
 
 async fn collections(State(database): State<Database>) -> Result<Vec<u8>, Failure> {
@@ -158,8 +159,4 @@ fn parameter(uri: &Uri, name: &str) -> Result<String> {
         .find(|(key, _)| key == name)
         .map(|(_, value)| value.into_owned())
         .ok_or_else(|| Error::bad_input(format!("the parameter {name:?} is missing")))
-}
-
-fn panicked(error: tokio::task::JoinError) -> Error {
-    Error::internal(format!("an operation ended early: {error}"))
 }

@@ -11,8 +11,8 @@ const ODD: &str = r#"{"id":"","document":0}"#;
 const DOCUMENTS: &str = concat!(
     "{\"id\":\"\\\"\\\"\",\"document\":null}\n",
     "{\"id\":\"\\\"\\\\\\\"quoted\\\\\\\"\\\"\",\"document\":{}}\n",
-    "{\"id\":\"\\\"42\\\"\",\"document\":[]}\n",
     "{\"id\":\"007\",\"document\":\"\\u0000\"}\n",
+    "{\"id\":\"\\\"42\\\"\",\"document\":[]}\n",
     "{\"id\":\"a b/c~d\",\"document\":[1,[],{}]}\n",
     "{\"id\":\"line\\nfeed\",\"document\":-0.0}\n",
     "{\"id\":\"🎷\",\"document\":{\"\":{\"\":1e300},\"🎷\":123456789012345678901234567890}}\n",
@@ -58,6 +58,21 @@ fn an_export_goes_to_a_file_that_appears_when_it_is_complete() {
                 .flatten()
                 .any(|entry| partial(&entry.file_name().to_string_lossy()))
         );
+        store.run(&["export", "-o", "/dev/null"]).expect(0);
+        assert!(
+            !std::fs::metadata("/dev/null")
+                .expect("the device")
+                .is_file()
+        );
+        let link = format!("{file}.link");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        store.run(&["export", "-o", &link]).expect(0);
+        assert!(
+            std::fs::symlink_metadata(&link)
+                .expect("the link")
+                .is_symlink()
+        );
+        assert_eq!(std::fs::read_to_string(&file).expect("the file"), "");
         let nowhere = format!("{}/nowhere/out", directory.display());
         store
             .run(&["export", "-o", &nowhere])

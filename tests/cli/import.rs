@@ -96,6 +96,24 @@ fn the_id_is_a_member_or_the_documents_own_or_made_up() {
 }
 
 #[test]
+fn lines_that_look_like_an_export_are_lines_to_whoever_names_the_id() {
+    let store = Store::alone();
+    let line = "{\"id\":\"x\",\"document\":{\"k\":\"y\"}}\n";
+    store.import(line, &["--id", "/id"]);
+    assert_eq!(store.out(&["get", "x", "/document/k"]), "\"y\"\n");
+    store.import(line, &["--id", "/k", "--format", "export"]);
+    assert_eq!(store.out(&["get", "y"]), "{\"k\":\"y\"}\n");
+}
+
+#[test]
+fn of_many_members_of_the_same_name_the_last_wins_in_time() {
+    let store = Store::alone();
+    let members: Vec<String> = (0..200_000).map(|value| format!("\"a\":{value}")).collect();
+    store.import(format!("{{{}}}", members.join(",")), &["--name", "x"]);
+    assert_eq!(store.out(&["get", "x"]), "{\"a\":199999}\n");
+}
+
+#[test]
 fn importing_the_same_again_does_not_duplicate() {
     both(|store| {
         let file = store.file("people.json", "[{\"a\":1},{\"a\":2}]");

@@ -72,3 +72,19 @@ fn a_server_that_stops_in_the_middle_leaves_whole_batches() {
     ran.expect(1).says("the connection to the server");
     assert_eq!(store.count() % IMPORT_BATCH_DOCUMENTS_MAX, 0);
 }
+
+#[test]
+fn an_export_that_nobody_reads_ends_when_it_is_told_twice() {
+    let store = Store::alone();
+    store.import("{\"a\":[1,2,3]}\n".repeat(20_000), &[]);
+    let mut child = store.spawn(&["export"]);
+    let out = child.stdout.take();
+    for _ in 0..2 {
+        sleep(Duration::from_millis(500));
+        signal(&child, "-INT");
+    }
+    let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
+    drop(out);
+    ran.expect(1);
+    assert_eq!(store.count(), 20_000);
+}

@@ -63,6 +63,23 @@ fn a_store_that_another_command_holds_is_said_to_be_held() {
 }
 
 #[test]
+fn commands_work_while_a_server_runs_and_after_it_stopped() {
+    let store = Store::alone();
+    let server = store.spawn(&["serve", "--listen", "127.0.0.1:0"]);
+    while !store.path().join(SOCKET_NAME).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    store.import("[1,2]", &["--name", "x"]);
+    assert_eq!(store.out(&["get", "x-2"]), "2\n");
+    let id = server.id().to_string();
+    let sent = std::process::Command::new("kill").arg(id).status();
+    assert!(sent.expect("kill").success());
+    super::harness::Ran::from(server.wait_with_output().expect("the binary runs")).expect(0);
+    assert!(!store.path().join(SOCKET_NAME).exists());
+    assert_eq!(store.ids("D"), ["x-1", "x-2"]);
+}
+
+#[test]
 fn a_server_of_another_version_is_said_to_be_one() {
     let store = Store::alone();
     store.import("[1]", &[]);

@@ -77,7 +77,10 @@ impl Naming {
         if format == Format::Export {
             let record = record::parse(text)?;
             let leaves = Leaves::from_json(record.document)?;
-            let id = DocumentId::parse(&record.id)?;
+            let id = match &self.id {
+                Some(path) => member_id(&leaves, path)?,
+                None => DocumentId::parse(&record.id)?,
+            };
             return Ok((id, leaves, Some(record.document.into())));
         }
         let leaves = Leaves::from_json(text)?;

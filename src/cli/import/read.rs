@@ -78,7 +78,12 @@ impl Reading {
         let Some(piece) = splitter.next()? else {
             return Ok(false);
         };
-        match self.naming.prepare(piece, splitter.format()) {
+        let format = match splitter.format() {
+            // Whoever says which member is the id means lines that only look like an export.
+            Format::Export if self.format.is_none() && self.naming.id.is_some() => Format::Lines,
+            format => format,
+        };
+        match self.naming.prepare(piece, format) {
             Ok(prepared) => {
                 batch.add(prepared);
                 Ok(!batch.is_full() || send_batch(batch, steps))

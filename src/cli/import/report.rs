@@ -102,10 +102,13 @@ impl Report {
         self.bar.finish_and_clear();
         let documents = self.documents();
         let seconds = self.begun.elapsed().as_secs_f64();
-        let per_second = HumanCount(self.per_second(documents));
+        let rate = match self.per_second(documents) {
+            0 | 1 => String::new(),
+            rate => format!(" ({}/s)", HumanCount(rate)),
+        };
         say(format_args!(
-            "{}: {documents} {} imported into the collection {:?} in {seconds:.2} s \
-             ({per_second}/s): {} created, {} replaced; {} skipped, {} failed{}",
+            "{}: {documents} {} imported into the collection {:?} in {seconds:.2} \
+             s{rate}: {} created, {} replaced; {} skipped, {} failed{}",
             self.stream,
             if documents == 1 {
                 "document"
