@@ -171,17 +171,15 @@ async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<
     if is_held(directory) {
         return Ok(None);
     }
-    match open_store(directory, options) {
-        Ok(store) => Ok(Some(store)),
-        Err(_) => {
-            // The lock may have been taken in between, if only by one who looks as we did.
-            sleep(PAUSE).await;
-            if is_held(directory) {
-                return Ok(None);
-            }
-            open_store(directory, options).map(Some)
-        }
+    if let Ok(store) = open_store(directory, options) {
+        return Ok(Some(store));
     }
+    // The lock may have been taken in between, if only by one who looks as we did.
+    sleep(PAUSE).await;
+    if is_held(directory) {
+        return Ok(None);
+    }
+    open_store(directory, options).map(Some)
 }
 
 async fn open_database(store: Embedded) -> Result<Database> {
