@@ -94,7 +94,7 @@ pub(super) struct SubdocumentEdge {
     node: Subdocument,
 }
 
-/// A cursor holds the last key and a digest of the query; with another query it is BAD_USER_INPUT.
+/// A cursor holds the last key and a digest of the query; with another query it is `BAD_USER_INPUT`.
 #[derive(SimpleObject)]
 pub(super) struct PageInfo {
     /// Whether there are more behind this page.
@@ -152,7 +152,7 @@ fn decode_cursor(cursor: &str, digest: u64) -> Result<Segment> {
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     let digit = |digit: u8| {

@@ -95,7 +95,7 @@ pub(super) struct Mutation;
 /// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. JSON arguments must be given, but may be null: null is a document like any other. Each returns the whole document; its new `version` is known once the operation is committed.
 #[Object]
 impl Mutation {
-    /// Stores a new document; ALREADY_EXISTS if anything is stored under `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
+    /// Stores a new document; `ALREADY_EXISTS` if anything is stored under `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
     async fn insert_document(
         &self,
         context: &Context<'_>,

@@ -24,7 +24,7 @@ impl ScalarType for Json {
             return Ok(Self(text));
         }
         let mut text = Vec::new();
-        write_literal(&mut text, &value).map_err(|problem| InputValueError::custom(problem))?;
+        write_literal(&mut text, &value).map_err(InputValueError::custom)?;
         Ok(Self(text.into()))
     }
 
