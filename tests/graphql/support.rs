@@ -14,34 +14,34 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 /// The variables of a query that has none.
-pub const NONE: &str = "{}";
+pub(crate) const NONE: &str = "{}";
 
 /// A client of a database of its own.
 #[derive(Clone)]
-pub struct Client {
-    pub graphql: GraphQl,
-    pub database: Database,
+pub(crate) struct Client {
+    pub(crate) graphql: GraphQl,
+    pub(crate) database: Database,
     operations: Arc<Operations>,
 }
 
 /// What was asked of the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub transactions: u64,
-    pub gets: u64,
-    pub ranges: u64,
-    pub pairs: u64,
-    pub commits: u64,
+pub(crate) struct Counts {
+    pub(crate) transactions: u64,
+    pub(crate) gets: u64,
+    pub(crate) ranges: u64,
+    pub(crate) pairs: u64,
+    pub(crate) commits: u64,
 }
 
 /// A client of an empty embedded store in memory.
-pub async fn client() -> Client {
+pub(crate) async fn client() -> Client {
     let engine = Embedded::on_backend(InMemoryBackend::new()).expect("an empty store opens");
     client_of(engine).await
 }
 
 /// A client of a store on `engine`.
-pub async fn client_of(engine: impl Store + 'static) -> Client {
+pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
     let observed = Observed::new(engine);
     let operations = observed.operations();
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -55,12 +55,12 @@ pub async fn client_of(engine: impl Store + 'static) -> Client {
 
 impl Client {
     /// The whole response, as text. `variables` is the JSON text of an object.
-    pub async fn text(&self, query: &str, variables: impl Display) -> String {
+    pub(crate) async fn text(&self, query: &str, variables: impl Display) -> String {
         self.named(query, None, variables).await.1
     }
 
     /// The response of an operation, by name, and whether it was executed.
-    pub async fn named(&self, query: &str, name: Option<&str>, variables: impl Display) -> (bool, String) {
+    pub(crate) async fn named(&self, query: &str, name: Option<&str>, variables: impl Display) -> (bool, String) {
         let (query, name) = (json!(query), json!(name));
         let body = format!(r#"{{"query":{query},"operationName":{name},"variables":{variables}}}"#);
         let answer = match Request::from_json(&Bytes::from(body)) {
@@ -75,19 +75,19 @@ impl Client {
     }
 
     /// The whole response.
-    pub async fn ask(&self, query: &str, variables: impl Display) -> Value {
+    pub(crate) async fn ask(&self, query: &str, variables: impl Display) -> Value {
         parse(&self.text(query, variables).await)
     }
 
     /// The data of a response without errors.
-    pub async fn data(&self, query: &str, variables: impl Display) -> Value {
+    pub(crate) async fn data(&self, query: &str, variables: impl Display) -> Value {
         let mut response = self.ask(query, variables).await;
         assert_eq!(response.get("errors"), None, "{query:.300}");
         response["data"].take()
     }
 
     /// The code and message of the only error of a response, which has no data.
-    pub async fn error(&self, query: &str, variables: impl Display) -> (String, String) {
+    pub(crate) async fn error(&self, query: &str, variables: impl Display) -> (String, String) {
         let response = self.ask(query, variables).await;
         let data = response.get("data").unwrap_or(&Value::Null);
         assert_eq!(*data, Value::Null, "{query:.300}: {response}");
@@ -95,7 +95,7 @@ impl Client {
     }
 
     /// Stores a document under an id, both given as JSON text.
-    pub async fn insert(&self, id: &str, document: impl Display) {
+    pub(crate) async fn insert(&self, id: &str, document: impl Display) {
         let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
         let id = json!(id);
         let response = self.ask(query, format!(r#"{{"id":{id},"d":{document}}}"#)).await;
@@ -103,7 +103,7 @@ impl Client {
     }
 
     /// The JSON text of a document, as it stands in the response.
-    pub async fn stored(&self, id: &str) -> String {
+    pub(crate) async fn stored(&self, id: &str) -> String {
         let response = self.text("query($id: ID!) { document(id: $id) { value } }", json!({"id": id}));
         let response = response.await;
         let value = response.strip_prefix(r#"{"data":{"document":{"value":"#);
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// What was asked of the store so far.
-    pub fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         let count = |counter: &AtomicU64| counter.load(Relaxed);
         Counts {
             transactions: count(&self.operations.transactions),
@@ -124,7 +124,7 @@ impl Client {
     }
 
     /// The data of a response, and what it cost.
-    pub async fn cost(&self, query: &str, variables: impl Display) -> (Value, Counts) {
+    pub(crate) async fn cost(&self, query: &str, variables: impl Display) -> (Value, Counts) {
         let before = self.counts();
         let data = self.data(query, variables).await;
         let after = self.counts();
@@ -139,14 +139,14 @@ impl Client {
     }
 
     /// Asserts that the server goes on.
-    pub async fn assert_serves(&self) {
+    pub(crate) async fn assert_serves(&self) {
         let data = self.data("{ __typename document(id: \"nobody\") { kind } }", NONE).await;
         assert_eq!(data, json!({"__typename": "Query", "document": null}));
     }
 }
 
 /// The code and message of the only error of a response.
-pub fn only_error(response: &Value) -> (String, String) {
+pub(crate) fn only_error(response: &Value) -> (String, String) {
     let errors = response["errors"].as_array().expect("errors");
     assert_eq!(errors.len(), 1, "{response}");
     let code = errors[0]["extensions"]["code"].as_str().expect("a code");
@@ -155,11 +155,11 @@ pub fn only_error(response: &Value) -> (String, String) {
 }
 
 /// The code of the only error of a response, which has data all the same.
-pub fn field_error(response: &Value) -> String {
+pub(crate) fn field_error(response: &Value) -> String {
     assert!(response.get("data").is_some(), "{response}");
     only_error(response).0
 }
 
-pub fn parse(text: &str) -> Value {
+pub(crate) fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:.300}"))
 }
