@@ -90,7 +90,15 @@ impl Located {
     ) -> Result<Option<Json>> {
         let path = self.asked.join(&path_argument(path.as_ref())?);
         let part = self.part(context, path, Extent::Whole).await?;
-        part.map(|part| part.json().map(|text| Json(text.into()))).transpose()
+        let Some(part) = part else {
+            return Ok(None);
+        };
+        let session = Session::of(context);
+        // Nothing is made once the response is full.
+        session.carry(0)?;
+        let text = part.json()?;
+        session.carry(text.len())?;
+        Ok(Some(Json(text.into())))
     }
 
     pub(super) async fn kind(&self, context: &Context<'_>) -> Result<Kind> {

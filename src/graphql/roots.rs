@@ -53,6 +53,9 @@ impl Query {
         collection: String,
         id: ID,
     ) -> Option<Result<Document>> {
+        if collection.is_empty() {
+            return None;
+        }
         let found = find(context, collection, &id, None).await;
         Some(found.transpose()?.map(Document))
     }

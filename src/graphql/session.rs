@@ -2,6 +2,7 @@
 //! it has written.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::Context;
@@ -11,6 +12,7 @@ use tokio::sync::OnceCell;
 use super::batch::{Loads, NoDelay};
 use crate::database::{Answer, Database, DocumentKey, Want, load};
 use crate::error::{Error, Result};
+use crate::limits::RESPONSE_BYTES_MAX;
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -18,6 +20,7 @@ pub(super) struct Session {
     source: Source,
     loader: DataLoader<WantLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
+    carried: AtomicUsize,
 }
 
 #[derive(Clone)]
@@ -58,6 +61,7 @@ impl Session {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
             written: Mutex::default(),
+            carried: AtomicUsize::default(),
         }
     }
 
@@ -82,6 +86,20 @@ impl Session {
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
     pub(super) async fn load(&self, wants: Vec<Want>) -> Result<HashMap<Want, Answer>> {
         self.loader.load_many(wants).await
+    }
+
+    /// Whether the response may carry so much JSON besides what it carries already.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: names the limit.
+    pub(super) fn carry(&self, bytes: usize) -> Result<()> {
+        if self.carried.fetch_add(bytes, Ordering::Relaxed) + bytes <= RESPONSE_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Error::too_large(format!(
+            "with this the response would carry more than {RESPONSE_BYTES_MAX} bytes of JSON, \
+             which is the limit"
+        )))
     }
 
     /// Notes that this operation has written a document.

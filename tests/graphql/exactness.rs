@@ -174,12 +174,6 @@ async fn texts_in_literals_are_what_they_say() {
     }
 }
 
-#[tokio::test]
-async fn surrogate_pairs_in_literals_are_one_character() {
-    let client = client().await;
-    let query = r#"mutation { insertDocument(document: "\ud83c\udfb7\uD83C\uDFB7") { value } }"#;
-    assert_eq!(client.text(query, NONE).await, r#"{"data":{"insertDocument":{"value":"🎷🎷"}}}"#);
-}
 
 #[tokio::test]
 async fn long_texts_are_split_and_come_back_whole() {
