@@ -115,3 +115,13 @@ async fn more_operations_than_are_kept_are_all_answered() {
         task.await.expect("all are answered");
     }
 }
+
+#[tokio::test]
+async fn a_condition_takes_the_default_of_its_variable() {
+    let client = two().await;
+    let query = "query($yes: Boolean = true, $no: Boolean = false) { document(id: 1) { kind @include(if: $yes) path @skip(if: $no) value @skip(if: $yes) } }";
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["document"], json!({"kind": "OBJECT", "path": []}));
+    let data = client.data(query, r#"{"yes": false, "no": true}"#).await;
+    assert_eq!(data["document"], json!({"value": {"a": 1}}));
+}

@@ -152,7 +152,6 @@ async fn variables_of_types_that_are_none_are_refused() {
         "query($v: Subdocument) { __typename }",
         "query($v: Int) { __typename }",
         "query($v: Int, $v: Int) { document(id: $v) { kind } }",
-        "query($v: JSON) { document(id: $v) { kind } }",
         "query { document(id: $v) { kind } }",
     ] {
         let (executed, text) = client.named(query, None, NONE).await;
