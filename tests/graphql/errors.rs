@@ -64,7 +64,7 @@ async fn input_that_cannot_be_taken_is_refused_with_its_place_and_limit() {
         ("{ document(id: 1, nope: 2) { kind } }", NONE, "BAD_USER_INPUT", &["nope"]),
         ("{ documentary(id: 1) { kind } }", NONE, "BAD_USER_INPUT", &["documentary"]),
         ("{ document(id: 1) { kind } ...Nope }", NONE, "BAD_USER_INPUT", &["Nope"]),
-        ("{ __typename @nope }", NONE, "BAD_USER_INPUT", &["nope"]),
+        ("{ collections @nope { name } }", NONE, "BAD_USER_INPUT", &["nope"]),
         ("subscription { x }", NONE, "BAD_USER_INPUT", &[]),
         ("type Query { a: Int }", NONE, "BAD_USER_INPUT", &[]),
         ("{ a: __typename a: collections { name } }", NONE, "BAD_USER_INPUT", &["a"]),
