@@ -30,6 +30,24 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    const ALL: [Self; 10] = [
+        Self::BadUserInput,
+        Self::InvalidPath,
+        Self::NotFound,
+        Self::AlreadyExists,
+        Self::TooLarge,
+        Self::TooComplex,
+        Self::Conflict,
+        Self::Timeout,
+        Self::Unavailable,
+        Self::Internal,
+    ];
+
+    /// The kind of which [`ErrorKind::code`] is the text.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+
     /// The text of `extensions.code`.
     pub const fn code(self) -> &'static str {
         match self {

@@ -1,4 +1,48 @@
-//! Phyllo
+//! Phyllo: a GraphQL server for JSON documents that are read and written by path.
+//!
+//! A document is stored one leaf to a key, so any part of it is one contiguous range of keys
+//! (docs/format.md draws every byte). The folders are the layers; each uses only those above it:
+//!
+//! | layer | what it knows |
+//! |---|---|
+//! | [`error`], [`limits`] | what can go wrong, and every bound |
+//! | [`document`] | JSON, paths and leaves; pure |
+//! | [`key`] | keys and values as bytes; pure |
+//! | [`store`] | bytes only: the engines' contract, the retry of transactions, the embedded engine |
+//! | [`database`] | operations on documents inside one snapshot or transaction |
+//! | [`graphql`] | the schema, and how a request is executed; the only user of `async_graphql` |
+//! | [`server`] | HTTP; the only user of `axum` |
+//! | [`cli`] | the commands |
+//!
+//! # A read: `document(id: "FRA", path: "/name") { value }`
+//!
+//! 1. `server::http::by_post` reads the body within its bound and [`graphql::Request::from_json`]
+//!    takes it apart; variables stay text.
+//! 2. [`graphql::GraphQl::answer`] asks `graphql::operations` for the document of this text:
+//!    kept, or bounded (`guard::check_text`), parsed, bounded again (`guard::check_expanded`) and
+//!    validated. `variables::coerce` checks the variables.
+//! 3. `Query::document` looks ahead in the selection (`lookahead::wants_below`) and asks the
+//!    session's loader for all that will be read. `batch::Turns` runs the loader when no resolver
+//!    can go on, so everything asked for at the same level is one batch.
+//! 4. [`database::load`] plans the batch ([`database::ReadPlan`]): one range for each place that
+//!    lies in no other. It reads them at the same time from one snapshot
+//!    ([`store::Store::snapshot`]).
+//! 5. Each asker gets a [`database::Part`], a slice of those pairs; [`key::JsonText`] writes its
+//!    JSON straight from them.
+//! 6. `response::write` splices that text into the response.
+//!
+//! # A write: `insertDocument(document: …)`
+//!
+//! 1. and 2. as above; then [`store::transact`] begins a transaction and executes the whole
+//!    operation in it, again from the start after a conflict.
+//! 3. [`key::Leaves::from_json`] flattens the text into sorted pairs ([`document::flatten`]).
+//! 4. [`database::insert`] reads whether anything is there, and writes existence, count, version
+//!    and leaves.
+//! 5. Any error in the response aborts the transaction. Otherwise it commits: the embedded engine
+//!    reports success after the sync that covers it (`store::embedded::commit`).
+//! 6. `response::write` fills in the version that the commit got.
+
+pub mod cli;
 pub mod database;
 pub mod document;
 pub mod error;

@@ -74,3 +74,18 @@ pub const IMPORT_BATCH_DOCUMENTS_MAX: usize = 1_000;
 /// JSON that an import writes in one transaction, unless a single document is larger. Chosen so
 /// that its pairs stay well under FoundationDB's 10 MB a transaction.
 pub const IMPORT_BATCH_BYTES_MAX: usize = 1 << 20;
+/// Bytes of keys and values that an import writes in one transaction, unless a single document
+/// has more: long paths make them many times the JSON.
+pub const IMPORT_BATCH_LEAVES_BYTES_MAX: usize = 4 << 20;
+/// Bytes that an import reads at a time.
+pub const IMPORT_CHUNK_BYTES: usize = 256 << 10;
+/// The beginning of a stream in which an array is looked through for its end.
+pub const IMPORT_DETECT_BYTES: usize = 64 << 10;
+/// Time for one transaction of an import, waiting for the store included.
+pub const IMPORT_BATCH_TIME_MAX: Duration = Duration::from_secs(600);
+/// Time that a command waits for a store that another process holds and does not share.
+pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
+/// Bytes of an export that a server sends at a time, unless a single document is larger.
+pub const EXPORT_CHUNK_BYTES: usize = 64 << 10;
+/// The path of a Unix domain socket; what every system allows.
+pub const SOCKET_PATH_BYTES_MAX: usize = 103;

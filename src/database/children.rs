@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::part::{Part, malformed};
+use super::plan::covers;
 use super::{DocumentKey, end_of};
+use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};
 use crate::error::Result;
-use crate::key::{Malformed, Step, append_segment, kind_at, step};
+use crate::key::{Malformed, Marker, Step, append_segment, kind_at, step};
 use crate::store::{Batch, Pairs, RangeRead, Read};
 
 /// The least number of pairs to read at a time when children turn out to be large.
@@ -56,6 +58,7 @@ pub async fn children(
         document,
         place,
         key: &key,
+        after,
         wanted: first,
         found: Children::default(),
     };
@@ -91,6 +94,7 @@ struct Reading<'a> {
     document: &'a Arc<DocumentKey>,
     place: &'a Place,
     key: &'a [u8],
+    after: Option<&'a Segment>,
     wanted: usize,
     found: Children,
 }
@@ -103,14 +107,15 @@ impl Reading<'_> {
         let mut last: Option<(Segment, Vec<u8>)> = None;
         for at in 0..pairs.len() {
             let (key, value) = pairs.get(at);
-            if last.as_ref().is_some_and(|(_, child)| {
-                key.starts_with(child) && key.get(child.len()) != Some(&0xFF)
-            }) {
+            if last.as_ref().is_some_and(|(_, child)| covers(child, key)) {
                 continue;
             }
             let Some(segment) = self.segment(key)? else {
+                self.check_childless(key, &pairs)?;
                 return Ok(None);
             };
+            self.check_follows(&segment)
+                .map_err(|misshapen| malformed(misshapen.into(), key))?;
             if self.found.page.len() == self.wanted {
                 self.found.more = true;
                 return Ok(None);
@@ -135,6 +140,36 @@ impl Reading<'_> {
             Some((Step::Index(index), _)) => Ok(Some(Segment::Index(index))),
             Some((Step::Marker(_), _)) => Ok(None),
             None => Err(malformed(Malformed::Segment, key)),
+        }
+    }
+
+    /// Nothing but the pieces of a split string stands beside what has no children.
+    fn check_childless(&self, key: &[u8], pairs: &Pairs) -> Result<()> {
+        let relative = &key[self.key.len()..];
+        let split = matches!(step(relative), Some((Step::Marker(Marker::Piece), _)));
+        if self.found.page.is_empty() && (split || pairs.len() == 1) {
+            return Ok(());
+        }
+        Err(malformed(Misshapen::LeafWithChildren.into(), key))
+    }
+
+    /// An element stands behind the one before it, and not among members.
+    fn check_follows(&self, segment: &Segment) -> Result<(), Misshapen> {
+        let Segment::Index(index) = segment else {
+            return Ok(());
+        };
+        let before = self.found.page.last().map(|child| &child.segment);
+        let expected = match (before, self.after) {
+            (Some(Segment::Key(_)), _) => return Err(Misshapen::MixedSegments),
+            (Some(Segment::Index(before)), _) | (None, Some(Segment::Index(before))) => {
+                before.saturating_add(1)
+            }
+            (None, _) => 0,
+        };
+        if *index == expected {
+            Ok(())
+        } else {
+            Err(Misshapen::Hole)
         }
     }
 

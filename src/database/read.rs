@@ -1,6 +1,5 @@
 //! Many reads in one round: what was asked for is planned, read at the same time, and handed out.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::future::{try_join, try_join_all};
@@ -8,7 +7,7 @@ use futures::future::{try_join, try_join_all};
 use super::part::{Part, too_large};
 use super::plan::{Extent, ReadPlan};
 use super::{DocumentKey, end_of};
-use crate::document::path::{Path, Place, Token};
+use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::key::{Family, Version};
 use crate::limits::{DIGIT_TOKENS_AT_ONCE, RESPONSE_BYTES_MAX};
@@ -35,71 +34,105 @@ pub enum Answer {
     Version(Option<Version>),
 }
 
-/// Answers all wants from one snapshot or transaction: each range that lies in no other is read
-/// once, all at the same time. Paths with more ambiguous tokens than can be tried at once take
-/// further rounds.
+/// Answers all wants, in their order, from one snapshot or transaction: each range that lies in no
+/// other is read once, all at the same time. Paths with more ambiguous tokens than can be tried at
+/// once take further rounds.
 ///
 /// # Errors
 /// `TOO_LARGE`: a path makes a key past the limit, or what is stored is more than one response
 /// may carry. What the store fails with.
-pub async fn load(read: &dyn Read, wants: &[Want]) -> Result<HashMap<Want, Answer>> {
-    let wants = resolve_long_paths(read, wants).await?;
-    let (parts, versions) = try_join(load_parts(read, &wants), load_versions(read, &wants)).await?;
-    Ok(parts.into_iter().chain(versions).collect())
+pub async fn load(read: &dyn Read, wants: &[&Want]) -> Result<Vec<Answer>> {
+    let mut readings = Vec::with_capacity(wants.len());
+    for want in wants {
+        readings.push(readings_of(read, want).await?);
+    }
+    let keys = wants.iter().zip(&readings).flat_map(|(want, readings)| {
+        let extent = want.extent();
+        readings
+            .iter()
+            .map(move |reading| (&reading.key[..], extent))
+    });
+    let plan = ReadPlan::new(keys);
+    let (found, versions) = try_join(read_all(read, &plan), versions(read, wants)).await?;
+    let mut versions = versions.into_iter();
+    let answers = wants
+        .iter()
+        .zip(&readings)
+        .map(|(want, readings)| match want {
+            Want::Part(document, ..) => Answer::Part(part(document, readings, &plan, &found)),
+            Want::Version(_) => Answer::Version(versions.next().flatten()),
+        });
+    Ok(answers.collect())
 }
 
-/// A want, and the path to read for it: where the want's own is too ambiguous, one in which
-/// enough tokens are settled.
-type Asked = (Want, Option<Path>);
+impl Want {
+    fn extent(&self) -> Extent {
+        match self {
+            Self::Part(_, _, extent) => *extent,
+            Self::Version(_) => Extent::First,
+        }
+    }
+}
 
+/// One of the places that an ambiguous path may mean.
 struct Reading {
     place: Place,
     key: Vec<u8>,
 }
 
-async fn load_parts(read: &dyn Read, asked: &[Asked]) -> Result<Vec<(Want, Answer)>> {
-    let mut readings: Vec<(&Want, &Arc<DocumentKey>, Extent, Vec<Reading>)> = Vec::new();
-    for (want, path) in asked {
-        if let (Want::Part(document, _, extent), Some(path)) = (want, path) {
-            let places = path.places().into_iter().map(|place| {
-                let key = document.place(&place)?;
-                Ok(Reading { place, key })
-            });
-            readings.push((want, document, *extent, places.collect::<Result<_>>()?));
-        }
+async fn readings_of(read: &dyn Read, want: &Want) -> Result<Vec<Reading>> {
+    let Want::Part(document, path, _) = want else {
+        return Ok(Vec::new());
+    };
+    if path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
+        let path = settle(read, document, path).await?;
+        return readings(document, &path);
     }
-    let keys = readings.iter().flat_map(|(_, _, extent, readings)| {
-        readings
-            .iter()
-            .map(|reading| (reading.key.clone(), *extent))
-    });
-    let plan = ReadPlan::new(keys);
-    let read_all = plan
+    readings(document, path)
+}
+
+fn readings(document: &DocumentKey, path: &Path) -> Result<Vec<Reading>> {
+    let reading = |place: Place| {
+        let key = document.place(&place)?;
+        Ok(Reading { place, key })
+    };
+    path.places().into_iter().map(reading).collect()
+}
+
+/// The reading at which something was found.
+fn part(
+    document: &Arc<DocumentKey>,
+    readings: &[Reading],
+    plan: &ReadPlan<'_>,
+    found: &[Arc<Pairs>],
+) -> Option<Part> {
+    readings.iter().find_map(|Reading { place, key }| {
+        let at = plan.read_of(key);
+        let whole = plan.reads[at].1 == Extent::Whole;
+        Part::among(
+            document.clone(),
+            place.clone(),
+            key.clone(),
+            found[at].clone(),
+            whole,
+        )
+    })
+}
+
+async fn read_all(read: &dyn Read, plan: &ReadPlan<'_>) -> Result<Vec<Arc<Pairs>>> {
+    let reads = plan
         .reads
         .iter()
         .map(|(key, extent)| read_one(read, key, *extent));
-    let found: Vec<Arc<Pairs>> = try_join_all(read_all).await?;
-    let answers = readings.into_iter().map(|(want, document, _, readings)| {
-        let part = readings.into_iter().find_map(|Reading { place, key }| {
-            let at = plan.read_of(&key);
-            let whole = plan.reads[at].1 == Extent::Whole;
-            Part::among(document.clone(), place, key, found[at].clone(), whole)
-        });
-        (want.clone(), Answer::Part(part))
-    });
-    Ok(answers.collect())
+    try_join_all(reads).await
 }
 
-async fn load_versions(read: &dyn Read, asked: &[Asked]) -> Result<Vec<(Want, Answer)>> {
-    let wanted = asked.iter().filter_map(|(want, _)| match want {
-        Want::Version(document) => Some((want, document)),
+async fn versions(read: &dyn Read, wants: &[&Want]) -> Result<Vec<Option<Version>>> {
+    let documents = wants.iter().filter_map(|want| match want {
+        Want::Version(document) => Some(document),
         Want::Part(..) => None,
     });
-    let gets = wanted.map(|(want, document)| async move {
-        let version = version(read, document).await?;
-        Ok((want.clone(), Answer::Version(version)))
-    });
-    try_join_all(gets).await
+    try_join_all(documents.map(|document| version(read, document))).await
 }
 
 pub(super) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<Option<Version>> {
@@ -139,45 +172,22 @@ async fn read_whole(read: &dyn Read, range: RangeRead<'_>) -> Result<Pairs> {
     Ok(pairs)
 }
 
-/// Settles, step by step, the tokens of digits of those paths that have too many of them.
-async fn resolve_long_paths(read: &dyn Read, wants: &[Want]) -> Result<Vec<Asked>> {
-    let resolved = wants.iter().map(|want| async move {
-        let path = match want {
-            Want::Part(document, path, _) => Some(resolve(read, document, path).await?),
-            Want::Version(_) => None,
-        };
-        // A path whose beginning holds nothing holds nothing itself, so any reading of it does.
-        Ok((want.clone(), path))
-    });
-    try_join_all(resolved).await
-}
-
-async fn resolve(read: &dyn Read, document: &Arc<DocumentKey>, path: &Path) -> Result<Path> {
+/// Settles, step by step, tokens of digits of a path that has too many of them. A path whose
+/// beginning holds nothing holds nothing itself, so any reading of it does.
+async fn settle(read: &dyn Read, document: &Arc<DocumentKey>, path: &Path) -> Result<Path> {
     let mut path = path.clone();
     while path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
-        let digits = |token: &Token| matches!(token, Token::Digits(_));
-        let ambiguous = path
-            .tokens()
+        let (head, rest) = path.split_after_ambiguous(DIGIT_TOKENS_AT_ONCE);
+        let readings = readings(document, &head)?;
+        let keys = readings
             .iter()
-            .enumerate()
-            .filter(|(_, token)| digits(token));
-        let last = ambiguous.map(|(at, _)| at).nth(DIGIT_TOKENS_AT_ONCE - 1);
-        let (settled, open) = path.tokens().split_at(last.map_or(0, |at| at + 1));
-        let head = Path::new(settled.to_vec());
-        let want = Want::Part(document.clone(), head.clone(), Extent::First);
-        let found = load_parts(read, &[(want, Some(head))]).await?;
-        let Some((_, Answer::Part(Some(part)))) = found.into_iter().next() else {
-            return Ok(first_reading(&path));
+            .map(|reading| (&reading.key[..], Extent::First));
+        let plan = ReadPlan::new(keys);
+        let found = read_all(read, &plan).await?;
+        let Some(part) = part(document, &readings, &plan, &found) else {
+            return Ok(path.as_indexes());
         };
-        path = Path::from(&part.place).join(&Path::new(open.to_vec()));
+        path = Path::from(&part.place).join(&rest);
     }
     Ok(path)
-}
-
-fn first_reading(path: &Path) -> Path {
-    let index = |token: &Token| match token {
-        Token::Digits(digits) => Token::Segment(crate::document::path::Segment::Index(*digits)),
-        Token::Segment(_) => token.clone(),
-    };
-    Path::new(path.tokens().iter().map(index).collect())
 }

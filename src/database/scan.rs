@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::part::malformed;
+use super::plan::covers;
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::key::{Family, JsonText};
@@ -32,6 +33,7 @@ pub struct Scan {
     batch: Batch,
     at: usize,
     begin: Option<Vec<u8>>,
+    resumed: bool,
 }
 
 impl Scan {
@@ -45,56 +47,77 @@ impl Scan {
             batch: Batch::default(),
             at: 0,
             begin: Some(begin),
+            resumed: false,
         }
     }
 
-    /// The next document; none after the last.
+    /// The next document; none after the last. After a damaged document it goes on behind it.
     ///
     /// # Errors
     /// `INTERNAL`: damaged data. What the store fails with.
     pub async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
-        let Some(first) = self.peek().await? else {
+        if !self.has_pair().await? {
             return Ok(None);
+        }
+        let (first, _) = self.batch.pairs.get(self.at);
+        let (id, bytes) = match Family::document_id(first, self.collection_key) {
+            Ok((id, bytes)) => (Some(id), bytes),
+            Err(bytes) => (None, bytes),
         };
-        let (id, document_key) = match Family::document_id(&first, self.collection_key) {
-            Ok((id, bytes)) => (Ok(id), first[..bytes].to_vec()),
-            Err(bytes) => {
-                let key = first[..bytes].to_vec();
-                (Err(Foreign { key: key.clone() }), key)
-            }
+        let document_key = first[..bytes].to_vec();
+        let Some(id) = id else {
+            // A key that ends where its id should, or in what is no id, stands for itself alone.
+            let alone = first.len() == bytes;
+            self.skip(&document_key, alone).await?;
+            return Ok(Some(Err(Foreign { key: document_key })));
         };
         let mut json = Vec::new();
         let mut text = JsonText::new(&mut json);
-        while let Some(key) = self.peek().await? {
-            let inside =
-                key.starts_with(&document_key) && key.get(document_key.len()) != Some(&0xFF);
-            if !inside {
+        while self.has_pair().await? {
+            let (key, value) = self.batch.pairs.get(self.at);
+            if !covers(&document_key, key) {
                 break;
             }
-            if id.is_ok() {
-                let (_, value) = self.batch.pairs.get(self.at);
-                text.push(&key[document_key.len()..], value)
-                    .map_err(|error| malformed(error, &key))?;
+            if let Err(error) = text.push(&key[document_key.len()..], value) {
+                let error = malformed(error, key);
+                self.skip(&document_key, false).await?;
+                return Err(error);
             }
             self.at += 1;
         }
         text.finish()
             .map_err(|error| malformed(error, &document_key))?;
-        Ok(Some(id.map(|id| Scanned { id, json })))
+        Ok(Some(Ok(Scanned { id, json })))
     }
 
-    /// The next key, reading on if need be.
-    async fn peek(&mut self) -> Result<Option<Vec<u8>>> {
+    /// Goes past a document, or past its own key `alone`.
+    async fn skip(&mut self, document_key: &[u8], alone: bool) -> Result<()> {
+        while self.has_pair().await? {
+            let (key, _) = self.batch.pairs.get(self.at);
+            if !covers(document_key, key) || (alone && key != document_key) {
+                break;
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether there is a pair at `at`, reading on if need be.
+    async fn has_pair(&mut self) -> Result<bool> {
         if self.at == self.batch.pairs.len() {
             let Some(begin) = self.begin.take() else {
-                return Ok(None);
+                return Ok(false);
             };
-            let range = RangeRead::new(&begin, &self.end);
+            let range = RangeRead {
+                resumed: self.resumed,
+                ..RangeRead::new(&begin, &self.end)
+            };
             self.batch = self.read.range(range).await?;
             self.at = 0;
+            self.resumed = true;
             let last = self.batch.pairs.last().filter(|_| self.batch.more);
             self.begin = last.map(|(key, _)| [key, &[0]].concat());
         }
-        Ok((self.at < self.batch.pairs.len()).then(|| self.batch.pairs.get(self.at).0.to_vec()))
+        Ok(self.at < self.batch.pairs.len())
     }
 }

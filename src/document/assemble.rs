@@ -110,3 +110,86 @@ impl<'o> Assembler<'o> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn key(name: &str) -> SegmentRef<'_> {
+        SegmentRef::Key(name)
+    }
+
+    const fn index(index: u64) -> SegmentRef<'static> {
+        SegmentRef::Index(index)
+    }
+
+    /// Each step goes to a segment at a level and, if it is a leaf's, writes the leaf.
+    type Steps<'s> = &'s [(usize, SegmentRef<'s>, &'s str)];
+
+    fn assembled(steps: Steps<'_>) -> Result<String, Misshapen> {
+        let mut out = Vec::new();
+        let mut assembler = Assembler::new(&mut out);
+        for (level, segment, leaf) in steps {
+            assembler.enter(*level, *segment)?;
+            assembler.value().extend_from_slice(leaf.as_bytes());
+        }
+        assembler.finish();
+        Ok(String::from_utf8(out).expect("UTF-8"))
+    }
+
+    #[test]
+    fn containers_are_opened_and_closed_as_the_paths_go_down_and_up() {
+        let cases: [(Steps<'_>, &str); 5] = [
+            (&[], ""),
+            (
+                &[(0, key("a"), "1"), (0, key("b"), "2")],
+                r#"{"a":1,"b":2}"#,
+            ),
+            (
+                &[
+                    (0, key("a"), ""),
+                    (1, index(0), ""),
+                    (2, key("\n"), "1"),
+                    (0, key("b"), "2"),
+                ],
+                r#"{"a":[{"\n":1}],"b":2}"#,
+            ),
+            (
+                &[
+                    (0, index(0), ""),
+                    (1, index(0), ""),
+                    (2, index(0), "1"),
+                    (1, index(1), "2"),
+                ],
+                "[[[1],2]]",
+            ),
+            (
+                &[(0, index(0), "1"), (0, index(1), ""), (1, key("a"), "2")],
+                r#"[1,{"a":2}]"#,
+            ),
+        ];
+        for (steps, expected) in cases {
+            assert_eq!(assembled(steps).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn holes_and_mixed_segments_are_refused() {
+        let cases: [(Steps<'_>, Misshapen); 5] = [
+            (&[(0, index(1), "1")], Misshapen::Hole),
+            (&[(0, index(0), "1"), (0, index(2), "1")], Misshapen::Hole),
+            (&[(0, index(0), "1"), (0, index(0), "1")], Misshapen::Hole),
+            (
+                &[(0, key("a"), "1"), (0, index(0), "1")],
+                Misshapen::MixedSegments,
+            ),
+            (
+                &[(0, index(0), "1"), (0, key("a"), "1")],
+                Misshapen::MixedSegments,
+            ),
+        ];
+        for (steps, expected) in cases {
+            assert_eq!(assembled(steps), Err(expected));
+        }
+    }
+}

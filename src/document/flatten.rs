@@ -1,9 +1,10 @@
 //! JSON text to leaves, in one pass and with no tree in between.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use super::json::{Event, JsonError, Problem, Reader};
+use super::json::{Event, JsonError, Problem, Reader, position};
 use super::leaf::{Kind, Leaf};
 use super::path::SegmentRef;
 use crate::error::{Error, Result};
@@ -147,10 +148,12 @@ impl Flattening<'_> {
         }
     }
 
-    fn placed(&self, error: Error, at: usize) -> Error {
-        let before = &self.text.as_bytes()[..at];
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        error.at(format!("at line {line}, byte {at} of the JSON"))
+    /// `before` is where the reader stood: what it read next begins behind a comma and space.
+    fn placed(&self, error: Error, before: usize) -> Error {
+        let between = |byte: &&u8| matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t');
+        let rest = self.text.as_bytes()[before..].iter();
+        let at = before + rest.take_while(between).count();
+        error.at(format!("at {} of the JSON", position(self.text, at)))
     }
 }
 
@@ -202,24 +205,35 @@ impl Members<'_> {
     }
 
     /// From the first equal hash on, compares names, since different names may have equal hashes.
+    /// Each member forgets the last one of its name before it, which has forgotten the others: any
+    /// number of members of one name costs one comparison each.
     #[cold]
     fn forget_same_name(&self, begin: usize, from: usize, sink: &mut impl LeafSink) {
         for at in from..self.seen.len() {
             let member = &self.seen[at];
-            let rivals = self.seen[begin..at].iter().rev();
-            for rival in rivals.take_while(|rival| rival.hash == member.hash) {
-                if self.name(rival) == self.name(member) {
-                    sink.forget(rival.begin..rival.end);
-                }
+            let mut rivals = self.seen[begin..at]
+                .iter()
+                .rev()
+                .take_while(|rival| rival.hash == member.hash)
+                .peekable();
+            if rivals.peek().is_none() {
+                continue;
+            }
+            let name = self.name(member);
+            if let Some(rival) = rivals.find(|rival| self.name(rival) == name) {
+                sink.forget(rival.begin..rival.end);
             }
         }
     }
 
-    fn name(&self, member: &Member) -> Option<String> {
+    fn name(&self, member: &Member) -> Option<Cow<'_, str>> {
         let quote = member.at + self.text[member.at..].find('"')?;
         match Reader::new(&self.text[quote..], 0).next() {
-            Ok(Event::String(name)) => Some(name.into_owned()),
+            Ok(Event::String(name)) => Some(name),
             _ => None,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

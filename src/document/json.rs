@@ -72,11 +72,16 @@ impl fmt::Display for Problem {
 impl JsonError {
     /// The error in words, with line and column (in bytes, from 1) of its place in `text`.
     pub fn describe(&self, text: &str) -> String {
-        let before = &text.as_bytes()[..self.offset.min(text.len())];
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
-        format!("{} at line {line}, column {column}", self.problem)
+        format!("{} at {}", self.problem, position(text, self.offset))
     }
+}
+
+/// A place in a text in words: its line and column, in bytes, from 1.
+pub fn position(text: &str, offset: usize) -> String {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
+    format!("line {line}, column {column}")
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -145,7 +150,10 @@ impl<'a> Reader<'a> {
     /// As [`Reader::next`].
     pub fn skip_value(&mut self) -> Result<&'a str, JsonError> {
         self.skip_space();
-        let begin = self.at;
+        let mut begin = self.at;
+        if self.peek() == Some(b',') {
+            begin += 1 + space_bytes(&self.text.as_bytes()[begin + 1..]);
+        }
         let depth = self.open.len();
         loop {
             self.next()?;
@@ -426,6 +434,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+fn space_bytes(bytes: &[u8]) -> usize {
+    let space = |byte: &&u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+    bytes.iter().take_while(space).count()
+}
+
 /// Appends `text` to `out` as a JSON string, quotes included.
 #[inline]
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
@@ -462,3 +475,6 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

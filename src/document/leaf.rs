@@ -127,3 +127,99 @@ pub fn abridged(text: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn printed(text: &str) -> String {
+        let mut out = Vec::new();
+        Leaf::number(text).expect(text).write_json(&mut out);
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_number_without_a_point_or_an_exponent_is_an_exact_integer() {
+        assert_eq!(printed("-0"), "0");
+        assert_eq!(printed("-9223372036854775808"), i64::MIN.to_string());
+        for text in [
+            "9223372036854775807",
+            "9223372036854775808",
+            "-9223372036854775809",
+        ] {
+            assert_eq!(printed(text), text);
+        }
+        let digits = "1234567890".repeat(30);
+        assert_eq!(printed(&digits), digits);
+    }
+
+    #[test]
+    fn an_integer_of_255_bytes_is_the_largest() {
+        let largest: BigInt = (BigInt::from(1) << 2040) - 1;
+        let past: BigInt = &largest + 1;
+        for (largest, past) in [(largest.clone(), past.clone()), (-largest, -past)] {
+            assert_eq!(printed(&largest.to_string()), largest.to_string());
+            let error = Leaf::number(&past.to_string()).expect_err("too large");
+            assert_eq!(error.kind(), ErrorKind::TooLarge);
+            assert!(error.message().contains("255 bytes"), "{error}");
+        }
+        let error = Leaf::number(&"9".repeat(1_000_000)).expect_err("too large");
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert!(
+            error.message().len() < 200,
+            "the message does not repeat it: {error}"
+        );
+    }
+
+    #[test]
+    fn any_other_number_is_the_nearest_binary64_and_never_prints_as_an_integer() {
+        for (text, expected) in [
+            ("0.0", "0.0"),
+            ("-0.0", "-0.0"),
+            ("-0e5", "-0.0"),
+            ("1.0", "1.0"),
+            ("1e0", "1.0"),
+            ("100E-2", "1.0"),
+            ("0.1000000000000000055511151231257827", "0.1"),
+            ("9007199254740993.0", "9007199254740992.0"),
+            ("1e15", "1000000000000000.0"),
+            ("1e16", "1e16"),
+            ("1e21", "1e21"),
+            ("1.5e300", "1.5e300"),
+            ("5e-324", "5e-324"),
+            ("2e-324", "0.0"),
+            ("1e-400", "0.0"),
+            ("1.7976931348623157e308", "1.7976931348623157e308"),
+            ("1.7976931348623158e308", "1.7976931348623157e308"),
+        ] {
+            assert_eq!(printed(text), expected, "{text}");
+        }
+        for text in ["1e400", "-1e400", "1.8e308", "1e99999999999999999999"] {
+            let error = Leaf::number(text).expect_err(text);
+            assert_eq!(error.kind(), ErrorKind::BadUserInput, "{text}");
+        }
+        assert_eq!(printed("1e-99999999999999999999"), "0.0");
+    }
+
+    #[test]
+    fn kinds_are_told_by_the_leaf() {
+        for (leaf, kind) in [
+            (Leaf::Null, Kind::Null),
+            (Leaf::Bool(false), Kind::Boolean),
+            (Leaf::Integer(1), Kind::Number),
+            (Leaf::BigInteger(BigInt::from(1)), Kind::Number),
+            (Leaf::Double(1.0), Kind::Number),
+            (Leaf::String(Cow::Borrowed("")), Kind::String),
+        ] {
+            assert_eq!(leaf.kind(), kind);
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_abridged_between_characters() {
+        assert_eq!(abridged("short"), "short");
+        assert_eq!(abridged(&"é".repeat(40)), "é".repeat(40));
+        assert_eq!(abridged(&"é".repeat(41)), "é".repeat(40) + "…");
+    }
+}

@@ -1,7 +1,9 @@
 //! Places inside a document and the paths that name them.
 
 use std::fmt;
+use std::sync::Arc;
 
+use super::json::{Event, Reader};
 use crate::error::{Error, Result};
 
 /// One step down: a member of an object or an element of an array.
@@ -90,12 +92,28 @@ pub enum Token {
 /// What a user writes to name a place. In list form every token is exact; in pointer form a
 /// token of digits is an index or a key, and only the document knows which.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Path(Vec<Token>);
+pub struct Path(Arc<[Token]>);
 
 impl Path {
     /// The path of these tokens.
     pub fn new(tokens: Vec<Token>) -> Self {
-        Self(tokens)
+        Self(tokens.into())
+    }
+
+    /// Parses either form of a path: a list in JSON, of strings and of integers from 0
+    /// (`["a",0]`), or a JSON Pointer (`/a/0`).
+    ///
+    /// # Errors
+    /// `INVALID_PATH`: it is neither.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.starts_with('[') {
+            return list(text).ok_or_else(|| {
+                Error::invalid_path(format!(
+                    "the path {text:?} is not a JSON list of strings and integers from 0"
+                ))
+            });
+        }
+        Self::pointer(text)
     }
 
     /// Parses a JSON Pointer (RFC 6901 §3): `""`, or tokens that each begin with `/`, in which
@@ -127,13 +145,16 @@ impl Path {
     /// This path followed by another.
     #[must_use]
     pub fn join(&self, below: &Path) -> Self {
-        Self([&self.0[..], &below.0].concat())
+        if below.0.is_empty() {
+            return self.clone();
+        }
+        Self([&self.0[..], &below.0[..]].concat().into())
     }
 
     /// What this path goes on with below another; none if it does not begin with that.
     pub fn below(&self, above: &Path) -> Option<Path> {
         let below = self.0.strip_prefix(&above.0[..])?;
-        Some(Self(below.to_vec()))
+        Some(Self(below.into()))
     }
 
     /// How many tokens are digits of a pointer, so that each doubles the places that may be meant.
@@ -142,10 +163,29 @@ impl Path {
         self.0.iter().filter(digits).count()
     }
 
+    /// This path up to its `count`th ambiguous token, and the rest.
+    pub fn split_after_ambiguous(&self, count: usize) -> (Self, Self) {
+        let digits = |(_, token): &(usize, &Token)| matches!(token, Token::Digits(_));
+        let mut ambiguous = self.0.iter().enumerate().filter(digits);
+        let last = ambiguous.nth(count.saturating_sub(1));
+        let (head, rest) = self.0.split_at(last.map_or(self.0.len(), |(at, _)| at + 1));
+        (Self(head.into()), Self(rest.into()))
+    }
+
+    /// This path with every ambiguous token taken for an index.
+    #[must_use]
+    pub fn as_indexes(&self) -> Self {
+        let index = |token: &Token| match token {
+            Token::Digits(digits) => Token::Segment(Segment::Index(*digits)),
+            Token::Segment(_) => token.clone(),
+        };
+        Self(self.0.iter().map(index).collect())
+    }
+
     /// Every place that may be meant: two for each ambiguous token.
     pub fn places(&self) -> Vec<Place> {
         let mut places = vec![Vec::with_capacity(self.0.len())];
-        for token in &self.0 {
+        for token in &*self.0 {
             match token {
                 Token::Segment(segment) => {
                     for place in &mut places {
@@ -175,6 +215,22 @@ fn both_readings(places: &[Vec<Segment>], digits: u64) -> Vec<Vec<Segment>> {
                 .map(|reading| [&place[..], &[reading]].concat())
         })
         .collect()
+}
+
+fn list(text: &str) -> Option<Path> {
+    let mut reader = Reader::new(text, 1);
+    let mut tokens = Vec::new();
+    reader.next().ok()?;
+    loop {
+        let segment = match reader.next().ok()? {
+            Event::String(key) => Segment::Key(key.into_owned()),
+            Event::Number(index) => Segment::Index(index.parse().ok()?),
+            Event::EndArray => break,
+            _ => return None,
+        };
+        tokens.push(Token::Segment(segment));
+    }
+    (reader.next() == Ok(Event::End)).then_some(Path::new(tokens))
 }
 
 fn pointer_token(token: &str, pointer: &str) -> Result<Token> {
@@ -257,6 +313,24 @@ mod tests {
         assert_eq!(places.len(), 4);
         for place in places {
             assert_eq!(place.to_string(), "/a/0/b~1/10");
+        }
+    }
+
+    #[test]
+    fn a_list_in_json_is_taken_exactly() {
+        let index = |index| Token::Segment(Segment::Index(index));
+        for (text, tokens) in [
+            ("[]", vec![]),
+            (" [\"0\", 0 ]\n".trim_start(), vec![key("0"), index(0)]),
+            (r#"["\u0061/b"]"#, vec![key("a/b")]),
+            ("/0", vec![Token::Digits(0)]),
+        ] {
+            let path = Path::parse(text).expect("a valid path");
+            assert_eq!(path.tokens(), tokens, "{text:?}");
+        }
+        for text in ["[", "[-1]", "[1.0]", "[1e0]", "[null]", "[[]]", "[0]x", "a"] {
+            let error = Path::parse(text).expect_err(text);
+            assert_eq!(error.kind(), crate::error::ErrorKind::InvalidPath);
         }
     }
 }

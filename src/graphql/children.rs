@@ -29,9 +29,18 @@ impl Connection {
         let first = page(first)?;
         let digest = digest(&parent.document, &parent.place);
         let before = after.is_some();
-        let after = after.map(|cursor| decode_cursor(&cursor, digest)).transpose()?;
+        let after = after
+            .map(|cursor| decode_cursor(&cursor, digest))
+            .transpose()?;
         let read = Session::of(context).read().await?;
-        let found = children(&*read, &parent.document, &parent.place, after.as_ref(), first).await?;
+        let found = children(
+            &*read,
+            &parent.document,
+            &parent.place,
+            after.as_ref(),
+            first,
+        )
+        .await?;
         let child = |child: crate::database::Child| {
             let cursor = encode_cursor(digest, &child.segment);
             (cursor, parent.child(child.part, child.kind))
@@ -146,7 +155,11 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     if digits.len() % 2 != 0 {
         return None;
     }
-    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digit = |digit: u8| {
+        char::from(digit)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
     digits
         .chunks(2)
         .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))

@@ -3,25 +3,9 @@
 use async_graphql::Value;
 
 use super::scalars::name;
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::ENTITIES_MAX;
 
 /// The scalar that representations are of.
 pub(super) const REPRESENTATION: &str = "_Any";
-
-/// Bounds the entities of one request.
-///
-/// # Errors
-/// `TOO_COMPLEX`: names the limit.
-pub(super) fn check_number(entities: usize) -> Result<()> {
-    if entities <= ENTITIES_MAX {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorKind::TooComplex,
-        format!("{entities} entities in one request; the limit is {ENTITIES_MAX}"),
-    ))
-}
 
 /// The same representation or, if it matches no key of this graph, one of a document that cannot
 /// be: `async_graphql` fails all entities because of one that it does not know.

@@ -34,9 +34,17 @@ pub(super) fn check_text(query: &str) -> Result<()> {
             _ => {}
         }
         bound(tokens, QUERY_TOKENS_MAX, "tokens in the query text")?;
-        bound(directives, QUERY_DIRECTIVES_MAX, "directives in the query text")?;
-        bound(brackets, QUERY_BRACKETS_MAX, "brackets open at the same place of the query text")
-            .map_err(|error| error.at(format!("at byte {}", lexer.at)))?;
+        bound(
+            directives,
+            QUERY_DIRECTIVES_MAX,
+            "directives in the query text",
+        )?;
+        bound(
+            brackets,
+            QUERY_BRACKETS_MAX,
+            "brackets open at the same place of the query text",
+        )
+        .map_err(|error| error.at(format!("at byte {}", lexer.at)))?;
     }
     Ok(())
 }
@@ -69,7 +77,9 @@ impl Lexer<'_> {
                 self.skip_while(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
             }
             b'-' | b'0'..=b'9' => {
-                self.skip_while(|byte| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'));
+                self.skip_while(|byte| {
+                    matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')
+                });
             }
             _ => self.at += 1,
         }
@@ -77,7 +87,11 @@ impl Lexer<'_> {
     }
 
     fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
-        self.at += self.rest().iter().take_while(|byte| belongs(**byte)).count();
+        self.at += self
+            .rest()
+            .iter()
+            .take_while(|byte| belongs(**byte))
+            .count();
     }
 
     fn skip_ignored(&mut self) {
@@ -146,8 +160,16 @@ pub(super) fn check_expanded(document: &ExecutableDocument) -> Result<()> {
     let mut operations = Size::default();
     for (_, operation) in document.operations.iter() {
         let size = measuring.selections(&operation.node.selection_set.node, 0)?;
-        bound(size.aliases, QUERY_ALIASES_MAX, "aliases with fragments expanded")?;
-        bound(size.levels, QUERY_LEVELS_MAX, "levels of fields with fragments expanded")?;
+        bound(
+            size.aliases,
+            QUERY_ALIASES_MAX,
+            "aliases with fragments expanded",
+        )?;
+        bound(
+            size.levels,
+            QUERY_LEVELS_MAX,
+            "levels of fields with fragments expanded",
+        )?;
         operations = operations.beside(size);
     }
     bound(operations.fields, QUERY_FIELDS_MAX, FIELDS)?;
@@ -212,7 +234,9 @@ impl<'d> Measuring<'d> {
                     none if none.items.is_empty() => Size::default(),
                     below => self.selections(below, above)?,
                 };
-                size.aliases = size.aliases.saturating_add(usize::from(field.node.alias.is_some()));
+                size.aliases = size
+                    .aliases
+                    .saturating_add(usize::from(field.node.alias.is_some()));
                 size.levels += 1;
                 size
             }
@@ -243,5 +267,9 @@ impl<'d> Measuring<'d> {
 }
 
 fn check_levels(levels: usize) -> Result<()> {
-    bound(levels, SELECTION_LEVELS_MAX, "levels of fields and fragments")
+    bound(
+        levels,
+        SELECTION_LEVELS_MAX,
+        "levels of fields and fragments",
+    )
 }

@@ -1,6 +1,5 @@
 //! A document or a part of one, as resolvers hand it on: where it is, and what was read ahead.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::Context;
@@ -8,7 +7,7 @@ use async_graphql::Context;
 use super::children::Connection;
 use super::lookahead::wants_below;
 use super::scalars::{Json, PathScalar, Version, path_argument};
-use super::session::Session;
+use super::session::{Loaded, Session};
 use crate::database::{Answer, DocumentKey, Extent, Part, Want};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place};
@@ -22,7 +21,7 @@ pub(super) struct Located {
     asked: Path,
     pub(super) place: Place,
     kind: Option<Kind>,
-    ahead: Arc<HashMap<Want, Answer>>,
+    ahead: Loaded,
 }
 
 impl Located {
@@ -44,7 +43,7 @@ impl Located {
             asked: Path::default(),
             place: Place::default(),
             kind: None,
-            ahead: Arc::new(ahead),
+            ahead,
         };
         root.at_path(context, &path).await
     }
@@ -53,14 +52,18 @@ impl Located {
     pub(super) fn child(&self, part: Part, kind: Kind) -> Self {
         let asked = Path::from(&part.place);
         let place = part.place.clone();
-        let extent = if part.is_whole() { Extent::Whole } else { Extent::First };
+        let extent = if part.is_whole() {
+            Extent::Whole
+        } else {
+            Extent::First
+        };
         let want = Want::Part(self.document.clone(), asked.clone(), extent);
         Self {
             document: self.document.clone(),
             asked,
             place,
             kind: Some(kind),
-            ahead: Arc::new(HashMap::from([(want, Answer::Part(Some(part)))])),
+            ahead: Loaded::of(want, Answer::Part(Some(part))),
         }
     }
 
@@ -105,10 +108,14 @@ impl Located {
         if let Some(kind) = self.kind {
             return Ok(kind);
         }
-        let part = self.part(context, self.asked.clone(), Extent::First).await?;
+        let part = self
+            .part(context, self.asked.clone(), Extent::First)
+            .await?;
         match part {
             Some(part) => part.kind(),
-            None => Err(Error::internal("a document that was there is gone from its snapshot")),
+            None => Err(Error::internal(
+                "a document that was there is gone from its snapshot",
+            )),
         }
     }
 
@@ -117,10 +124,13 @@ impl Located {
         if session.has_written(&self.document) {
             return Ok(Some(Version::OfThisCommit));
         }
-        let want = Want::Version(self.document.clone());
-        let answer = match self.ahead.get(&want) {
+        let ahead = self.ahead.answer(|want| matches!(want, Want::Version(_)));
+        let answer = match ahead {
             Some(answer) => answer.clone(),
-            None => self.load(session, want).await?,
+            None => {
+                self.load(session, Want::Version(self.document.clone()))
+                    .await?
+            }
         };
         match answer {
             Answer::Version(version) => Ok(version.map(Version::Known)),
@@ -152,7 +162,12 @@ impl Located {
     }
 
     /// The part at `path`, from what was read ahead if it is there.
-    async fn part(&self, context: &Context<'_>, path: Path, extent: Extent) -> Result<Option<Part>> {
+    async fn part(
+        &self,
+        context: &Context<'_>,
+        path: Path,
+        extent: Extent,
+    ) -> Result<Option<Part>> {
         if let Some(ahead) = self.part_ahead(&path, extent) {
             return Ok(ahead);
         }
@@ -163,15 +178,16 @@ impl Located {
         }
     }
 
+    /// What was read ahead at `path`, to this extent at least. All of it belongs to this document.
     fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Option<Part>> {
-        let found = |path: &Path, extent| {
-            let want = Want::Part(self.document.clone(), path.clone(), extent);
-            match self.ahead.get(&want) {
+        let found = |path: &Path, extent: Extent| {
+            let enough = |want: &Want| matches!(want, Want::Part(_, at, read) if at == path && *read >= extent);
+            match self.ahead.answer(enough) {
                 Some(Answer::Part(part)) => Some(part.clone()),
                 _ => None,
             }
         };
-        if let Some(part) = found(path, extent).or_else(|| found(path, Extent::Whole)) {
+        if let Some(part) = found(path, extent) {
             return Some(part);
         }
         // What was read whole holds all that is below it.
@@ -181,8 +197,8 @@ impl Located {
     }
 
     async fn load(&self, session: &Session, want: Want) -> Result<Answer> {
-        let mut answers = session.load(vec![want.clone()]).await?;
-        answers.remove(&want).ok_or_else(mismatch)
+        let loaded = session.load(vec![want]).await?;
+        loaded.answer(|_| true).cloned().ok_or_else(mismatch)
     }
 }
 

@@ -57,14 +57,25 @@ impl Wants<'_> {
     }
 
     fn part(&mut self, path: Path, extent: Extent) {
-        self.found.push(Want::Part(self.document.clone(), path, extent));
+        let same = self.found.iter_mut().find_map(|want| match want {
+            Want::Part(_, wanted, extent) if *wanted == path => Some(extent),
+            _ => None,
+        });
+        match same {
+            Some(wanted) => *wanted = extent.max(*wanted),
+            None => self
+                .found
+                .push(Want::Part(self.document.clone(), path, extent)),
+        }
     }
 }
 
 /// The place that a field's `path` argument names below `path`.
 fn path_below(field: &SelectionField<'_>, path: &Path) -> Option<Path> {
     let arguments = field.arguments().ok()?;
-    let given = arguments.iter().find(|(name, _): &&(Name, Value)| name == "path");
+    let given = arguments
+        .iter()
+        .find(|(name, _): &&(Name, Value)| name == "path");
     match given {
         Some((_, value)) => path_of(value).ok().map(|below| path.join(&below)),
         None => Some(path.clone()),

@@ -91,7 +91,10 @@ impl Operations {
 
     /// Validation panics at the default of a list of a type that does not exist.
     fn check_types(&self, document: &ExecutableDocument) -> Result<()> {
-        let operations = document.operations.iter().map(|(_, operation)| &operation.node);
+        let operations = document
+            .operations
+            .iter()
+            .map(|(_, operation)| &operation.node);
         for definition in operations.flat_map(|operation| &operation.variable_definitions) {
             let variable = &definition.node.name.node;
             let ty = base_name(&definition.node.var_type.node.base);
@@ -123,10 +126,13 @@ impl Operations {
 fn type_names(schema: &PhylloSchema) -> HashSet<String> {
     let text = schema.sdl();
     let document = parse_schema(&text).expect("the text that the schema prints is GraphQL");
-    let defined = document.definitions.into_iter().filter_map(|definition| match definition {
-        TypeSystemDefinition::Type(ty) => Some(ty.node.name.node.to_string()),
-        _ => None,
-    });
+    let defined = document
+        .definitions
+        .into_iter()
+        .filter_map(|definition| match definition {
+            TypeSystemDefinition::Type(ty) => Some(ty.node.name.node.to_string()),
+            _ => None,
+        });
     let built_in = ["Boolean", "Float", "ID", "Int", "String", REPRESENTATION];
     defined.chain(built_in.map(str::to_owned)).collect()
 }

@@ -33,7 +33,9 @@ impl Request {
         match reader.next().map_err(in_body)? {
             Event::BeginObject => {}
             Event::BeginArray => {
-                return Err(Error::bad_input("batches of requests are not served: send one object"));
+                return Err(Error::bad_input(
+                    "batches of requests are not served: send one object",
+                ));
             }
             _ => return Err(Error::bad_input("the body is not a JSON object")),
         }
@@ -112,7 +114,9 @@ fn parameter(name: &str, text: String) -> Result<Bytes> {
     let body = Bytes::from(text);
     let text = std::str::from_utf8(&body).map_err(|_| Error::bad_input("not UTF-8"))?;
     let mut reader = Reader::new(text, usize::MAX);
-    let value = reader.skip_value().and_then(|value| reader.next().map(|_| value));
+    let value = reader
+        .skip_value()
+        .and_then(|value| reader.next().map(|_| value));
     let value = value.map_err(|error| json_error(&error, text).at(format!("`{name}`")))?;
     object(name, value, &body)
 }

@@ -9,7 +9,11 @@ use crate::error::{Error, ErrorKind};
 use crate::key::Version;
 
 /// Writes a response. `version` goes where the version of this commit belongs.
-pub(super) fn write(data: Option<&Value>, errors: &[ServerError], version: Option<Version>) -> Vec<u8> {
+pub(super) fn write(
+    data: Option<&Value>,
+    errors: &[ServerError],
+    version: Option<Version>,
+) -> Vec<u8> {
     let mut writer = Writer {
         out: Vec::with_capacity(128 + data.map_or(0, spliced_bytes)),
         version,
@@ -57,7 +61,8 @@ impl Writer {
         match value {
             Value::Null => self.out.extend_from_slice(b"null"),
             Value::Boolean(value) => {
-                self.out.extend_from_slice(if *value { b"true" } else { b"false" });
+                self.out
+                    .extend_from_slice(if *value { b"true" } else { b"false" });
             }
             Value::Number(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
             Value::String(text) => write_string(&mut self.out, text),
@@ -83,7 +88,10 @@ impl Writer {
         let ours: Option<&Error> = error.source();
         self.out.push(b'{');
         self.member(0, "message");
-        write_string(&mut self.out, ours.map_or(&error.message, |ours| ours.message()));
+        write_string(
+            &mut self.out,
+            ours.map_or(&error.message, |ours| ours.message()),
+        );
         if !error.locations.is_empty() {
             self.member(1, "locations");
             self.list(&error.locations, |writer, at| {
@@ -96,7 +104,9 @@ impl Writer {
             self.member(1, "path");
             self.list(&error.path, |writer, segment| match segment {
                 PathSegment::Field(name) => write_string(&mut writer.out, name),
-                PathSegment::Index(index) => writer.out.extend_from_slice(index.to_string().as_bytes()),
+                PathSegment::Index(index) => {
+                    writer.out.extend_from_slice(index.to_string().as_bytes())
+                }
             });
         }
         let kind = ours.map_or(ErrorKind::BadUserInput, Error::kind);

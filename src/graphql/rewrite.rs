@@ -23,14 +23,22 @@ pub(super) fn ready(
     };
     let definitions = operation.variable_definitions.iter();
     let declared = definitions.map(|definition| &definition.node.name.node);
-    let absent: HashSet<Name> = declared.filter(|name| !variables.contains_key(*name)).cloned().collect();
+    let absent: HashSet<Name> = declared
+        .filter(|name| !variables.contains_key(*name))
+        .cloned()
+        .collect();
     let mutation = operation.ty == OperationType::Mutation;
     if absent.is_empty() && !mutation {
         return document;
     }
     let fields = mutation.then(|| {
         let mut fields = Vec::new();
-        collect(&document, &operation.selection_set.node, variables, &mut fields);
+        collect(
+            &document,
+            &operation.selection_set.node,
+            variables,
+            &mut fields,
+        );
         fields
     });
     let mut document = (*document).clone();
@@ -85,7 +93,12 @@ fn collect(
             }
             Selection::FragmentSpread(spread) => {
                 if let Some(fragment) = document.fragments.get(&spread.node.fragment_name.node) {
-                    collect(document, &fragment.node.selection_set.node, variables, fields);
+                    collect(
+                        document,
+                        &fragment.node.selection_set.node,
+                        variables,
+                        fields,
+                    );
                 }
             }
         }

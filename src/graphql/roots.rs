@@ -56,6 +56,9 @@ impl Query {
         if collection.is_empty() {
             return None;
         }
+        if let Err(error) = Session::of(context).count_entity() {
+            return Some(Err(error));
+        }
         let found = find(context, collection, &id, None).await;
         Some(found.transpose()?.map(Document))
     }

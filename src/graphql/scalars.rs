@@ -14,7 +14,10 @@ use crate::key;
 pub(super) struct Json(pub(super) Bytes);
 
 /// Any JSON value: object, array, string, number, boolean or null (RFC 8259). Integers are exact up to 255 bytes; object members come back by name, in the order of their UTF-8 bytes.
-#[Scalar(name = "JSON", specified_by_url = "https://www.rfc-editor.org/rfc/rfc8259")]
+#[Scalar(
+    name = "JSON",
+    specified_by_url = "https://www.rfc-editor.org/rfc/rfc8259"
+)]
 impl ScalarType for Json {
     fn parse(value: Value) -> InputValueResult<Self> {
         if let Value::Binary(text) = value {
@@ -112,7 +115,11 @@ pub(super) fn path_of(value: &Value) -> Result<Path> {
     match value {
         Value::Null => Ok(Path::default()),
         Value::String(pointer) => Path::pointer(pointer),
-        Value::List(elements) => elements.iter().map(token).collect::<Result<_>>().map(Path::new),
+        Value::List(elements) => elements
+            .iter()
+            .map(token)
+            .collect::<Result<_>>()
+            .map(Path::new),
         other => Err(Error::invalid_path(format!(
             "the path {other} is neither a list of keys and indexes nor a JSON Pointer"
         ))),

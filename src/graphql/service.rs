@@ -170,7 +170,8 @@ impl Inner {
 /// A conflict that a field met: the whole operation is to run again.
 fn conflict(errors: &[ServerError]) -> Option<&Error> {
     let ours = errors.iter().filter_map(ServerError::source::<Error>);
-    ours.into_iter().find(|error| error.kind() == ErrorKind::Conflict)
+    ours.into_iter()
+        .find(|error| error.kind() == ErrorKind::Conflict)
 }
 
 /// The response to a request that was not executed.

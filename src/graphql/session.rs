@@ -2,7 +2,8 @@
 //! it has written.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::Context;
@@ -11,8 +12,8 @@ use tokio::sync::OnceCell;
 
 use super::batch::{Loads, NoDelay};
 use crate::database::{Answer, Database, DocumentKey, Want, load};
-use crate::error::{Error, Result};
-use crate::limits::RESPONSE_BYTES_MAX;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{ENTITIES_MAX, RESPONSE_BYTES_MAX};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -21,6 +22,8 @@ pub(super) struct Session {
     loader: DataLoader<WantLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
     carried: AtomicUsize,
+    entities: AtomicUsize,
+    asks: AtomicUsize,
 }
 
 #[derive(Clone)]
@@ -61,7 +64,9 @@ impl Session {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
             written: Mutex::default(),
-            carried: AtomicUsize::default(),
+            carried: AtomicUsize::new(0),
+            entities: AtomicUsize::new(0),
+            asks: AtomicUsize::new(0),
         }
     }
 
@@ -84,8 +89,31 @@ impl Session {
     }
 
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
-    pub(super) async fn load(&self, wants: Vec<Want>) -> Result<HashMap<Want, Answer>> {
-        self.loader.load_many(wants).await
+    pub(super) async fn load(&self, wants: Vec<Want>) -> Result<Loaded> {
+        let ask = Ask {
+            number: self.asks.fetch_add(1, Relaxed),
+            wants: wants.into(),
+        };
+        let answers = self.loader.load_one(ask.clone()).await?;
+        let answers = answers.ok_or_else(|| Error::internal("a load brought no answer"))?;
+        Ok(Loaded {
+            wants: ask.wants,
+            answers,
+        })
+    }
+
+    /// Counts an entity that a gateway asks for.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it is one too many.
+    pub(super) fn count_entity(&self) -> Result<()> {
+        if self.entities.fetch_add(1, Relaxed) < ENTITIES_MAX {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::TooComplex,
+            format!("more than {ENTITIES_MAX} entities in one request, which is the limit"),
+        ))
     }
 
     /// Whether the response may carry so much JSON besides what it carries already.
@@ -93,7 +121,7 @@ impl Session {
     /// # Errors
     /// `TOO_LARGE`: names the limit.
     pub(super) fn carry(&self, bytes: usize) -> Result<()> {
-        if self.carried.fetch_add(bytes, Ordering::Relaxed) + bytes <= RESPONSE_BYTES_MAX {
+        if self.carried.fetch_add(bytes, Relaxed) + bytes <= RESPONSE_BYTES_MAX {
             return Ok(());
         }
         Err(Error::too_large(format!(
@@ -117,14 +145,64 @@ impl Session {
     }
 }
 
+/// What was asked for at once, and what came of it.
+#[derive(Clone, Default)]
+pub(super) struct Loaded {
+    wants: Arc<[Want]>,
+    answers: Arc<[Answer]>,
+}
+
+impl Loaded {
+    /// One want and its answer.
+    pub(super) fn of(want: Want, answer: Answer) -> Self {
+        Self {
+            wants: Arc::new([want]),
+            answers: Arc::new([answer]),
+        }
+    }
+
+    /// What came of a want; none if it was not asked for.
+    pub(super) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Answer> {
+        let at = self.wants.iter().position(is_wanted)?;
+        self.answers.get(at)
+    }
+}
+
+/// What one resolver asks for; told apart by its number, so that nothing is compared.
+#[derive(Clone)]
+struct Ask {
+    number: usize,
+    wants: Arc<[Want]>,
+}
+
+impl PartialEq for Ask {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Ask {}
+
+impl Hash for Ask {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
 struct WantLoader(Source);
 
-impl Loader<Want> for WantLoader {
-    type Value = Answer;
+impl Loader<Ask> for WantLoader {
+    type Value = Arc<[Answer]>;
     type Error = Error;
 
-    async fn load(&self, wants: &[Want]) -> Result<HashMap<Want, Answer>> {
+    async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Answer]>>> {
         let read = self.0.read().await?;
-        load(&*read, wants).await
+        let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
+        let mut answers = load(&*read, &wants).await?.into_iter();
+        let answered = asks.iter().map(|ask| {
+            let answers = answers.by_ref().take(ask.wants.len());
+            (ask.clone(), answers.collect())
+        });
+        Ok(answered.collect())
     }
 }

@@ -29,7 +29,8 @@ pub(super) fn coerce(
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable) {
-            let value = of_type(ty, &text).map_err(|error| error.at(format!("the variable `${variable}`")))?;
+            let value = of_type(ty, &text)
+                .map_err(|error| error.at(format!("the variable `${variable}`")))?;
             variables.insert(name(variable), value);
         } else if let Some(default) = &definition.default_value {
             variables.insert(name(variable), default.node.clone());
@@ -47,7 +48,9 @@ fn members(
     definitions: &[Positioned<VariableDefinition>],
     text: &Bytes,
 ) -> Result<HashMap<String, Bytes>> {
-    let names = definitions.iter().map(|definition| definition.node.name.node.as_str());
+    let names = definitions
+        .iter()
+        .map(|definition| definition.node.name.node.as_str());
     let declared: HashSet<&str> = names.collect();
     let mut members = HashMap::new();
     if text.is_empty() {
@@ -75,7 +78,9 @@ fn of_type(ty: &Type, text: &Bytes) -> Result<Value> {
     }
     match &ty.base {
         BaseType::Named(scalar) => of_scalar(scalar, text),
-        BaseType::List(element) if text[0] != b'[' => Ok(Value::List(vec![of_type(element, text)?])),
+        BaseType::List(element) if text[0] != b'[' => {
+            Ok(Value::List(vec![of_type(element, text)?]))
+        }
         BaseType::List(element) => {
             let list = utf8(text)?;
             let mut reader = Reader::new(list, usize::MAX);
@@ -84,9 +89,6 @@ fn of_type(ty: &Type, text: &Bytes) -> Result<Value> {
             let mut elements = Vec::new();
             while let Some(value) = reader.next_element().map_err(error)? {
                 elements.push(of_type(element, &text.slice_ref(value.as_bytes()))?);
-            }
-            if matches!(&element.base, BaseType::Named(name) if name == entities::REPRESENTATION) {
-                entities::check_number(elements.len())?;
             }
             Ok(Value::List(elements))
         }
@@ -102,9 +104,9 @@ fn of_scalar(scalar: &str, text: &Bytes) -> Result<Value> {
         return Ok(entities::known(value));
     }
     let fits = match (scalar, &value) {
-        ("Int", Value::Number(number)) => {
-            number.as_i64().is_some_and(|number| i32::try_from(number).is_ok())
-        }
+        ("Int", Value::Number(number)) => number
+            .as_i64()
+            .is_some_and(|number| i32::try_from(number).is_ok()),
         ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
         ("Float", Value::Number(_))
         | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
@@ -155,7 +157,9 @@ fn subtree(reader: &mut Reader<'_>, event: Event<'_>) -> Result<Value, JsonError
             }
             Value::List(elements)
         }
-        Event::Number(text) => text.parse().map_or(Value::Null, |number: Number| Value::Number(number)),
+        Event::Number(text) => text
+            .parse()
+            .map_or(Value::Null, |number: Number| Value::Number(number)),
         Event::String(text) => Value::String(text.into_owned()),
         Event::Bool(value) => Value::Boolean(value),
         _ => Value::Null,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use foundationdb_tuple::{
-    Bytes, Element, PackResult, TupleDepth, TuplePack, TupleUnpack, VersionstampOffset, unpack,
+    Bytes, Element, PackResult, TupleDepth, TuplePack, TupleUnpack, VersionstampOffset,
 };
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 
 use crate::document::id::DocumentId;
 use crate::document::leaf::Leaf;
@@ -14,6 +14,14 @@ use crate::document::path::{Place, SegmentRef};
 
 /// The type code of a string.
 pub(super) const STRING: u8 = 0x02;
+/// The type code of a negative integer whose length follows, inverted.
+const NEGATIVE_BIG: u8 = 0x0B;
+/// The type code of a positive integer whose length follows.
+const POSITIVE_BIG: u8 = 0x1D;
+/// The type code of a tuple inside a tuple, which only other programs store.
+const NESTED: u8 = 0x05;
+/// The most bytes that may be the beginnings of nested tuples.
+const NESTED_MAX: usize = 64;
 /// Stands behind a NUL inside a string, and so tells it from the string's end.
 pub(super) const ESCAPE: u8 = 0xFF;
 /// An empty array: `(…, -1) → (null,)`.
@@ -88,8 +96,13 @@ pub(super) fn split_id(bytes: &[u8]) -> Option<(DocumentId, &[u8])> {
     }
 }
 
-/// The first element of packed bytes and what follows it.
+/// The first element of packed bytes and what follows it; none if it is no element, or a tuple
+/// that may nest deeper than the recursion of its decoder is to go.
 pub(super) fn split_element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
+    let nested = bytes.first() == Some(&NESTED);
+    if nested && memchr::memchr_iter(NESTED, bytes).count() > NESTED_MAX {
+        return None;
+    }
     split_first(bytes)
 }
 
@@ -105,9 +118,32 @@ pub(super) fn append_leaf(out: &mut Vec<u8>, leaf: &Leaf<'_>) {
         Leaf::Null => out.push(0),
         Leaf::Bool(value) => append(out, value),
         Leaf::Integer(integer) => append(out, integer),
-        Leaf::BigInteger(integer) => append(out, integer),
+        Leaf::BigInteger(integer) => append_big(out, integer),
         Leaf::Double(double) => append(out, double),
         Leaf::String(text) => append(out, &text.as_ref()),
+    }
+}
+
+/// An integer past 64 bits. The Python layer, whose bytes are the recipe's, writes ±(2⁶⁴ - 1)
+/// with a length of eight, where other layers put the length into the type code; both read back.
+fn append_big(out: &mut Vec<u8>, integer: &BigInt) {
+    if integer.magnitude().bits() != 64 || integer.magnitude().count_ones() != 64 {
+        return append(out, integer);
+    }
+    match integer.sign() {
+        Sign::Minus => out.extend_from_slice(&[NEGATIVE_BIG, !8, 0, 0, 0, 0, 0, 0, 0, 0]),
+        _ => out.extend_from_slice(&[
+            POSITIVE_BIG,
+            8,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+            0xFF,
+        ]),
     }
 }
 
@@ -143,15 +179,18 @@ pub(super) fn decode_piece(value: &[u8]) -> Option<Cow<'_, [u8]>> {
 
 /// Packed bytes as a person reads a tuple: `("D", 1, "user", 0)`.
 pub fn tuple_text(packed: &[u8]) -> String {
-    match unpack::<Vec<Element<'_>>>(packed) {
-        Ok(elements) => {
-            let elements: Vec<String> = elements.iter().map(element_text).collect();
-            match elements.len() {
-                1 => format!("({},)", elements[0]),
-                _ => format!("({})", elements.join(", ")),
-            }
-        }
-        Err(_) => format!("not a tuple: {}", hex(packed)),
+    let mut elements = Vec::new();
+    let mut rest = packed;
+    while !rest.is_empty() {
+        let Some((element, behind)) = split_element(rest) else {
+            return format!("not a tuple: {}", hex(packed));
+        };
+        elements.push(element_text(&element));
+        rest = behind;
+    }
+    match &elements[..] {
+        [element] => format!("({element},)"),
+        _ => format!("({})", elements.join(", ")),
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) fn routes(database: Database) -> Router {
 async fn ready(State(database): State<Database>) -> (StatusCode, String) {
     match database.store().ready().await {
         Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", error.message())),
+        Err(error) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("{}\n", error.message()),
+        ),
     }
 }

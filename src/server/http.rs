@@ -32,7 +32,9 @@ impl Endpoint {
             Answer::Refused(body) => response(media, media.refused(), body),
             Answer::MutationRefused(body) => {
                 let mut response = response(media, StatusCode::METHOD_NOT_ALLOWED, body);
-                response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+                response
+                    .headers_mut()
+                    .insert(ALLOW, HeaderValue::from_static("POST"));
                 response
             }
         }
@@ -64,7 +66,11 @@ pub(super) async fn by_post(
     };
     if !is_json(request.headers()) {
         let error = Error::bad_input("the content type of the body must be application/json");
-        return response(media, StatusCode::UNSUPPORTED_MEDIA_TYPE, GraphQl::refuse(&error));
+        return response(
+            media,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            GraphQl::refuse(&error),
+        );
     }
     let body = match body(request, endpoint.body_bytes_max).await {
         Ok(body) => body,
@@ -86,7 +92,9 @@ enum Media {
 impl Media {
     const fn content_type(self) -> HeaderValue {
         match self {
-            Self::GraphQl => HeaderValue::from_static("application/graphql-response+json; charset=utf-8"),
+            Self::GraphQl => {
+                HeaderValue::from_static("application/graphql-response+json; charset=utf-8")
+            }
             Self::Json => HeaderValue::from_static("application/json; charset=utf-8"),
         }
     }
@@ -106,7 +114,9 @@ impl Media {
         if accept.peek().is_none() {
             return Some(Self::Json);
         }
-        let ranges = accept.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+        let ranges = accept
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','));
         let mut best: Option<(f32, Self)> = None;
         for (media, quality) in ranges.filter_map(media_range) {
             if quality > 0.0 && best.is_none_or(|(best, _)| quality > best) {
@@ -125,25 +135,38 @@ fn media_range(range: &str) -> Option<(Media, f32)> {
         _ => return None,
     };
     let quality = parts.find_map(|part| part.strip_prefix("q="));
-    Some((media, quality.map_or(Some(1.0), |quality| quality.parse().ok())?))
+    Some((
+        media,
+        quality.map_or(Some(1.0), |quality| quality.parse().ok())?,
+    ))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
     let Some(content_type) = content_type else {
         return false;
     };
     let mut parts = content_type.split(';').map(str::trim);
-    let json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
-    let utf8 = parts.all(|part| match part.to_ascii_lowercase().strip_prefix("charset=") {
-        Some(charset) => charset.trim_matches('"') == "utf-8",
-        None => true,
-    });
+    let json = parts
+        .next()
+        .is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
+    let utf8 = parts.all(
+        |part| match part.to_ascii_lowercase().strip_prefix("charset=") {
+            Some(charset) => charset.trim_matches('"') == "utf-8",
+            None => true,
+        },
+    );
     json && utf8
 }
 
 async fn body(request: HttpRequest<Body>, bytes_max: usize) -> Result<Bytes, Error> {
-    let too_large = || Error::too_large(format!("the body is larger than {bytes_max} bytes, which is the limit"));
+    let too_large = || {
+        Error::too_large(format!(
+            "the body is larger than {bytes_max} bytes, which is the limit"
+        ))
+    };
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|length| length > bytes_max) {
@@ -153,10 +176,15 @@ async fn body(request: HttpRequest<Body>, bytes_max: usize) -> Result<Bytes, Err
     match timeout(BODY_TIME_MAX, read).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(error)) => Err(Error::bad_input(format!("the body did not arrive whole: {error}"))),
+        Ok(Err(error)) => Err(Error::bad_input(format!(
+            "the body did not arrive whole: {error}"
+        ))),
         Err(_) => Err(Error::new(
             ErrorKind::Timeout,
-            format!("the body did not arrive within {} s", BODY_TIME_MAX.as_secs()),
+            format!(
+                "the body did not arrive within {} s",
+                BODY_TIME_MAX.as_secs()
+            ),
         )),
     }
 }
@@ -175,12 +203,18 @@ fn not_acceptable() -> Response<Body> {
     let error = Error::bad_input(
         "the Accept header must allow application/graphql-response+json or application/json",
     );
-    response(Media::Json, StatusCode::NOT_ACCEPTABLE, GraphQl::refuse(&error))
+    response(
+        Media::Json,
+        StatusCode::NOT_ACCEPTABLE,
+        GraphQl::refuse(&error),
+    )
 }
 
 fn response(media: Media, status: StatusCode, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, media.content_type());
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, media.content_type());
     response
 }

@@ -35,7 +35,7 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// Serves connections until `stop`, then lets what was accepted be answered.
-pub(super) async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
+pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);

@@ -1,5 +1,162 @@
-//! stub
-use crate::database::Database;
-use crate::error::Result;
-/// stub
-pub async fn serve_local(_d: &std::path::Path, _db: Database, stop: impl Future<Output = ()>) -> Result<()> { stop.await; Ok(()) }
+//! The local socket: how the command line reaches a store that a server holds.
+//!
+//! The embedded engine's lock is exclusive, so while a server runs, every other command works
+//! through it, by HTTP over a Unix domain socket in the store's directory. What crosses it are
+//! the operations that commands are made of ([`operations`]), never reads and writes of the
+//! store: a batch of documents is one transaction here too, and an export one snapshot.
+//!
+//! Only the user who runs the server can open the socket.
+
+pub mod operations;
+mod socket;
+pub mod wire;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use http::{StatusCode, Uri};
+use tokio::runtime::Handle;
+
+use crate::database::{Database, DocumentKey, Part, Scan};
+use crate::document::id::DocumentId;
+use crate::document::path;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::EXPORT_CHUNK_BYTES;
+use operations::Policy;
+
+pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
+
+/// Serves the local socket of `directory` until `stop` is over and what was accepted is answered,
+/// and removes it then. To be called by whoever holds the store of that directory.
+///
+/// # Errors
+/// `UNAVAILABLE`: the socket cannot be made.
+pub async fn serve_local(
+    directory: &Path,
+    database: Database,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<()> {
+    LocalSocket::bind(directory)?.serve(database, stop).await
+}
+
+/// What the local socket answers.
+pub fn router(database: Database) -> Router {
+    Router::new()
+        .route(wire::PUT_BATCH, post(put_batch))
+        .route(wire::GET, get(get_json))
+        .route(wire::PAIRS, get(get_pairs))
+        .route(wire::EXPORT, get(export))
+        .route(wire::COLLECTIONS, get(collections))
+        .layer(DefaultBodyLimit::disable())
+        .with_state(database)
+}
+
+struct Failure(Error);
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let Self(error) = self;
+        let status = match error.kind() {
+            ErrorKind::Conflict | ErrorKind::Timeout | ErrorKind::Unavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        if let Some(detail) = error.detail() {
+            tracing::error!(code = error.kind().code(), detail, "{}", error.message());
+        }
+        (status, wire::error_text(&error)).into_response()
+    }
+}
+
+/// One transaction. It runs on a thread of its own, because taking documents apart and writing
+/// them is work for the processor, and goes on to its end also when the client goes away.
+async fn put_batch(
+    State(database): State<Database>,
+    uri: Uri,
+    body: Bytes,
+) -> Result<Vec<u8>, Failure> {
+    let collection = parameter(&uri, "collection")?;
+    let policy = Policy::parse(&parameter(&uri, "existing")?, &parameter(&uri, "on-error")?)?;
+    let put = move || {
+        let documents = wire::read_documents(&body, policy)?;
+        let put = operations::put_batch(&database, &collection, Arc::new(documents), policy);
+        Handle::current().block_on(put)
+    };
+    let results = tokio::task::spawn_blocking(put).await;
+    let results = results.map_err(|error| Error::internal(format!("a batch ended: {error}")))??;
+    Ok(wire::write_results(&results))
+}
+
+async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response, Failure> {
+    let (document, path) = place(&uri)?;
+    Ok(match operations::get(&database, document, path).await? {
+        Some(json) => json.into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+async fn get_pairs(State(database): State<Database>, uri: Uri) -> Result<Vec<u8>, Failure> {
+    let (document, path) = place(&uri)?;
+    let part = operations::part(&database, document, path).await?;
+    Ok(wire::write_pairs(part.iter().flat_map(Part::pairs)))
+}
+
+async fn collections(State(database): State<Database>) -> Result<Vec<u8>, Failure> {
+    let collections = operations::collections(&database).await?;
+    Ok(wire::write_collections(&collections))
+}
+
+async fn export(State(database): State<Database>, uri: Uri) -> Result<Body, Failure> {
+    let scan = operations::scan(&database, &parameter(&uri, "collection")?).await?;
+    let chunks = futures::stream::unfold(Some(scan), |scan| async move {
+        let (chunk, scan) = export_chunk(scan?).await;
+        Some((Ok::<_, std::convert::Infallible>(chunk), scan))
+    });
+    Ok(Body::from_stream(chunks))
+}
+
+/// The next chunk of an export, and the scan if it goes on. The last record says how it ended,
+/// so that a client can tell an end from a broken connection.
+async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
+    let mut chunk = Vec::new();
+    while chunk.len() < EXPORT_CHUNK_BYTES {
+        let record = match scan.next().await {
+            Ok(Some(Ok(document))) => wire::Record::Document(document),
+            Ok(Some(Err(foreign))) => wire::Record::Foreign(foreign),
+            Ok(None) => wire::Record::End,
+            Err(error) => wire::Record::Failed(error),
+        };
+        let ended = matches!(record, wire::Record::End | wire::Record::Failed(_));
+        record.write(&mut chunk);
+        if ended {
+            return (chunk, None);
+        }
+    }
+    (chunk, Some(scan))
+}
+
+fn place(uri: &Uri) -> Result<(DocumentKey, path::Path)> {
+    let id = DocumentId::parse(&parameter(uri, "id")?)?;
+    let document = DocumentKey::new(parameter(uri, "collection")?, id)?;
+    Ok((document, path::Path::parse(&parameter(uri, "path")?)?))
+}
+
+fn parameter(uri: &Uri, name: &str) -> Result<String> {
+    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned())
+        .ok_or_else(|| Error::bad_input(format!("the parameter {name:?} is missing")))
+}

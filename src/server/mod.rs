@@ -9,6 +9,8 @@ mod page;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use listen::serve as serve_connections;
+
 use axum::Router;
 use axum::routing::get;
 use tokio::signal::unix::{SignalKind, signal};
@@ -46,7 +48,10 @@ impl ServeOptions {
 pub fn router(database: Database, options: &ServeOptions) -> Router {
     let graphql = http::Endpoint::new(GraphQl::new(database.clone()), options.body_bytes_max);
     Router::new()
-        .route("/graphql", get(http::by_get).post(http::by_post).with_state(graphql))
+        .route(
+            "/graphql",
+            get(http::by_get).post(http::by_post).with_state(graphql),
+        )
         .route("/schema.graphql", get(schema))
         .merge(health::routes(database))
         .merge(page::routes())
@@ -64,7 +69,9 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     let local = options.directory.clone().map(|directory| {
         let database = database.clone();
         let stopping = stopping.clone();
-        tokio::spawn(async move { local::serve_local(&directory, database, stopped(stopping)).await })
+        tokio::spawn(
+            async move { local::serve_local(&directory, database, stopped(stopping)).await },
+        )
     });
     announce(address);
     let router = router(database.clone(), &options);
@@ -106,7 +113,10 @@ async fn stopped(mut stopping: watch::Receiver<bool>) {
 }
 
 async fn schema() -> ([(&'static str, &'static str); 1], String) {
-    ([("content-type", "text/plain; charset=utf-8")], schema_text())
+    (
+        [("content-type", "text/plain; charset=utf-8")],
+        schema_text(),
+    )
 }
 
 fn internal(error: impl std::fmt::Display) -> Error {

@@ -78,9 +78,15 @@ impl<S: Store> Store for Observed<S> {
 
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {
         self.operations.transactions.fetch_add(1, Relaxed);
+        let inner = self.inner.begin().await?;
+        let operations = self.operations.clone();
         Ok(Arc::new(ObservedTransaction {
-            inner: self.inner.begin().await?,
-            operations: self.operations.clone(),
+            without_conflict: WithoutConflict {
+                inner: inner.clone(),
+                operations: operations.clone(),
+            },
+            inner,
+            operations,
         }))
     }
 
@@ -123,7 +129,34 @@ impl Read for ObservedRead {
 
 struct ObservedTransaction {
     inner: Arc<dyn Transaction>,
+    without_conflict: WithoutConflict,
     operations: Arc<Operations>,
+}
+
+/// The transaction's reads that conflict with nothing, counted like the others.
+struct WithoutConflict {
+    inner: Arc<dyn Transaction>,
+    operations: Arc<Operations>,
+}
+
+#[async_trait]
+impl Read for WithoutConflict {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let value = self.inner.without_conflict().get(key).await?;
+        self.operations.count_get(value.as_deref());
+        Ok(value)
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        let batch = self.inner.without_conflict().range(range).await?;
+        self.operations.count_batch(&batch, !range.resumed);
+        Ok(batch)
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let reads = self.inner.without_conflict();
+        reads.split_points(begin, end).await
+    }
 }
 
 #[async_trait]
@@ -148,7 +181,7 @@ impl Read for ObservedTransaction {
 #[async_trait]
 impl Transaction for ObservedTransaction {
     fn without_conflict(&self) -> &dyn Read {
-        self.inner.without_conflict()
+        &self.without_conflict
     }
 
     fn set(&self, key: &[u8], value: &[u8]) {

@@ -14,7 +14,10 @@ async fn assert_too_complex(query: &str, limit: &str) {
     for _ in 0..2 {
         let (executed, text) = client.named(query, None, NONE).await;
         assert!(!executed, "{query:.100}");
-        assert!(text.contains("TOO_COMPLEX") && text.contains(limit), "{query:.100}: {text:.300}");
+        assert!(
+            text.contains("TOO_COMPLEX") && text.contains(limit),
+            "{query:.100}: {text:.300}"
+        );
         assert!(text.len() < 500, "one error, not one for each");
     }
     assert_eq!(client.counts(), before);
@@ -33,7 +36,13 @@ async fn assert_invalid(query: &str) {
 fn doubling(levels: usize, last: &str) -> String {
     let mut fragments = String::new();
     for at in 0..levels {
-        write!(fragments, "fragment F{at} on Query {{ ...F{} ...F{} }} ", at + 1, at + 1).expect("a string takes all");
+        write!(
+            fragments,
+            "fragment F{at} on Query {{ ...F{} ...F{} }} ",
+            at + 1,
+            at + 1
+        )
+        .expect("a string takes all");
     }
     write!(fragments, "fragment F{levels} on Query {{ {last} }}").expect("a string takes all");
     fragments
@@ -41,32 +50,54 @@ fn doubling(levels: usize, last: &str) -> String {
 
 /// A chain of fragments, each in the next.
 fn chain(length: usize) -> String {
-    (0..length).map(|at| format!("fragment F{at} on Query{{...F{}}}", at + 1)).collect::<String>() + &format!("fragment F{length} on Query{{__typename}}")
+    (0..length)
+        .map(|at| format!("fragment F{at} on Query{{...F{}}}", at + 1))
+        .collect::<String>()
+        + &format!("fragment F{length} on Query{{__typename}}")
 }
 
 #[tokio::test]
 async fn doubling_fragments_are_refused() {
-    assert_too_complex(&format!("{{ ...F0 }} {}", doubling(40, "__typename")), "10000").await;
-    assert_too_complex(&format!("{{ ...F0 }} {}", doubling(60, "__typename")), "10000").await;
+    assert_too_complex(
+        &format!("{{ ...F0 }} {}", doubling(40, "__typename")),
+        "10000",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ ...F0 }} {}", doubling(60, "__typename")),
+        "10000",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn doubling_fragments_that_end_in_nothing_known_are_refused() {
-    assert_too_complex(&format!("{{ ...F0 }} {}", doubling(40, "...Unknown")), "10000").await;
+    assert_too_complex(
+        &format!("{{ ...F0 }} {}", doubling(40, "...Unknown")),
+        "10000",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn doubling_fragments_that_no_operation_uses_are_refused() {
-    assert_too_complex(&format!("{{ __typename }} {}", doubling(40, "__typename")), "10000").await;
+    assert_too_complex(
+        &format!("{{ __typename }} {}", doubling(40, "__typename")),
+        "10000",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn doubling_fragments_in_a_circle_are_refused() {
     assert_invalid(&format!("{{ ...F0 }} {}", doubling(12, "...F0"))).await;
     assert_invalid("{ ...A } fragment A on Query { ...A }").await;
-    assert_invalid("{ ...A } fragment A on Query { ...B ...B } fragment B on Query { ...A ...A }").await;
-    assert_invalid("{ __typename } fragment A on Query { ...B } fragment B on Query { ...A }").await;
-    let fields = "{ document(id: 1) { ...A } } fragment A on Subdocument { at(path: \"/a\") { ...A } }";
+    assert_invalid("{ ...A } fragment A on Query { ...B ...B } fragment B on Query { ...A ...A }")
+        .await;
+    assert_invalid("{ __typename } fragment A on Query { ...B } fragment B on Query { ...A }")
+        .await;
+    let fields =
+        "{ document(id: 1) { ...A } } fragment A on Subdocument { at(path: \"/a\") { ...A } }";
     assert_invalid(fields).await;
 }
 
@@ -98,17 +129,48 @@ async fn fanning_fields_are_refused() {
 
 #[tokio::test]
 async fn too_many_aliases_fields_tokens_directives_and_bytes_are_refused() {
-    let repeated = |count: usize, text: &str| (0..count).map(|at| text.replace('#', &at.to_string())).collect::<String>();
-    assert_too_complex(&format!("{{ {} }}", repeated(1_001, "a#: __typename ")), "1000 aliases").await;
-    assert_too_complex(&format!("{{ {} }}", repeated(10_000, "a:x ")), "20000 tokens").await;
+    let repeated = |count: usize, text: &str| {
+        (0..count)
+            .map(|at| text.replace('#', &at.to_string()))
+            .collect::<String>()
+    };
+    assert_too_complex(
+        &format!("{{ {} }}", repeated(1_001, "a#: __typename ")),
+        "1000 aliases",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ {} }}", repeated(10_000, "a:x ")),
+        "20000 tokens",
+    )
+    .await;
     assert_too_complex(&format!("{{ {} }}", repeated(10_001, "a ")), "10000 fields").await;
     assert_too_complex(&format!("{{ {} }}", repeated(30_000, "a,")), "20000 tokens").await;
     assert_too_complex(&format!("{{ x {} }}", repeated(20_000, "...F ")), "tokens").await;
     assert_too_complex(&format!("{{ x{} }}", repeated(20_000, "...F")), "tokens").await;
-    assert_too_complex(&format!("{{ __typename {} }}", repeated(5_000, "@skip(if:false)")), "256 directives").await;
-    assert_too_complex(&format!("{{ __typename }} {}", ",".repeat(1 << 20)), "131072 bytes").await;
-    assert_too_complex(&format!("{{ __typename }} #{}", "x".repeat(128 << 10)), "131072 bytes").await;
-    assert_too_complex(&format!("{{ document(id: \"{}\") {{ kind }} }}", "x".repeat(128 << 10)), "131072 bytes").await;
+    assert_too_complex(
+        &format!("{{ __typename {} }}", repeated(5_000, "@skip(if:false)")),
+        "256 directives",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ __typename }} {}", ",".repeat(1 << 20)),
+        "131072 bytes",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ __typename }} #{}", "x".repeat(128 << 10)),
+        "131072 bytes",
+    )
+    .await;
+    assert_too_complex(
+        &format!(
+            "{{ document(id: \"{}\") {{ kind }} }}",
+            "x".repeat(128 << 10)
+        ),
+        "131072 bytes",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -116,12 +178,26 @@ async fn brackets_never_reach_the_parser_in_numbers() {
     for (open, close) in [("[", "]"), ("{a:", "}"), ("[{a:", "}]")] {
         for levels in [65, 2_000, 5_000, 20_000] {
             let (open, close) = (open.repeat(levels), close.repeat(levels));
-            assert_too_complex(&format!("{{ document(id: {open}1{close}) {{ kind }} }}"), "64 brackets").await;
+            assert_too_complex(
+                &format!("{{ document(id: {open}1{close}) {{ kind }} }}"),
+                "64 brackets",
+            )
+            .await;
             // Never closed, and after a text that hides nothing.
-            assert_too_complex(&format!("{{ document(id: [\"a\\\"\" \"\"\"b\\\"\"\" \"\"\" # no comment\n \"#\" {open}"), "64 brackets").await;
+            assert_too_complex(
+                &format!(
+                    "{{ document(id: [\"a\\\"\" \"\"\"b\\\"\"\" \"\"\" # no comment\n \"#\" {open}"
+                ),
+                "64 brackets",
+            )
+            .await;
         }
     }
-    let types = format!("query($v: {}Int{}) {{ __typename }}", "[".repeat(2_000), "]".repeat(2_000));
+    let types = format!(
+        "query($v: {}Int{}) {{ __typename }}",
+        "[".repeat(2_000),
+        "]".repeat(2_000)
+    );
     assert_too_complex(&types, "64 brackets").await;
     let selections = format!("{}x{}", "{a".repeat(2_000), "}".repeat(2_000));
     assert_too_complex(&selections, "64 brackets").await;
@@ -139,12 +215,22 @@ async fn a_block_string_that_is_not_closed_hides_nothing_from_the_bounds() {
 
 #[tokio::test]
 async fn deep_fields_are_refused_by_the_limit_on_levels() {
-    let nested = |levels: usize| format!("{{ document(id: 1) {}kind{} }}", "{ at(path: []) ".repeat(levels - 2).as_str().to_owned() + "{ ", " }".repeat(levels - 1));
+    let nested = |levels: usize| {
+        format!(
+            "{{ document(id: 1) {}kind{} }}",
+            "{ at(path: []) ".repeat(levels - 2).as_str().to_owned() + "{ ",
+            " }".repeat(levels - 1)
+        )
+    };
     let client = client().await;
     client.insert("1", "1").await;
     client.data(&nested(32), NONE).await;
     assert_too_complex(&nested(33), "32 levels").await;
-    let introspection = format!("{{ __schema {{ types {} name {} }} }}", "{ fields { type ".repeat(20) + "{", "}".repeat(41));
+    let introspection = format!(
+        "{{ __schema {{ types {} name {} }} }}",
+        "{ fields { type ".repeat(20) + "{",
+        "}".repeat(41)
+    );
     assert_too_complex(&introspection, "32 levels").await;
 }
 
@@ -156,19 +242,31 @@ async fn what_is_just_within_the_bounds_is_answered() {
     let data = client.data(&format!("{{ {aliases} }}"), NONE).await;
     assert_eq!(data.as_object().map(serde_json::Map::len), Some(1_000));
     let fields = "__typename ".repeat(10_000);
-    assert_eq!(client.data(&format!("{{ {fields} }}"), NONE).await, json!({"__typename": "Query"}));
+    assert_eq!(
+        client.data(&format!("{{ {fields} }}"), NONE).await,
+        json!({"__typename": "Query"})
+    );
     let literal = format!("{}{}", "[".repeat(61), "]".repeat(61));
-    let data = client.data(&format!("mutation {{ insertDocument(document: {literal}) {{ kind }} }}"), NONE).await;
+    let data = client
+        .data(
+            &format!("mutation {{ insertDocument(document: {literal}) {{ kind }} }}"),
+            NONE,
+        )
+        .await;
     assert_eq!(data["insertDocument"]["kind"], json!("ARRAY"));
     let padded = format!("{{ __typename }}{}", ",".repeat((128 << 10) - 14));
     client.data(&padded, NONE).await;
-    client.data(&format!("{{ ...F0 }} {}", chain(20)), NONE).await;
+    client
+        .data(&format!("{{ ...F0 }} {}", chain(20)), NONE)
+        .await;
 }
 
 #[tokio::test]
 async fn the_introspection_that_tools_send_is_answered() {
     let client = client().await;
-    let of_type = (0..9).fold("kind name".to_owned(), |inner, _| format!("kind name ofType {{ {inner} }}"));
+    let of_type = (0..9).fold("kind name".to_owned(), |inner, _| {
+        format!("kind name ofType {{ {inner} }}")
+    });
     let query = format!("query IntrospectionQuery {{
         __schema {{
             queryType {{ name }} mutationType {{ name }} subscriptionType {{ name }}
@@ -196,7 +294,10 @@ async fn variables_nest_as_deep_as_the_limit_and_no_deeper() {
         let variables = format!(r#"{{"p": {}{}}}"#, "[".repeat(levels), "]".repeat(levels));
         let (code, message) = client.error(query, variables).await;
         assert_eq!(code, "TOO_COMPLEX");
-        assert!(message.contains("$p") && message.contains("136 levels"), "{message}");
+        assert!(
+            message.contains("$p") && message.contains("136 levels"),
+            "{message}"
+        );
     }
     let ignored = format!(r#"{{"q": {}{}}}"#, "[".repeat(50_000), "]".repeat(50_000));
     client.data(query, ignored).await;

@@ -19,7 +19,11 @@ async fn page(client: &Client, variables: Value) -> Value {
 }
 
 /// Debug builds flatten some hundred thousand leaves a second.
-const ELEMENTS: usize = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
+const ELEMENTS: usize = if cfg!(debug_assertions) {
+    200_000
+} else {
+    1_000_000
+};
 
 #[tokio::test]
 async fn a_large_array_is_paged_without_reading_it_all() {
@@ -35,7 +39,11 @@ async fn a_large_array_is_paged_without_reading_it_all() {
         let nodes: Vec<Value> = values.iter().map(|value| json!({"value": value})).collect();
         assert_eq!(children["nodes"], json!(nodes));
         assert_eq!(children["pageInfo"]["hasNextPage"], json!(true));
-        assert_eq!((cost.transactions, cost.ranges), (1, 2), "the document's first pair, and the page");
+        assert_eq!(
+            (cost.transactions, cost.ranges),
+            (1, 2),
+            "the document's first pair, and the page"
+        );
         assert_eq!(cost.pairs, 1 + 101);
         after = children["pageInfo"]["endCursor"].clone();
     }
@@ -44,18 +52,33 @@ async fn a_large_array_is_paged_without_reading_it_all() {
 #[tokio::test]
 async fn pages_bring_every_child_once_in_the_order_of_storage() {
     let client = client().await;
-    let members: Vec<String> = (0..57).map(|at| format!("{:03}{}", at * 37 % 57, "é".repeat(at % 3))).collect();
-    let object: Value = members.iter().map(|name| (name.clone(), json!({"name": name, "more": [1, 2, 3]}))).collect();
+    let members: Vec<String> = (0..57)
+        .map(|at| format!("{:03}{}", at * 37 % 57, "é".repeat(at % 3)))
+        .collect();
+    let object: Value = members
+        .iter()
+        .map(|name| (name.clone(), json!({"name": name, "more": [1, 2, 3]})))
+        .collect();
     client.insert("1", json!({"inside": object})).await;
     let mut sorted = members.clone();
     sorted.sort();
     for first in [1, 2, 7, 56, 57, 58] {
         let (mut names, mut after, mut pages) = (Vec::new(), Value::Null, 0);
         loop {
-            let children = page(&client, json!({"id": 1, "p": ["inside"], "first": first, "after": after})).await;
+            let children = page(
+                &client,
+                json!({"id": 1, "p": ["inside"], "first": first, "after": after}),
+            )
+            .await;
             let info = &children["pageInfo"];
             let edges = children["edges"].as_array().expect("edges");
-            names.extend(children["nodes"].as_array().expect("nodes").iter().map(|node| node["value"]["name"].as_str().expect("a name").to_owned()));
+            names.extend(
+                children["nodes"]
+                    .as_array()
+                    .expect("nodes")
+                    .iter()
+                    .map(|node| node["value"]["name"].as_str().expect("a name").to_owned()),
+            );
             assert_eq!(info["hasPreviousPage"], json!(pages > 0));
             assert_eq!(info["startCursor"], edges[0]["cursor"]);
             assert_eq!(info["endCursor"], edges[edges.len() - 1]["cursor"]);
@@ -87,7 +110,10 @@ async fn a_cursor_of_another_place_is_refused() {
     client.insert("1", r#"{"a": [1, 2], "b": [1, 2]}"#).await;
     client.insert("2", r#"{"a": [1, 2]}"#).await;
     let of_a = page(&client, json!({"id": 1, "p": ["a"], "first": 1})).await;
-    let cursor = of_a["pageInfo"]["endCursor"].as_str().expect("a cursor").to_owned();
+    let cursor = of_a["pageInfo"]["endCursor"]
+        .as_str()
+        .expect("a cursor")
+        .to_owned();
     for variables in [
         json!({"id": 1, "p": ["b"], "after": cursor}),
         json!({"id": 1, "p": [], "after": cursor}),
@@ -108,11 +134,17 @@ async fn a_cursor_of_another_place_is_refused() {
 #[tokio::test]
 async fn a_page_of_none_is_empty_and_says_whether_there_is_more() {
     let client = client().await;
-    client.insert("1", r#"{"a": [1], "b": [], "c": 3, "d": "text"}"#).await;
+    client
+        .insert("1", r#"{"a": [1], "b": [], "c": 3, "d": "text"}"#)
+        .await;
     for (path, more) in [("/a", true), ("/b", false), ("/c", false), ("/d", false)] {
         let children = page(&client, json!({"id": 1, "p": path, "first": 0})).await;
         let info = json!({"hasNextPage": more, "hasPreviousPage": false, "startCursor": null, "endCursor": null});
-        assert_eq!(children, json!({"edges": [], "nodes": [], "pageInfo": info}), "{path}");
+        assert_eq!(
+            children,
+            json!({"edges": [], "nodes": [], "pageInfo": info}),
+            "{path}"
+        );
     }
 }
 
@@ -121,13 +153,21 @@ async fn a_page_of_less_than_none_or_too_many_is_refused_and_the_limit_is_told()
     let client = client().await;
     client.insert("1", "[1]").await;
     for first in ["-1", "-2147483648", "10001", "2147483647"] {
-        let response = client.ask(PAGE, format!(r#"{{"id": 1, "first": {first}}}"#)).await;
+        let response = client
+            .ask(PAGE, format!(r#"{{"id": 1, "first": {first}}}"#))
+            .await;
         let (code, message) = only_error(&response);
         assert_eq!(code, "BAD_USER_INPUT");
-        assert!(message.contains(first) && message.contains("10000"), "{message}");
+        assert!(
+            message.contains(first) && message.contains("10000"),
+            "{message}"
+        );
     }
     let response = client.ask(PAGE, r#"{"id": 1, "first": 2147483648}"#).await;
-    assert!(only_error(&response).1.contains("$first"), "no Int is that large");
+    assert!(
+        only_error(&response).1.contains("$first"),
+        "no Int is that large"
+    );
     client.assert_serves().await;
 }
 
@@ -136,7 +176,9 @@ async fn a_large_child_is_skipped_over_and_split_strings_are_whole() {
     let client = client().await;
     let numbers: Vec<u32> = (0..3_000).collect();
     let long = "é".repeat(120_000);
-    client.insert("1", json!({"a": numbers, "b": long, "c": 1})).await;
+    client
+        .insert("1", json!({"a": numbers, "b": long, "c": 1}))
+        .await;
     let query = "{ document(id: 1) { children { nodes { kind path } } } }";
     let (data, cost) = client.cost(query, NONE).await;
     let expected = json!([
@@ -144,7 +186,9 @@ async fn a_large_child_is_skipped_over_and_split_strings_are_whole() {
     ]);
     assert_eq!(data["document"]["children"]["nodes"], expected);
     assert!(cost.pairs < 400, "{} pairs were read", cost.pairs);
-    let data = client.data("{ document(id: 1) { children { nodes { value } } } }", NONE).await;
+    let data = client
+        .data("{ document(id: 1) { children { nodes { value } } } }", NONE)
+        .await;
     let nodes = json!([{"value": numbers}, {"value": long}, {"value": 1}]);
     assert_eq!(data["document"]["children"]["nodes"], nodes);
 }
@@ -156,7 +200,8 @@ async fn children_of_children_are_of_the_same_snapshot() {
     let query = "{ document(id: 1) { children { nodes { children { nodes { value path document { id } } } } } } }";
     let (data, cost) = client.cost(query, NONE).await;
     assert_eq!(cost.transactions, 1);
-    let node = |value: u32, path: [u32; 2]| json!({"value": value, "path": path, "document": {"id": "1"}});
+    let node =
+        |value: u32, path: [u32; 2]| json!({"value": value, "path": path, "document": {"id": "1"}});
     let expected = json!([
         {"children": {"nodes": [node(1, [0, 0]), node(2, [0, 1])]}},
         {"children": {"nodes": [node(3, [1, 0])]}},

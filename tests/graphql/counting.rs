@@ -19,7 +19,9 @@ const READ_ONCE: Counts = Counts {
 async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as_are_disjoint() {
     let client = client().await;
     let row = |a: usize| {
-        let cells: Vec<_> = (0..10).map(|b| json!({"n": a * 10 + b, "s": ["x", "y"]})).collect();
+        let cells: Vec<_> = (0..10)
+            .map(|b| json!({"n": a * 10 + b, "s": ["x", "y"]}))
+            .collect();
         json!({"name": format!("row {a}"), "cells": cells})
     };
     let rows: Vec<_> = (0..10).map(row).collect();
@@ -42,16 +44,28 @@ async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as
     let mut query = String::from("{");
     for (at, path) in paths.iter().enumerate() {
         // As lists, since a pointer's token of digits asks for two ranges.
-        let segment = |segment: &String| segment.parse::<u64>().map_or(json!(segment), |index| json!(index));
+        let segment = |segment: &String| {
+            segment
+                .parse::<u64>()
+                .map_or(json!(segment), |index| json!(index))
+        };
         let list = json!(path.iter().map(segment).collect::<Vec<_>>());
-        write!(query, "a{at}: document(id: 1, path: {list}) {{ value }} ").expect("a string takes all");
+        write!(query, "a{at}: document(id: 1, path: {list}) {{ value }} ")
+            .expect("a string takes all");
     }
     query.push('}');
 
     let distinct: BTreeSet<&Vec<String>> = paths.iter().collect();
-    let inside = |path: &&&Vec<String>| distinct.iter().any(|other| other.len() < path.len() && path.starts_with(other));
+    let inside = |path: &&&Vec<String>| {
+        distinct
+            .iter()
+            .any(|other| other.len() < path.len() && path.starts_with(other))
+    };
     let disjoint = distinct.iter().filter(|path| !inside(path)).count();
-    assert!(distinct.len() < 100 && disjoint < distinct.len(), "some are the same, some inside others");
+    assert!(
+        distinct.len() < 100 && disjoint < distinct.len(),
+        "some are the same, some inside others"
+    );
 
     let (data, cost) = client.cost(&query, NONE).await;
     assert_eq!((cost.transactions, cost.gets), (1, 0));
@@ -59,7 +73,11 @@ async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as
     let document = json!({"rows": rows});
     for (at, path) in paths.iter().enumerate() {
         let pointer = format!("/{}", path.join("/"));
-        assert_eq!(Some(&data[format!("a{at}")]["value"]), document.pointer(&pointer), "{pointer}");
+        assert_eq!(
+            Some(&data[format!("a{at}")]["value"]),
+            document.pointer(&pointer),
+            "{pointer}"
+        );
     }
 }
 
@@ -71,14 +89,34 @@ async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
         ("{ document(id: 1) { kind } }", 1, 0),
         ("{ document(id: 1) { value } }", 1, 0),
         ("{ document(id: 1) { value kind version } }", 1, 1),
-        ("{ document(id: 1) { value kind version at(path: \"/a\") { value kind at(path: \"/b\") { value } } } }", 1, 1),
+        (
+            "{ document(id: 1) { value kind version at(path: \"/a\") { value kind at(path: \"/b\") { value } } } }",
+            1,
+            1,
+        ),
         // The whole document is read once, whoever asks for parts of it.
-        ("{ document(id: 1, path: \"/a\") { kind document { value version } } }", 1, 1),
-        ("{ a: document(id: 1) { version } b: document(id: 1) { version value } }", 1, 1),
-        ("{ document(id: 1) { ...F } } fragment F on Subdocument { value ...G } fragment G on Subdocument { version at(path: [\"a\"]) { kind } }", 1, 1),
+        (
+            "{ document(id: 1, path: \"/a\") { kind document { value version } } }",
+            1,
+            1,
+        ),
+        (
+            "{ a: document(id: 1) { version } b: document(id: 1) { version value } }",
+            1,
+            1,
+        ),
+        (
+            "{ document(id: 1) { ...F } } fragment F on Subdocument { value ...G } fragment G on Subdocument { version at(path: [\"a\"]) { kind } }",
+            1,
+            1,
+        ),
     ] {
         let (_, cost) = client.cost(query, NONE).await;
-        assert_eq!((cost.transactions, cost.ranges, cost.gets), (1, ranges, gets), "{query}");
+        assert_eq!(
+            (cost.transactions, cost.ranges, cost.gets),
+            (1, ranges, gets),
+            "{query}"
+        );
     }
 }
 
@@ -126,7 +164,10 @@ async fn a_refused_request_asks_nothing_of_the_store() {
         ("{ nothing }", "{}"),
         ("not GraphQL", "{}"),
         ("query($id: ID!) { document(id: $id) { kind } }", "{}"),
-        ("mutation($d: JSON!) { insertDocument(document: $d) { id } }", "{\"d\": null}"),
+        (
+            "mutation($d: JSON!) { insertDocument(document: $d) { id } }",
+            "{\"d\": null}",
+        ),
         ("{ document(id: \"\") { kind } }", "{}"),
         ("{ document(id: 1, path: [-1]) { kind } }", "{}"),
         ("{ document(id: 1, collection: \"\") { kind } }", "{}"),
@@ -141,11 +182,19 @@ async fn a_kind_or_a_place_costs_one_pair_however_large_the_value_is() {
     let client = client().await;
     let numbers: Vec<u32> = (0..5_000).collect();
     client.insert("1", json!({"numbers": numbers})).await;
-    for query in ["{ document(id: 1) { kind } }", "{ document(id: 1, path: [\"numbers\"]) { path kind document { id } } }"] {
+    for query in [
+        "{ document(id: 1) { kind } }",
+        "{ document(id: 1, path: [\"numbers\"]) { path kind document { id } } }",
+    ] {
         let (_, cost) = client.cost(query, NONE).await;
         assert_eq!(cost, READ_ONCE, "{query}");
     }
-    let (data, cost) = client.cost("{ document(id: 1) { at(path: [\"numbers\", 4999]) { value } } }", NONE).await;
+    let (data, cost) = client
+        .cost(
+            "{ document(id: 1) { at(path: [\"numbers\", 4999]) { value } } }",
+            NONE,
+        )
+        .await;
     assert_eq!(data["document"]["at"]["value"], json!(4_999));
     assert_eq!((cost.ranges, cost.pairs), (2, 2));
 }

@@ -23,18 +23,47 @@ async fn input_that_cannot_be_taken_is_refused_with_its_place_and_limit() {
     let long = "x".repeat(10_000);
     let long_path = format!(r#"{{"p": ["{long}"]}}"#);
     let long_id = format!(r#"{{"id": "{long}"}}"#);
-    let brackets = format!("{{ document(id: {}1{}) {{ kind }} }}", "[".repeat(5_000), "]".repeat(5_000));
+    let brackets = format!(
+        "{{ document(id: {}1{}) {{ kind }} }}",
+        "[".repeat(5_000),
+        "]".repeat(5_000)
+    );
     let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
     let by_id = "query($id: ID!) { document(id: $id) { kind } }";
     let insert_id = "mutation($id: ID) { insertDocument(id: $id, document: 1) { id } }";
     for (query, variables, code, told) in [
-        (insert, "{\"d\": {\"a\": 1,}}", "BAD_USER_INPUT", &["line 1"][..]),
-        (insert, deep.as_str(), "TOO_LARGE", &["`document`", "128 levels", "line 1"]),
+        (
+            insert,
+            "{\"d\": {\"a\": 1,}}",
+            "BAD_USER_INPUT",
+            &["line 1"][..],
+        ),
+        (
+            insert,
+            deep.as_str(),
+            "TOO_LARGE",
+            &["`document`", "128 levels", "line 1"],
+        ),
         (insert, long_name.as_str(), "TOO_LARGE", &["10000 bytes"]),
-        (insert, digits.as_str(), "TOO_LARGE", &["`document`", "700 digits", "255 bytes"]),
-        (insert, r#"{"d": {"a": 1e400}}"#, "BAD_USER_INPUT", &["`document`", "1e400", "binary64"]),
+        (
+            insert,
+            digits.as_str(),
+            "TOO_LARGE",
+            &["`document`", "700 digits", "255 bytes"],
+        ),
+        (
+            insert,
+            r#"{"d": {"a": 1e400}}"#,
+            "BAD_USER_INPUT",
+            &["`document`", "1e400", "binary64"],
+        ),
         (insert, r#"{"d": NaN}"#, "BAD_USER_INPUT", &["line 1"]),
-        (insert, r#"{"d": "\ud800"}"#, "BAD_USER_INPUT", &["surrogate", "line 1"]),
+        (
+            insert,
+            r#"{"d": "\ud800"}"#,
+            "BAD_USER_INPUT",
+            &["surrogate", "line 1"],
+        ),
         (by_path, r#"{"p": ["a", -1]}"#, "INVALID_PATH", &["-1"]),
         (by_path, r#"{"p": ["a", 1.5]}"#, "INVALID_PATH", &["1.5"]),
         (by_path, r#"{"p": ["a", 1e0]}"#, "INVALID_PATH", &["1e"]),
@@ -43,43 +72,115 @@ async fn input_that_cannot_be_taken_is_refused_with_its_place_and_limit() {
         (by_path, r#"{"p": [["a"]]}"#, "INVALID_PATH", &["[\"a\"]"]),
         (by_path, r#"{"p": {"a": 1}}"#, "INVALID_PATH", &["a"]),
         (by_path, r#"{"p": 5}"#, "INVALID_PATH", &["5"]),
-        (by_path, r#"{"p": "a"}"#, "INVALID_PATH", &["\"a\"", "RFC 6901"]),
-        (by_path, r#"{"p": "/a/~2"}"#, "INVALID_PATH", &["/a/~2", "RFC 6901"]),
-        (by_path, r#"{"p": "/a~"}"#, "INVALID_PATH", &["/a~", "RFC 6901"]),
+        (
+            by_path,
+            r#"{"p": "a"}"#,
+            "INVALID_PATH",
+            &["\"a\"", "RFC 6901"],
+        ),
+        (
+            by_path,
+            r#"{"p": "/a/~2"}"#,
+            "INVALID_PATH",
+            &["/a/~2", "RFC 6901"],
+        ),
+        (
+            by_path,
+            r#"{"p": "/a~"}"#,
+            "INVALID_PATH",
+            &["/a~", "RFC 6901"],
+        ),
         (by_path, long_path.as_str(), "TOO_LARGE", &["10000 bytes"]),
         (by_id, r#"{"id": ""}"#, "BAD_USER_INPUT", &["id is empty"]),
-        (by_id, r#"{"id": "\"x"}"#, "BAD_USER_INPUT", &["JSON string"]),
+        (
+            by_id,
+            r#"{"id": "\"x"}"#,
+            "BAD_USER_INPUT",
+            &["JSON string"],
+        ),
         (by_id, long_id.as_str(), "TOO_LARGE", &["10000 bytes"]),
-        (insert_id, r#"{"id": ""}"#, "BAD_USER_INPUT", &["id is empty"]),
+        (
+            insert_id,
+            r#"{"id": ""}"#,
+            "BAD_USER_INPUT",
+            &["id is empty"],
+        ),
         (insert_id, long_id.as_str(), "TOO_LARGE", &["10000 bytes"]),
-        ("{ document(id: 1, collection: \"\") { kind } }", NONE, "BAD_USER_INPUT", &["collection"]),
-        ("mutation { insertDocument(document: 1, collection: \"\") { id } }", NONE, "BAD_USER_INPUT", &["collection"]),
+        (
+            "{ document(id: 1, collection: \"\") { kind } }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["collection"],
+        ),
+        (
+            "mutation { insertDocument(document: 1, collection: \"\") { id } }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["collection"],
+        ),
         (brackets.as_str(), NONE, "TOO_COMPLEX", &["64 brackets"]),
         ("", NONE, "BAD_USER_INPUT", &[]),
         ("not GraphQL", NONE, "BAD_USER_INPUT", &["1:1"]),
         ("{ document(id: 1) { kind }", NONE, "BAD_USER_INPUT", &[]),
         ("{ document(id: 1) }", NONE, "BAD_USER_INPUT", &["document"]),
-        ("{ document(id: 1) { kind { x } } }", NONE, "BAD_USER_INPUT", &["kind"]),
+        (
+            "{ document(id: 1) { kind { x } } }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["kind"],
+        ),
         ("{ document { kind } }", NONE, "BAD_USER_INPUT", &["id"]),
-        ("{ document(id: 1, nope: 2) { kind } }", NONE, "BAD_USER_INPUT", &["nope"]),
-        ("{ documentary(id: 1) { kind } }", NONE, "BAD_USER_INPUT", &["documentary"]),
-        ("{ document(id: 1) { kind } ...Nope }", NONE, "BAD_USER_INPUT", &["Nope"]),
-        ("{ collections @nope { name } }", NONE, "BAD_USER_INPUT", &["nope"]),
+        (
+            "{ document(id: 1, nope: 2) { kind } }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["nope"],
+        ),
+        (
+            "{ documentary(id: 1) { kind } }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["documentary"],
+        ),
+        (
+            "{ document(id: 1) { kind } ...Nope }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["Nope"],
+        ),
+        (
+            "{ collections @nope { name } }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["nope"],
+        ),
         ("subscription { x }", NONE, "BAD_USER_INPUT", &[]),
         ("type Query { a: Int }", NONE, "BAD_USER_INPUT", &[]),
-        ("{ a: __typename a: collections { name } }", NONE, "BAD_USER_INPUT", &["a"]),
+        (
+            "{ a: __typename a: collections { name } }",
+            NONE,
+            "BAD_USER_INPUT",
+            &["a"],
+        ),
     ] {
         let (found, message) = first_error(&client, query, variables).await;
         assert_eq!(found, code, "{query:.200} {variables:.100}: {message}");
         for part in told {
-            assert!(message.contains(part), "{part:?} is not told in {message:?}");
+            assert!(
+                message.contains(part),
+                "{part:?} is not told in {message:?}"
+            );
         }
         assert!(message.len() < 25_000, "{message}");
         client.assert_serves().await;
     }
     assert_eq!(client.stored("1").await, r#"{"a":[1]}"#);
     let data = client.data("{ collections { count } }", NONE).await;
-    assert_eq!(data["collections"], json!([{"count": 1}]), "nothing was written");
+    assert_eq!(
+        data["collections"],
+        json!([{"count": 1}]),
+        "nothing was written"
+    );
 }
 
 #[tokio::test]
@@ -94,28 +195,47 @@ async fn an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing() {
     let expected = json!({"good": {"kind": "OBJECT", "at": {"kind": "ARRAY"}, "bad": null, "worse": null}, "bad": null});
     assert_eq!(response["data"], expected);
     let errors = response["errors"].as_array().expect("errors");
-    let mut told: Vec<_> = errors.iter().map(|error| (error["path"].to_string(), error["extensions"]["code"].to_string())).collect();
+    let mut told: Vec<_> = errors
+        .iter()
+        .map(|error| {
+            (
+                error["path"].to_string(),
+                error["extensions"]["code"].to_string(),
+            )
+        })
+        .collect();
     told.sort();
     let expected = [
         (r#"["bad"]"#, r#""BAD_USER_INPUT""#),
         (r#"["good","bad"]"#, r#""INVALID_PATH""#),
         (r#"["good","worse"]"#, r#""INVALID_PATH""#),
     ];
-    assert_eq!(told, expected.map(|(path, code)| (path.to_owned(), code.to_owned())));
-    assert!(errors.iter().all(|error| error["locations"][0]["line"].is_u64()));
+    assert_eq!(
+        told,
+        expected.map(|(path, code)| (path.to_owned(), code.to_owned()))
+    );
+    assert!(
+        errors
+            .iter()
+            .all(|error| error["locations"][0]["line"].is_u64())
+    );
 }
 
 #[tokio::test]
 async fn an_error_says_where_in_the_query_and_in_the_answer() {
     let client = client().await;
     client.insert("1", "[{}, {}]").await;
-    let query = "{\n  document(id: 1) {\n    children { nodes { at(path: \"x\") { kind } } }\n  }\n}";
+    let query =
+        "{\n  document(id: 1) {\n    children { nodes { at(path: \"x\") { kind } } }\n  }\n}";
     let response = client.ask(query, NONE).await;
     let errors = response["errors"].as_array().expect("errors");
     assert_eq!(errors.len(), 2);
     for (at, error) in errors.iter().enumerate() {
         assert_eq!(error["locations"], json!([{"line": 3, "column": 24}]));
-        assert_eq!(error["path"], json!(["document", "children", "nodes", at, "at"]));
+        assert_eq!(
+            error["path"],
+            json!(["document", "children", "nodes", at, "at"])
+        );
     }
 }
 
@@ -123,8 +243,16 @@ async fn an_error_says_where_in_the_query_and_in_the_answer() {
 async fn a_response_is_well_formed_whatever_is_in_the_message() {
     let client = client().await;
     let path = json!({"p": "\u{0}\"\\\n🎷"});
-    let text = client.text("query($p: Path) { document(id: 1, path: $p) { kind } }", path).await;
-    assert_eq!(parse(&text)["errors"][0]["extensions"], json!({"code": "INVALID_PATH"}));
+    let text = client
+        .text(
+            "query($p: Path) { document(id: 1, path: $p) { kind } }",
+            path,
+        )
+        .await;
+    assert_eq!(
+        parse(&text)["errors"][0]["extensions"],
+        json!({"code": "INVALID_PATH"})
+    );
 }
 
 #[tokio::test]
@@ -132,7 +260,9 @@ async fn json_past_what_a_response_may_carry_is_refused_before_it_is_made() {
     let client = client().await;
     client.insert("1", json!("x".repeat(1 << 20))).await;
     let aliases: String = (0..80).map(|at| format!("a{at}: value ")).collect();
-    let response = client.ask(&format!("{{ document(id: 1) {{ {aliases} }} }}"), NONE).await;
+    let response = client
+        .ask(&format!("{{ document(id: 1) {{ {aliases} }} }}"), NONE)
+        .await;
     let error = &response["errors"][0];
     assert_eq!(error["extensions"]["code"], json!("TOO_LARGE"));
     let message = error["message"].as_str().expect("a message");

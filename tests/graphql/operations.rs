@@ -19,7 +19,10 @@ async fn the_same_text_answers_each_request_by_its_own_variables() {
         for (variables, expected) in [
             (r#"{"id": 1}"#, json!({"value": {"a": 1}})),
             (r#"{"id": 2, "p": "/a"}"#, json!({"value": 2})),
-            (r#"{"id": 1, "p": ["a"], "more": true}"#, json!({"value": 1, "kind": "NUMBER"})),
+            (
+                r#"{"id": 1, "p": ["a"], "more": true}"#,
+                json!({"value": 1, "kind": "NUMBER"}),
+            ),
             (r#"{"id": 3, "more": true}"#, json!(null)),
         ] {
             assert_eq!(client.data(query, variables).await["document"], expected);
@@ -39,15 +42,30 @@ async fn the_same_text_answers_each_request_by_its_own_operation_name() {
     "#;
     for round in 0..2 {
         let a = client.named(query, Some("A"), NONE).await;
-        assert_eq!(a, (true, r#"{"data":{"document":{"value":{"a":1}}}}"#.to_owned()));
+        assert_eq!(
+            a,
+            (
+                true,
+                r#"{"data":{"document":{"value":{"a":1}}}}"#.to_owned()
+            )
+        );
         let b = client.named(query, Some("B"), r#"{"p": "/a"}"#).await;
-        assert_eq!(b, (true, r#"{"data":{"document":{"at":{"value":2}}}}"#.to_owned()));
+        assert_eq!(
+            b,
+            (
+                true,
+                r#"{"data":{"document":{"at":{"value":2}}}}"#.to_owned()
+            )
+        );
         let (executed, c) = client.named(query, Some("C"), NONE).await;
         assert!(executed);
         assert_eq!(c.contains("ALREADY_EXISTS"), round == 1, "{c}");
         for name in [None, Some("D"), Some("a"), Some(""), Some("F")] {
             let (executed, refused) = client.named(query, name, NONE).await;
-            assert!(!executed && refused.contains("BAD_USER_INPUT"), "{name:?}: {refused}");
+            assert!(
+                !executed && refused.contains("BAD_USER_INPUT"),
+                "{name:?}: {refused}"
+            );
         }
         let (executed, refused) = client.named(query, Some("B"), NONE).await;
         assert!(!executed && refused.contains("$p"), "{refused}");
@@ -65,7 +83,11 @@ async fn a_name_must_be_that_of_the_only_operation() {
         ("query A { __typename }", Some("B"), false),
     ] {
         for _ in 0..2 {
-            assert_eq!(client.named(query, name, NONE).await.0, executed, "{query} {name:?}");
+            assert_eq!(
+                client.named(query, name, NONE).await.0,
+                executed,
+                "{query} {name:?}"
+            );
         }
     }
 }
@@ -73,7 +95,12 @@ async fn a_name_must_be_that_of_the_only_operation() {
 #[tokio::test]
 async fn an_invalid_text_is_invalid_each_time() {
     let client = two().await;
-    for query in ["{ document(id: 1) { nope } }", "{ document(id: 1", "query A { __typename } query B { nope }", "{ __typename } fragment F on Query { __typename }"] {
+    for query in [
+        "{ document(id: 1) { nope } }",
+        "{ document(id: 1",
+        "query A { __typename } query B { nope }",
+        "{ __typename } fragment F on Query { __typename }",
+    ] {
         let first = client.named(query, None, NONE).await;
         assert!(!first.0, "{query}");
         assert_eq!(client.named(query, None, NONE).await, first);
@@ -92,7 +119,11 @@ async fn texts_that_differ_little_are_different_operations() {
         ("{document(id: 1) { value(path: \"/a\") } }", json!(1)),
     ] {
         for _ in 0..2 {
-            assert_eq!(client.data(query, NONE).await["document"]["value"], value, "{query}");
+            assert_eq!(
+                client.data(query, NONE).await["document"]["value"],
+                value,
+                "{query}"
+            );
         }
     }
 }
@@ -104,7 +135,10 @@ async fn more_operations_than_are_kept_are_all_answered() {
         let client = client.clone();
         tokio::spawn(async move {
             for at in 0..1_500 {
-                let query = format!("{{ a{at}: document(id: {}) {{ value(path: \"/a\") }} }}", 1 + (at + half) % 2);
+                let query = format!(
+                    "{{ a{at}: document(id: {}) {{ value(path: \"/a\") }} }}",
+                    1 + (at + half) % 2
+                );
                 let (_, text) = client.named(&query, None, NONE).await;
                 let expected = json!({"value": 1 + (at + half) % 2});
                 assert_eq!(parse(&text)["data"][format!("a{at}")], expected);

@@ -55,7 +55,11 @@ async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
     for (list, pointer, value) in [
         (json!([]), "", parse(JONES)),
         (Value::Null, "", parse(JONES)),
-        (json!(["user", "jones", "group", 0]), "/user/jones/group/0", json!("sales")),
+        (
+            json!(["user", "jones", "group", 0]),
+            "/user/jones/group/0",
+            json!("sales"),
+        ),
         (json!(["user", "jones", ""]), "/user/jones/", json!(true)),
         (json!(["odd", "a/b"]), "/odd/a~1b", json!(1)),
         (json!(["odd", "m~n"]), "/odd/m~0n", json!(2)),
@@ -73,7 +77,11 @@ async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
                 a: document(id: 5, path: $p) { value }
                 b: document(id: 5) { value(path: $p) at(path: $q) { value document { value(path: $p) } } }
             }";
-            let not_null = if path.is_null() { json!("") } else { path.clone() };
+            let not_null = if path.is_null() {
+                json!("")
+            } else {
+                path.clone()
+            };
             let data = client.data(query, json!({"p": path, "q": not_null})).await;
             let expected = json!({
                 "a": {"value": value},
@@ -93,7 +101,10 @@ async fn a_list_path_takes_digits_as_what_they_are() {
         (json!(["grid", 1, 1, 0]), false),
         (json!(["grid", 1, 1, "0"]), true),
     ] {
-        let data = client.data("query($p: Path) { document(id: 5, path: $p) { kind } }", json!({"p": path}));
+        let data = client.data(
+            "query($p: Path) { document(id: 5, path: $p) { kind } }",
+            json!({"p": path}),
+        );
         assert_eq!(data.await["document"].is_object(), found, "{path}");
     }
 }
@@ -101,11 +112,16 @@ async fn a_list_path_takes_digits_as_what_they_are() {
 #[tokio::test]
 async fn a_pointer_with_more_digits_than_are_tried_at_once_is_resolved() {
     let client = client().await;
-    client.insert("1", r#"[[{"2": [[{"5": {"6": [0, 7]}}]]}]]"#).await;
+    client
+        .insert("1", r#"[[{"2": [[{"5": {"6": [0, 7]}}]]}]]"#)
+        .await;
     let query = r#"{ document(id: 1, path: "/0/0/2/0/0/5/6/1") { path value } gone: document(id: 1, path: "/0/0/2/0/1/5/6/1") { path } }"#;
     let data = client.data(query, NONE).await;
     let path = json!([0, 0, "2", 0, 0, "5", "6", 1]);
-    assert_eq!(data, json!({"document": {"path": path, "value": 7}, "gone": null}));
+    assert_eq!(
+        data,
+        json!({"document": {"path": path, "value": 7}, "gone": null})
+    );
 }
 
 #[tokio::test]
@@ -126,9 +142,14 @@ async fn what_is_not_there_is_null_and_no_error() {
         r#"{ document(id: "Jazz \u0000 🎷") { kind } }"#,
         r#"{ document(id: 5, collection: "E") { kind } }"#,
     ] {
-        assert_eq!(client.data(query, NONE).await, json!({"document": null}), "{query}");
+        assert_eq!(
+            client.data(query, NONE).await,
+            json!({"document": null}),
+            "{query}"
+        );
     }
-    let query = r#"{ document(id: 5) { value(path: "/user/smith") at(path: "/user/smith") { kind } } }"#;
+    let query =
+        r#"{ document(id: 5) { value(path: "/user/smith") at(path: "/user/smith") { kind } } }"#;
     let data = client.data(query, NONE).await;
     assert_eq!(data, json!({"document": {"value": null, "at": null}}));
 }
@@ -152,9 +173,22 @@ async fn a_stored_null_is_a_subdocument() {
 #[tokio::test]
 async fn every_kind_is_told() {
     let client = client().await;
-    client.insert("k", r#"[{}, {"a": 1}, [], [1], "", "s", 0, 0.5, true, null]"#).await;
-    let data = client.data("{ document(id: \"k\") { children { nodes { kind } } } }", NONE).await;
-    let kinds = ["OBJECT", "OBJECT", "ARRAY", "ARRAY", "STRING", "STRING", "NUMBER", "NUMBER", "BOOLEAN", "NULL"];
+    client
+        .insert(
+            "k",
+            r#"[{}, {"a": 1}, [], [1], "", "s", 0, 0.5, true, null]"#,
+        )
+        .await;
+    let data = client
+        .data(
+            "{ document(id: \"k\") { children { nodes { kind } } } }",
+            NONE,
+        )
+        .await;
+    let kinds = [
+        "OBJECT", "OBJECT", "ARRAY", "ARRAY", "STRING", "STRING", "NUMBER", "NUMBER", "BOOLEAN",
+        "NULL",
+    ];
     let nodes: Vec<Value> = kinds.iter().map(|kind| json!({"kind": kind})).collect();
     assert_eq!(data["document"]["children"]["nodes"], json!(nodes));
 }
@@ -198,22 +232,46 @@ async fn what_is_skipped_is_neither_answered_nor_read() {
     }
     fragment Version on Subdocument { version }";
     let (data, cost) = client.cost(query, json!({"yes": true, "no": false})).await;
-    assert_eq!(data, json!({"document": {"kind": "ARRAY", "path": ["grid"]}}));
+    assert_eq!(
+        data,
+        json!({"document": {"kind": "ARRAY", "path": ["grid"]}})
+    );
     assert_eq!((cost.ranges, cost.pairs, cost.gets), (1, 1, 0));
 }
 
 #[tokio::test]
 async fn ids_are_integers_or_strings_and_list_apart() {
     let client = client().await;
-    for (id, value) in [("42", "1"), ("\"42\"", "2"), ("042", "3"), ("-5", "4"), ("\"\"", "5"), ("a\u{0}🎷", "6")] {
+    for (id, value) in [
+        ("42", "1"),
+        ("\"42\"", "2"),
+        ("042", "3"),
+        ("-5", "4"),
+        ("\"\"", "5"),
+        ("a\u{0}🎷", "6"),
+    ] {
         client.insert(id, value).await;
     }
-    for (id, value) in [("42", "1"), ("\"42\"", "2"), ("042", "3"), ("-5", "4"), ("\"\"", "5"), ("a\u{0}🎷", "6")] {
+    for (id, value) in [
+        ("42", "1"),
+        ("\"42\"", "2"),
+        ("042", "3"),
+        ("-5", "4"),
+        ("\"\"", "5"),
+        ("a\u{0}🎷", "6"),
+    ] {
         assert_eq!(client.stored(id).await, value, "{id}");
     }
     let data = client.data("{ document(id: 42) { value } }", NONE).await;
-    assert_eq!(data["document"]["value"], json!(1), "an integer literal names the integer");
+    assert_eq!(
+        data["document"]["value"],
+        json!(1),
+        "an integer literal names the integer"
+    );
     let query = "query($id: ID!) { document(id: $id) { value document { id } } }";
     let data = client.data(query, json!({"id": 42})).await;
-    assert_eq!(data["document"], json!({"value": 1, "document": {"id": "42"}}));
+    assert_eq!(
+        data["document"],
+        json!({"value": 1, "document": {"id": "42"}})
+    );
 }

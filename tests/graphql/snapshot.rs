@@ -15,17 +15,22 @@ use crate::support::{Client, NONE, client};
 /// Replaces the documents 1 and 2 by the same number, in one transaction.
 async fn write_both(client: &Client, number: u64) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    let write = |transaction: std::sync::Arc<dyn phyllo::store::Transaction>| -> BoxFuture<'static, _> {
-        Box::pin(async move {
-            let leaves = Leaves::from_json(&format!(r#"{{"n": [{number}, {number}]}}"#))?;
-            for id in [1, 2] {
-                let document = DocumentKey::new("D", DocumentId::Integer(id))?;
-                put(&*transaction, &document, &leaves, Existing::Replace).await?;
-            }
-            Ok(Outcome::Commit(()))
-        })
-    };
-    client.database.transact(deadline, write).await.expect("both are written");
+    let write =
+        |transaction: std::sync::Arc<dyn phyllo::store::Transaction>| -> BoxFuture<'static, _> {
+            Box::pin(async move {
+                let leaves = Leaves::from_json(&format!(r#"{{"n": [{number}, {number}]}}"#))?;
+                for id in [1, 2] {
+                    let document = DocumentKey::new("D", DocumentId::Integer(id))?;
+                    put(&*transaction, &document, &leaves, Existing::Replace).await?;
+                }
+                Ok(Outcome::Commit(()))
+            })
+        };
+    client
+        .database
+        .transact(deadline, write)
+        .await
+        .expect("both are written");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -50,8 +55,15 @@ async fn a_query_never_sees_one_of_two_documents_that_were_written_together_with
         let (a, b) = (&data["a"], &data["b"]);
         assert_eq!((&a["version"], &a["value"]), (&b["version"], &b["value"]));
         assert_eq!(a["children"], b["document"]["children"]);
-        assert_eq!(a["children"]["nodes"][0]["children"]["nodes"][1]["value"], a["value"]);
-        assert!(seen.last().is_none_or(|last| last.as_u64() <= a["value"].as_u64()), "time goes on");
+        assert_eq!(
+            a["children"]["nodes"][0]["children"]["nodes"][1]["value"],
+            a["value"]
+        );
+        assert!(
+            seen.last()
+                .is_none_or(|last| last.as_u64() <= a["value"].as_u64()),
+            "time goes on"
+        );
         seen.push(a["value"].clone());
     }
     writer.await.expect("the writer ends");
@@ -76,7 +88,10 @@ async fn of_many_that_insert_the_same_id_one_succeeds() {
         if response["errors"] == Value::Null {
             won.push(at);
         } else {
-            assert_eq!(response["errors"][0]["extensions"]["code"], json!("ALREADY_EXISTS"));
+            assert_eq!(
+                response["errors"][0]["extensions"]["code"],
+                json!("ALREADY_EXISTS")
+            );
         }
     }
     assert_eq!(won.len(), 1);

@@ -45,7 +45,9 @@ pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
     let observed = Observed::new(engine);
     let operations = observed.operations();
     let deadline = Instant::now() + Duration::from_secs(30);
-    let database = Database::open(Arc::new(observed), deadline).await.expect("the database opens");
+    let database = Database::open(Arc::new(observed), deadline)
+        .await
+        .expect("the database opens");
     Client {
         graphql: GraphQl::new(database.clone()),
         database,
@@ -60,7 +62,12 @@ impl Client {
     }
 
     /// The response of an operation, by name, and whether it was executed.
-    pub(crate) async fn named(&self, query: &str, name: Option<&str>, variables: impl Display) -> (bool, String) {
+    pub(crate) async fn named(
+        &self,
+        query: &str,
+        name: Option<&str>,
+        variables: impl Display,
+    ) -> (bool, String) {
         let (query, name) = (json!(query), json!(name));
         let body = format!(r#"{{"query":{query},"operationName":{name},"variables":{variables}}}"#);
         let answer = match Request::from_json(&Bytes::from(body)) {
@@ -71,7 +78,10 @@ impl Client {
             Answer::Executed(bytes) => (true, bytes),
             Answer::Refused(bytes) | Answer::MutationRefused(bytes) => (false, bytes),
         };
-        (executed, String::from_utf8(bytes).expect("a response is UTF-8"))
+        (
+            executed,
+            String::from_utf8(bytes).expect("a response is UTF-8"),
+        )
     }
 
     /// The whole response.
@@ -98,17 +108,24 @@ impl Client {
     pub(crate) async fn insert(&self, id: &str, document: impl Display) {
         let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
         let id = json!(id);
-        let response = self.ask(query, format!(r#"{{"id":{id},"d":{document}}}"#)).await;
+        let response = self
+            .ask(query, format!(r#"{{"id":{id},"d":{document}}}"#))
+            .await;
         assert_eq!(response, json!({"data": {"insertDocument": {"id": id}}}));
     }
 
     /// The JSON text of a document, as it stands in the response.
     pub(crate) async fn stored(&self, id: &str) -> String {
-        let response = self.text("query($id: ID!) { document(id: $id) { value } }", json!({"id": id}));
+        let response = self.text(
+            "query($id: ID!) { document(id: $id) { value } }",
+            json!({"id": id}),
+        );
         let response = response.await;
         let value = response.strip_prefix(r#"{"data":{"document":{"value":"#);
         let value = value.and_then(|value| value.strip_suffix("}}}"));
-        value.unwrap_or_else(|| panic!("no document: {response}")).to_owned()
+        value
+            .unwrap_or_else(|| panic!("no document: {response}"))
+            .to_owned()
     }
 
     /// What was asked of the store so far.
@@ -140,7 +157,9 @@ impl Client {
 
     /// Asserts that the server goes on.
     pub(crate) async fn assert_serves(&self) {
-        let data = self.data("{ __typename document(id: \"nobody\") { kind } }", NONE).await;
+        let data = self
+            .data("{ __typename document(id: \"nobody\") { kind } }", NONE)
+            .await;
         assert_eq!(data, json!({"__typename": "Query", "document": null}));
     }
 }

@@ -1,24 +1,24 @@
 //! Group commit: who may write, what is synced, and what readers see.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
 use redb::{Database, Durability, ReadOnlyTable, ReadableDatabase};
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-use super::table::{Bytes, ENGINE, LAST_COMMIT, PAIRS, fault};
+use super::open::Opened;
+use super::progress::Progress;
+use super::table::{Bytes, PAIRS, fault};
 use super::transaction::EmbeddedTransaction;
 use crate::error::{Error, Result};
 
 /// A snapshot that readers share; everything in it is synced.
-pub(super) struct Published(ReadOnlyTable<Bytes, Bytes>);
-
-impl Published {
-    pub(super) fn table(&self) -> &ReadOnlyTable<Bytes, Bytes> {
-        &self.0
-    }
+pub(super) struct Published {
+    pub(super) table: ReadOnlyTable<Bytes, Bytes>,
+    pub(super) progress: Progress,
 }
 
 /// The right to write, which one transaction has at a time.
@@ -27,32 +27,27 @@ pub(super) struct Writer {
     pub(super) last_commit: u64,
 }
 
-#[derive(Clone)]
-struct Progress {
-    synced: u64,
-    failure: Option<Error>,
-}
-
 pub(super) struct Committer {
     published: ArcSwap<Published>,
     writer: Arc<AsyncMutex<Writer>>,
-    progress: watch::Sender<Progress>,
+    pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     database: Database,
 }
 
 impl Committer {
-    pub(super) fn start(database: Database) -> Result<Arc<Self>> {
-        let last_commit = prepare(&database)?;
+    pub(super) fn start(opened: Opened) -> Result<Arc<Self>> {
+        let Opened {
+            database,
+            last_commit,
+        } = opened;
+        let progress = Progress::new(last_commit);
         let (wake, woken) = channel();
         let committer = Arc::new(Self {
-            published: ArcSwap::from_pointee(snapshot(&database)?),
+            published: ArcSwap::from_pointee(snapshot(&database, progress.clone())?),
             writer: Arc::new(AsyncMutex::new(Writer { last_commit })),
-            progress: watch::Sender::new(Progress {
-                synced: last_commit,
-                failure: None,
-            }),
+            progress,
             wake: Mutex::new(Some(wake)),
             thread: Mutex::new(None),
             database,
@@ -66,38 +61,29 @@ impl Committer {
         Ok(committer)
     }
 
-    /// Syncs what is committed and ends the thread.
+    /// Syncs what is committed and ends the thread. A transaction that outlives it can no longer
+    /// be committed.
     pub(super) fn stop(&self) {
         lock(&self.wake).take();
-        if let Some(thread) = lock(&self.thread).take() {
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
             // A panic of that thread was printed when it happened.
             let _ended = thread.join();
         }
+        self.progress.close();
     }
 
     pub(super) fn published(&self) -> Result<Arc<Published>> {
-        self.check()?;
+        self.progress.check()?;
         Ok(self.published.load_full())
     }
 
     pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
         let writer = self.writer.clone().lock_owned().await;
-        self.check()?;
-        let transaction = self.database.begin_write().map_err(fault)?;
+        self.progress.check()?;
+        let transaction = self.database.begin_write();
+        let transaction = transaction.map_err(|error| self.progress.fault(error))?;
         Ok(EmbeddedTransaction::new(self.clone(), writer, transaction))
-    }
-
-    /// Returns when the commit of this number is synced.
-    pub(super) async fn synced(&self, commit: u64) -> Result<()> {
-        let mut progress = self.progress.subscribe();
-        let settled = progress
-            .wait_for(|progress| progress.synced >= commit || progress.failure.is_some())
-            .await
-            .map_err(fault)?;
-        match &settled.failure {
-            Some(failure) if settled.synced < commit => Err(failure.clone()),
-            _ => Ok(()),
-        }
     }
 
     /// Has the commits so far synced, soon.
@@ -110,39 +96,20 @@ impl Committer {
 
     /// Stops answering for good.
     pub(super) fn fail(&self, detail: &str) -> Error {
-        let failure = Error::unavailable(
-            "the store has failed and takes no more requests until it is opened anew",
-            detail,
-        );
-        self.progress.send_modify(|progress| {
-            progress.failure.get_or_insert_with(|| failure.clone());
-        });
-        failure
-    }
-
-    pub(super) async fn failed(&self) -> Error {
-        let mut progress = self.progress.subscribe();
-        let failed = progress
-            .wait_for(|progress| progress.failure.is_some())
-            .await;
-        let failure = failed.ok().and_then(|progress| progress.failure.clone());
-        failure.unwrap_or_else(|| fault("the store is closed"))
-    }
-
-    fn check(&self) -> Result<()> {
-        match &self.progress.borrow().failure {
-            Some(failure) => Err(failure.clone()),
-            None => Ok(()),
-        }
+        self.progress.fail(detail)
     }
 
     fn sync_when_woken(&self, woken: &Receiver<()>) {
         while woken.recv().is_ok() {
             while woken.try_recv().is_ok() {}
-            if let Err(error) = self.sync() {
-                self.fail(&error.to_string());
-                return;
-            }
+            let synced = catch_unwind(AssertUnwindSafe(|| self.sync()));
+            let failure = match synced {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "the thread that syncs has panicked".to_owned(),
+            };
+            self.fail(&failure);
+            return;
         }
     }
 
@@ -151,7 +118,7 @@ impl Committer {
     fn sync(&self) -> Result<()> {
         let writer: OwnedMutexGuard<Writer> = blocking_lock(&self.writer);
         let last_commit = writer.last_commit;
-        if self.progress.borrow().synced == last_commit {
+        if self.progress.is_synced(last_commit) {
             return Ok(());
         }
         let mut transaction = self.database.begin_write().map_err(fault)?;
@@ -159,10 +126,10 @@ impl Committer {
             .set_durability(Durability::Immediate)
             .map_err(fault)?;
         transaction.commit().map_err(fault)?;
-        self.published.store(Arc::new(snapshot(&self.database)?));
+        let published = snapshot(&self.database, self.progress.clone())?;
+        self.published.store(Arc::new(published));
         drop(writer);
-        self.progress
-            .send_modify(|progress| progress.synced = last_commit);
+        self.progress.advance(last_commit);
         Ok(())
     }
 }
@@ -172,27 +139,10 @@ fn blocking_lock(writer: &Arc<AsyncMutex<Writer>>) -> OwnedMutexGuard<Writer> {
     writer.clone().blocking_lock_owned()
 }
 
-/// Makes the tables of a new store; returns the number of the last commit.
-fn prepare(database: &Database) -> Result<u64> {
+fn snapshot(database: &Database, progress: Progress) -> Result<Published> {
     let read = database.begin_read().map_err(fault)?;
-    if let (Ok(engine), Ok(_)) = (read.open_table(ENGINE), read.open_table(PAIRS)) {
-        let last_commit = engine.get(LAST_COMMIT).map_err(fault)?;
-        return Ok(last_commit.map_or(0, |number| number.value()));
-    }
-    let transaction = database.begin_write().map_err(fault)?;
-    transaction.open_table(PAIRS).map_err(fault)?;
-    transaction
-        .open_table(ENGINE)
-        .map_err(fault)?
-        .insert(LAST_COMMIT, 0)
-        .map_err(fault)?;
-    transaction.commit().map_err(fault)?;
-    Ok(0)
-}
-
-fn snapshot(database: &Database) -> Result<Published> {
-    let read = database.begin_read().map_err(fault)?;
-    Ok(Published(read.open_table(PAIRS).map_err(fault)?))
+    let table = read.open_table(PAIRS).map_err(fault)?;
+    Ok(Published { table, progress })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -7,7 +7,9 @@
 
 mod commit;
 mod open;
+mod progress;
 mod table;
+mod tentative;
 mod transaction;
 
 use std::path::Path;
@@ -52,8 +54,7 @@ impl Embedded {
         options: EmbeddedOptions,
         repairing: impl Fn(f64) + Send + 'static,
     ) -> Result<Self> {
-        let database = open::open(directory, options, repairing)?;
-        Self::new(database)
+        Self::new(open::open(directory, options, repairing)?)
     }
 
     /// The engine on a storage backend of one's own; tests make it fail.
@@ -61,13 +62,12 @@ impl Embedded {
     /// # Errors
     /// `UNAVAILABLE`: the backend does not hold a store, or fails.
     pub fn on_backend(backend: impl redb::StorageBackend) -> Result<Self> {
-        let database = redb::Builder::new().create_with_backend(backend);
-        Self::new(database.map_err(|error| open::refused("the backend", &error))?)
+        Self::new(open::on_backend(backend)?)
     }
 
-    fn new(database: redb::Database) -> Result<Self> {
+    fn new(opened: open::Opened) -> Result<Self> {
         Ok(Self {
-            committer: Committer::start(database)?,
+            committer: Committer::start(opened)?,
         })
     }
 }
@@ -97,20 +97,20 @@ impl Store for Embedded {
     }
 
     async fn failed(&self) -> Error {
-        self.committer.failed().await
+        self.committer.progress.failed().await
     }
 }
 
 #[async_trait]
 impl Read for Published {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        table::get(self.table(), key)
+        table::get(&self.table, key).map_err(|error| self.progress.fault(error))
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
             tokio::task::yield_now().await;
         }
-        table::range(self.table(), range)
+        table::range(&self.table, range).map_err(|error| self.progress.fault(error))
     }
 }

@@ -1,72 +1,173 @@
 //! Opening a directory, and saying plainly why it cannot be opened.
 
-use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::RefCell;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Once;
 
-use redb::{Builder, Database, DatabaseError, StorageError};
+use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
 use super::EmbeddedOptions;
-use crate::error::{Error, Result};
+use super::table::{ENGINE, LAST_COMMIT, PAIRS};
+use super::tentative::TentativeFile;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The file in a store's directory that holds the data.
 pub const FILE_NAME: &str = "phyllo.redb";
+
+/// A store that is in order.
+pub(super) struct Opened {
+    pub(super) database: Database,
+    pub(super) last_commit: u64,
+}
 
 pub(super) fn open(
     directory: &Path,
     options: EmbeddedOptions,
     repairing: impl Fn(f64) + Send + 'static,
-) -> Result<Database> {
+) -> Result<Opened> {
     fs::create_dir_all(directory).map_err(|error| {
-        unavailable(directory, &format!("the directory cannot be made: {error}"))
+        let why = format!("the directory cannot be made: {error}");
+        unavailable(&directory.display().to_string(), &why)
     })?;
     let path = directory.join(FILE_NAME);
-    let opened = catch_unwind(AssertUnwindSafe(|| {
-        Builder::new()
+    attempt(&path.display().to_string(), || {
+        let new = !path.exists();
+        let file = TentativeFile::new(
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&path)?,
+        )?;
+        let mut builder = Builder::new();
+        builder
             .set_cache_size(options.cache_bytes)
-            .set_repair_callback(move |session| repairing(session.progress()))
-            .create(&path)
-    }));
-    match opened {
-        Ok(Ok(database)) => Ok(database),
-        Ok(Err(error)) => Err(refused(&path.display().to_string(), &error)),
-        Err(_) => Err(damaged(&path.display().to_string(), "its structure")),
+            .set_repair_callback(move |session| repairing(session.progress()));
+        let opened = prepare(builder.create_with_backend(file.clone())?)?;
+        file.settle()?;
+        if new {
+            sync_name(directory)?;
+        }
+        Ok(opened)
+    })
+}
+
+pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {
+    attempt("on the backend", || {
+        prepare(Builder::new().create_with_backend(backend)?)
+    })
+}
+
+/// Makes the tables of a new store; finds the number of the last commit of an old one.
+fn prepare(database: Database) -> Result<Opened, redb::Error> {
+    let read = database.begin_read()?;
+    let last_commit = if read.list_tables()?.next().is_none() {
+        let transaction = database.begin_write()?;
+        transaction.open_table(PAIRS)?;
+        transaction.open_table(ENGINE)?.insert(LAST_COMMIT, 0)?;
+        transaction.commit()?;
+        0
+    } else {
+        read.open_table(PAIRS)?;
+        let last_commit = read.open_table(ENGINE)?.get(LAST_COMMIT)?;
+        last_commit.map(|number| number.value()).ok_or_else(|| {
+            redb::Error::Corrupted("it does not say how many commits it holds".to_owned())
+        })?
+    };
+    Ok(Opened {
+        database,
+        last_commit,
+    })
+}
+
+/// A file is found after a crash only if its directory is synced, and a directory only if the one
+/// above it is.
+fn sync_name(directory: &Path) -> io::Result<()> {
+    let directory = directory.canonicalize()?;
+    for directory in directory.ancestors().take(2) {
+        File::open(directory)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Says why a store cannot be opened. redb panics over some damage.
+fn attempt(place: &str, open: impl FnOnce() -> Result<Opened, redb::Error>) -> Result<Opened> {
+    match quietly(open) {
+        Ok(opened) => opened.map_err(|error| refused(place, &error)),
+        Err(panic) => Err(damaged(place, &panic)),
     }
 }
 
-pub(super) fn refused(place: &str, error: &DatabaseError) -> Error {
+fn refused(place: &str, error: &redb::Error) -> Error {
     let why = match error {
-        DatabaseError::DatabaseAlreadyOpen => {
+        redb::Error::DatabaseAlreadyOpen => {
             "another process holds it; if that is a Phyllo server, use this command with the \
              same --store and it goes through the server"
                 .to_owned()
         }
-        DatabaseError::Storage(StorageError::Corrupted(what)) => return damaged(place, what),
-        DatabaseError::Storage(StorageError::Io(error))
-            if error.kind() == std::io::ErrorKind::InvalidData =>
+        redb::Error::Corrupted(what) => return damaged(place, what),
+        redb::Error::TableDoesNotExist(_)
+        | redb::Error::TableTypeMismatch { .. }
+        | redb::Error::TableIsMultimap(_)
+        | redb::Error::TypeDefinitionChanged { .. } => {
+            return damaged(place, &error.to_string());
+        }
+        redb::Error::Io(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
+            ) =>
         {
             return damaged(place, &error.to_string());
         }
-        DatabaseError::Storage(StorageError::Io(error)) => error.to_string(),
-        DatabaseError::UpgradeRequired(format) => {
+        redb::Error::Io(error) => error.to_string(),
+        redb::Error::UpgradeRequired(format) => {
             format!("it has the file format {format} of an older program")
         }
         other => other.to_string(),
     };
-    Error::unavailable(format!("the store {place} cannot be opened: {why}"), "")
+    unavailable(place, &why)
 }
 
 fn damaged(place: &str, what: &str) -> Error {
-    Error::unavailable(
-        format!(
-            "the store {place} cannot be opened: it is damaged, or no Phyllo store ({what}). \
-             It was left as it is; restore it from a backup"
-        ),
-        "",
-    )
+    let why = format!(
+        "it is damaged, or no Phyllo store ({what}). It was left as it is; restore it from a backup"
+    );
+    unavailable(place, &why)
 }
 
-fn unavailable(directory: &Path, why: &str) -> Error {
-    let place = directory.display();
-    Error::unavailable(format!("the store {place} cannot be opened: {why}"), "")
+fn unavailable(place: &str, why: &str) -> Error {
+    let message = format!("the store {place} cannot be opened: {why}");
+    Error::new(ErrorKind::Unavailable, message)
+}
+
+thread_local! {
+    /// In a thread that runs [`quietly`]: the panics so far.
+    static PANICS: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`; the text of its panic is the error and is not printed.
+fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            let noted = PANICS.with_borrow_mut(|panics| {
+                panics.as_mut().map(|text| {
+                    text.push_str(&panic.to_string());
+                })
+            });
+            if noted.is_none() {
+                print(panic);
+            }
+        }));
+    });
+    PANICS.set(Some(String::new()));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let panics = PANICS.take().unwrap_or_default();
+    done.map_err(|_| panics)
 }

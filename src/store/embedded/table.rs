@@ -4,7 +4,7 @@ use redb::{CursorError, ReadableTable, StorageError, Table, TableDefinition};
 use std::ops::Bound;
 
 use super::super::{Batch, RangeRead};
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// All pairs of the store.
 pub(super) const PAIRS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pairs");
@@ -20,23 +20,24 @@ pub(super) fn fault(error: impl std::fmt::Display) -> Error {
     Error::unavailable("the store cannot be read or written", error.to_string())
 }
 
-pub(super) fn get(table: &impl ReadableTable<Bytes, Bytes>, key: &[u8]) -> Result<Option<Vec<u8>>> {
-    let value = table.get(key).map_err(fault)?;
+pub(super) fn get(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    key: &[u8],
+) -> Result<Option<Vec<u8>>, StorageError> {
+    let value = table.get(key)?;
     Ok(value.map(|value| value.value().to_vec()))
 }
 
 pub(super) fn range(
     table: &impl ReadableTable<Bytes, Bytes>,
     range: RangeRead<'_>,
-) -> Result<Batch> {
+) -> Result<Batch, StorageError> {
     let mut batch = Batch::default();
     let pairs_max = range.batch_pairs_max();
     if range.begin >= range.end || pairs_max == 0 {
         return Ok(batch);
     }
-    let mut found = table
-        .range::<&[u8]>(range.begin..range.end)
-        .map_err(fault)?;
+    let mut found = table.range::<&[u8]>(range.begin..range.end)?;
     loop {
         let next = if range.reverse {
             found.next_back()
@@ -46,7 +47,7 @@ pub(super) fn range(
         let Some(pair) = next else {
             return Ok(batch);
         };
-        let (key, value) = pair.map_err(fault)?;
+        let (key, value) = pair?;
         batch.pairs.push(key.value(), value.value());
         if batch.is_full(pairs_max) {
             batch.more = batch.pairs.len() < range.pairs_max;

@@ -10,7 +10,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::super::{Batch, RangeRead, Read, Transaction};
 use super::commit::{Committer, Writer};
-use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS, fault};
+use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 
@@ -37,6 +37,8 @@ struct Pending {
     /// Keys whose value or name is not known before the commit.
     stamped: BTreeSet<Vec<u8>>,
     written_bytes: usize,
+    /// Whether there was any write: one of an empty key has no bytes.
+    wrote: bool,
 }
 
 struct Write {
@@ -82,7 +84,7 @@ impl EmbeddedTransaction {
     fn read<T>(
         &self,
         readable: impl FnOnce(&Pending) -> bool,
-        read: impl FnOnce(&Table<'_, Bytes, Bytes>) -> Result<T>,
+        read: impl FnOnce(&Table<'_, Bytes, Bytes>) -> Result<T, StorageError>,
     ) -> Result<T> {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
@@ -91,25 +93,30 @@ impl EmbeddedTransaction {
                 "a transaction read a key whose versionstamp it had written",
             ));
         }
-        let mut table = open.transaction.open_table(PAIRS).map_err(fault)?;
+        let progress = &self.committer.progress;
+        let table = open.transaction.open_table(PAIRS);
+        let mut table = table.map_err(|error| progress.fault(error))?;
         if !open.pending.writes.is_empty() {
             open.pending
                 .apply(&mut table)
                 .map_err(|error| self.committer.fail(&error.to_string()))?;
         }
-        read(&table)
+        read(&table).map_err(|error| progress.fault(error))
     }
 
     fn commit_unsynced(&self) -> Result<Option<u64>> {
         let Some(open) = self.lock().take() else {
             return Err(over());
         };
+        // Locals are dropped in the reverse of this order: the next writer begins when this one
+        // is undone.
         let Open {
-            mut transaction,
-            mut pending,
             mut writer,
+            mut pending,
+            mut transaction,
         } = open;
-        if pending.written_bytes == 0 {
+        self.committer.progress.check()?;
+        if !pending.wrote {
             return Ok(None);
         }
         let number = writer.last_commit + 1;
@@ -214,17 +221,17 @@ impl Transaction for EmbeddedTransaction {
 
     async fn commit(&self) -> Result<Version> {
         let Some(number) = self.commit_unsynced()? else {
-            self.committer.synced(self.base).await?;
+            self.committer.progress.reaches(self.base).await?;
             return Ok(version(self.base));
         };
         self.committer.wake();
-        self.committer.synced(number).await?;
+        self.committer.progress.reaches(number).await?;
         Ok(version(number))
     }
 
     async fn abort(&self) -> Result<()> {
         drop(self.lock().take());
-        self.committer.synced(self.base).await
+        self.committer.progress.reaches(self.base).await
     }
 }
 
@@ -234,6 +241,7 @@ impl Pending {
         let key = append(&mut self.bytes, key);
         let what = what(&mut self.bytes);
         self.written_bytes += self.bytes.len() - before;
+        self.wrote = true;
         self.writes.push(Write { key, what });
     }
 

@@ -1,0 +1,123 @@
+//! A load of HTTP requests: connections that each send the same request, read the whole response,
+//! and send it again.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::runtime;
+
+/// A POST of JSON, as bytes on the wire.
+pub fn post(path: &str, body: &str) -> Vec<u8> {
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// A GraphQL request, as bytes on the wire.
+pub fn graphql(query: &str, variables: &str) -> Vec<u8> {
+    let query = query.replace('"', "\\\"");
+    post(
+        "/graphql",
+        &format!("{{\"query\":\"{query}\",\"variables\":{variables}}}"),
+    )
+}
+
+/// Sends `request` on `connections` connections at the same time for `time`, from a thread of its
+/// own; returns responses per second.
+pub fn rate(address: SocketAddr, request: &[u8], connections: usize, time: Duration) -> f64 {
+    let request: Arc<[u8]> = request.into();
+    let client = thread::spawn(move || {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        runtime
+            .expect("a runtime")
+            .block_on(run(address, request, connections, time))
+    });
+    client.join().expect("the load ran")
+}
+
+async fn run(address: SocketAddr, request: Arc<[u8]>, connections: usize, time: Duration) -> f64 {
+    let stop = Arc::new(AtomicBool::new(false));
+    let responses = Arc::new(AtomicU64::new(0));
+    let clients: Vec<_> = (0..connections)
+        .map(|_| {
+            let (request, stop, responses) = (request.clone(), stop.clone(), responses.clone());
+            tokio::spawn(async move {
+                let mut connection = Connection::open(address).await;
+                while !stop.load(Relaxed) {
+                    connection.ask(&request).await;
+                    responses.fetch_add(1, Relaxed);
+                }
+            })
+        })
+        .collect();
+    let begin = Instant::now();
+    tokio::time::sleep(time).await;
+    let rate = responses.load(Relaxed) as f64 / begin.elapsed().as_secs_f64();
+    stop.store(true, Relaxed);
+    for client in clients {
+        client.await.expect("every request was answered");
+    }
+    rate
+}
+
+/// One keep-alive connection.
+pub struct Connection {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Connection {
+    /// Connects.
+    pub async fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address)
+            .await
+            .expect("the server listens");
+        stream.set_nodelay(true).expect("a socket");
+        Self {
+            stream,
+            read: Vec::with_capacity(1 << 16),
+        }
+    }
+
+    /// Sends a request and reads its response to the end; returns the body.
+    pub async fn ask(&mut self, request: &[u8]) -> &[u8] {
+        self.stream.write_all(request).await.expect("sent");
+        self.read.clear();
+        let (body, length) = loop {
+            self.more().await;
+            if let Some(head) = memchr::memmem::find(&self.read, b"\r\n\r\n") {
+                break (head + 4, content_length(&self.read[..head]));
+            }
+        };
+        while self.read.len() < body + length {
+            self.more().await;
+        }
+        &self.read[body..]
+    }
+
+    async fn more(&mut self) {
+        let read = self.stream.read_buf(&mut self.read).await.expect("read");
+        assert!(read > 0, "the server hung up");
+    }
+}
+
+fn content_length(head: &[u8]) -> usize {
+    assert!(
+        head.starts_with(b"HTTP/1.1 200"),
+        "{}",
+        String::from_utf8_lossy(head)
+    );
+    let head = head.to_ascii_lowercase();
+    let name = b"content-length: ";
+    let at = memchr::memmem::find(&head, name).expect("a length") + name.len();
+    let digits = head[at..].iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |length, digit| 10 * length + usize::from(digit - b'0'))
+}

@@ -1,0 +1,202 @@
+//! A database that a command works on: one that it holds itself, or one that a server holds.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::time::{Instant, sleep};
+
+use super::arguments::WrittenPath;
+use super::client::{Client, Records};
+use super::failed;
+use super::output::say;
+use crate::database::{Collection, Database, DocumentKey, Foreign, Part, Put, Scan, Scanned};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
+use crate::server::local::operations::{self, NewDocument, Policy};
+use crate::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs};
+
+/// The way to a database. Both ways do and answer the same.
+pub(super) enum Access {
+    /// This process holds the store.
+    Direct(Database),
+    /// Another process holds it and serves it.
+    Through(Client),
+}
+
+/// Whether a command makes the store that it does not find.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Fail,
+    Create,
+}
+
+impl Access {
+    /// Opens the store in `directory`, through the server that holds it where there is one.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it and does not share
+    /// it, or it cannot be opened.
+    pub(super) async fn open(directory: &Path, missing: Missing) -> Result<Self> {
+        let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
+        loop {
+            if let Some(client) = Client::connect(directory).await? {
+                return Ok(Self::Through(client));
+            }
+            if !directory.join(FILE_NAME).exists() && missing == Missing::Fail {
+                return Err(no_store(directory));
+            }
+            if !is_held(directory) {
+                let store = Arc::new(open_store(directory, EmbeddedOptions::default())?);
+                let database = Database::open(store, Instant::now() + REQUEST_TIME_MAX).await?;
+                return Ok(Self::Direct(database));
+            }
+            // It may be a server that is about to make its socket, or a command that is soon done.
+            if Instant::now() >= deadline {
+                return Err(held(directory));
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Stores a batch in one transaction: [`operations::put_batch`]. `texts` are the documents'
+    /// own, in the same order.
+    pub(super) async fn put_batch(
+        &self,
+        collection: &str,
+        documents: Vec<NewDocument>,
+        texts: &[Vec<u8>],
+        policy: Policy,
+    ) -> Result<Vec<Result<Put>>> {
+        match self {
+            Self::Direct(database) => {
+                operations::put_batch(database, collection, Arc::new(documents), policy).await
+            }
+            Self::Through(client) => {
+                let ids = documents.iter().map(|document| &document.id);
+                client.put_batch(collection, ids.zip(texts), policy).await
+            }
+        }
+    }
+
+    /// The JSON at a place of a document; none if nothing is stored there.
+    pub(super) async fn get(
+        &self,
+        document: DocumentKey,
+        path: WrittenPath,
+    ) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Direct(database) => operations::get(database, document, path.path).await,
+            Self::Through(client) => client.get(&document, &path.text).await,
+        }
+    }
+
+    /// The pairs at a place of a document.
+    pub(super) async fn pairs(&self, document: DocumentKey, path: WrittenPath) -> Result<Pairs> {
+        match self {
+            Self::Direct(database) => {
+                let part = operations::part(database, document, path.path).await?;
+                let mut pairs = Pairs::default();
+                for (key, value) in part.iter().flat_map(Part::pairs) {
+                    pairs.push(key, value);
+                }
+                Ok(pairs)
+            }
+            Self::Through(client) => client.pairs(&document, &path.text).await,
+        }
+    }
+
+    /// The collections that hold a document.
+    pub(super) async fn collections(&self) -> Result<Vec<Collection>> {
+        match self {
+            Self::Direct(database) => operations::collections(database).await,
+            Self::Through(client) => client.collections().await,
+        }
+    }
+
+    /// All documents of a collection.
+    pub(super) async fn scan(&self, collection: &str) -> Result<Documents> {
+        match self {
+            Self::Direct(database) => operations::scan(database, collection)
+                .await
+                .map(Documents::Direct),
+            Self::Through(client) => client.export(collection).await.map(Documents::Through),
+        }
+    }
+}
+
+/// The documents of a collection, one after another.
+pub(super) enum Documents {
+    Direct(Scan),
+    Through(Records),
+}
+
+impl Documents {
+    /// The next one; none after the last.
+    pub(super) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
+        match self {
+            Self::Direct(scan) => scan.next().await,
+            Self::Through(records) => records.next().await,
+        }
+    }
+}
+
+/// Opens the store and shows on standard error how far putting it in order is, if it was not
+/// closed.
+///
+/// # Errors
+/// As [`Embedded::open`].
+pub(super) fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
+    let bar = ProgressBar::no_length();
+    bar.set_style(
+        ProgressStyle::with_template("{msg} {bar:30} {percent}%").expect("a valid template"),
+    );
+    let repairing = bar.clone();
+    let opened = Embedded::open(directory, options, move |progress| {
+        if repairing.length().is_none() {
+            repairing.set_length(100);
+            let message = "the store was not closed; putting it in order";
+            repairing.set_message(message);
+            if repairing.is_hidden() {
+                say(format_args!("{message}"));
+            }
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and 100"
+        )]
+        repairing.set_position((100.0 * progress.clamp(0.0, 1.0)) as u64);
+    });
+    bar.finish_and_clear();
+    opened
+}
+
+/// Whether another process has the store's lock.
+fn is_held(directory: &Path) -> bool {
+    let Ok(file) = File::open(directory.join(FILE_NAME)) else {
+        return false;
+    };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+fn no_store(directory: &Path) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!(
+            "there is no store in {}; `phyllo import` and `phyllo serve` make one, and --store \
+             says where it is",
+            directory.display()
+        ),
+    )
+}
+
+fn held(directory: &Path) -> Error {
+    failed(format!(
+        "another process holds the store {} and does not share it: a command such as an import \
+         that is not done yet, or a server that is starting or stopping; try again later",
+        directory.display()
+    ))
+}

@@ -1,0 +1,265 @@
+//! What can be said on the command line, and what `--help` tells about it.
+
+#![expect(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "the comments are read in a terminal"
+)]
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::database::{Existing, check_collection};
+use crate::document::id::DocumentId;
+use crate::document::path::Path;
+use crate::error::Result;
+use crate::limits::BODY_BYTES_MAX;
+
+/// A GraphQL server for JSON documents that are read and written by path.
+///
+/// A store is a directory. `import` and `serve` make it; every command finds it by --store, and
+/// works while a server runs on it, through that server.
+#[derive(Debug, Parser)]
+#[command(
+    name = "phyllo",
+    version,
+    after_help = "\
+To begin:
+  phyllo import people.json      store a document, an array of documents, or lines of them
+  phyllo get people-1 /name      read a part of the first one
+  phyllo serve                   serve them all over GraphQL, with a page to explore them
+
+Exit codes: 0 done, 1 failed, 2 the command line means nothing."
+)]
+pub(super) struct Arguments {
+    /// The directory of the store
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "PHYLLO_STORE",
+        default_value = "./phyllo-data"
+    )]
+    pub(super) store: PathBuf,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Serve(Serve),
+    Import(Import),
+    Export(Export),
+    Get(Get),
+    Pairs(Pairs),
+    /// Print the collections that hold a document, and how many
+    Collections,
+    /// Print the GraphQL schema
+    Schema,
+}
+
+/// Serve the store over HTTP and GraphQL
+///
+/// The store is made if there is none. The server stops on SIGINT and SIGTERM, once what it has
+/// accepted is answered. It logs to standard error; RUST_LOG says how much (for example
+/// RUST_LOG=debug).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo serve
+  phyllo serve --store /var/lib/phyllo --listen 0.0.0.0:8080")]
+pub(super) struct Serve {
+    /// The address and port to listen on
+    #[arg(
+        long,
+        value_name = "ADDR:PORT",
+        env = "PHYLLO_LISTEN",
+        default_value = "127.0.0.1:8080"
+    )]
+    pub(super) listen: SocketAddr,
+    /// The body of a request, at most, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = BODY_BYTES_MAX)]
+    pub(super) body_bytes_max: usize,
+    /// Memory for pages of the store's file, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) cache_mib: u32,
+}
+
+/// Store documents from a file or from standard input
+///
+/// The file is one JSON document, a JSON array of documents, lines with a document each (NDJSON),
+/// or what `phyllo export` wrote; which of them is told by looking, or by --format.
+///
+/// Documents are committed in batches, each whole or not at all, and what was said to be imported
+/// survives a crash. Importing the same file again replaces the documents by themselves.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Ids: a document's id is the member that --id names; without --id, the document's own `doc_id` if
+that is a string or a 64-bit integer; and without that, the file's name without its ending and
+the document's number in it (countries-1, countries-2, …; countries, if the file is one document).
+
+Examples:
+  phyllo import countries.json --id /cca3     each country under its code: \"ABW\", \"AFG\", …
+  phyllo import compat-data.json              one document, under the id compat-data
+  curl -s https://example.org/log | phyllo import - --name log --collection logs --format lines
+  phyllo export --store a | phyllo import - --store b")]
+pub(super) struct Import {
+    /// The file to read; - is standard input
+    pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) collection: Collection,
+    /// What the file consists of, instead of looking
+    #[arg(long, value_enum)]
+    pub(super) format: Option<Format>,
+    /// The member of each document that is its id, as a JSON Pointer such as /code
+    #[arg(long, value_name = "POINTER", value_parser = Path::pointer)]
+    pub(super) id: Option<Path>,
+    /// What ids that are made up begin with, instead of the file's name
+    #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(super) name: Option<String>,
+    /// What to do where a document is stored already
+    #[arg(long, value_enum, default_value_t = IfStored::Replace)]
+    pub(super) existing: IfStored,
+    /// What to do about a document that cannot be stored; either way it is reported, and the
+    /// exit code is 1
+    #[arg(long, value_enum, default_value_t = OnError::Stop)]
+    pub(super) on_error: OnError,
+}
+
+/// Print all documents of a collection
+///
+/// A line {"id": …, "document": …} each, in the order of their ids, all as they were at one
+/// moment. `phyllo import` reads it back under the same ids.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo export > backup.ndjson
+  phyllo export --collection logs --output logs.ndjson
+  phyllo export | head -3")]
+pub(super) struct Export {
+    #[command(flatten)]
+    pub(super) collection: Collection,
+    /// Write to this file, which appears once it is complete
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+}
+
+/// Print a document, or the part of it at a path, as JSON
+///
+/// Numbers come out exactly as they are stored, members of objects in the order of their names.
+/// If nothing is stored there the exit code is 1.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo get ABW
+  phyllo get ABW /languages/nld
+  phyllo get ABW '[\"latlng\", 0]'
+  phyllo get '\"42\"'                the document whose id is the string \"42\", not the integer 42")]
+pub(super) struct Get {
+    #[command(flatten)]
+    pub(super) place: Place,
+    /// Indent it, also if the output is no terminal
+    #[arg(long)]
+    pub(super) pretty: bool,
+}
+
+/// Print how a document is stored: its keys and values
+///
+/// A pair a line. Keys and values are tuples of FoundationDB's tuple layer:
+///   ("D", "ABW", "latlng", 0) → (12.5,)
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  phyllo pairs ABW
+  phyllo pairs ABW /name --hex"
+)]
+pub(super) struct Pairs {
+    #[command(flatten)]
+    pub(super) place: Place,
+    /// Print the bytes, in hexadecimal: the key, a space, and the value
+    #[arg(long)]
+    pub(super) hex: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Place {
+    /// The document's id: an integer such as 42; a JSON string such as '"42"'; any other text
+    /// is that text
+    #[arg(allow_negative_numbers = true, value_parser = DocumentId::parse)]
+    pub(super) id: DocumentId,
+    /// The place in the document: a JSON Pointer such as /name/common, or a list in JSON such as
+    /// ["name", "common"]; all of it, if left out
+    #[arg(value_parser = parse_path, default_value = "", hide_default_value = true)]
+    pub(super) path: WrittenPath,
+    #[command(flatten)]
+    pub(super) collection: Collection,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Collection {
+    /// The collection
+    #[arg(id = "collection", long = "collection", value_name = "NAME", default_value = "D", value_parser = parse_collection)]
+    pub(super) name: String,
+}
+
+/// A path, and how it was written.
+#[derive(Clone, Debug)]
+pub(super) struct WrittenPath {
+    pub(super) text: String,
+    pub(super) path: Path,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// One JSON document
+    Document,
+    /// A JSON array of documents
+    Array,
+    /// Lines of one document each (NDJSON); blank lines do not count
+    Lines,
+    /// Lines of exactly {"id": …, "document": …}, as `phyllo export` writes them
+    Export,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum IfStored {
+    /// Report the new one as an error
+    Fail,
+    /// Leave the stored one as it is
+    Skip,
+    /// Put the new one in its place
+    Replace,
+}
+
+impl From<IfStored> for Existing {
+    fn from(existing: IfStored) -> Self {
+        match existing {
+            IfStored::Fail => Self::Fail,
+            IfStored::Skip => Self::Skip,
+            IfStored::Replace => Self::Replace,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnError {
+    /// Store what comes before it, and stop
+    Stop,
+    /// Store all others
+    Continue,
+}
+
+fn parse_path(text: &str) -> Result<WrittenPath> {
+    let path = Path::parse(text)?;
+    let text = text.to_owned();
+    Ok(WrittenPath { text, path })
+}
+
+fn parse_collection(name: &str) -> Result<String> {
+    check_collection(name)?;
+    Ok(name.to_owned())
+}

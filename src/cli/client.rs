@@ -1,0 +1,202 @@
+//! The client of a server's local socket.
+
+use std::io;
+use std::path::Path;
+
+use bytes::Bytes;
+use form_urlencoded::Serializer;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+
+use super::failed;
+use crate::database::{Collection, DocumentKey, Foreign, Put, Scanned};
+use crate::document::id::DocumentId;
+use crate::error::{Error, Result};
+use crate::server::local::operations::Policy;
+use crate::server::local::{SOCKET_NAME, wire, with_short_path};
+use crate::store::Pairs;
+
+/// One connection to a server's local socket.
+pub(super) struct Client {
+    sender: Mutex<SendRequest<Full<Bytes>>>,
+}
+
+impl Client {
+    /// Connects to the server that holds the store in `directory`; none if there is no such.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: there may be one, and it cannot be reached.
+    pub(super) async fn connect(directory: &Path) -> Result<Option<Self>> {
+        let connected = with_short_path(directory, SOCKET_NAME, |path| {
+            std::os::unix::net::UnixStream::connect(path)
+        });
+        let stream = match connected {
+            Ok(stream) => stream,
+            // None was ever there, or one was there and did not come to remove its socket.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(unreachable(directory, &error)),
+        };
+        let stream = asynchronous(stream).map_err(|error| unreachable(directory, &error))?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(broken)?;
+        // What goes wrong on the connection is told to the request that waits for it.
+        tokio::spawn(connection);
+        Ok(Some(Self {
+            sender: Mutex::new(sender),
+        }))
+    }
+
+    pub(super) async fn put_batch(
+        &self,
+        collection: &str,
+        documents: impl Iterator<Item = (&DocumentId, &Vec<u8>)>,
+        policy: Policy,
+    ) -> Result<Vec<Result<Put>>> {
+        let (existing, on_error) = policy.names();
+        let query = [
+            ("collection", collection),
+            ("existing", existing),
+            ("on-error", on_error),
+        ];
+        let mut body = Vec::new();
+        for (id, text) in documents {
+            wire::write_document(&mut body, id, text);
+        }
+        let answer = self.request(Method::POST, wire::PUT_BATCH, &query, body);
+        wire::read_results(&whole(answer.await?).await?)
+    }
+
+    pub(super) async fn get(&self, document: &DocumentKey, path: &str) -> Result<Option<Vec<u8>>> {
+        let answer = self.at(wire::GET, document, path).await?;
+        if answer.status() == StatusCode::NO_CONTENT {
+            return Ok(None);
+        }
+        whole(answer).await.map(|json| Some(json.to_vec()))
+    }
+
+    pub(super) async fn pairs(&self, document: &DocumentKey, path: &str) -> Result<Pairs> {
+        let answer = self.at(wire::PAIRS, document, path).await?;
+        wire::read_pairs(&whole(answer).await?)
+    }
+
+    pub(super) async fn collections(&self) -> Result<Vec<Collection>> {
+        let answer = self.request(Method::GET, wire::COLLECTIONS, &[], Vec::new());
+        wire::read_collections(&whole(answer.await?).await?)
+    }
+
+    pub(super) async fn export(&self, collection: &str) -> Result<Records> {
+        let query = [("collection", collection)];
+        let answer = self.request(Method::GET, wire::EXPORT, &query, Vec::new());
+        Ok(Records {
+            body: answer.await?.into_body(),
+            bytes: Vec::new(),
+            at: 0,
+        })
+    }
+
+    async fn at(
+        &self,
+        route: &str,
+        document: &DocumentKey,
+        path: &str,
+    ) -> Result<Response<Incoming>> {
+        let id = document.id.to_string();
+        let query = [
+            ("collection", &*document.collection),
+            ("id", &id),
+            ("path", path),
+        ];
+        self.request(Method::GET, route, &query, Vec::new()).await
+    }
+
+    async fn request(
+        &self,
+        method: Method,
+        route: &str,
+        query: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<Response<Incoming>> {
+        let query = Serializer::new(String::new()).extend_pairs(query).finish();
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{route}?{query}"))
+            .header(http::header::HOST, "localhost")
+            .body(Full::new(Bytes::from(body)))
+            .map_err(|error| Error::internal(error.to_string()))?;
+        let mut sender = self.sender.lock().await;
+        sender.ready().await.map_err(broken)?;
+        let response = sender.send_request(request).await.map_err(broken)?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let body = whole(response).await?;
+        Err(wire::read_error(&String::from_utf8_lossy(&body)))
+    }
+}
+
+/// The records of an export, as they arrive.
+pub(super) struct Records {
+    body: Incoming,
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Records {
+    /// The next document; none after the last.
+    pub(super) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
+        loop {
+            if let Some((record, rest)) = wire::split_field(&self.bytes[self.at..]) {
+                let record = wire::Record::read(record)?;
+                self.at = self.bytes.len() - rest.len();
+                return match record {
+                    wire::Record::Document(document) => Ok(Some(Ok(document))),
+                    wire::Record::Foreign(foreign) => Ok(Some(Err(foreign))),
+                    wire::Record::End => Ok(None),
+                    wire::Record::Failed(error) => Err(error),
+                };
+            }
+            self.bytes.drain(..self.at);
+            self.at = 0;
+            let frame = self.body.frame().await.ok_or_else(wire::cut_short)?;
+            if let Ok(data) = frame.map_err(broken)?.into_data() {
+                self.bytes.extend_from_slice(&data);
+            }
+        }
+    }
+}
+
+async fn whole(response: Response<Incoming>) -> Result<Bytes> {
+    let collected = response.into_body().collect().await.map_err(broken)?;
+    Ok(collected.to_bytes())
+}
+
+fn asynchronous(stream: std::os::unix::net::UnixStream) -> io::Result<UnixStream> {
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+fn unreachable(directory: &Path, error: &io::Error) -> Error {
+    failed(format!(
+        "the server that holds the store {} cannot be reached by {SOCKET_NAME} there: {error}",
+        directory.display()
+    ))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn broken(error: hyper::Error) -> Error {
+    failed(format!(
+        "the connection to the server that holds the store is broken: {error}; whether the last \
+         write was done is not known"
+    ))
+}

@@ -1,0 +1,110 @@
+//! `phyllo export`
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tokio::task::yield_now;
+
+use super::access::{Access, Documents, Missing};
+use super::arguments::Export;
+use super::output::{Output, say};
+use super::{Done, failed};
+use crate::database::{Foreign, Scanned};
+use crate::document::json::write_string;
+use crate::error::Error;
+use crate::key::tuple_text;
+
+pub(super) async fn run(store: &Path, export: Export) -> Done {
+    let access = Access::open(store, Missing::Fail).await?;
+    let documents = access.scan(&export.collection.name).await?;
+    let Some(path) = export.output else {
+        return write_all(documents, Output::stdout()).await;
+    };
+    let name = path.display().to_string();
+    // Of a link, the file that it leads to is the one to replace.
+    let path = fs::canonicalize(&path).unwrap_or(path);
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        let opened = File::options().write(true).open(&path);
+        let device = opened.map_err(|error| cannot_write(&path, &error))?;
+        return write_all(documents, Output::new(device, name)).await;
+    }
+    let (partial, file) = Partial::create(&path).map_err(|error| cannot_write(&path, &error))?;
+    write_all(documents, Output::new(&file, name)).await?;
+    partial
+        .complete(&file)
+        .map_err(|error| cannot_write(&path, &error))?;
+    Ok(())
+}
+
+async fn write_all(mut documents: Documents, mut output: Output<impl Write>) -> Done {
+    let mut line = Vec::new();
+    let mut foreign = 0_u64;
+    while let Some(document) = documents.next().await? {
+        match document {
+            Ok(document) => {
+                write_line(&mut line, &document);
+                output.write(&line)?;
+                // Here it can be interrupted.
+                yield_now().await;
+            }
+            Err(Foreign { key }) => {
+                foreign += 1;
+                say(format_args!(
+                    "not exported: the document {}",
+                    tuple_text(&key)
+                ));
+            }
+        }
+    }
+    if foreign > 0 {
+        say(format_args!(
+            "{foreign} documents were not exported: another program stored them under ids that \
+             are neither strings nor 64-bit integers"
+        ));
+    }
+    output.finish()
+}
+
+fn write_line(line: &mut Vec<u8>, document: &Scanned) {
+    line.clear();
+    line.extend_from_slice(b"{\"id\":");
+    write_string(line, &document.id.to_string());
+    line.extend_from_slice(b",\"document\":");
+    line.extend_from_slice(&document.json);
+    line.extend_from_slice(b"}\n");
+}
+
+/// A file under another name beside the one that it will have. Dropped, it is removed.
+struct Partial {
+    partial: PathBuf,
+    path: PathBuf,
+}
+
+impl Partial {
+    fn create(path: &Path) -> std::io::Result<(Self, File)> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".partial-{}", std::process::id()));
+        let partial = path.with_file_name(name);
+        let file = File::create_new(&partial)?;
+        let path = path.to_owned();
+        Ok((Self { partial, path }, file))
+    }
+
+    /// Gives the file its name, once all of it is on the disk.
+    fn complete(self, file: &File) -> std::io::Result<()> {
+        file.sync_all()?;
+        fs::rename(&self.partial, &self.path)
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After the renaming there is nothing left to remove.
+        let _removed = fs::remove_file(&self.partial);
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    failed(format!("{} cannot be written: {error}", path.display()))
+}

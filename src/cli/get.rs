@@ -1,0 +1,64 @@
+//! `phyllo get` and `phyllo pairs`
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use super::access::{Access, Missing};
+use super::arguments::{Get, Pairs, Place};
+use super::output::Output;
+use super::{Done, pretty};
+use crate::database::DocumentKey;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{hex, tuple_text};
+
+pub(super) async fn get(store: &Path, get: Get) -> Done {
+    let document = document(&get.place)?;
+    let access = Access::open(store, Missing::Fail).await?;
+    let path = get.place.path.clone();
+    let Some(mut json) = access.get(document, path).await? else {
+        return Err(nothing(&get.place).into());
+    };
+    if get.pretty || std::io::stdout().is_terminal() {
+        json = pretty::pretty(&json)?;
+    }
+    json.push(b'\n');
+    let mut output = Output::stdout();
+    output.write(&json)?;
+    output.finish()
+}
+
+pub(super) async fn pairs(store: &Path, asked: Pairs) -> Done {
+    let document = document(&asked.place)?;
+    let access = Access::open(store, Missing::Fail).await?;
+    let pairs = access.pairs(document, asked.place.path.clone()).await?;
+    if pairs.is_empty() {
+        return Err(nothing(&asked.place).into());
+    }
+    let mut output = Output::stdout();
+    for (key, value) in pairs.iter() {
+        let line = if asked.hex {
+            format!("{} {}\n", hex(key), hex(value))
+        } else {
+            format!("{} → {}\n", tuple_text(key), tuple_text(value))
+        };
+        output.write(line.as_bytes())?;
+    }
+    output.finish()
+}
+
+fn document(place: &Place) -> Result<DocumentKey> {
+    DocumentKey::new(&*place.collection.name, place.id.clone())
+}
+
+fn nothing(place: &Place) -> Error {
+    let id = place.id.to_string();
+    let collection = &place.collection.name;
+    let at = match &*place.path.text {
+        "" => String::new(),
+        path => format!(" at the path {path}"),
+    };
+    Error::new(
+        ErrorKind::NotFound,
+        format!("nothing is stored under the id {id} in the collection {collection:?}{at}"),
+    )
+}

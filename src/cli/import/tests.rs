@@ -1,0 +1,211 @@
+//! The splitter against a parser that sees everything at once, at every size of chunk.
+
+use std::io::{self, Read};
+
+use proptest::prelude::*;
+
+use super::chunks::Place;
+use super::split::{Broken, Piece, Splitter};
+use crate::cli::arguments::Format;
+
+/// Hands out a few bytes at a time.
+struct Trickle<'t> {
+    text: &'t [u8],
+    bytes_max: usize,
+}
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.bytes_max.min(self.text.len()).min(out.len());
+        out[..bytes].copy_from_slice(&self.text[..bytes]);
+        self.text = &self.text[bytes..];
+        Ok(bytes)
+    }
+}
+
+fn split(
+    text: &[u8],
+    format: Option<Format>,
+    bytes_max: usize,
+) -> (Format, Vec<Piece>, Option<String>) {
+    let mut splitter = Splitter::new(Trickle { text, bytes_max }, format).expect("no I/O");
+    let mut pieces = Vec::new();
+    loop {
+        match splitter.next() {
+            Ok(Some(piece)) => pieces.push(piece),
+            Ok(None) => return (splitter.format(), pieces, None),
+            Err(Broken::Shape(why)) => return (splitter.format(), pieces, Some(why)),
+            Err(Broken::Io(error)) => panic!("{error}"),
+        }
+    }
+}
+
+fn check(text: &str, format: Option<Format>, expected: &[(usize, usize, &str)], broken: bool) {
+    for bytes_max in 1..=text.len() + 1 {
+        let (_, pieces, why) = split(text.as_bytes(), format, bytes_max);
+        let expected: Vec<Piece> = (1_u64..)
+            .zip(expected)
+            .map(|(number, (line, column, text))| Piece {
+                number,
+                place: Place {
+                    line: *line,
+                    column: *column,
+                },
+                text: text.as_bytes().to_vec(),
+            })
+            .collect();
+        assert_eq!(pieces, expected, "{text:?} by {bytes_max}");
+        assert_eq!(why.is_some(), broken, "{text:?} by {bytes_max}: {why:?}");
+    }
+}
+
+#[test]
+fn elements_of_an_array_end_where_their_commas_are() {
+    let array = Some(Format::Array);
+    check("[]", array, &[], false);
+    check(" [ \n ] ", array, &[], false);
+    check("\u{FEFF}[1]", array, &[(1, 2, "1")], false);
+    check(
+        "[1, \"a,]\\\"\\\\\" ,\n {\"b\":[{},[]],\"c\":\"[\"}\n,[1,2]]\n",
+        array,
+        &[
+            (1, 2, "1"),
+            (1, 5, "\"a,]\\\"\\\\\""),
+            (2, 2, "{\"b\":[{},[]],\"c\":\"[\"}"),
+            (3, 2, "[1,2]"),
+        ],
+        false,
+    );
+}
+
+#[test]
+fn what_is_wrong_with_one_element_stays_in_it() {
+    let array = Some(Format::Array);
+    check(
+        "[1,,2]",
+        array,
+        &[(1, 2, "1"), (1, 4, ""), (1, 5, "2")],
+        false,
+    );
+    check("[1,]", array, &[(1, 2, "1"), (1, 4, "")], false);
+    check("[1 2,3]", array, &[(1, 2, "1 2"), (1, 6, "3")], false);
+    check("[{]},3]", array, &[(1, 2, "{]}"), (1, 6, "3")], false);
+    check("[\"a\\\n,3]", array, &[(1, 2, "\"a\\"), (2, 2, "3")], false);
+    check("[1,2", array, &[(1, 2, "1")], true);
+    check("[1] x", array, &[(1, 2, "1")], true);
+    check("[] []", array, &[], true);
+    check("{}", array, &[], true);
+    check("", array, &[], true);
+}
+
+#[test]
+fn blank_lines_and_carriage_returns_do_not_count() {
+    check(
+        "{}\r\n\r\n \t\n  [1]  \n\"a\"",
+        Some(Format::Lines),
+        &[(1, 1, "{}"), (4, 3, "[1]"), (5, 1, "\"a\"")],
+        false,
+    );
+    check("\n\n", Some(Format::Lines), &[], false);
+}
+
+#[test]
+fn one_document_is_the_whole_stream() {
+    let document = Some(Format::Document);
+    check(" {\n}\n", document, &[(1, 2, "{\n}")], false);
+    check("", document, &[(1, 1, "")], false);
+    check("[1]\n[2]", document, &[(1, 1, "[1]\n[2]")], false);
+}
+
+fn json() -> impl Strategy<Value = String> {
+    let string = proptest::collection::vec(
+        prop_oneof![
+            Just("\\\""),
+            Just("\\\\"),
+            Just("\\n"),
+            Just("\\u00e9"),
+            Just("{"),
+            Just("}"),
+            Just("["),
+            Just("]"),
+            Just(","),
+            Just("é"),
+            Just("🎷"),
+            Just(" "),
+            Just("a"),
+        ],
+        0..6,
+    )
+    .prop_map(|parts| format!("\"{}\"", parts.concat()));
+    let space = || prop_oneof![Just(""), Just(" "), Just("\n"), Just("\r\n\t")];
+    let leaf = prop_oneof![
+        string.clone(),
+        Just("null".to_owned()),
+        Just("-1.5e3".to_owned()),
+    ];
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        let elements = proptest::collection::vec((space(), inner.clone()), 0..4);
+        let members = proptest::collection::vec((string.clone(), space(), inner), 0..4);
+        prop_oneof![
+            elements.prop_map(|elements| {
+                let elements: Vec<String> =
+                    elements.iter().map(|(a, b)| format!("{a}{b}")).collect();
+                format!("[{}]", elements.join(","))
+            }),
+            members.prop_map(|members| {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|(a, s, b)| format!("{a}{s}:{b}{s}"))
+                    .collect();
+                format!("{{{}}}", members.join(","))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_array_comes_apart_into_its_elements_at_any_size_of_chunk(
+        elements in proptest::collection::vec(json(), 0..6),
+        bytes_max in 1_usize..40,
+    ) {
+        let text = format!(" [{}]\n", elements.join(" ,\n"));
+        let (format, pieces, why) = split(text.as_bytes(), Some(Format::Array), bytes_max);
+        prop_assert_eq!(format, Format::Array);
+        prop_assert_eq!(why, None);
+        let texts: Vec<String> =
+            pieces.into_iter().map(|piece| String::from_utf8(piece.text).expect("UTF-8")).collect();
+        prop_assert_eq!(texts, elements);
+    }
+
+    #[test]
+    fn lines_are_told_from_one_document_at_any_size_of_chunk(
+        documents in proptest::collection::vec(json(), 1..5),
+        bytes_max in 1_usize..40,
+    ) {
+        let lines: Vec<String> =
+            documents.iter().map(|text| text.replace(['\n', '\r'], "")).collect();
+        let text = lines.join("\n");
+        let (format, pieces, why) = split(text.as_bytes(), None, bytes_max);
+        prop_assert_eq!(why, None);
+        if lines.len() > 1 {
+            prop_assert_eq!(format, Format::Lines);
+            prop_assert_eq!(pieces.len(), lines.len());
+        } else if text.starts_with('[') {
+            prop_assert_eq!(format, Format::Array);
+        } else {
+            prop_assert_eq!(format, Format::Document);
+        }
+    }
+
+    #[test]
+    fn whatever_the_bytes_are_nothing_panics(
+        bytes in proptest::collection::vec(
+            prop_oneof![any::<u8>(), proptest::sample::select(&b"{}[],\"\\\n:1"[..])], 0..60),
+        bytes_max in 1_usize..20,
+    ) {
+        split(&bytes, None, bytes_max);
+        split(&bytes, Some(Format::Array), bytes_max);
+        split(&bytes, Some(Format::Lines), bytes_max);
+    }
+}

@@ -1,0 +1,105 @@
+//! The command line. Every command works on a store's directory, through the server that holds
+//! it where there is one ([`access`]).
+
+mod access;
+mod arguments;
+mod client;
+mod collections;
+mod export;
+mod get;
+mod import;
+mod interrupt;
+mod output;
+mod pretty;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::error::{Error, ErrorKind};
+use arguments::{Arguments, Command};
+use output::{Output, say};
+
+/// Exit code of a command that did not do what it was told to. 2, for a command line that means
+/// nothing, comes from clap.
+const FAILED: u8 = 1;
+
+/// How a command ended early.
+enum Ended {
+    /// It failed, and this is to be said.
+    Failed(Error),
+    /// It failed, and has said so.
+    Told,
+    /// Nobody reads its output any more, as in `phyllo export | head`, so it was done.
+    Unread,
+}
+
+type Done = Result<(), Ended>;
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Runs the command that the process was started with.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let done = match runtime {
+        Ok(runtime) => {
+            let done = runtime.block_on(dispatch(arguments));
+            // A thread that waits for standard input must not be waited for.
+            runtime.shutdown_background();
+            done
+        }
+        Err(error) => Err(failed(format!("threads cannot be started: {error}")).into()),
+    };
+    exit_code(done)
+}
+
+async fn dispatch(arguments: Arguments) -> Done {
+    let store = &arguments.store;
+    match arguments.command {
+        Command::Serve(serve) => serve::run(store, serve).await,
+        Command::Import(import) => import::run(store, import).await,
+        Command::Export(export) => interrupt::or(export::run(store, export)).await,
+        Command::Get(get) => interrupt::or(get::get(store, get)).await,
+        Command::Pairs(pairs) => interrupt::or(get::pairs(store, pairs)).await,
+        Command::Collections => interrupt::or(collections::run(store)).await,
+        Command::Schema => {
+            let mut output = Output::stdout();
+            output.write(crate::graphql::schema_text().as_bytes())?;
+            output.finish()
+        }
+    }
+}
+
+fn exit_code(done: Done) -> ExitCode {
+    match done {
+        Ok(()) | Err(Ended::Unread) => ExitCode::SUCCESS,
+        Err(Ended::Told) => ExitCode::from(FAILED),
+        Err(Ended::Failed(error)) => {
+            say(format_args!("error: {error}"));
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// The error of a command that the machine, and not what it was given, makes fail.
+fn failed(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Unavailable, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

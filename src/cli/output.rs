@@ -1,0 +1,53 @@
+//! Standard output and standard error, either of which may be closed at any time.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+
+use super::{Done, Ended, failed};
+
+/// Where a command's result goes.
+pub(super) struct Output<W: Write> {
+    out: BufWriter<W>,
+    name: String,
+}
+
+impl Output<io::StdoutLock<'static>> {
+    /// Standard output.
+    pub(super) fn stdout() -> Self {
+        Self::new(io::stdout().lock(), "standard output")
+    }
+}
+
+impl<W: Write> Output<W> {
+    /// An output that errors call `name`.
+    pub(super) fn new(out: W, name: impl Into<String>) -> Self {
+        Self {
+            out: BufWriter::with_capacity(64 << 10, out),
+            name: name.into(),
+        }
+    }
+
+    /// Writes bytes.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Done {
+        let written = self.out.write_all(bytes);
+        written.map_err(|error| ended(&error, &self.name))
+    }
+
+    /// Writes what is still held back.
+    pub(super) fn finish(mut self) -> Done {
+        let flushed = self.out.flush();
+        flushed.map_err(|error| ended(&error, &self.name))
+    }
+}
+
+fn ended(error: &io::Error, name: &str) -> Ended {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Ended::Unread;
+    }
+    failed(format!("{name} cannot be written: {error}")).into()
+}
+
+/// Says something on standard error, if anybody listens.
+pub(super) fn say(message: fmt::Arguments<'_>) {
+    let _said = writeln!(io::stderr(), "{message}");
+}

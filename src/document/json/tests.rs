@@ -1,0 +1,258 @@
+use super::*;
+
+/// The events of a text up to its end, or the error.
+fn events(text: &str) -> Result<Vec<Event<'_>>, JsonError> {
+    let mut reader = Reader::new(text, 128);
+    let mut events = Vec::new();
+    loop {
+        match reader.next()? {
+            Event::End => return Ok(events),
+            event => events.push(event),
+        }
+    }
+}
+
+fn check_refused(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        let error = events(text).expect_err(text);
+        assert_eq!(error.describe(text), *expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_text_is_read_event_by_event() {
+    let text = " {\"a\" : [ 1 , -2.5e+3,{ } ,[] ], \"\\u00e9\":\"\\n\",\"\":true }\r\n\t";
+    let name = |name: &'static str| Event::Name(name.into());
+    let expected = vec![
+        Event::BeginObject,
+        name("a"),
+        Event::BeginArray,
+        Event::Number("1"),
+        Event::Number("-2.5e+3"),
+        Event::BeginObject,
+        Event::EndObject,
+        Event::BeginArray,
+        Event::EndArray,
+        Event::EndArray,
+        name("é"),
+        Event::String("\n".into()),
+        name(""),
+        Event::Bool(true),
+        Event::EndObject,
+    ];
+    assert_eq!(events(text), Ok(expected));
+}
+
+#[test]
+fn a_string_without_escapes_is_borrowed() {
+    let borrowed = |text| match &events(text).expect("a string")[0] {
+        Event::String(string) => matches!(string, Cow::Borrowed(_)),
+        other => panic!("{other:?}"),
+    };
+    assert!(borrowed("\"é\u{7f}🌳\""));
+    assert!(!borrowed("\"\\n\""));
+}
+
+#[test]
+fn numbers_keep_their_text_and_follow_the_grammar() {
+    for text in [
+        "0",
+        "-0",
+        "10",
+        "-0.0",
+        "0.10",
+        "1e5",
+        "1E+05",
+        "1e-400",
+        "0e0",
+        "12345678901234567890",
+    ] {
+        assert_eq!(events(text), Ok(vec![Event::Number(text)]));
+    }
+    check_refused(&[
+        ("01", "expected the end of the text at line 1, column 2"),
+        ("-01", "expected the end of the text at line 1, column 3"),
+        ("[00]", "expected ',' or ']' at line 1, column 3"),
+        ("1.", "expected a digit at line 1, column 3"),
+        ("1.e5", "expected a digit at line 1, column 3"),
+        (".5", "expected a JSON value at line 1, column 1"),
+        ("-.5", "expected a digit at line 1, column 2"),
+        ("+1", "expected a JSON value at line 1, column 1"),
+        ("-", "expected a digit at line 1, column 2"),
+        ("--1", "expected a digit at line 1, column 2"),
+        ("1e", "expected a digit at line 1, column 3"),
+        ("1e+", "expected a digit at line 1, column 4"),
+        ("1e+-1", "expected a digit at line 1, column 4"),
+        ("1e1.5", "expected the end of the text at line 1, column 4"),
+        ("0x1", "expected the end of the text at line 1, column 2"),
+        ("1_0", "expected the end of the text at line 1, column 2"),
+        ("NaN", "expected a JSON value at line 1, column 1"),
+        ("Infinity", "expected a JSON value at line 1, column 1"),
+        ("-Infinity", "expected a digit at line 1, column 2"),
+        ("１", "expected a JSON value at line 1, column 1"),
+    ]);
+}
+
+#[test]
+fn what_is_no_json_is_refused_at_its_line_and_column() {
+    check_refused(&[
+        ("", "expected a JSON value at line 1, column 1"),
+        (" \n ", "expected a JSON value at line 2, column 2"),
+        ("{\"a\":1,\n\"b\" 2}", "expected ':' at line 2, column 5"),
+        ("[1,\n\n  }", "expected a JSON value at line 3, column 3"),
+        ("[1,]", "expected a JSON value at line 1, column 4"),
+        ("[,1]", "expected a JSON value at line 1, column 2"),
+        ("[1 2]", "expected ',' or ']' at line 1, column 4"),
+        ("[1", "expected ',' or ']' at line 1, column 3"),
+        ("[", "expected a JSON value at line 1, column 2"),
+        ("{", "expected a member's name or '}' at line 1, column 2"),
+        ("{,}", "expected a member's name or '}' at line 1, column 2"),
+        (
+            "{a:1}",
+            "expected a member's name or '}' at line 1, column 2",
+        ),
+        ("{\"a\"}", "expected ':' at line 1, column 5"),
+        ("{\"a\":}", "expected a JSON value at line 1, column 6"),
+        ("{\"a\":1,}", "expected a member's name at line 1, column 8"),
+        ("{\"a\":1]", "expected ',' or '}' at line 1, column 7"),
+        ("]", "expected a JSON value at line 1, column 1"),
+        ("truE", "expected a JSON value at line 1, column 1"),
+        ("nul", "expected a JSON value at line 1, column 1"),
+        ("nulll", "expected the end of the text at line 1, column 5"),
+        ("'a'", "expected a JSON value at line 1, column 1"),
+        ("\u{feff}1", "expected a JSON value at line 1, column 1"),
+        (
+            "1\u{a0}",
+            "expected the end of the text at line 1, column 2",
+        ),
+        (
+            "1 // no",
+            "expected the end of the text at line 1, column 3",
+        ),
+        ("1 2", "expected the end of the text at line 1, column 3"),
+        ("{}\n{}", "expected the end of the text at line 2, column 1"),
+        (
+            "\"é🌳\"x",
+            "expected the end of the text at line 1, column 9",
+        ),
+    ]);
+}
+
+#[test]
+fn control_characters_and_unknown_escapes_in_strings_are_refused() {
+    let control = "an unescaped control character in a string at line 1, column 3";
+    for byte in 0_u8..0x20 {
+        let text = format!("\"a{}\"", char::from(byte));
+        assert_eq!(events(&text).expect_err("control").describe(&text), control);
+    }
+    let escape = "an unknown escape in a string at line 1, column 2";
+    for text in [
+        "\"\\x\"",
+        "\"\\",
+        "\"\\u",
+        "\"\\u12",
+        "\"\\u12\"",
+        "\"\\u12G4\"",
+        "\"\\u+123\"",
+        "\"\\U0041\"",
+        "\"\\é\"",
+        "\"\\u00é\"",
+        "\"\\'\"",
+        "\"\\0\"",
+        "\"\\\n\"",
+    ] {
+        assert_eq!(
+            events(text).expect_err(text).describe(text),
+            escape,
+            "{text:?}"
+        );
+    }
+    let open = "expected the string's closing '\"' at line 1, column 3";
+    assert_eq!(events("\"a").expect_err("open").describe("\"a"), open);
+    assert_eq!(events("\"a\\\"").expect_err("open").offset, 4);
+}
+
+#[test]
+fn half_of_a_surrogate_pair_is_refused_and_a_whole_one_is_a_character() {
+    for text in [
+        r#""\ud800""#,
+        r#""\udc00""#,
+        r#""\udfff""#,
+        r#""\ud83c""#,
+        r#""\ud83cx""#,
+        r#""\ud83c\n""#,
+        r#""\ud83c\ud83c""#,
+        r#""\ud83c\u0041""#,
+        r#""\udf33\ud83c""#,
+    ] {
+        let error = events(text).expect_err(text);
+        assert_eq!(error.problem, Problem::LoneSurrogate, "{text}");
+    }
+    assert_eq!(
+        events(r#"{"\ud800":1}"#).expect_err("a name").problem,
+        Problem::LoneSurrogate
+    );
+    let string = |text: &'static str| Ok(vec![Event::String(text.into())]);
+    assert_eq!(events(r#""\ud83C\uDF33""#), string("🌳"));
+    assert_eq!(events(r#""\udbff\udfff""#), string("\u{10ffff}"));
+    assert_eq!(
+        events(r#""\ud7ff\ue000\uffff""#),
+        string("\u{d7ff}\u{e000}\u{ffff}")
+    );
+}
+
+#[test]
+fn nesting_is_allowed_to_128_levels_and_no_deeper() {
+    let arrays = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    let objects = |levels: usize| "{\"\":".repeat(levels) + "1" + &"}".repeat(levels);
+    assert!(events(&arrays(128)).is_ok());
+    assert!(events(&objects(128)).is_ok());
+    for (text, column) in [(arrays(129), 129), (objects(129), 4 * 128 + 1)] {
+        let error = events(&text).expect_err("too deep");
+        let expected =
+            format!("more than 128 levels of objects and arrays at line 1, column {column}");
+        assert_eq!(error.describe(&text), expected);
+    }
+    let side_by_side = format!("[{}]", vec![arrays(127); 3].join(","));
+    assert!(events(&side_by_side).is_ok());
+    assert!(events(&"[".repeat(1_000_000)).is_err());
+}
+
+#[test]
+fn a_value_is_skipped_whole_and_its_text_returned() {
+    let mut reader = Reader::new("{\"a\" : [1, {\"b\":[]}] ,\"c\":-1.5 } ", 128);
+    assert_eq!(reader.next(), Ok(Event::BeginObject));
+    assert_eq!(reader.next(), Ok(Event::Name("a".into())));
+    assert_eq!(reader.skip_value(), Ok("[1, {\"b\":[]}]"));
+    assert_eq!(reader.next(), Ok(Event::Name("c".into())));
+    assert_eq!(reader.skip_value(), Ok("-1.5"));
+    assert_eq!(reader.next(), Ok(Event::EndObject));
+    assert_eq!(reader.next(), Ok(Event::End));
+    assert_eq!(reader.next(), Ok(Event::End));
+
+    let mut reader = Reader::new("[ \"x\" ,\n {} , 3]", 128);
+    assert_eq!(reader.next(), Ok(Event::BeginArray));
+    let elements = [(); 3].map(|()| reader.skip_value());
+    assert_eq!(elements, [Ok("\"x\""), Ok("{}"), Ok("3")]);
+    assert_eq!(reader.next(), Ok(Event::EndArray));
+}
+
+#[test]
+fn what_is_written_as_a_string_is_escaped_where_json_asks_for_it_and_nowhere_else() {
+    for (text, expected) in [
+        ("", r#""""#),
+        ("plain é 🌳 /", r#""plain é 🌳 /""#),
+        ("\"\\", r#""\"\\""#),
+        ("\u{8}\t\n\u{c}\r", r#""\b\t\n\f\r""#),
+        ("\0\u{1}\u{b}\u{1f}", r#""\u0000\u0001\u000b\u001f""#),
+        (
+            "\u{7f}\u{80}\u{2028}\u{2029}",
+            "\"\u{7f}\u{80}\u{2028}\u{2029}\"",
+        ),
+        ("a\"b", r#""a\"b""#),
+    ] {
+        let mut out = Vec::new();
+        write_string(&mut out, text);
+        assert_eq!(out, expected.as_bytes(), "{text:?}");
+    }
+}

@@ -1,0 +1,241 @@
+//! What crosses the local socket, byte for byte: fields, each a length (64 bits, little-endian)
+//! and that many bytes. Paths begin with the version of all this.
+
+use crate::database::{Collection, Foreign, Put, Scanned};
+use crate::document::id::DocumentId;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Leaves;
+use crate::store::Pairs;
+
+use super::operations::{NewDocument, Policy};
+
+/// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: answers
+/// what became of each, a field each.
+pub const PUT_BATCH: &str = "/v1/put-batch";
+/// `GET ?collection=…&id=…&path=…`: answers the JSON there, or 204 if nothing is there.
+pub const GET: &str = "/v1/get";
+/// `GET ?collection=…&id=…&path=…`: answers fields key, value, key, value, …
+pub const PAIRS: &str = "/v1/pairs";
+/// `GET ?collection=…`: answers [`Record`]s, a field each.
+pub const EXPORT: &str = "/v1/export";
+/// `GET`: answers fields name, count, name, count, …
+pub const COLLECTIONS: &str = "/v1/collections";
+
+const LENGTH_BYTES: usize = size_of::<u64>();
+
+/// Appends a field.
+pub fn write_field(out: &mut Vec<u8>, field: &[u8]) {
+    out.extend_from_slice(&(field.len() as u64).to_le_bytes());
+    out.extend_from_slice(field);
+}
+
+/// The first field of `bytes` and what follows it; none if it is not all there yet.
+pub fn split_field(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    rest.split_at_checked(length)
+}
+
+/// All fields, which come in pairs.
+fn read_twos(mut bytes: &[u8]) -> Result<Vec<(&[u8], &[u8])>> {
+    let mut twos = Vec::new();
+    while !bytes.is_empty() {
+        let two = split_field(bytes).and_then(|(first, rest)| {
+            split_field(rest).map(|(second, rest)| (first, second, rest))
+        });
+        let (first, second, rest) = two.ok_or_else(cut_short)?;
+        twos.push((first, second));
+        bytes = rest;
+    }
+    Ok(twos)
+}
+
+/// Appends a document to a batch.
+pub fn write_document(out: &mut Vec<u8>, id: &DocumentId, json: &[u8]) {
+    write_field(out, id.to_string().as_bytes());
+    write_field(out, json);
+}
+
+/// Reads a batch and takes its documents apart, as far as one that is none where that is to end
+/// the batch.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is no batch.
+pub(super) fn read_documents(bytes: &[u8], policy: Policy) -> Result<Vec<NewDocument>> {
+    let mut documents = Vec::new();
+    for (id, json) in read_twos(bytes)? {
+        let id = DocumentId::parse(text(id)?)?;
+        let leaves = text(json).and_then(Leaves::from_json);
+        let failed = leaves.is_err();
+        documents.push(NewDocument { id, leaves });
+        if failed && !policy.go_on {
+            break;
+        }
+    }
+    Ok(documents)
+}
+
+/// What became of each document of a batch.
+pub fn write_results(results: &[Result<Put>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for result in results {
+        match result {
+            Ok(Put::Created) => write_field(&mut out, b"created"),
+            Ok(Put::Replaced) => write_field(&mut out, b"replaced"),
+            Ok(Put::Skipped) => write_field(&mut out, b"skipped"),
+            Err(error) => write_field(&mut out, error_text(error).as_bytes()),
+        }
+    }
+    out
+}
+
+/// Reads what [`write_results`] wrote.
+///
+/// # Errors
+/// `UNAVAILABLE`: it did not write that.
+pub fn read_results(mut bytes: &[u8]) -> Result<Vec<Result<Put>>> {
+    let mut results = Vec::new();
+    while !bytes.is_empty() {
+        let (field, rest) = split_field(bytes).ok_or_else(cut_short)?;
+        results.push(match field {
+            b"created" => Ok(Put::Created),
+            b"replaced" => Ok(Put::Replaced),
+            b"skipped" => Ok(Put::Skipped),
+            error => Err(read_error(text(error)?)),
+        });
+        bytes = rest;
+    }
+    Ok(results)
+}
+
+/// Pairs as they are stored.
+pub fn write_pairs<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (key, value) in pairs {
+        write_field(&mut out, key);
+        write_field(&mut out, value);
+    }
+    out
+}
+
+/// Reads what [`write_pairs`] wrote.
+///
+/// # Errors
+/// `UNAVAILABLE`: it did not write that.
+pub fn read_pairs(bytes: &[u8]) -> Result<Pairs> {
+    let mut pairs = Pairs::default();
+    for (key, value) in read_twos(bytes)? {
+        pairs.push(key, value);
+    }
+    Ok(pairs)
+}
+
+/// Collections, with the count in decimal.
+pub fn write_collections(collections: &[Collection]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for Collection { name, count } in collections {
+        write_field(&mut out, name.as_bytes());
+        write_field(&mut out, count.to_string().as_bytes());
+    }
+    out
+}
+
+/// Reads what [`write_collections`] wrote.
+///
+/// # Errors
+/// `UNAVAILABLE`: it did not write that.
+pub fn read_collections(bytes: &[u8]) -> Result<Vec<Collection>> {
+    let collections = read_twos(bytes)?.into_iter().map(|(name, count)| {
+        Ok(Collection {
+            name: text(name)?.to_owned(),
+            count: text(count)?.parse().map_err(|_| cut_short())?,
+        })
+    });
+    collections.collect()
+}
+
+/// One step of an export.
+#[derive(Debug)]
+pub enum Record {
+    /// A document.
+    Document(Scanned),
+    /// A document that cannot be exported.
+    Foreign(Foreign),
+    /// That was all.
+    End,
+    /// It goes no further.
+    Failed(Error),
+}
+
+impl Record {
+    /// Appends the record, a field.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut field = Vec::new();
+        match self {
+            Self::Document(document) => {
+                field.push(b'd');
+                write_field(&mut field, document.id.to_string().as_bytes());
+                field.extend_from_slice(&document.json);
+            }
+            Self::Foreign(foreign) => {
+                field.push(b'f');
+                field.extend_from_slice(&foreign.key);
+            }
+            Self::End => field.push(b'.'),
+            Self::Failed(error) => {
+                field.push(b'e');
+                field.extend_from_slice(error_text(error).as_bytes());
+            }
+        }
+        write_field(out, &field);
+    }
+
+    /// Reads a record from its field.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: it is none.
+    pub fn read(field: &[u8]) -> Result<Self> {
+        match field.split_first().ok_or_else(cut_short)? {
+            (b'd', rest) => {
+                let (id, json) = split_field(rest).ok_or_else(cut_short)?;
+                Ok(Self::Document(Scanned {
+                    id: DocumentId::parse(text(id)?)?,
+                    json: json.to_vec(),
+                }))
+            }
+            (b'f', key) => Ok(Self::Foreign(Foreign { key: key.to_vec() })),
+            (b'.', []) => Ok(Self::End),
+            (b'e', error) => Ok(Self::Failed(read_error(text(error)?))),
+            _ => Err(cut_short()),
+        }
+    }
+}
+
+/// An error: its code, a line feed and its message. Its detail stays in the server's log.
+pub fn error_text(error: &Error) -> String {
+    format!("{}\n{}", error.kind().code(), error.message())
+}
+
+/// Reads what [`error_text`] wrote.
+pub fn read_error(text: &str) -> Error {
+    let known = text
+        .split_once('\n')
+        .and_then(|(code, message)| Some((ErrorKind::from_code(code)?, message)));
+    match known {
+        Some((kind, message)) => Error::new(kind, message),
+        None => cut_short(),
+    }
+}
+
+/// The error about an answer that this program does not understand.
+pub fn cut_short() -> Error {
+    Error::unavailable(
+        "the server that holds the store broke off, or speaks another version of Phyllo's local \
+         protocol than this program",
+        "",
+    )
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| Error::bad_input("not valid UTF-8"))
+}

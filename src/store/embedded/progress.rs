@@ -1,0 +1,92 @@
+//! How far the store is synced, and whether it still serves.
+
+use tokio::sync::watch;
+
+use super::table::fault;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Shared by all that write, sync, or read.
+#[derive(Clone)]
+pub(super) struct Progress(watch::Sender<State>);
+
+#[derive(Clone)]
+struct State {
+    synced: u64,
+    failure: Option<Error>,
+}
+
+impl Progress {
+    pub(super) fn new(synced: u64) -> Self {
+        let failure = None;
+        Self(watch::Sender::new(State { synced, failure }))
+    }
+
+    /// Fails when the store has.
+    pub(super) fn check(&self) -> Result<()> {
+        match &self.0.borrow().failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn is_synced(&self, commit: u64) -> bool {
+        self.0.borrow().synced >= commit
+    }
+
+    /// The commits up to this number are synced, and published.
+    pub(super) fn advance(&self, commit: u64) {
+        self.0.send_modify(|state| state.synced = commit);
+    }
+
+    /// Returns when the commit of this number is synced.
+    pub(super) async fn reaches(&self, commit: u64) -> Result<()> {
+        let mut progress = self.0.subscribe();
+        let settled = progress
+            .wait_for(|state| state.synced >= commit || state.failure.is_some())
+            .await
+            .map_err(fault)?;
+        match &settled.failure {
+            Some(failure) if settled.synced < commit => Err(failure.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stops answering for good, because of a fault.
+    pub(super) fn fail(&self, detail: &str) -> Error {
+        self.end(Error::unavailable(
+            "the store has failed and takes no more requests until it is opened anew",
+            detail,
+        ))
+    }
+
+    /// Stops answering for good, because nobody syncs any more.
+    pub(super) fn close(&self) {
+        self.end(Error::new(ErrorKind::Unavailable, "the store is closed"));
+    }
+
+    fn end(&self, failure: Error) -> Error {
+        self.0.send_modify(|state| {
+            state.failure.get_or_insert_with(|| failure.clone());
+        });
+        failure
+    }
+
+    /// What a request is told of a fault. After one of input or output redb answers nothing any
+    /// more, so that is the store's end.
+    pub(super) fn fault(&self, error: impl Into<redb::Error>) -> Error {
+        match error.into() {
+            error @ (redb::Error::Io(_)
+            | redb::Error::PreviousIo
+            | redb::Error::LockPoisoned(_)) => self.fail(&error.to_string()),
+            error => fault(error),
+        }
+    }
+
+    /// Returns when the store has failed.
+    pub(super) async fn failed(&self) -> Error {
+        let mut progress = self.0.subscribe();
+        let failed = progress.wait_for(|state| state.failure.is_some()).await;
+        let failure = failed.ok().and_then(|state| state.failure.clone());
+        failure.unwrap_or_else(|| fault("the store is closed"))
+    }
+}

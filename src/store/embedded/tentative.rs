@@ -1,0 +1,203 @@
+//! A file that is not written before its opening has succeeded.
+//!
+//! redb writes while it opens: it puts the header of a store that was not closed in order before
+//! it knows whether the rest can be. Here these writes are held back, so that a file which cannot
+//! be opened is left as it was found.
+
+use std::fs::File;
+use std::io;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use redb::backends::FileBackend;
+use redb::{BackendError, DatabaseError, StorageBackend};
+
+/// A backend for redb, and the handle to [`settle`](Self::settle) it.
+#[derive(Clone, Debug)]
+pub(super) struct TentativeFile(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: FileBackend,
+    settled: AtomicBool,
+    held: Mutex<Held>,
+}
+
+/// What has not been done to the file yet, in order.
+#[derive(Debug)]
+struct Held {
+    file_bytes: u64,
+    bytes: u64,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+enum Step {
+    SetLen(u64),
+    Write(u64, Vec<u8>),
+    Sync,
+}
+
+impl TentativeFile {
+    pub(super) fn new(file: File) -> Result<Self, DatabaseError> {
+        let file = FileBackend::new(file)?;
+        let bytes = file.len()?;
+        Ok(Self(Arc::new(Inner {
+            file,
+            settled: AtomicBool::new(false),
+            held: Mutex::new(Held {
+                file_bytes: bytes,
+                bytes,
+                steps: Vec::new(),
+            }),
+        })))
+    }
+
+    /// Does what was held back, step by step; from here on everything goes to the file. A file
+    /// that was empty is so again after an error.
+    pub(super) fn settle(&self) -> io::Result<()> {
+        let mut held = self.held();
+        for step in std::mem::take(&mut held.steps) {
+            let done = match step {
+                Step::SetLen(bytes) => self.0.file.set_len(bytes),
+                Step::Write(at, bytes) => self.0.file.write(at, &bytes),
+                Step::Sync => self.0.file.sync_data(),
+            };
+            if let Err(error) = done {
+                if held.file_bytes == 0 {
+                    // If that fails too, the first error says why.
+                    let _emptied = self.0.file.set_len(0);
+                }
+                return Err(error);
+            }
+        }
+        self.0.settled.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is held back, unless the file is settled.
+    fn tentative(&self) -> Option<MutexGuard<'_, Held>> {
+        if self.0.settled.load(Ordering::Acquire) {
+            return None;
+        }
+        let held = self.held();
+        (!self.0.settled.load(Ordering::Acquire)).then_some(held)
+    }
+}
+
+impl Held {
+    /// Reads the file as it would be had the steps been done.
+    fn read(&self, file: &FileBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let end = offset + out.len() as u64;
+        if end > self.bytes {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (known, new) = out.split_at_mut(within(self.file_bytes, offset, end));
+        file.read(offset, known)?;
+        new.fill(0);
+        for step in &self.steps {
+            match step {
+                Step::SetLen(bytes) => out[within(*bytes, offset, end)..].fill(0),
+                Step::Write(at, bytes) => {
+                    let written = *at..*at + bytes.len() as u64;
+                    let begin = written.start.max(offset);
+                    let end = written.end.min(end);
+                    if begin < end {
+                        out[index(begin - offset)..index(end - offset)]
+                            .copy_from_slice(&bytes[index(begin - at)..index(end - at)]);
+                    }
+                }
+                Step::Sync => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far into a read from `offset` to before `end` the place `bytes` is.
+fn within(bytes: u64, offset: u64, end: u64) -> usize {
+    index(bytes.clamp(offset, end) - offset)
+}
+
+fn index(bytes: u64) -> usize {
+    usize::try_from(bytes).expect("no longer than a buffer in memory")
+}
+
+impl StorageBackend for TentativeFile {
+    fn len(&self) -> io::Result<u64> {
+        match self.tentative() {
+            Some(held) => Ok(held.bytes),
+            None => self.0.file.len(),
+        }
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        match self.tentative() {
+            Some(held) => held.read(&self.0.file, offset, out),
+            None => self.0.file.read(offset, out),
+        }
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let Some(mut held) = self.tentative() else {
+            return self.0.file.set_len(bytes);
+        };
+        held.bytes = bytes;
+        held.steps.push(Step::SetLen(bytes));
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let Some(mut held) = self.tentative() else {
+            return self.0.file.sync_data();
+        };
+        held.steps.push(Step::Sync);
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let Some(mut held) = self.tentative() else {
+            return self.0.file.write(offset, data);
+        };
+        held.bytes = held.bytes.max(offset + data.len() as u64);
+        held.steps.push(Step::Write(offset, data.to_vec()));
+        Ok(())
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.0.file.close()
+    }
+
+    fn try_lock_range(&self, from: Bound<u64>, to: Bound<u64>) -> Result<bool, BackendError> {
+        self.0.file.try_lock_range(from, to)
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        from: Bound<u64>,
+        to: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.0.file.try_lock_shared_range(from, to)
+    }
+
+    fn lock_range(&self, from: Bound<u64>, to: Bound<u64>) -> Result<(), BackendError> {
+        self.0.file.lock_range(from, to)
+    }
+
+    fn lock_shared_range(&self, from: Bound<u64>, to: Bound<u64>) -> Result<(), BackendError> {
+        self.0.file.lock_shared_range(from, to)
+    }
+
+    fn unlock_range(&self, from: Bound<u64>, to: Bound<u64>) -> Result<(), BackendError> {
+        self.0.file.unlock_range(from, to)
+    }
+
+    fn query_lock_range(&self, from: Bound<u64>, to: Bound<u64>) -> Result<bool, BackendError> {
+        self.0.file.query_lock_range(from, to)
+    }
+}

@@ -1,0 +1,197 @@
+// Drives the page of a running server in headless Chromium, as a person would.
+//
+//     node page.mjs http://127.0.0.1:8080/ ARTIFACTS
+//
+// The server holds the data that the README imports. Screenshots go to the folder ARTIFACTS.
+// CHROMIUM names the browser; the default is /usr/bin/chromium.
+
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+
+const TABS = ['OneCountry', 'BigDocument', 'SeveralCountries', 'Collections', 'InsertNote'];
+const TYPED = `query Typed { collections { name count } document(collection: "countries", id: "FRA") { value(path: ["name", "common"]) } }`;
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const WAIT_MS = 30_000;
+
+const [base, artifacts] = process.argv.slice(2);
+if (!base || !artifacts) {
+  console.error('usage: node page.mjs BASE_URL ARTIFACTS');
+  process.exit(2);
+}
+await mkdir(artifacts, { recursive: true });
+const profile = await mkdtemp(path.join(tmpdir(), 'phyllo-browser-'));
+const browser = await chromium.launchPersistentContext(profile, {
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  headless: true,
+  args: FLAGS,
+  viewport: { width: 1280, height: 800 },
+});
+const page = browser.pages()[0] ?? (await browser.newPage());
+page.setDefaultTimeout(WAIT_MS);
+const { complaints, hosts } = watch(page);
+const counts = { passed: 0, failed: 0 };
+
+await check('a first visit opens with the example queries', async () => {
+  await open();
+  assert.deepEqual(await page.getByRole('tab').allInnerTexts(), TABS);
+  assert.equal(await page.title(), 'Phyllo');
+  await screenshot('first-visit');
+});
+for (const name of TABS) {
+  await check(`the example ${name} is answered without errors`, async () => {
+    await page.getByRole('button', { name, exact: true }).click();
+    const answer = await run();
+    assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
+    assert.ok(!Object.values(answer.data).some((value) => value === null && name !== 'SeveralCountries'));
+    await screenshot(`example-${name}`);
+  });
+}
+await check('a typed query is run and its result shown', async () => {
+  await page.getByRole('button', { name: 'New tab' }).click();
+  await type(TYPED);
+  await page.keyboard.press('Control+Enter');
+  await page.locator('.graphiql-response').getByText('"France"').waitFor();
+  const { data } = JSON.parse(await seenResponse());
+  assert.ok(data.collections.some(({ name, count }) => name === 'countries' && count > 200));
+  assert.equal(data.document.value, 'France');
+  await screenshot('typed-query');
+});
+await check('completion comes from the schema of the server', async () => {
+  await type('query Completed { coll');
+  await page.keyboard.press('Control+Space');
+  await page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'collections' }).waitFor();
+  await screenshot('completion');
+  await page.keyboard.press('Escape');
+  await type(TYPED);
+});
+await check('a mistake is underlined by the worker', async () => {
+  await type('query Mistaken { nothingOfTheKind }');
+  await page.locator('.graphiql-query-editor .squiggly-error').waitFor();
+  await type(TYPED);
+});
+await check('a query is prettified', async () => {
+  await type('query Typed{collections{name}}');
+  await page.getByRole('button', { name: /^Prettify/ }).click();
+  await page.locator('.graphiql-query-editor .view-line').nth(4).waitFor();
+  assert.match(await page.evaluate(textOf, 'operation.graphql'), /^query Typed \{\n  collections \{/);
+  await type(TYPED);
+});
+await check('the docs come from the schema of the server', async () => {
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+  await page.locator('.graphiql-plugin').getByText('Query', { exact: true }).click();
+  await page.locator('.graphiql-plugin').getByText('collections', { exact: true }).waitFor();
+  await screenshot('docs');
+  await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
+});
+await check('the headers pane is sent along', async () => {
+  await page.getByRole('button', { name: 'Headers', exact: true }).click();
+  await page.locator('.graphiql-editor-tool .graphiql-editor:visible').click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText('{"x-phyllo-test": "seen"}');
+  const sent = page.waitForRequest((request) => request.headers()['x-phyllo-test'] === 'seen');
+  await run();
+  await sent;
+});
+await check('a reload keeps the typed query', async () => {
+  await page.waitForTimeout(1_000); // GraphiQL saves half a second after the last key
+  await open();
+  assert.deepEqual(await page.getByRole('tab').allInnerTexts(), [...TABS, 'Typed']);
+  assert.equal(await page.evaluate(textOf, 'operation.graphql'), TYPED);
+  await screenshot('reloaded');
+});
+await check('no other host was asked', () => {
+  assert.deepEqual([...hosts], [new URL(base).host]);
+});
+await check('the browser had nothing to complain about', () => {
+  assert.deepEqual(complaints, []);
+});
+
+await browser.close();
+await rm(profile, { recursive: true, force: true });
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exitCode = counts.failed === 0 ? 0 : 1;
+
+async function check(sentence, body) {
+  try {
+    await body();
+    counts.passed += 1;
+    console.log(`PASS ${sentence}`);
+  } catch (error) {
+    counts.failed += 1;
+    console.log(`FAIL ${sentence}\n     ${String(error.message).replaceAll('\n', '\n     ')}`);
+    await screenshot(`failed-${counts.failed}`).catch(() => {});
+  }
+}
+
+/** Notes all hosts that are asked, by workers too, and all that the console says in anger. */
+function watch(page) {
+  const complaints = [];
+  const hosts = new Set();
+  browser.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== 'data:') {
+      hosts.add(url.host);
+    }
+  });
+  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));
+  page.on('requestfailed', (request) => {
+    const reason = request.failure().errorText;
+    if (reason !== 'net::ERR_ABORTED') { // a worker that was still loading at the reload
+      complaints.push(`${reason}: ${request.url()}`);
+    }
+  });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) {
+      complaints.push(`${message.type()}: ${message.text()}`);
+    }
+  });
+  return { complaints, hosts };
+}
+
+async function open() {
+  await page.goto(base);
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await page.locator('.graphiql-response .monaco-editor').waitFor();
+}
+
+/** Puts `text` in the place of the query, as a person who types it. */
+async function type(text) {
+  await page.locator('.graphiql-query-editor .view-lines').click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}
+
+/** Presses the button and returns the answer: all of it, as the pane draws only what fits. */
+async function run() {
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+  const answer = await page.waitForFunction(textOf, 'response.json');
+  return JSON.parse(await answer.jsonValue());
+}
+
+/** Runs in the page: the text of one of GraphiQL's editors. */
+function textOf(file) {
+  const models = globalThis.__MONACO.editor.getModels();
+  return models.find(({ uri }) => uri.path.endsWith(file)).getValue();
+}
+
+/** What a person sees in the response pane. */
+async function seenResponse() {
+  const lines = await page.locator('.graphiql-response .view-lines').innerText();
+  return lines.replaceAll('\u00a0', ' ');
+}
+
+async function screenshot(name) {
+  await page.screenshot({ path: path.join(artifacts, `${name}.png`) });
+}

@@ -1,0 +1,15 @@
+//! The command line, run as a person runs it: on a store that nobody holds, and again through the
+//! server that holds it.
+
+#[path = "cli/export.rs"]
+mod export;
+#[path = "cli/get.rs"]
+mod get;
+#[path = "cli/harness.rs"]
+mod harness;
+#[path = "cli/import.rs"]
+mod import;
+#[path = "cli/interrupts.rs"]
+mod interrupts;
+#[path = "cli/local.rs"]
+mod local;

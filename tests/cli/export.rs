@@ -1,0 +1,125 @@
+//! `phyllo export`, and back
+
+use std::io::Read;
+use std::process::Command;
+
+use super::harness::{Store, both};
+
+const ODD: &str = r#"{"id":"","document":0}"#;
+
+/// As an export writes them: ids in the order of their tuples.
+const DOCUMENTS: &str = concat!(
+    "{\"id\":\"\\\"\\\"\",\"document\":null}\n",
+    "{\"id\":\"\\\"\\\\\\\"quoted\\\\\\\"\\\"\",\"document\":{}}\n",
+    "{\"id\":\"007\",\"document\":\"\\u0000\"}\n",
+    "{\"id\":\"\\\"42\\\"\",\"document\":[]}\n",
+    "{\"id\":\"a b/c~d\",\"document\":[1,[],{}]}\n",
+    "{\"id\":\"line\\nfeed\",\"document\":-0.0}\n",
+    "{\"id\":\"🎷\",\"document\":{\"\":{\"\":1e300},\"🎷\":123456789012345678901234567890}}\n",
+    "{\"id\":\"-5\",\"document\":true}\n",
+    "{\"id\":\"42\",\"document\":{\"id\":\"x\",\"document\":1}}\n",
+    "{\"id\":\"9223372036854775807\",\"document\":false}\n",
+);
+
+#[test]
+fn an_export_is_imported_under_the_same_ids() {
+    // What is written with members out of order comes back in order.
+    let documents = DOCUMENTS.replace(r#"{"id":"x","document":1}"#, r#"{"document":1,"id":"x"}"#);
+    both(|store| {
+        store.import(DOCUMENTS, &[]).says("10 documents imported");
+        assert_eq!(store.out(&["export"]), documents);
+        both(|other| {
+            other.import(store.out(&["export"]), &["--format", "export"]);
+            assert_eq!(other.out(&["export"]), documents);
+            assert_eq!(other.count(), 10);
+        });
+        store
+            .run_on(ODD, &["import", "-"])
+            .expect(1)
+            .says("the id is empty");
+    });
+}
+
+#[test]
+fn an_export_goes_to_a_file_that_appears_when_it_is_complete() {
+    both(|store| {
+        store.import(DOCUMENTS, &["--collection", "c"]);
+        let file = store.file("out.ndjson", "old");
+        store
+            .run(&["export", "--collection", "c", "--output", &file])
+            .expect(0);
+        let exported = std::fs::read_to_string(&file).expect("the file");
+        assert_eq!(exported, store.out(&["export", "--collection", "c"]));
+        let directory = std::path::Path::new(&file).parent().expect("a directory");
+        let names = std::fs::read_dir(directory).expect("a directory");
+        let partial = |name: &str| name.contains("partial");
+        assert!(
+            !names
+                .flatten()
+                .any(|entry| partial(&entry.file_name().to_string_lossy()))
+        );
+        store.run(&["export", "-o", "/dev/null"]).expect(0);
+        assert!(
+            !std::fs::metadata("/dev/null")
+                .expect("the device")
+                .is_file()
+        );
+        let link = format!("{file}.link");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        store.run(&["export", "-o", &link]).expect(0);
+        assert!(
+            std::fs::symlink_metadata(&link)
+                .expect("the link")
+                .is_symlink()
+        );
+        assert_eq!(std::fs::read_to_string(&file).expect("the file"), "");
+        let nowhere = format!("{}/nowhere/out", directory.display());
+        store
+            .run(&["export", "-o", &nowhere])
+            .expect(1)
+            .says("cannot be written");
+    });
+}
+
+#[test]
+fn nobody_has_to_read_all_of_an_export() {
+    both(|store| {
+        store.import("{\"a\":[1,2,3]}\n".repeat(20_000), &[]);
+        let mut child = store.spawn(&["export"]);
+        let mut out = child.stdout.take().expect("a pipe");
+        let mut first = [0; 100];
+        out.read_exact(&mut first).expect("output");
+        drop(out);
+        let output = child.wait_with_output().expect("the binary runs");
+        assert!(output.status.success());
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    });
+}
+
+#[test]
+fn a_closed_standard_output_or_error_makes_nothing_panic() {
+    let store = Store::alone();
+    store.import("[1,2]", &[]);
+    let shell = |script: &str| {
+        let output = Command::new("sh")
+            .arg("-c")
+            .arg(script)
+            .arg(env!("CARGO_BIN_EXE_phyllo"))
+            .env("PHYLLO_STORE", store.path())
+            .output()
+            .expect("a shell");
+        assert_ne!(output.status.code(), Some(101), "{script}: {output:?}");
+    };
+    shell("$0 export >&-");
+    shell("$0 schema >&-");
+    shell("$0 get nothing 2>&-");
+    shell("echo 1 | $0 import - 2>&-");
+}
+
+#[test]
+fn an_export_of_a_collection_that_is_not_there_is_empty() {
+    both(|store| {
+        store.import("1", &[]);
+        assert_eq!(store.out(&["export", "--collection", "nowhere"]), "");
+    });
+}

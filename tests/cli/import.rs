@@ -1,0 +1,295 @@
+//! `phyllo import`
+
+use super::harness::{Store, both};
+
+#[test]
+fn each_format_is_told_by_looking() {
+    both(|store| {
+        let one = store.file("one.json", "\u{FEFF}{\n  \"a\": 1\n}\n");
+        store
+            .run(&["import", &one])
+            .expect(0)
+            .says("1 document imported");
+        assert_eq!(store.out(&["get", "one"]), "{\"a\":1}\n");
+
+        let many = store.file("many.json", "[{\"a\":1},\n [1,2], null, \"x\"]");
+        store
+            .run(&["import", &many])
+            .expect(0)
+            .says("4 documents imported");
+        assert_eq!(store.out(&["get", "many-2"]), "[1,2]\n");
+        assert_eq!(store.out(&["get", "many-3"]), "null\n");
+
+        let lines = store.file(
+            "lines.ndjson",
+            "\r\n{\"a\":1}\r\n\r\n  {\"a\":2}\r\n{\"a\":3}",
+        );
+        store
+            .run(&["import", &lines])
+            .expect(0)
+            .says("3 documents imported");
+        assert_eq!(store.out(&["get", "lines-2", "/a"]), "2\n");
+        assert_eq!(store.out(&["get", "lines-3", "/a"]), "3\n");
+
+        let export =
+            "{\"id\":\"7\",\"document\":{\"a\":7}}\n{\"document\":[],\"id\":\"\\\"7\\\"\"}\n";
+        store.import(export, &[]);
+        assert_eq!(store.out(&["get", "7"]), "{\"a\":7}\n");
+        assert_eq!(store.out(&["get", "\"7\""]), "[]\n");
+        assert_eq!(store.count(), 1 + 4 + 3 + 2);
+    });
+}
+
+#[test]
+fn a_format_that_is_named_is_taken_instead() {
+    let store = Store::alone();
+    store.import("[1,2]", &["--format", "document", "--name", "d"]);
+    assert_eq!(store.out(&["get", "d"]), "[1,2]\n");
+    store.import("[1,2]", &["--format", "lines", "--name", "l"]);
+    assert_eq!(store.out(&["get", "l-1"]), "[1,2]\n");
+    store.import(
+        "{\"id\":\"x\",\"document\":1}",
+        &["--format", "lines", "--name", "r"],
+    );
+    assert_eq!(
+        store.out(&["get", "r-1"]),
+        "{\"document\":1,\"id\":\"x\"}\n"
+    );
+    let run = store.run_on("{}", &["import", "-", "--format", "array"]);
+    run.expect(1).says("an array must begin with \"[\"");
+    let run = store.run_on("{}", &["import", "-", "--format", "export"]);
+    run.expect(1).says("not exactly {\"id\"");
+}
+
+#[test]
+fn the_id_is_a_member_or_the_documents_own_or_made_up() {
+    both(|store| {
+        let documents = r#"[{"k":{"x":["a"]}},{"k":{"x":[-5]}},{"k":{"x":["42"]}}]"#;
+        store.import(documents, &["--id", "/k/x/0", "--collection", "c"]);
+        assert_eq!(store.ids("c"), ["\"42\"", "a", "-5"]);
+
+        let own = r#"[{"doc_id":7},{"doc_id":"seven"},{"doc_id":[7]},{"doc_id":1.5}]"#;
+        store.import(own, &["--name", "own", "--collection", "o"]);
+        assert_eq!(store.ids("o"), ["own-3", "own-4", "seven", "7"]);
+
+        let bad = r#"[{"k":1.0},{"k":[]},{},{"k":null},{"k":"good"}]"#;
+        let run = store.run_on(
+            bad,
+            &[
+                "import",
+                "-",
+                "--id",
+                "/k",
+                "--collection",
+                "b",
+                "--on-error",
+                "continue",
+            ],
+        );
+        let run = run
+            .expect(1)
+            .says("1 created, 0 replaced; 0 skipped, 4 failed");
+        let run = run.says("(document 1): the member that --id names is neither a string");
+        run.says("(document 3): the member that --id names is not there");
+        assert_eq!(store.ids("b"), ["good"]);
+    });
+}
+
+#[test]
+fn lines_that_look_like_an_export_are_lines_to_whoever_names_the_id() {
+    let store = Store::alone();
+    let line = "{\"id\":\"x\",\"document\":{\"k\":\"y\"}}\n";
+    store.import(line, &["--id", "/id"]);
+    assert_eq!(store.out(&["get", "x", "/document/k"]), "\"y\"\n");
+    store.import(line, &["--id", "/k", "--format", "export"]);
+    assert_eq!(store.out(&["get", "y"]), "{\"k\":\"y\"}\n");
+}
+
+#[test]
+fn of_many_members_of_the_same_name_the_last_wins_in_time() {
+    let store = Store::alone();
+    let members: Vec<String> = (0..200_000).map(|value| format!("\"a\":{value}")).collect();
+    store.import(format!("{{{}}}", members.join(",")), &["--name", "x"]);
+    assert_eq!(store.out(&["get", "x"]), "{\"a\":199999}\n");
+}
+
+#[test]
+fn importing_the_same_again_does_not_duplicate() {
+    both(|store| {
+        let file = store.file("people.json", "[{\"a\":1},{\"a\":2}]");
+        store
+            .run(&["import", &file])
+            .expect(0)
+            .says("2 created, 0 replaced");
+        let before = store.out(&["export"]);
+        store
+            .run(&["import", &file])
+            .expect(0)
+            .says("0 created, 2 replaced");
+        assert_eq!(store.out(&["export"]), before);
+        assert_eq!(store.count(), 2);
+    });
+}
+
+#[test]
+fn what_is_stored_already_is_replaced_or_skipped_or_an_error() {
+    both(|store| {
+        store.import("[{\"a\":1},{\"a\":2}]", &["--name", "x"]);
+        let with = |existing: &str, more: &[&str], stdin: &str| {
+            let arguments = ["import", "-", "--name", "x", "--existing", existing];
+            store.run_on(stdin, &[&arguments, more].concat())
+        };
+        with("replace", &[], "[{\"b\":1}]").expect(0);
+        assert_eq!(store.out(&["get", "x-1"]), "{\"b\":1}\n");
+        with("skip", &[], "[1,2,3]")
+            .expect(0)
+            .says("1 created, 0 replaced; 2 skipped, 0 failed");
+        assert_eq!(store.out(&["get", "x-1"]), "{\"b\":1}\n");
+        let ran = with("fail", &[], "[1,2,3,4]").expect(1);
+        let ran = ran.says("line 1, column 2 (document 1): something is already stored");
+        ran.says("0 created, 0 replaced; 0 skipped, 1 failed; stopped there");
+        let ran = with("fail", &["--on-error", "continue"], "[1,2,3,4,5]").expect(1);
+        ran.says("2 created, 0 replaced; 0 skipped, 3 failed");
+        assert_eq!(store.ids("D"), ["x-1", "x-2", "x-3", "x-4", "x-5"]);
+    });
+}
+
+#[test]
+fn a_bad_line_is_reported_with_its_place_and_the_import_stops_or_goes_on() {
+    let lines = "{\"a\":1}\n\n{\"a\":2\n{\"a\":1e400}\n[1,]\n\u{1}\n{\"a\":6}\n";
+    both(|store| {
+        let run = store.run_on(lines, &["import", "-", "--name", "x", "--format", "lines"]);
+        let run = run
+            .expect(1)
+            .says("-: line 3, column 7 (document 2): expected ',' or '}'");
+        run.says("1 document imported into the collection \"D\"")
+            .says("1 failed; stopped there; what comes before it is stored");
+        assert_eq!(store.ids("D"), ["x-1"]);
+
+        let go_on = ["import", "-", "--name", "y", "--on-error", "continue"];
+        let run = store.run_on(lines, &go_on).expect(1);
+        let run = run.says("line 3, column 7 (document 2): expected ',' or '}'");
+        let run = run
+            .says("line 4, column 1 (document 3): at line 1, byte 5 of the JSON: the number 1e400");
+        let run = run.says("line 5, column 4 (document 4): expected a JSON value");
+        run.says("line 6, column 1 (document 5)")
+            .says("2 created, 0 replaced; 0 skipped, 4 failed");
+        assert_eq!(store.ids("D"), ["x-1", "y-1", "y-6"]);
+    });
+}
+
+#[test]
+fn a_bad_element_of_an_array_is_reported_with_its_place() {
+    let store = Store::alone();
+    let array = b"[\n  {\"a\": 1},\n  {\"a\": \xFF},\n  {\"a\"\n   1},\n  {\"a\": 4}\n]\n";
+    let arguments = ["import", "-", "--name", "x", "--on-error", "continue"];
+    let run = store.run_on(array, &arguments).expect(1);
+    let run = run.says("line 3, column 9 (document 2): not valid UTF-8");
+    run.says("line 5, column 4 (document 3): expected ':'");
+    assert_eq!(store.ids("D"), ["x-1", "x-4"]);
+
+    let run = store
+        .run_on("[1,2,\n {\"a\":[", &["import", "-", "--name", "y"])
+        .expect(1);
+    run.says("line 2, column 2: the array is not closed: the stream ends in document 3")
+        .says("2 documents imported");
+    let run = store
+        .run_on("[1] ]", &["import", "-", "--name", "z"])
+        .expect(1);
+    run.says("line 1, column 5: something follows the array")
+        .says("1 document imported");
+}
+
+#[test]
+fn limits_are_reported_for_the_document_that_passes_them() {
+    both(|store| {
+        let deep = format!("{}{}", "[".repeat(129), "]".repeat(129));
+        let long = format!("{{\"{}\":1}}", "k".repeat(10_001));
+        // It is the id in front that makes this one too long.
+        let nearly = format!("{{\"{}\":1}}", "k".repeat(9_990));
+        let digits = "7".repeat(700);
+        let lines = [&deep, &long, &nearly, &digits, "1"].map(|line| format!("{line}\n"));
+        let arguments = [
+            "import",
+            "-",
+            "--name",
+            "limits",
+            "--on-error",
+            "continue",
+            "--format",
+            "lines",
+        ];
+        let run = store.run_on(lines.concat(), &arguments).expect(1);
+        let run = run.says("(document 1): more than 128 levels");
+        let run = run.says("(document 3): the path /kkk").says("10000 bytes");
+        run.says("1 created, 0 replaced; 0 skipped, 4 failed");
+        assert_eq!(store.ids("D"), ["limits-5"]);
+    });
+}
+
+#[test]
+fn a_huge_document_goes_in_and_comes_out() {
+    both(|store| {
+        let members: Vec<String> = (0..30_000)
+            .map(|member| format!("\"member {member:06}\":[{member},\"{}\"]", "x".repeat(30)))
+            .collect();
+        let document = format!("{{{}}}", members.join(","));
+        store
+            .import(&document, &["--name", "huge"])
+            .says("1 document imported");
+        assert_eq!(store.out(&["get", "huge"]), format!("{document}\n"));
+        assert_eq!(store.out(&["get", "huge", "/member 029999/0"]), "29999\n");
+    });
+}
+
+#[test]
+fn a_stream_that_holds_no_document_is_no_error() {
+    both(|store| {
+        store.import("", &[]).says("0 documents imported");
+        store.import(" [ ] ", &[]).says("0 documents imported");
+        assert_eq!(store.out(&["export"]), "");
+        let empty = store.run_on("", &["import", "-", "--format", "document"]);
+        empty
+            .expect(1)
+            .says("line 1, column 1 (document 1): expected a JSON value");
+    });
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let store = Store::alone();
+    store
+        .run(&["import", "nowhere.json"])
+        .expect(1)
+        .says("nowhere.json cannot be read");
+    assert!(!store.path().exists(), "nothing was made");
+    let directory = store.file("x", "");
+    let directory = std::path::Path::new(&directory)
+        .parent()
+        .expect("a directory");
+    let run = store.run(&["import", directory.to_str().expect("a plain path")]);
+    run.expect(1).says("cannot be read");
+}
+
+#[test]
+fn a_command_line_that_means_nothing_has_exit_code_2() {
+    let store = Store::alone();
+    for arguments in [
+        &["import"][..],
+        &["import", "-", "--id", "code"],
+        &["import", "-", "--format", "csv"],
+        &["import", "-", "--name", ""],
+        &["import", "-", "--collection", ""],
+        &["get", ""],
+        &["get", "\"x"],
+        &["get", "x", "a/b"],
+        &["get", "x", "[-1]"],
+        &["get", "x", "[0.5]"],
+        &["get", "x", "/~2"],
+        &["serve", "--listen", "nowhere"],
+        &["nonsense"],
+    ] {
+        store.run(arguments).expect(2);
+    }
+    assert!(!store.path().exists(), "nothing was made");
+}

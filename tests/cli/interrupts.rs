@@ -1,0 +1,90 @@
+//! Imports that end in the middle
+
+use std::io::Write;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::Duration;
+
+use phyllo::limits::IMPORT_BATCH_DOCUMENTS_MAX;
+
+use super::harness::{Ran, Store};
+
+const DOCUMENTS: usize = 5 * IMPORT_BATCH_DOCUMENTS_MAX / 2;
+
+/// An import that was given two and a half batches and waits for more.
+fn waiting_import(store: &Store) -> Child {
+    let mut child = store.spawn(&["import", "-", "--name", "x", "--format", "lines"]);
+    let lines = "{\"more\":[1,2,3,4,5,6,7,8,9,10]}\n".repeat(DOCUMENTS);
+    let pipe = child.stdin.as_mut().expect("a pipe");
+    pipe.write_all(lines.as_bytes()).expect("it reads");
+    pipe.flush().expect("it reads");
+    sleep(Duration::from_millis(1500));
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([name, &id]).status();
+    assert!(sent.expect("kill").success());
+}
+
+#[test]
+fn an_interrupted_import_leaves_whole_batches_and_says_so() {
+    for (name, store) in [("-INT", Store::alone()), ("-TERM", Store::served())] {
+        let mut child = waiting_import(&store);
+        signal(&child, name);
+        // Dropping it would end the stream.
+        let stdin = child.stdin.take();
+        let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
+        drop(stdin);
+        ran.expect(1)
+            .says("2000 documents imported")
+            .says("interrupted; the batches before that are stored");
+        assert_eq!(store.count(), 2 * IMPORT_BATCH_DOCUMENTS_MAX);
+        assert_eq!(store.ids("D").len(), 2 * IMPORT_BATCH_DOCUMENTS_MAX);
+    }
+}
+
+#[test]
+fn a_killed_import_leaves_whole_batches_and_the_store_is_put_in_order() {
+    let store = Store::alone();
+    let child = waiting_import(&store);
+    signal(&child, "-KILL");
+    let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
+    assert_eq!(ran.code, None);
+    let export = store
+        .run(&["export"])
+        .expect(0)
+        .says("the store was not closed");
+    assert_eq!(export.out.lines().count(), 2 * IMPORT_BATCH_DOCUMENTS_MAX);
+    assert_eq!(store.run(&["export"]).expect(0).err, "");
+}
+
+#[test]
+fn a_server_that_stops_in_the_middle_leaves_whole_batches() {
+    let mut store = Store::served();
+    let mut child = waiting_import(&store);
+    store.stop();
+    let stdin = child.stdin.as_mut().expect("a pipe");
+    // It may have ended already.
+    let _written = stdin.write_all("{}\n".repeat(DOCUMENTS).as_bytes());
+    let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
+    ran.expect(1).says("the connection to the server");
+    assert_eq!(store.count() % IMPORT_BATCH_DOCUMENTS_MAX, 0);
+}
+
+#[test]
+fn an_export_that_nobody_reads_ends_when_it_is_told_twice() {
+    let store = Store::alone();
+    store.import("{\"a\":[1,2,3]}\n".repeat(20_000), &[]);
+    let mut child = store.spawn(&["export"]);
+    let out = child.stdout.take();
+    for _ in 0..2 {
+        sleep(Duration::from_millis(500));
+        signal(&child, "-INT");
+    }
+    let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
+    drop(out);
+    ran.expect(1);
+    assert_eq!(store.count(), 20_000);
+}

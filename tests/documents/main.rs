@@ -1,0 +1,8 @@
+//! Documents through the database: whatever goes in comes out, whole and in parts.
+
+mod catalogued;
+mod malformed;
+#[path = "../model/mod.rs"]
+mod model;
+mod round_trip;
+mod world;

@@ -1,0 +1,196 @@
+//! A database in memory, and its calls without what the tests do not care about.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
+
+use phyllo::database::{
+    Answer, Children, Database, DocumentKey, Existing, Extent, Foreign, Part, Put, Scan, Scanned,
+    Want, children, insert, load, put,
+};
+use phyllo::document::id::DocumentId;
+use phyllo::document::path::{Path, Place, Segment};
+use phyllo::error::Result;
+use phyllo::key::Leaves;
+use phyllo::store::{Embedded, Outcome, RangeRead, Settled, Transaction};
+
+pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+
+pub(crate) struct World {
+    runtime: Runtime,
+    pub(crate) database: Database,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let runtime = Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.expect("a runtime");
+        let backend = redb::backends::InMemoryBackend::new();
+        let store = Arc::new(Embedded::on_backend(backend).expect("a new store"));
+        let database = runtime.block_on(Database::open(store, deadline()));
+        Self {
+            database: database.expect("a new database"),
+            runtime,
+        }
+    }
+
+    pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Runs `body` in one transaction, told the transaction.
+    fn transact<T, F, W>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Fn(Arc<dyn Transaction>) -> W + Send + Sync,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let settled = self.run(self.database.transact(deadline(), |transaction| {
+            let work = body(transaction);
+            async move { work.await.map(Outcome::Commit) }.boxed()
+        }))?;
+        match settled {
+            Settled::Committed(value, _) | Settled::Aborted(value) => Ok(value),
+        }
+    }
+
+    pub(crate) fn insert(&self, id: Option<DocumentId>, json: &str) -> Result<DocumentKey> {
+        let leaves = Arc::new(Leaves::from_json(json)?);
+        self.transact(move |transaction| {
+            let (id, leaves) = (id.clone(), leaves.clone());
+            async move { insert(&*transaction, "D", id, &leaves).await }
+        })
+    }
+
+    pub(crate) fn put(
+        &self,
+        document: &DocumentKey,
+        json: &str,
+        existing: Existing,
+    ) -> Result<Put> {
+        let leaves = Arc::new(Leaves::from_json(json)?);
+        self.transact(move |transaction| {
+            let (document, leaves) = (document.clone(), leaves.clone());
+            async move { put(&*transaction, &document, &leaves, existing).await }
+        })
+    }
+
+    /// Writes pairs as another program would, without the catalog.
+    pub(crate) fn write(&self, pairs: &[(Vec<u8>, Vec<u8>)]) {
+        let written = self.transact(|transaction| {
+            for (key, value) in pairs {
+                transaction.set(key, value);
+            }
+            async move { Ok(()) }
+        });
+        written.expect("pairs can be written");
+    }
+
+    pub(crate) fn load(&self, document: &DocumentKey, path: &Path) -> Result<Option<Part>> {
+        self.read(document, path, Extent::Whole)
+    }
+
+    pub(crate) fn first(&self, document: &DocumentKey, path: &Path) -> Result<Option<Part>> {
+        self.read(document, path, Extent::First)
+    }
+
+    fn read(&self, document: &DocumentKey, path: &Path, extent: Extent) -> Result<Option<Part>> {
+        let want = Want::Part(Arc::new(document.clone()), path.clone(), extent);
+        let answers = self.run(async {
+            let snapshot = self.database.snapshot().await?;
+            load(&*snapshot, &[&want]).await
+        })?;
+        match &answers[..] {
+            [Answer::Part(part)] => Ok(part.clone()),
+            other => panic!("no answer: {other:?}"),
+        }
+    }
+
+    pub(crate) fn load_all(&self, wants: &[Want]) -> Vec<Option<Part>> {
+        let answers = self.run(async {
+            let snapshot = self.database.snapshot().await?;
+            load(&*snapshot, &wants.iter().collect::<Vec<_>>()).await
+        });
+        let answers = answers.expect("they can be read").into_iter();
+        let part = |answer| match answer {
+            Answer::Part(part) => part,
+            other @ Answer::Version(_) => panic!("no part: {other:?}"),
+        };
+        answers.map(part).collect()
+    }
+
+    pub(crate) fn children(
+        &self,
+        document: &DocumentKey,
+        place: &Place,
+        after: Option<&Segment>,
+        first: usize,
+    ) -> Result<Children> {
+        let document = Arc::new(document.clone());
+        self.run(async {
+            let snapshot = self.database.snapshot().await?;
+            children(&*snapshot, &document, place, after, first).await
+        })
+    }
+
+    pub(crate) fn scan(&self) -> Vec<Result<Result<Scanned, Foreign>>> {
+        self.run(async {
+            let snapshot = self.database.snapshot().await.expect("a snapshot");
+            let mut scan = Scan::new(snapshot, "D");
+            let mut found = Vec::new();
+            loop {
+                match scan.next().await {
+                    Ok(None) => return found,
+                    Ok(Some(scanned)) => found.push(Ok(scanned)),
+                    Err(error) => found.push(Err(error)),
+                }
+            }
+        })
+    }
+
+    /// The raw pairs from `begin` to before `end`.
+    pub(crate) fn pairs(&self, begin: &[u8], end: &[u8]) -> Pairs {
+        self.run(async {
+            let snapshot = self.database.snapshot().await.expect("a snapshot");
+            let mut found = Vec::new();
+            let mut begin = begin.to_vec();
+            loop {
+                let batch = snapshot.range(RangeRead::new(&begin, end)).await;
+                let batch = batch.expect("a range can be read");
+                let pair = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+                found.extend(batch.pairs.iter().map(pair));
+                match batch.pairs.last().filter(|_| batch.more) {
+                    Some((last, _)) => begin = [last, &[0]].concat(),
+                    None => return found,
+                }
+            }
+        })
+    }
+
+    /// The raw pairs of a document.
+    pub(crate) fn stored(&self, document: &DocumentKey) -> Pairs {
+        let begin = document_key(document);
+        self.pairs(&begin, &[&begin[..], &[0xFF]].concat())
+    }
+}
+
+pub(crate) fn document_key(document: &DocumentKey) -> Vec<u8> {
+    document.place(&Place::default()).expect("a short key")
+}
+
+/// The document of this number.
+pub(crate) fn numbered(id: i64) -> DocumentKey {
+    DocumentKey::new("D", DocumentId::Integer(id)).expect("a short key")
+}
+
+pub(crate) fn text(part: &Part) -> String {
+    let json = part.json().expect("a well-formed part");
+    String::from_utf8(json).expect("JSON text is UTF-8")
+}
+
+pub(crate) fn deadline() -> Instant {
+    Instant::now() + Duration::from_secs(30)
+}

@@ -1,0 +1,226 @@
+//! A disk in memory, whose syncs can be held up, which can fail and be full, and which loses
+//! what was not synced.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use redb::StorageBackend;
+use tokio::sync::watch;
+
+/// Torn writes end at such a boundary.
+const SECTOR_BYTES: usize = 512;
+
+/// Clones are the same disk.
+#[derive(Clone, Debug)]
+pub(crate) struct Disk(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// How many syncs have begun.
+    syncs: watch::Sender<usize>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// What reads see.
+    image: Vec<u8>,
+    /// What certainly survives a crash.
+    synced: Vec<u8>,
+    /// What a crash may lose, each on its own.
+    unsynced: Vec<Change>,
+    sync: Sync,
+    bytes_max: usize,
+    free_bytes: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Length(usize),
+    Write(usize, Vec<u8>),
+}
+
+/// What a sync does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sync {
+    Succeeds,
+    /// Waits until it is told otherwise.
+    Waits,
+    Fails,
+    Panics,
+}
+
+impl Disk {
+    pub(crate) fn new() -> Self {
+        Self::holding(Vec::new())
+    }
+
+    fn holding(image: Vec<u8>) -> Self {
+        Self(Arc::new(Inner {
+            state: Mutex::new(State {
+                synced: image.clone(),
+                image,
+                unsynced: Vec::new(),
+                sync: Sync::Succeeds,
+                bytes_max: usize::MAX,
+                free_bytes: None,
+            }),
+            changed: Condvar::new(),
+            syncs: watch::Sender::new(0),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic in a sync is asked for.
+        let state = self.0.state.lock();
+        state.unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn let_syncs(&self, sync: Sync) {
+        self.lock().sync = sync;
+        self.0.changed.notify_all();
+    }
+
+    /// The disk takes no byte behind its present end.
+    pub(crate) fn fill(&self) {
+        let mut state = self.lock();
+        state.bytes_max = state.image.len();
+    }
+
+    /// The disk takes so many bytes more, wherever they are written.
+    pub(crate) fn take_only(&self, bytes: usize) {
+        self.lock().free_bytes = Some(bytes);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.lock().image.len()
+    }
+
+    /// How many syncs have begun.
+    pub(crate) fn syncs(&self) -> usize {
+        *self.0.syncs.borrow()
+    }
+
+    /// Returns when so many syncs have begun.
+    pub(crate) async fn begins_sync(&self, number: usize) {
+        let mut syncs = self.0.syncs.subscribe();
+        let reached = syncs.wait_for(|begun| *begun >= number).await;
+        reached.expect("the disk is there");
+    }
+
+    /// What the machine finds after a crash: all that was synced, and of the rest what chance
+    /// left, whole or torn.
+    pub(crate) fn after_crash(&self, chance: &mut StdRng) -> Self {
+        let state = self.lock();
+        let mut image = state.synced.clone();
+        let (all, none) = (chance.random_bool(0.1), chance.random_bool(0.1));
+        for change in &state.unsynced {
+            match change {
+                _ if all => apply(&mut image, change),
+                _ if none => {}
+                Change::Write(at, bytes) if chance.random_bool(0.3) => {
+                    for (sector, bytes) in bytes.chunks(SECTOR_BYTES).enumerate() {
+                        if chance.random_bool(0.5) {
+                            let at = at + sector * SECTOR_BYTES;
+                            apply(&mut image, &Change::Write(at, bytes.to_vec()));
+                        }
+                    }
+                }
+                whole if chance.random_bool(0.5) => apply(&mut image, whole),
+                _ => {}
+            }
+        }
+        Self::holding(image)
+    }
+
+    /// What is on the disk now.
+    pub(crate) fn copy(&self) -> Self {
+        Self::holding(self.lock().image.clone())
+    }
+}
+
+pub(crate) fn chance(seed: u64) -> StdRng {
+    StdRng::seed_from_u64(seed)
+}
+
+fn apply(image: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Length(bytes) => image.resize(*bytes, 0),
+        Change::Write(at, bytes) => {
+            let end = at + bytes.len();
+            if image.len() < end {
+                image.resize(end, 0);
+            }
+            image[*at..end].copy_from_slice(bytes);
+        }
+    }
+}
+
+impl State {
+    fn change(&mut self, change: Change) {
+        apply(&mut self.image, &change);
+        self.unsynced.push(change);
+    }
+}
+
+fn place(offset: u64) -> usize {
+    usize::try_from(offset).expect("in memory")
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.lock().image.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let state = self.lock();
+        let begin = place(offset);
+        let found = state.image.get(begin..begin + out.len());
+        out.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let mut state = self.lock();
+        if place(bytes) > state.bytes_max {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        state.change(Change::Length(place(bytes)));
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut state = self.lock();
+        self.0.syncs.send_modify(|begun| *begun += 1);
+        while state.sync == Sync::Waits {
+            let waited = self.0.changed.wait(state);
+            state = waited.expect("nothing panics while it waits");
+        }
+        match state.sync {
+            Sync::Fails => Err(io::Error::other("the disk is gone")),
+            Sync::Panics => panic!("a panic that the test asked for"),
+            Sync::Succeeds | Sync::Waits => {
+                let State {
+                    synced, unsynced, ..
+                } = &mut *state;
+                for change in unsynced.drain(..) {
+                    apply(synced, &change);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut state = self.lock();
+        if let Some(free) = state.free_bytes {
+            let rest = free.checked_sub(data.len());
+            state.free_bytes = Some(rest.ok_or(io::ErrorKind::StorageFull)?);
+        }
+        state.change(Change::Write(place(offset), data.to_vec()));
+        Ok(())
+    }
+}

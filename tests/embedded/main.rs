@@ -1,0 +1,77 @@
+//! What only the embedded engine promises: what is told and shown is on disk, whatever the disk
+//! does; and a directory that cannot be opened is left as it was found.
+
+mod crash;
+mod damage;
+mod directory;
+mod disk;
+mod faults;
+mod process;
+mod sync;
+
+use std::sync::Arc;
+
+use phyllo::error::{Error, ErrorKind, Result};
+use phyllo::store::{Embedded, Read, Store, Transaction};
+
+/// Commits one pair.
+async fn set(store: &Embedded, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+    let transaction = store.begin().await?;
+    transaction.set(key.as_ref(), value.as_ref());
+    transaction.commit().await.map(|_| ())
+}
+
+/// What a new snapshot shows.
+async fn get(store: &Embedded, key: impl AsRef<[u8]>) -> Option<Vec<u8>> {
+    let snapshot = store.snapshot().await.expect("the store serves");
+    snapshot.get(key.as_ref()).await.expect("read")
+}
+
+async fn begin(store: &Embedded) -> Arc<dyn Transaction> {
+    store.begin().await.expect("the store serves")
+}
+
+fn assert_unavailable<T>(result: Result<T>) -> Error {
+    let error = result.err().expect("the store does not serve");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    error
+}
+
+/// The store refuses everything and says so.
+async fn assert_failed(store: &Embedded) -> Error {
+    assert_unavailable(store.begin().await.map(|_| ()));
+    assert_unavailable(store.snapshot().await.map(|_| ()));
+    assert_unavailable(store.ready().await);
+    store.failed().await
+}
+
+/// All pairs, in order.
+async fn all(store: &Embedded) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let snapshot = store.snapshot().await.expect("the store serves");
+    all_in(&*snapshot).await.expect("read")
+}
+
+async fn all_in(read: &dyn Read) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let mut found: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut begin = Vec::new();
+    loop {
+        let range = phyllo::store::RangeRead::new(&begin, &[0xFF]);
+        let batch = read.range(range).await?;
+        let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+        found.extend(batch.pairs.iter().map(owned));
+        match batch.pairs.last() {
+            Some((last, _)) if batch.more => begin = [last, b"\0"].concat(),
+            _ => return Ok(found),
+        }
+    }
+}
+
+/// Where a test with chance in it begins: anew each time, or where it is told to.
+fn first_seed() -> u64 {
+    let seed = std::env::var("PHYLLO_TEST_SEED").map_or_else(
+        |_| rand::random(),
+        |seed| seed.parse().expect("PHYLLO_TEST_SEED is a number"),
+    );
+    println!("PHYLLO_TEST_SEED={seed} repeats this");
+    seed
+}

@@ -1,0 +1,288 @@
+//! Group commit: nothing is told or shown before the sync that covers it, and commits that wait
+//! share one.
+
+use std::pin::{Pin, pin};
+
+use futures::future::join_all;
+use futures::poll;
+use phyllo::error::Result;
+use phyllo::store::{Embedded, RangeRead, Store};
+
+use crate::disk::{Disk, Sync};
+use crate::{all, assert_failed, assert_unavailable, begin, get, set};
+
+#[tokio::test]
+async fn a_commit_is_neither_reported_nor_shown_before_its_sync() {
+    let (disk, store) = opened().await;
+    set(&store, "key", "old").await.expect("committed");
+    let before = store.snapshot().await.expect("taken");
+    disk.let_syncs(Sync::Waits);
+    let syncs = disk.syncs();
+    let mut commit = pin!(set(&store, "key", "new"));
+    assert!(poll!(&mut commit).is_pending());
+    disk.begins_sync(syncs + 1).await;
+    assert!(poll!(&mut commit).is_pending());
+    assert_eq!(get(&store, "key").await, Some(b"old".to_vec()));
+    let range = RangeRead::new(b"", b"\xFF");
+    let batch = before.range(range).await.expect("read");
+    assert_eq!(batch.pairs.first(), Some((&b"key"[..], &b"old"[..])));
+
+    disk.let_syncs(Sync::Succeeds);
+    commit.await.expect("committed");
+    assert_eq!(get(&store, "key").await, Some(b"new".to_vec()));
+    let value = before.get(b"key").await.expect("read");
+    assert_eq!(value, Some(b"old".to_vec()));
+}
+
+/// What a transaction has read of another's unsynced commit is told to nobody before the sync,
+/// whichever way it ends.
+#[tokio::test]
+async fn a_transaction_that_read_an_unsynced_commit_ends_after_its_sync() {
+    for aborts in [true, false] {
+        let (disk, store) = opened().await;
+        disk.let_syncs(Sync::Waits);
+        let writer = begin(&store).await;
+        writer.set(b"key", b"value");
+        // It waits in line, so that its turn comes before the thread that syncs.
+        let mut next = pin!(store.begin());
+        assert!(poll!(&mut next).is_pending());
+        let mut commit = pin!(writer.commit());
+        assert!(poll!(&mut commit).is_pending());
+        let reader = next.await.expect("its turn");
+        let value = reader.get(b"key").await.expect("read");
+        assert_eq!(value, Some(b"value".to_vec()));
+        assert_eq!(get(&store, "key").await, None);
+
+        let syncs = disk.syncs();
+        let mut end: Pin<Box<dyn Future<Output = Result<()>>>> = if aborts {
+            Box::pin(reader.abort())
+        } else {
+            Box::pin(async { reader.commit().await.map(|_| ()) })
+        };
+        assert!(poll!(&mut end).is_pending());
+        disk.begins_sync(syncs + 1).await;
+        assert!(poll!(&mut end).is_pending());
+        assert!(poll!(&mut commit).is_pending());
+        disk.let_syncs(Sync::Succeeds);
+        end.await.expect("synced");
+        commit.await.expect("synced");
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_read_only_what_is_synced_ends_at_once() {
+    let (disk, store) = opened().await;
+    set(&store, "key", "value").await.expect("committed");
+    let syncs = disk.syncs();
+    disk.let_syncs(Sync::Fails);
+    let reader = begin(&store).await;
+    assert!(reader.get(b"key").await.expect("read").is_some());
+    reader.commit().await.expect("nothing to sync");
+    let reader = begin(&store).await;
+    reader.set(b"key", b"undone");
+    reader.abort().await.expect("nothing to sync");
+    assert_eq!(disk.syncs(), syncs);
+    disk.let_syncs(Sync::Succeeds);
+}
+
+#[tokio::test]
+async fn commits_that_wait_share_a_sync() {
+    let (disk, store) = opened().await;
+    let syncs = disk.syncs();
+    set(&store, "one", "").await.expect("committed");
+    let syncs_of_one = disk.syncs() - syncs;
+
+    disk.let_syncs(Sync::Waits);
+    let mut first = pin!(set(&store, "first", ""));
+    assert!(poll!(&mut first).is_pending());
+    disk.begins_sync(syncs + syncs_of_one + 1).await;
+    let store = &store;
+    let mut waiting: Vec<_> = (0..64)
+        .map(|number| Box::pin(set(store, format!("key {number}"), "")))
+        .collect();
+    for commit in &mut waiting {
+        assert!(poll!(commit).is_pending());
+    }
+    let before = disk.syncs();
+    disk.let_syncs(Sync::Succeeds);
+    for committed in join_all(waiting).await {
+        committed.expect("committed");
+    }
+    first.await.expect("committed");
+    let syncs = disk.syncs() - before;
+    println!("64 commits: {syncs} syncs; one commit: {syncs_of_one}");
+    assert!(
+        syncs <= 3 * syncs_of_one,
+        "{syncs} syncs, {syncs_of_one} for one commit"
+    );
+    assert_eq!(all(store).await.len(), 66);
+}
+
+#[tokio::test]
+async fn a_commit_whose_caller_has_gone_is_synced_all_the_same() {
+    let (disk, store) = opened().await;
+    disk.let_syncs(Sync::Waits);
+    let syncs = disk.syncs();
+    let mut abandoned = Box::pin(set(&store, "abandoned", ""));
+    assert!(poll!(&mut abandoned).is_pending());
+    disk.begins_sync(syncs + 1).await;
+    drop(abandoned);
+    disk.let_syncs(Sync::Succeeds);
+    set(&store, "next", "").await.expect("committed");
+    assert_eq!(get(&store, "abandoned").await, Some(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_failed_sync_is_told_to_all_that_wait_and_ends_the_store() {
+    for sync in [Sync::Fails, Sync::Panics] {
+        let (disk, store) = opened().await;
+        set(&store, "before", "").await.expect("committed");
+        disk.let_syncs(Sync::Waits);
+        let syncs = disk.syncs();
+        // Eight that wait for the same sync, and eight that wait for their turn meanwhile.
+        let blocker = begin(&store).await;
+        blocker.set(b"blocker", b"");
+        let mut waiting = commits(&store, "first");
+        for commit in &mut waiting {
+            assert!(poll!(commit).is_pending());
+        }
+        let mut commit = pin!(blocker.commit());
+        assert!(poll!(&mut commit).is_pending());
+        for commit in &mut waiting {
+            assert!(poll!(commit).is_pending());
+        }
+        disk.begins_sync(syncs + 1).await;
+        let mut late = commits(&store, "late");
+        for commit in &mut late {
+            assert!(poll!(commit).is_pending());
+        }
+        disk.let_syncs(sync);
+        for failed in join_all(waiting).await {
+            assert_unavailable(failed);
+        }
+        for failed in join_all(late).await {
+            assert_unavailable(failed);
+        }
+        let failure = assert_unavailable(commit.await);
+        assert!(failure.message().contains("failed"), "{failure}");
+        let reason = assert_failed(&store).await;
+        let expected = match sync {
+            Sync::Fails => "the disk is gone",
+            _ => "panicked",
+        };
+        let detail = reason.detail().unwrap_or_default();
+        assert!(detail.contains(expected), "{reason}");
+        disk.let_syncs(Sync::Fails);
+        drop(store);
+
+        let store = Embedded::on_backend(disk.copy()).expect("it is whole");
+        assert_eq!(get(&store, "before").await, Some(Vec::new()));
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_outlives_the_store_cannot_be_committed() {
+    let (disk, store) = opened().await;
+    set(&store, "before", "").await.expect("committed");
+    let snapshot = store.snapshot().await.expect("taken");
+    let transaction = begin(&store).await;
+    transaction.set(b"key", b"value");
+    drop(store);
+    assert_unavailable(transaction.commit().await);
+    drop(transaction);
+    // A snapshot answers or refuses, but does not fail otherwise.
+    if let Err(error) = snapshot.get(b"before").await {
+        assert_unavailable::<()>(Err(error));
+    }
+    let store = Embedded::on_backend(disk.copy()).expect("it is whole");
+    assert_eq!(all(&store).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_transaction_that_is_over_takes_nothing_more() {
+    let (_disk, store) = opened().await;
+    let transaction = begin(&store).await;
+    transaction.set(b"key", b"value");
+    transaction.commit().await.expect("committed");
+    transaction.set(b"key", b"late");
+    transaction.clear(b"key");
+    assert!(transaction.get(b"key").await.is_err());
+    assert!(transaction.commit().await.is_err());
+    assert_eq!(transaction.bytes(), 0);
+    transaction.abort().await.expect("there is nothing to undo");
+    assert_eq!(get(&store, "key").await, Some(b"value".to_vec()));
+}
+
+#[tokio::test]
+async fn the_empty_key_is_a_key() {
+    let (disk, store) = opened().await;
+    set(&store, "", "").await.expect("committed");
+    assert_eq!(get(&store, "").await, Some(Vec::new()));
+    drop(store);
+    let store = Embedded::on_backend(disk.copy()).expect("it is whole");
+    assert_eq!(all(&store).await.len(), 1);
+    let transaction = begin(&store).await;
+    transaction.clear(b"");
+    transaction.commit().await.expect("committed");
+    assert_eq!(get(&store, "").await, None);
+}
+
+/// The published snapshot moves on, so that pages of old states are used again.
+#[tokio::test]
+async fn overwriting_does_not_make_the_file_grow() {
+    let (disk, store) = opened().await;
+    let mut sizes = Vec::new();
+    for round in 0_u8..120 {
+        let transaction = begin(&store).await;
+        for number in 0..200 {
+            transaction.set(format!("{number}").as_bytes(), &[round; 4_000]);
+        }
+        transaction.commit().await.expect("committed");
+        sizes.push(disk.bytes());
+    }
+    println!(
+        "{} bytes after 20 rounds, {} after 120",
+        sizes[20], sizes[119]
+    );
+    assert_eq!(sizes[119], sizes[20], "the same pairs take the same place");
+}
+
+/// A snapshot that a reader keeps holds all pages given up since, and no longer than it is kept.
+#[tokio::test]
+async fn pages_of_a_snapshot_are_used_again_when_it_is_dropped() {
+    let (disk, store) = opened().await;
+    let mut kept = None;
+    let mut sizes = Vec::new();
+    for round in 0_u8..90 {
+        match round {
+            30 => kept = Some(store.snapshot().await.expect("taken")),
+            60 => drop(kept.take()),
+            _ => {}
+        }
+        let transaction = begin(&store).await;
+        for number in 0..200 {
+            transaction.set(format!("{number}").as_bytes(), &[round; 4_000]);
+        }
+        transaction.commit().await.expect("committed");
+        sizes.push(disk.bytes());
+    }
+    println!(
+        "{} before, {} with, {} after",
+        sizes[29], sizes[59], sizes[89]
+    );
+    assert!(sizes[89] <= sizes[59], "what it held is free again");
+}
+
+async fn opened() -> (Disk, Embedded) {
+    let disk = Disk::new();
+    let store = Embedded::on_backend(disk.clone()).expect("a new store");
+    store.ready().await.expect("it serves");
+    (disk, store)
+}
+
+type Commit<'s> = Pin<Box<dyn Future<Output = Result<()>> + 's>>;
+
+fn commits<'s>(store: &'s Embedded, name: &'s str) -> Vec<Commit<'s>> {
+    let commit = |number| Box::pin(set(store, format!("{name} {number}"), "")) as Commit<'s>;
+    (0..8).map(commit).collect()
+}

@@ -1,0 +1,202 @@
+//! docs/format.md: its examples, read out of the page, are what the code packs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use redb::{ReadableDatabase, TableDefinition, TableHandle};
+use tokio::runtime::Builder;
+use tokio::time::Instant;
+
+use phyllo::database::{Database, FORMAT, insert};
+use phyllo::document::id::DocumentId;
+use phyllo::key::{Family, Leaves, Version, decode_leaf, hex, tuple_text};
+use phyllo::limits::{
+    COUNT_SHARDS, DOCUMENT_LEVELS_MAX, INTEGER_BYTES_MAX, KEY_BYTES_MAX, PIECE_BYTES,
+    VALUE_BYTES_MAX,
+};
+use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME, Outcome, RangeRead};
+
+use super::golden::expanded;
+use super::stored;
+
+const PAGE: &str = include_str!("../../docs/format.md");
+
+/// The lines of each block of this kind.
+fn blocks(kind: &str) -> Vec<Vec<&'static str>> {
+    let fence = format!("```{kind}");
+    let mut lines = PAGE.lines();
+    let mut blocks = Vec::new();
+    while lines.any(|line| line == fence) {
+        blocks.push(lines.by_ref().take_while(|line| *line != "```").collect());
+    }
+    assert!(
+        !blocks.is_empty(),
+        "docs/format.md has examples of the kind {kind}"
+    );
+    blocks
+}
+
+/// Both sides of an arrow.
+fn sides(line: &str) -> (&str, &str) {
+    let (left, right) = line.split_once('→').expect(line);
+    (left.trim(), right.trim())
+}
+
+/// Compares; `…` in what the page says stands for anything.
+fn check(page: &str, actual: &str, place: &str) {
+    let matches = match page.split_once('…') {
+        Some((begin, end)) => actual.starts_with(begin) && actual.ends_with(end),
+        None => page == actual,
+    };
+    assert!(
+        matches,
+        "{place}: the page says {page}, the code packs {actual}"
+    );
+}
+
+fn check_hex(page: &str, actual: &[u8], place: &str) {
+    let page: String = page.split_whitespace().collect();
+    check(&page, &hex(actual), place);
+}
+
+#[test]
+fn the_documents_of_the_page_are_stored_as_it_draws_them() {
+    for block in blocks("document") {
+        let mut words = block[0].splitn(3, ' ');
+        let mut word = || words.next().expect("COLLECTION ID JSON");
+        let (collection, id, json) = (word(), word(), expanded(word()));
+        let id = DocumentId::parse(id).expect("an id");
+        let pairs = stored(collection, &id, &json).expect("valid JSON");
+        assert_eq!(block.len(), 1 + 2 * pairs.len(), "{}", block[0]);
+        for (lines, (key, value)) in block[1..].chunks(2).zip(&pairs) {
+            let (key_tuple, value_tuple) = sides(lines[0]);
+            check(key_tuple, &tuple_text(key), lines[0]);
+            check(value_tuple, &tuple_text(value), lines[0]);
+            let (key_hex, value_hex) = sides(lines[1]);
+            check_hex(key_hex, key, lines[0]);
+            check_hex(value_hex, value, lines[0]);
+        }
+    }
+}
+
+#[test]
+fn the_leaves_of_the_page_are_packed_as_it_draws_them_and_read_back() {
+    for line in blocks("leaf").concat() {
+        let (json, value_hex) = sides(line);
+        let leaves = Leaves::from_json(&expanded(json)).expect(line);
+        let (key, value) = leaves.iter().next().expect("one pair");
+        assert!(key.is_empty() && leaves.len() == 1, "{line}");
+        check_hex(value_hex, value, line);
+        let leaf = decode_leaf(value).expect(line);
+        assert_eq!(phyllo::key::pack_leaf(&leaf), value, "{line}");
+    }
+}
+
+#[test]
+fn the_ids_of_the_page_are_packed_as_it_draws_them() {
+    for line in blocks("id").concat() {
+        let (id, id_hex) = sides(line);
+        let id = DocumentId::parse(id).expect(line);
+        let key = super::document_key("D", &id);
+        check_hex(id_hex, &key[3..], line);
+    }
+}
+
+#[test]
+fn the_limits_of_the_page_are_those_of_the_code() {
+    let limits = [
+        format!("KEY_BYTES_MAX {KEY_BYTES_MAX}"),
+        format!("VALUE_BYTES_MAX {VALUE_BYTES_MAX}"),
+        format!("PIECE_BYTES {PIECE_BYTES}"),
+        format!("INTEGER_BYTES_MAX {INTEGER_BYTES_MAX}"),
+        format!("DOCUMENT_LEVELS_MAX {DOCUMENT_LEVELS_MAX}"),
+        format!("COUNT_SHARDS {COUNT_SHARDS}"),
+    ];
+    assert_eq!(blocks("limits"), [limits]);
+    assert!(PAGE.contains(&format!("The format version is **{FORMAT}**.")));
+}
+
+#[test]
+fn the_store_of_the_page_is_all_that_a_store_holds_after_one_insertion() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let block = blocks("store").concat();
+    let pairs = store_with_one_document(directory.path());
+    assert_eq!(block.len(), 2 * pairs.len());
+    for (lines, (key, value)) in block.chunks(2).zip(&pairs) {
+        let (key_tuple, value_tuple) = sides(lines[0]);
+        check(key_tuple, &tuple_text(key), lines[0]);
+        if value_tuple.starts_with('(') {
+            check(value_tuple, &tuple_text(value), lines[0]);
+        }
+        let (key_hex, value_hex) = sides(lines[1]);
+        check_hex(key_hex, key, lines[0]);
+        check_hex(value_hex, value, lines[0]);
+    }
+    let version = Version::decode(&pairs[3].1).expect("a version");
+    assert!(PAGE.contains(&format!("above, `{version}`.")));
+    check_file(directory.path(), &pairs);
+}
+
+/// Every pair of the store; the shard of the count is made 11, as the page has it.
+fn store_with_one_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let runtime = Builder::new_current_thread().enable_time().build();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let mut pairs = runtime.expect("a runtime").block_on(async {
+        let store = Embedded::open(directory, EmbeddedOptions::default(), |_| {});
+        let store = Arc::new(store.expect("a new store"));
+        let database = Database::open(store, deadline)
+            .await
+            .expect("a new database");
+        let inserted = database.transact(deadline, |transaction| {
+            let work = async move {
+                let leaves = Leaves::from_json("7")?;
+                let id = Some(DocumentId::Integer(1));
+                insert(&*transaction, "D", id, &leaves)
+                    .await
+                    .map(Outcome::Commit)
+            };
+            work.boxed()
+        });
+        inserted.await.expect("inserted");
+        let snapshot = database.snapshot().await.expect("a snapshot");
+        let batch = snapshot
+            .range(RangeRead::new(&[], &[0xFF]))
+            .await
+            .expect("readable");
+        let pair = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+        batch.pairs.iter().map(pair).collect::<Vec<_>>()
+    });
+    let count = pairs
+        .iter_mut()
+        .find(|(key, _)| Family::counted_collection(key).is_some());
+    let key = &mut count.expect("a count").0;
+    let counts = (0..COUNT_SHARDS).map(|shard| Family::Count("D", shard).key().expect("short"));
+    assert!(counts.into_iter().any(|count| count == *key));
+    *key = Family::Count("D", 11).key().expect("short");
+    pairs
+}
+
+fn check_file(directory: &std::path::Path, pairs: &[(Vec<u8>, Vec<u8>)]) {
+    const PAIRS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pairs");
+    const ENGINE: TableDefinition<'_, &str, u64> = TableDefinition::new("engine");
+    let files = std::fs::read_dir(directory).expect("a directory");
+    let files: Vec<_> = files
+        .map(|file| file.expect("a file").file_name())
+        .collect();
+    assert!(files.contains(&FILE_NAME.into()) && PAGE.contains(&format!("`{FILE_NAME}`")));
+    let file = redb::Database::open(directory.join(FILE_NAME)).expect("closed by the engine");
+    let read = file.begin_read().expect("readable");
+    let tables = read.list_tables().expect("tables");
+    let mut names: Vec<String> = tables.map(|table| table.name().to_owned()).collect();
+    names.sort();
+    assert_eq!(names, ["engine", "pairs"]);
+    let engine = read.open_table(ENGINE).expect("a table of numbers");
+    let last_commit = engine.get("last_commit").expect("readable");
+    assert_eq!(last_commit.map(|number| number.value()), Some(2));
+    let table = read.open_table(PAIRS).expect("a table of bytes");
+    let mut expected = pairs.iter().map(|(_, value)| value.clone());
+    let found = table.range::<&[u8]>(..).expect("readable");
+    let values = found.map(|pair| pair.expect("a pair").1.value().to_vec());
+    assert!(values.eq(expected.by_ref()));
+}

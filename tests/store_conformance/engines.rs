@@ -1,0 +1,151 @@
+//! The engines, each with a part of its key space that nobody else uses, and how cases read it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use phyllo::key::Version;
+use phyllo::store::{Embedded, Observed, RangeRead, Read, Store, Transaction};
+use redb::backends::InMemoryBackend;
+use tokio::time::Instant;
+
+pub(crate) type Pair = (Vec<u8>, Vec<u8>);
+
+/// A store, and the prefix of the keys that one case may use.
+#[derive(Clone)]
+pub(crate) struct Fresh {
+    pub(crate) store: Arc<dyn Store>,
+    prefix: Vec<u8>,
+}
+
+/// The embedded engine, in memory.
+pub(crate) fn embedded() -> Fresh {
+    Fresh::of(Arc::new(in_memory()))
+}
+
+/// The embedded engine behind the store that counts, which is to change nothing.
+pub(crate) fn observed() -> Fresh {
+    Fresh::of(Arc::new(Observed::new(in_memory())))
+}
+
+pub(crate) fn in_memory() -> Embedded {
+    Embedded::on_backend(InMemoryBackend::new()).expect("memory does not fail")
+}
+
+impl Fresh {
+    fn of(store: Arc<dyn Store>) -> Self {
+        let prefix = format!("conformance/{:032x}/", rand::random::<u128>()).into_bytes();
+        Self { store, prefix }
+    }
+
+    /// The same keys of another store, which wraps this one.
+    pub(crate) fn through(&self, store: Arc<dyn Store>) -> Self {
+        Self {
+            store,
+            prefix: self.prefix.clone(),
+        }
+    }
+
+    /// A part of the key space that nobody uses yet.
+    pub(crate) fn part(&self, name: impl std::fmt::Display) -> Self {
+        Self {
+            store: self.store.clone(),
+            prefix: self.key(format!("{name}/")),
+        }
+    }
+
+    pub(crate) fn key(&self, suffix: impl AsRef<[u8]>) -> Vec<u8> {
+        [&self.prefix, suffix.as_ref()].concat()
+    }
+
+    pub(crate) fn begin(&self) -> Vec<u8> {
+        self.prefix.clone()
+    }
+
+    /// Past all keys of the case: `/` with which a prefix ends is followed by `0`.
+    pub(crate) fn end(&self) -> Vec<u8> {
+        let mut end = self.prefix.clone();
+        *end.last_mut().expect("not empty") += 1;
+        end
+    }
+
+    pub(crate) async fn transaction(&self) -> Arc<dyn Transaction> {
+        self.store.begin().await.expect("the store serves")
+    }
+
+    pub(crate) async fn snapshot(&self) -> Arc<dyn Read> {
+        self.store.snapshot().await.expect("the store serves")
+    }
+
+    /// Commits what `write` writes.
+    pub(crate) async fn write(&self, write: impl FnOnce(&dyn Transaction)) -> Version {
+        let transaction = self.transaction().await;
+        write(&*transaction);
+        transaction.commit().await.expect("nobody else writes")
+    }
+
+    pub(crate) async fn set(&self, key: &str, value: impl AsRef<[u8]>) -> Version {
+        let (key, value) = (self.key(key), value.as_ref());
+        self.write(|transaction| transaction.set(&key, value)).await
+    }
+
+    /// What a new snapshot shows.
+    pub(crate) async fn get(&self, key: impl AsRef<[u8]>) -> Option<Vec<u8>> {
+        get(&*self.snapshot().await, &self.key(key)).await
+    }
+
+    /// All pairs of the case, keys without the prefix.
+    pub(crate) async fn all(&self) -> Vec<Pair> {
+        self.all_in(&*self.snapshot().await).await
+    }
+
+    pub(crate) async fn all_in(&self, read: &dyn Read) -> Vec<Pair> {
+        let (begin, end) = (self.begin(), self.end());
+        let found = pairs(read, RangeRead::new(&begin, &end)).await;
+        self.without_prefix(found)
+    }
+
+    pub(crate) fn without_prefix(&self, pairs: Vec<Pair>) -> Vec<Pair> {
+        let cut = |(key, value): Pair| (key[self.prefix.len()..].to_vec(), value);
+        pairs.into_iter().map(cut).collect()
+    }
+}
+
+pub(crate) async fn get(read: &dyn Read, key: &[u8]) -> Option<Vec<u8>> {
+    read.get(key).await.expect("the store serves")
+}
+
+/// A whole range, batch by batch.
+pub(crate) async fn pairs(read: &dyn Read, range: RangeRead<'_>) -> Vec<Pair> {
+    let (mut begin, mut end) = (range.begin.to_vec(), range.end.to_vec());
+    let mut found: Vec<Pair> = Vec::new();
+    loop {
+        let batch = read
+            .range(RangeRead {
+                begin: &begin,
+                end: &end,
+                pairs_max: range.pairs_max - found.len(),
+                reverse: range.reverse,
+                resumed: !found.is_empty(),
+            })
+            .await
+            .expect("the store serves");
+        let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+        found.extend(batch.pairs.iter().map(owned));
+        assert!(found.len() <= range.pairs_max, "more than was asked for");
+        match batch.pairs.last() {
+            Some((last, _)) if batch.more && range.reverse => end = last.to_vec(),
+            Some((last, _)) if batch.more => begin = [last, b"\0"].concat(),
+            _ => return found,
+        }
+    }
+}
+
+/// A pair of texts.
+pub(crate) fn pair(key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Pair {
+    (key.as_ref().to_vec(), value.as_ref().to_vec())
+}
+
+/// A deadline that no case is to reach.
+pub(crate) fn late() -> Instant {
+    Instant::now() + Duration::from_secs(600)
+}

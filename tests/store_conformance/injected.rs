@@ -1,0 +1,144 @@
+//! A store that passes everything on, but for the failures that a case asks for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use phyllo::error::{Error, ErrorKind, Result};
+use phyllo::key::Version;
+use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Commits have no effect and fail in this way.
+    Commit(ErrorKind),
+    /// Single reads fail in this way.
+    Get(ErrorKind),
+    /// Transactions do not begin.
+    BeginNever,
+}
+
+pub(crate) struct Injected {
+    inner: Arc<dyn Store>,
+    fault: Fault,
+    remaining: Arc<AtomicUsize>,
+}
+
+impl Injected {
+    /// `fault`, the first so many times.
+    pub(crate) fn new(inner: Arc<dyn Store>, fault: Fault, times: usize) -> Self {
+        let remaining = Arc::new(AtomicUsize::new(times));
+        Self {
+            inner,
+            fault,
+            remaining,
+        }
+    }
+}
+
+fn strikes(remaining: &AtomicUsize) -> bool {
+    let less = |times: usize| times.checked_sub(1);
+    remaining
+        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less)
+        .is_ok()
+}
+
+#[async_trait]
+impl Store for Injected {
+    async fn snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.inner.snapshot().await
+    }
+
+    async fn begin(&self) -> Result<Arc<dyn Transaction>> {
+        if self.fault == Fault::BeginNever && strikes(&self.remaining) {
+            std::future::pending::<()>().await;
+        }
+        Ok(Arc::new(InjectedTransaction {
+            inner: self.inner.begin().await?,
+            fault: self.fault,
+            remaining: self.remaining.clone(),
+        }))
+    }
+
+    fn limits(&self) -> StoreLimits {
+        self.inner.limits()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        self.inner.ready().await
+    }
+
+    async fn failed(&self) -> Error {
+        self.inner.failed().await
+    }
+}
+
+struct InjectedTransaction {
+    inner: Arc<dyn Transaction>,
+    fault: Fault,
+    remaining: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Read for InjectedTransaction {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        match self.fault {
+            Fault::Get(kind) if strikes(&self.remaining) => Err(Error::new(kind, "injected")),
+            _ => self.inner.get(key).await,
+        }
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        self.inner.range(range).await
+    }
+}
+
+#[async_trait]
+impl Transaction for InjectedTransaction {
+    fn without_conflict(&self) -> &dyn Read {
+        self.inner.without_conflict()
+    }
+
+    fn set(&self, key: &[u8], value: &[u8]) {
+        self.inner.set(key, value);
+    }
+
+    fn clear(&self, key: &[u8]) {
+        self.inner.clear(key);
+    }
+
+    fn clear_range(&self, begin: &[u8], end: &[u8]) {
+        self.inner.clear_range(begin, end);
+    }
+
+    fn add(&self, key: &[u8], by: i64) {
+        self.inner.add(key, by);
+    }
+
+    fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
+        self.inner.set_versionstamped_value(key, value, stamp_at);
+    }
+
+    fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
+        self.inner.set_versionstamped_key(key, stamp_at, value);
+    }
+
+    fn bytes(&self) -> usize {
+        self.inner.bytes()
+    }
+
+    async fn commit(&self) -> Result<Version> {
+        match self.fault {
+            Fault::Commit(kind) if strikes(&self.remaining) => {
+                self.inner.abort().await?;
+                Err(Error::new(kind, "injected"))
+            }
+            _ => self.inner.commit().await,
+        }
+    }
+
+    async fn abort(&self) -> Result<()> {
+        self.inner.abort().await
+    }
+}

@@ -1,0 +1,34 @@
+//! What `phyllo::store` promises, checked against every engine.
+//!
+//! A case is an `async fn(Fresh)`; `on_every_engine!` makes a test of it for each engine. To add
+//! an engine, add a function to `engines.rs` and a module to the macro. A case uses no key
+//! outside its own prefix, begins no transaction while it holds another (an engine may let one
+//! wait for the other), and stays far below ten megabytes and five seconds a transaction.
+
+/// Makes a test of each case for each engine.
+macro_rules! on_every_engine {
+    ($($case:ident),* $(,)?) => {
+        mod embedded {
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $case() {
+                super::$case($crate::engines::embedded()).await;
+            })*
+        }
+
+        mod observed {
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $case() {
+                super::$case($crate::engines::observed()).await;
+            })*
+        }
+    };
+}
+
+mod concurrency;
+mod engines;
+mod injected;
+mod model;
+mod reading;
+mod retry;
+mod stamps;
+mod writing;

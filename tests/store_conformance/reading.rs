@@ -1,0 +1,284 @@
+//! Keys, ranges, batches, snapshots.
+
+use phyllo::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use phyllo::store::RangeRead;
+
+use crate::engines::{Fresh, Pair, get, pair, pairs};
+
+on_every_engine!(
+    keys_come_in_the_order_of_their_bytes,
+    a_range_holds_its_beginning_and_not_its_end,
+    a_limit_bounds_a_range_in_either_direction,
+    an_empty_or_inverted_range_holds_nothing,
+    a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped,
+    a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped,
+    a_key_that_is_not_there_differs_from_an_empty_value,
+    the_longest_key_and_value_come_back,
+    a_snapshot_stays_as_it_is_while_others_commit,
+    a_snapshot_taken_after_a_commit_shows_it,
+    a_snapshot_does_not_show_what_is_not_committed,
+    split_points_ascend_within_their_range,
+    a_store_that_serves_is_ready,
+);
+
+const AWKWARD: [&[u8]; 12] = [
+    b"",
+    b"\0",
+    b"\0\0",
+    b"\0\xFF",
+    b"\x01",
+    b"a",
+    b"a\0",
+    b"a\0b",
+    b"a\xFF",
+    b"b",
+    b"\xFE\xFF",
+    b"\xFF\xFF",
+];
+
+async fn keys_come_in_the_order_of_their_bytes(fresh: Fresh) {
+    for key in AWKWARD.iter().rev().step_by(2).chain(AWKWARD.iter()) {
+        let whole = fresh.key(key);
+        fresh
+            .write(|transaction| transaction.set(&whole, key))
+            .await;
+    }
+    let expected: Vec<Pair> = AWKWARD.iter().map(|key| pair(key, key)).collect();
+    assert_eq!(fresh.all().await, expected);
+    for key in AWKWARD {
+        assert_eq!(fresh.get(key).await.as_deref(), Some(key));
+    }
+    assert_eq!(fresh.get(b"\xFF").await, None);
+    assert_eq!(fresh.get(b"a\0b\0").await, None);
+}
+
+async fn a_range_holds_its_beginning_and_not_its_end(fresh: Fresh) {
+    letters(&fresh).await;
+    let snapshot = fresh.snapshot().await;
+    for (begin, end, expected) in [
+        ("b", "d", "bc"),
+        ("b\0", "d", "c"),
+        ("b", "d\0", "bcd"),
+        ("a", "b", "a"),
+        ("0", "a", ""),
+        ("e\0", "z", ""),
+        ("0", "z", "abcde"),
+    ] {
+        let (begin, end) = (fresh.key(begin), fresh.key(end));
+        let found = pairs(&*snapshot, RangeRead::new(&begin, &end)).await;
+        assert_eq!(keys(&fresh, found), expected, "{begin:?} to {end:?}");
+    }
+}
+
+async fn a_limit_bounds_a_range_in_either_direction(fresh: Fresh) {
+    letters(&fresh).await;
+    let (begin, end) = (fresh.key("b"), fresh.key("e"));
+    let range = RangeRead::new(&begin, &end);
+    let snapshot = fresh.snapshot().await;
+    for (pairs_max, forward, backward) in [
+        (0, "", ""),
+        (1, "b", "d"),
+        (2, "bc", "dc"),
+        (3, "bcd", "dcb"),
+        (4, "bcd", "dcb"),
+        (usize::MAX, "bcd", "dcb"),
+    ] {
+        for (reverse, expected) in [(false, forward), (true, backward)] {
+            let range = RangeRead {
+                reverse,
+                ..range.at_most(pairs_max)
+            };
+            let batch = snapshot.range(range).await.expect("the store serves");
+            assert!(
+                !batch.more || batch.pairs.len() < pairs_max,
+                "nothing more is within the limit of {pairs_max}"
+            );
+            let found = pairs(&*snapshot, range).await;
+            assert_eq!(keys(&fresh, found), expected, "{pairs_max}, {reverse}");
+        }
+    }
+}
+
+async fn an_empty_or_inverted_range_holds_nothing(fresh: Fresh) {
+    letters(&fresh).await;
+    let transaction = fresh.transaction().await;
+    transaction.set(&fresh.key("bb"), b"");
+    let snapshot = fresh.snapshot().await;
+    for (begin, end) in [("b", "b"), ("c", "b"), ("z", "a"), ("b\0", "b")] {
+        for reverse in [false, true] {
+            let (begin, end) = (fresh.key(begin), fresh.key(end));
+            let range = RangeRead {
+                reverse,
+                ..RangeRead::new(&begin, &end)
+            };
+            for batch in [snapshot.range(range).await, transaction.range(range).await] {
+                let batch = batch.expect("not an error");
+                assert!(batch.pairs.is_empty() && !batch.more);
+            }
+        }
+    }
+}
+
+async fn a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped(fresh: Fresh) {
+    let count = BATCH_PAIRS_MAX + 3_000;
+    let expected: Vec<Pair> = (0..count)
+        .map(|number| pair(format!("{number:06}"), number.to_string()))
+        .collect();
+    let half = count / 2;
+    fresh
+        .write(|transaction| {
+            for (key, value) in &expected[..half] {
+                transaction.set(&fresh.key(key), value);
+            }
+        })
+        .await;
+    let transaction = fresh.transaction().await;
+    for (key, value) in &expected[half..] {
+        transaction.set(&fresh.key(key), value);
+    }
+    assert_eq!(fresh.all_in(&*transaction).await, expected);
+    transaction.commit().await.expect("nobody else writes");
+    assert_eq!(fresh.all().await, expected);
+
+    let (begin, end) = (fresh.begin(), fresh.end());
+    let range = RangeRead {
+        reverse: true,
+        ..RangeRead::new(&begin, &end)
+    };
+    let snapshot = fresh.snapshot().await;
+    let first = snapshot.range(range).await.expect("the store serves");
+    assert!(first.more && first.pairs.len() <= BATCH_PAIRS_MAX);
+    let mut backward = fresh.without_prefix(pairs(&*snapshot, range).await);
+    backward.reverse();
+    assert_eq!(backward, expected);
+
+    for pairs_max in [BATCH_PAIRS_MAX, BATCH_PAIRS_MAX + 1, count - 1, count] {
+        let range = RangeRead::new(&begin, &end).at_most(pairs_max);
+        let found = fresh.without_prefix(pairs(&*snapshot, range).await);
+        assert_eq!(found, expected[..pairs_max], "at most {pairs_max}");
+    }
+}
+
+async fn a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped(fresh: Fresh) {
+    let expected: Vec<Pair> = (0_u8..30)
+        .map(|number| pair([number], vec![number; VALUE_BYTES_MAX]))
+        .collect();
+    fresh
+        .write(|transaction| {
+            for (key, value) in &expected {
+                transaction.set(&fresh.key(key), value);
+            }
+        })
+        .await;
+    let (begin, end) = (fresh.begin(), fresh.end());
+    let snapshot = fresh.snapshot().await;
+    let first = snapshot.range(RangeRead::new(&begin, &end)).await;
+    let first = first.expect("the store serves");
+    assert!(first.more, "three megabytes are more than a batch");
+    assert!(!first.pairs.is_empty());
+    assert_eq!(fresh.all_in(&*snapshot).await, expected);
+}
+
+async fn a_key_that_is_not_there_differs_from_an_empty_value(fresh: Fresh) {
+    fresh.set("empty", "").await;
+    assert_eq!(fresh.get("empty").await, Some(Vec::new()));
+    assert_eq!(fresh.get("missing").await, None);
+    assert_eq!(fresh.all().await, [pair("empty", "")]);
+}
+
+async fn the_longest_key_and_value_come_back(fresh: Fresh) {
+    let mut key = fresh.begin();
+    key.resize(KEY_BYTES_MAX, 0xFF);
+    let sibling = [&key[..KEY_BYTES_MAX - 1], b"\xFE"].concat();
+    let value: Vec<u8> = (0_u8..=255).cycle().take(VALUE_BYTES_MAX).collect();
+    fresh
+        .write(|transaction| {
+            transaction.set(&key, &value);
+            transaction.set(&sibling, b"sibling");
+        })
+        .await;
+    let snapshot = fresh.snapshot().await;
+    assert_eq!(get(&*snapshot, &key).await, Some(value.clone()));
+    let end = fresh.end();
+    let found = pairs(&*snapshot, RangeRead::new(&sibling, &end)).await;
+    assert_eq!(found, [pair(&sibling, "sibling"), pair(&key, value)]);
+    fresh.write(|transaction| transaction.clear(&key)).await;
+    let snapshot = fresh.snapshot().await;
+    assert_eq!(get(&*snapshot, &key).await, None);
+}
+
+async fn a_snapshot_stays_as_it_is_while_others_commit(fresh: Fresh) {
+    letters(&fresh).await;
+    let before = fresh.all().await;
+    let snapshot = fresh.snapshot().await;
+    for round in 0_u32..20 {
+        fresh
+            .write(|transaction| {
+                transaction.clear(&fresh.key("a"));
+                transaction.set(&fresh.key("b"), &round.to_be_bytes());
+                transaction.set(&fresh.key(format!("new {round}")), b"");
+                transaction.clear_range(&fresh.key("c"), &fresh.key("e"));
+                transaction.add(&fresh.key("e"), 1);
+            })
+            .await;
+        assert_eq!(fresh.all_in(&*snapshot).await, before);
+        assert!(get(&*snapshot, &fresh.key("a")).await.is_some());
+    }
+    assert_ne!(fresh.all().await, before);
+}
+
+async fn a_snapshot_taken_after_a_commit_shows_it(fresh: Fresh) {
+    for round in 0..50 {
+        let value = round.to_string();
+        fresh.set("key", &value).await;
+        assert_eq!(fresh.get("key").await, Some(value.into_bytes()));
+    }
+}
+
+async fn a_snapshot_does_not_show_what_is_not_committed(fresh: Fresh) {
+    fresh.set("key", "old").await;
+    let transaction = fresh.transaction().await;
+    transaction.set(&fresh.key("key"), b"new");
+    assert_eq!(
+        get(&*transaction, &fresh.key("key")).await,
+        Some(b"new".to_vec())
+    );
+    assert_eq!(fresh.get("key").await, Some(b"old".to_vec()));
+    transaction.commit().await.expect("nobody else writes");
+    assert_eq!(fresh.get("key").await, Some(b"new".to_vec()));
+}
+
+async fn split_points_ascend_within_their_range(fresh: Fresh) {
+    letters(&fresh).await;
+    let (begin, end) = (fresh.begin(), fresh.end());
+    let snapshot = fresh.snapshot().await;
+    let points = snapshot.split_points(&begin, &end).await;
+    let points = points.expect("the store serves");
+    assert!(points.is_sorted());
+    assert!(points.iter().all(|point| (&begin..=&end).contains(&point)));
+}
+
+async fn a_store_that_serves_is_ready(fresh: Fresh) {
+    fresh.store.ready().await.expect("ready");
+    if let Some(bytes_max) = fresh.store.limits().transaction_bytes_max {
+        assert!(bytes_max >= 1 << 20, "room for a document");
+    }
+}
+
+/// The pairs `a` to `e`.
+async fn letters(fresh: &Fresh) {
+    fresh
+        .write(|transaction| {
+            for letter in ["d", "a", "e", "b", "c"] {
+                transaction.set(&fresh.key(letter), letter.as_bytes());
+            }
+        })
+        .await;
+}
+
+/// The keys of some pairs, one after another.
+fn keys(fresh: &Fresh, pairs: Vec<Pair>) -> String {
+    let keys = fresh.without_prefix(pairs).into_iter().map(|pair| pair.0);
+    let keys = keys.collect::<Vec<_>>().concat();
+    String::from_utf8(keys).expect("letters")
+}

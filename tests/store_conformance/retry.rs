@@ -1,0 +1,222 @@
+//! `transact`: when a body runs again, and when not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use phyllo::error::{Error, ErrorKind, Result};
+use phyllo::limits::TRANSACTION_TRIES_MAX;
+use phyllo::store::{Observed, Outcome, Read, Settled, Store, Transaction, transact};
+use tokio::time::Instant;
+
+use crate::engines::{Fresh, get, in_memory, late, pair};
+use crate::injected::{Fault, Injected};
+
+on_every_engine!(
+    a_body_runs_once_when_nothing_goes_wrong,
+    a_body_runs_again_after_conflicts_and_takes_effect_once,
+    a_body_runs_again_after_a_read_that_conflicts,
+    tries_are_bounded,
+    only_conflicts_are_tried_again,
+    an_error_of_the_body_undoes_it,
+    an_outcome_that_aborts_undoes_it_and_answers,
+    a_body_that_does_not_end_by_the_deadline_is_undone,
+    a_deadline_ends_waiting_for_a_transaction_to_begin,
+    a_deadline_ends_trying_again,
+);
+
+async fn a_body_runs_once_when_nothing_goes_wrong(fresh: Fresh) {
+    let tries = Tries::default();
+    let settled = tries.add_one(&fresh, late()).await.expect("committed");
+    let Settled::Committed(1, version) = settled else {
+        panic!("it is the first try that commits");
+    };
+    assert!(version.0 > [0; 10]);
+    assert_added(&fresh, 1).await;
+}
+
+async fn a_body_runs_again_after_conflicts_and_takes_effect_once(fresh: Fresh) {
+    for conflicts in [1, 3, 7] {
+        let part = fresh.part(conflicts);
+        let faulty = injected(&part, Fault::Commit(ErrorKind::Conflict), conflicts);
+        let tries = Tries::default();
+        let settled = tries.add_one(&faulty, late()).await.expect("committed");
+        assert!(matches!(settled, Settled::Committed(tries, _) if tries == conflicts + 1));
+        assert_added(&part, 1).await;
+    }
+}
+
+async fn a_body_runs_again_after_a_read_that_conflicts(fresh: Fresh) {
+    let faulty = injected(&fresh, Fault::Get(ErrorKind::Conflict), 2);
+    let tries = Tries::default();
+    tries.add_one(&faulty, late()).await.expect("committed");
+    assert_eq!(tries.count(), 3);
+    assert_added(&fresh, 1).await;
+}
+
+async fn tries_are_bounded(fresh: Fresh) {
+    let faulty = injected(&fresh, Fault::Commit(ErrorKind::Conflict), usize::MAX);
+    let tries = Tries::default();
+    let error = tries.add_one(&faulty, late()).await.err();
+    assert_eq!(error.expect("no try succeeds").kind(), ErrorKind::Conflict);
+    assert_eq!(tries.count(), TRANSACTION_TRIES_MAX);
+    assert_eq!(fresh.all().await, []);
+}
+
+async fn only_conflicts_are_tried_again(fresh: Fresh) {
+    for kind in [
+        ErrorKind::Unavailable,
+        ErrorKind::Timeout,
+        ErrorKind::TooLarge,
+        ErrorKind::Internal,
+    ] {
+        for fault in [Fault::Commit(kind), Fault::Get(kind)] {
+            let faulty = injected(&fresh, fault, 1);
+            let tries = Tries::default();
+            let error = tries.add_one(&faulty, late()).await.err();
+            assert_eq!(error.expect("it is told").kind(), kind, "{fault:?}");
+            assert_eq!(tries.count(), 1, "{fault:?}");
+        }
+    }
+    assert_eq!(fresh.all().await, []);
+}
+
+async fn an_error_of_the_body_undoes_it(fresh: Fresh) {
+    let tries = Tries::default();
+    let settled: Result<Settled<usize>> = tries
+        .run(&fresh, late(), |_| {
+            Err(Error::new(ErrorKind::AlreadyExists, "it is there"))
+        })
+        .await;
+    let error = settled.err().expect("the body's own");
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(error.message(), "it is there");
+    assert_eq!(tries.count(), 1);
+    assert_eq!(fresh.all().await, []);
+    fresh.set("next", "").await;
+}
+
+async fn an_outcome_that_aborts_undoes_it_and_answers(fresh: Fresh) {
+    let tries = Tries::default();
+    let settled = tries.run(&fresh, late(), |_| Ok(Outcome::Abort("answer")));
+    let settled = settled.await.expect("not an error");
+    assert!(matches!(settled, Settled::Aborted("answer")));
+    assert_eq!(tries.count(), 1);
+    assert_eq!(fresh.all().await, []);
+    fresh.set("next", "").await;
+}
+
+async fn a_body_that_does_not_end_by_the_deadline_is_undone(fresh: Fresh) {
+    let key = fresh.key("key");
+    let soon = Instant::now() + Duration::from_millis(20);
+    let settled = transact(&*fresh.store, soon, move |transaction| {
+        let key = key.clone();
+        Box::pin(async move {
+            transaction.set(&key, b"");
+            get(&*transaction, &key).await;
+            std::future::pending::<Result<Outcome<()>>>().await
+        })
+    });
+    let error = settled.await.err().expect("the body never ends");
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert_eq!(fresh.all().await, []);
+    fresh.set("next", "").await;
+}
+
+async fn a_deadline_ends_waiting_for_a_transaction_to_begin(fresh: Fresh) {
+    let faulty = injected(&fresh, Fault::BeginNever, 1);
+    let soon = Instant::now() + Duration::from_millis(20);
+    let tries = Tries::default();
+    let error = tries.add_one(&faulty, soon).await.err();
+    assert_eq!(error.expect("none begins").kind(), ErrorKind::Timeout);
+    assert_eq!(tries.count(), 0);
+    assert_eq!(fresh.all().await, []);
+}
+
+async fn a_deadline_ends_trying_again(fresh: Fresh) {
+    let faulty = injected(&fresh, Fault::Commit(ErrorKind::Conflict), usize::MAX);
+    // The pauses of all tries together are some fifty times as long.
+    let soon = Instant::now() + Duration::from_millis(20);
+    let tries = Tries::default();
+    let error = tries.add_one(&faulty, soon).await.err();
+    assert_eq!(error.expect("none succeeds").kind(), ErrorKind::Timeout);
+    assert!(tries.count() < TRANSACTION_TRIES_MAX);
+    assert_eq!(fresh.all().await, []);
+}
+
+#[tokio::test]
+async fn the_store_that_counts_counts_every_way_of_reading() {
+    let store = Observed::new(in_memory());
+    let operations = store.operations();
+    let transaction = store.begin().await.expect("begun");
+    transaction.set(b"a", b"12");
+    let range = phyllo::store::RangeRead::new(b"a", b"b");
+    let snapshot = store.snapshot().await.expect("taken");
+    let reads: [&dyn Read; 3] = [&*transaction, transaction.without_conflict(), &*snapshot];
+    for read in reads {
+        read.get(b"a").await.expect("read");
+        read.range(range).await.expect("read");
+        let resumed = phyllo::store::RangeRead {
+            resumed: true,
+            ..range
+        };
+        read.range(resumed).await.expect("read");
+    }
+    transaction.commit().await.expect("committed");
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    assert_eq!(count(&operations.transactions), 2);
+    assert_eq!(count(&operations.gets), 3);
+    assert_eq!(count(&operations.ranges), 3);
+    assert_eq!(count(&operations.batches), 6);
+    assert_eq!(count(&operations.pairs), 4);
+    assert_eq!(count(&operations.bytes), 2 * 2 + 4 * 3);
+    assert_eq!(count(&operations.commits), 1);
+    assert_eq!(count(&operations.conflicts), 0);
+}
+
+fn injected(fresh: &Fresh, fault: Fault, times: usize) -> Fresh {
+    fresh.through(Arc::new(Injected::new(fresh.store.clone(), fault, times)))
+}
+
+async fn assert_added(fresh: &Fresh, sum: i64) {
+    assert_eq!(fresh.all().await, [pair("sum", sum.to_le_bytes())]);
+}
+
+/// Counts how often a body ran.
+#[derive(Default)]
+struct Tries(Arc<AtomicUsize>);
+
+impl Tries {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Adds one to `sum`, after a read; answers with the number of the try.
+    async fn add_one(&self, fresh: &Fresh, deadline: Instant) -> Result<Settled<usize>> {
+        self.run(fresh, deadline, |tries| Ok(Outcome::Commit(tries)))
+            .await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        fresh: &Fresh,
+        deadline: Instant,
+        outcome: fn(usize) -> Result<Outcome<T>>,
+    ) -> Result<Settled<T>> {
+        let key = fresh.key("sum");
+        transact(
+            &*fresh.store,
+            deadline,
+            |transaction: Arc<dyn Transaction>| {
+                let tries = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+                let key = key.clone();
+                Box::pin(async move {
+                    transaction.get(&key).await?;
+                    transaction.add(&key, 1);
+                    outcome(tries)
+                })
+            },
+        )
+        .await
+    }
+}
