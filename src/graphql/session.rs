@@ -149,7 +149,7 @@ impl Session {
 #[derive(Clone, Default)]
 pub(super) struct Loaded {
     wants: Arc<[Want]>,
-    answers: Arc<[Answer]>,
+    answers: Arc<[Result<Answer>]>,
 }
 
 impl Loaded {
@@ -157,12 +157,12 @@ impl Loaded {
     pub(super) fn of(want: Want, answer: Answer) -> Self {
         Self {
             wants: Arc::new([want]),
-            answers: Arc::new([answer]),
+            answers: Arc::new([Ok(answer)]),
         }
     }
 
     /// What came of a want; none if it was not asked for.
-    pub(super) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Answer> {
+    pub(super) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Result<Answer>> {
         let at = self.wants.iter().position(is_wanted)?;
         self.answers.get(at)
     }
@@ -192,13 +192,13 @@ impl Hash for Ask {
 struct WantLoader(Source);
 
 impl Loader<Ask> for WantLoader {
-    type Value = Arc<[Answer]>;
+    type Value = Arc<[Result<Answer>]>;
     type Error = Error;
 
-    async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Answer]>>> {
+    async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Result<Answer>]>>> {
         let read = self.0.read().await?;
         let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
-        let mut answers = load(&*read, &wants).await?.into_iter();
+        let mut answers = load(&*read, &wants).await.into_iter();
         let answered = asks.iter().map(|ask| {
             let answers = answers.by_ref().take(ask.wants.len());
             (ask.clone(), answers.collect())
