@@ -14,6 +14,7 @@ use crate::database::{Foreign, Scanned};
 use crate::document::json::write_string;
 use crate::error::Error;
 use crate::key::tuple_text;
+use crate::server::local::is_about_one;
 
 pub(super) async fn run(store: &Path, export: Export) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
@@ -39,31 +40,41 @@ pub(super) async fn run(store: &Path, export: Export) -> Done {
 
 async fn write_all(mut documents: Documents, mut output: Output<impl Write>) -> Done {
     let mut line = Vec::new();
-    let mut foreign = 0_u64;
-    while let Some(document) = documents.next().await? {
-        match document {
-            Ok(document) => {
+    let (mut foreign, mut damaged) = (0_u64, 0_u64);
+    loop {
+        match documents.next().await {
+            Ok(None) => break,
+            Ok(Some(Ok(document))) => {
                 write_line(&mut line, &document);
                 output.write(&line)?;
                 // Here it can be interrupted.
                 yield_now().await;
             }
-            Err(Foreign { key }) => {
+            Ok(Some(Err(Foreign { key }))) => {
                 foreign += 1;
-                say(format_args!(
-                    "not exported: the document {}",
-                    tuple_text(&key)
-                ));
+                say(format_args!("not exported: {}", tuple_text(&key)));
             }
+            Err(error) if is_about_one(&error) => {
+                damaged += 1;
+                say(format_args!("not exported: {error}"));
+            }
+            Err(error) => return Err(error.into()),
         }
     }
+    output.finish()?;
     if foreign > 0 {
         say(format_args!(
-            "{foreign} documents were not exported: another program stored them under ids that \
-             are neither strings nor 64-bit integers"
+            "not exported: {foreign} that another program stored under ids that are neither \
+             strings nor 64-bit integers"
         ));
     }
-    output.finish()
+    if damaged > 0 {
+        return Err(failed(format!(
+            "{damaged} documents are damaged and were not exported"
+        ))
+        .into());
+    }
+    Ok(())
 }
 
 fn write_line(line: &mut Vec<u8>, document: &Scanned) {

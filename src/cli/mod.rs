@@ -1,5 +1,5 @@
 //! The command line. Every command works on a store's directory, through the server that holds
-//! it where there is one ([`access`]).
+//! it where there is one (`access`).
 
 mod access;
 mod arguments;

@@ -80,8 +80,11 @@ mod tests {
     }
 
     fn borrowed(places: &[(Vec<u8>, Extent)]) -> Vec<(&[u8], Extent)> {
-        let borrow = |(key, extent): &_| (Vec::as_slice(key), *extent);
-        places.iter().map(borrow).collect()
+        let mut borrowed = Vec::new();
+        for (key, extent) in places {
+            borrowed.push((&key[..], *extent));
+        }
+        borrowed
     }
 
     #[test]

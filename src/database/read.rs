@@ -1,5 +1,6 @@
 //! Many reads in one round: what was asked for is planned, read at the same time, and handed out.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::future::{join, join_all};
@@ -53,9 +54,10 @@ pub async fn load(read: &dyn Read, wants: &[&Want]) -> Vec<Result<Answer>> {
     });
     let plan = ReadPlan::new(keys);
     let (found, versions) = join(read_all(read, &plan), versions(read, wants)).await;
-    let answers = wants.iter().zip(readings).map(|(want, readings)| {
+    let answers = wants.iter().zip(&readings).map(|(want, readings)| {
+        let readings = readings.as_deref().map_err(Clone::clone)?;
         Ok(match want {
-            Want::Part(document, ..) => Answer::Part(part(document, &readings?, &plan, &found)?),
+            Want::Part(document, ..) => Answer::Part(part(document, readings, &plan, &found)?),
             Want::Version(document) => Answer::Version(versions[&**document].clone()?),
         })
     });
@@ -187,8 +189,8 @@ async fn settle(read: &dyn Read, document: &Arc<DocumentKey>, path: &Path) -> Re
             .iter()
             .map(|reading| (&reading.key[..], Extent::First));
         let plan = ReadPlan::new(keys);
-        let found = read_all(read, &plan).await?;
-        let Some(part) = part(document, &readings, &plan, &found) else {
+        let found = read_all(read, &plan).await;
+        let Some(part) = part(document, &readings, &plan, &found)? else {
             return Ok(path.as_indexes());
         };
         path = Path::from(&part.place).join(&rest);

@@ -81,7 +81,8 @@ impl Operations {
         let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![error.into()]))?;
         check_expanded(&document)?;
         self.check_types(&document)?;
-        self.validate(&document).await?;
+        // Boxed, because it is rare and large.
+        Box::pin(self.validate(&document)).await?;
         let document = Arc::new(document);
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             self.kept().put(text.into(), document.clone());

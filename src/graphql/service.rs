@@ -82,7 +82,8 @@ impl GraphQl {
                 let error = Error::bad_input("a mutation is sent by POST");
                 Answer::MutationRefused(refusal(&error))
             }
-            OperationType::Mutation => Answer::Executed(self.mutation(operation).await),
+            // Boxed, so that queries need not carry its room.
+            OperationType::Mutation => Answer::Executed(Box::pin(self.mutation(operation)).await),
             OperationType::Subscription => {
                 let error = Error::bad_input("subscriptions are not served");
                 Answer::Refused(refusal(&error))

@@ -94,7 +94,8 @@ impl Session {
             number: self.asks.fetch_add(1, Relaxed),
             wants: wants.into(),
         };
-        let answers = self.loader.load_one(ask.clone()).await?;
+        // Boxed, because every resolver's future holds room for this one.
+        let answers = Box::pin(self.loader.load_one(ask.clone())).await?;
         let answers = answers.ok_or_else(|| Error::internal("a load brought no answer"))?;
         Ok(Loaded {
             wants: ask.wants,

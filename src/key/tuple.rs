@@ -153,10 +153,17 @@ pub(super) fn append_piece(out: &mut Vec<u8>, piece: &[u8]) {
 
 /// The leaf that a value holds; none if it holds anything else.
 pub fn decode_leaf(value: &[u8]) -> Option<Leaf<'_>> {
-    let (element, rest) = match value {
+    // What most leaves are is read without the detour over any element.
+    match value {
         [0] => return Some(Leaf::Null),
-        _ => split_element(value)?,
-    };
+        [0x0C..=0x1C, ..] => {
+            if let Some((integer, [])) = split_first(value) {
+                return Some(Leaf::Integer(integer));
+            }
+        }
+        _ => {}
+    }
+    let (element, rest) = split_element(value)?;
     if !rest.is_empty() {
         return None;
     }

@@ -74,11 +74,21 @@ impl IntoResponse for Failure {
             ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
-        if let Some(detail) = error.detail() {
-            tracing::error!(code = error.kind().code(), detail, "{}", error.message());
-        }
-        (status, wire::error_text(&error)).into_response()
+        (status, wire::error_text(&log(error))).into_response()
     }
+}
+
+/// What does not cross the socket.
+fn log(error: Error) -> Error {
+    if let Some(detail) = error.detail() {
+        tracing::error!(code = error.kind().code(), detail, "{}", error.message());
+    }
+    error
+}
+
+/// Whether an error in an export is about one document, damaged data, and it goes on behind that.
+pub fn is_about_one(error: &Error) -> bool {
+    error.kind() == ErrorKind::Internal
 }
 
 /// One transaction. It runs on a thread of its own, because taking documents apart and writing
@@ -137,11 +147,10 @@ async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
             Ok(Some(Ok(document))) => wire::Record::Document(document),
             Ok(Some(Err(foreign))) => wire::Record::Foreign(foreign),
             Ok(None) => wire::Record::End,
-            Err(error) => wire::Record::Failed(error),
+            Err(error) => wire::Record::Failed(log(error)),
         };
-        let ended = matches!(record, wire::Record::End | wire::Record::Failed(_));
         record.write(&mut chunk);
-        if ended {
+        if record.is_last() {
             return (chunk, None);
         }
     }

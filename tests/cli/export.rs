@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::process::Command;
 
-use super::harness::{Store, both};
+use foundationdb_tuple::{Bytes, pack};
+
+use super::harness::{Store, both, open};
 
 const ODD: &str = r#"{"id":"","document":0}"#;
 
@@ -122,4 +124,46 @@ fn an_export_of_a_collection_that_is_not_there_is_empty() {
         store.import("1", &[]);
         assert_eq!(store.out(&["export", "--collection", "nowhere"]), "");
     });
+}
+
+/// A store with a document that another program left in a form that none has, and one under an
+/// id that no text names.
+fn store_with_others() -> Store {
+    let store = Store::alone();
+    store.import("[1,2]", &["--name", "x"]);
+    let foreign = pack(&("D", Bytes::from(&b"\x00\xFF"[..]), "a"));
+    let hole = pack(&("D", "x-1-hole", 1));
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    runtime.block_on(async {
+        let database = open(store.path()).await;
+        let transaction = database.store().begin().await.expect("a transaction");
+        transaction.set(&foreign, &pack(&(1,)));
+        transaction.set(&hole, &pack(&(1,)));
+        transaction.commit().await.expect("a commit");
+    });
+    store
+}
+
+#[test]
+fn what_cannot_be_exported_is_said_and_the_rest_is_exported() {
+    let mut store = store_with_others();
+    for served in [false, true] {
+        if served {
+            store.serve();
+        }
+        let run = store.run(&["export"]).expect(1);
+        assert_eq!(
+            run.out,
+            "{\"id\":\"x-1\",\"document\":1}\n{\"id\":\"x-2\",\"document\":2}\n"
+        );
+        let run = run.says("not exported: (\"D\", b\"\\x00\\xff\")");
+        let run = run.says("not exported: an internal error");
+        let run = run.says("not exported: 1 that another program stored under ids");
+        run.says("1 documents are damaged and were not exported");
+        store.run(&["pairs", "x-1-hole"]).expect(0);
+        store
+            .run(&["get", "x-1-hole"])
+            .expect(1)
+            .says("an internal error");
+    }
 }

@@ -169,8 +169,9 @@ fn a_bad_line_is_reported_with_its_place_and_the_import_stops_or_goes_on() {
         let go_on = ["import", "-", "--name", "y", "--on-error", "continue"];
         let run = store.run_on(lines, &go_on).expect(1);
         let run = run.says("line 3, column 7 (document 2): expected ',' or '}'");
-        let run = run
-            .says("line 4, column 1 (document 3): at line 1, byte 5 of the JSON: the number 1e400");
+        let run = run.says(
+            "line 4, column 1 (document 3): at line 1, column 6 of the JSON: the number 1e400",
+        );
         let run = run.says("line 5, column 4 (document 4): expected a JSON value");
         run.says("line 6, column 1 (document 5)")
             .says("2 created, 0 replaced; 0 skipped, 4 failed");

@@ -278,10 +278,19 @@ async fn a_field_that_fails_to_read_leaves_those_read_together_with_it_standing(
         good: document(id: 1) { version at(path: \"/a\") { value } bad: at(path: $long) { kind } worse: value(path: $long) }
         bad: document(id: 1, path: $long) { kind }
     }";
-    let response = client.ask(query, json!({"long": ["x".repeat(10_000)]})).await;
-    assert!(response["data"]["good"]["version"].is_string(), "{response}");
+    let response = client
+        .ask(query, json!({"long": ["x".repeat(10_000)]}))
+        .await;
+    assert!(
+        response["data"]["good"]["version"].is_string(),
+        "{response}"
+    );
     assert_eq!(response["data"]["good"]["at"]["value"], json!([1]));
     let errors = response["errors"].as_array().expect("errors");
     assert_eq!(errors.len(), 3);
-    assert!(errors.iter().all(|error| error["extensions"]["code"] == json!("TOO_LARGE")));
+    assert!(
+        errors
+            .iter()
+            .all(|error| error["extensions"]["code"] == json!("TOO_LARGE"))
+    );
 }

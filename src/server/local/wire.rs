@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::store::Pairs;
 
+use super::is_about_one;
 use super::operations::{NewDocument, Policy};
 
 /// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: answers
@@ -163,11 +164,20 @@ pub enum Record {
     Foreign(Foreign),
     /// That was all.
     End,
-    /// It goes no further.
+    /// A document is damaged, or the export goes no further ([`is_about_one`]).
     Failed(Error),
 }
 
 impl Record {
+    /// Whether no other follows.
+    pub fn is_last(&self) -> bool {
+        match self {
+            Self::Document(_) | Self::Foreign(_) => false,
+            Self::End => true,
+            Self::Failed(error) => !is_about_one(error),
+        }
+    }
+
     /// Appends the record, a field.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut field = Vec::new();
