@@ -26,9 +26,17 @@ async fn assert_too_complex(query: &str, limit: &str) {
 
 /// Asserts that a query is refused as invalid.
 async fn assert_invalid(query: &str) {
+    assert_invalid_as(query, "").await;
+}
+
+/// Asserts that a query is refused as invalid, and what is told.
+async fn assert_invalid_as(query: &str, told: &str) {
     let client = client().await;
     let (executed, text) = client.named(query, None, NONE).await;
-    assert!(!executed && text.contains("\"errors\""), "{text:.300}");
+    assert!(
+        !executed && text.contains("\"errors\"") && text.contains(told),
+        "{text:.300}"
+    );
     client.assert_serves().await;
 }
 
@@ -207,10 +215,10 @@ async fn brackets_never_reach_the_parser_in_numbers() {
 async fn a_block_string_that_is_not_closed_hides_nothing_from_the_bounds() {
     // A parser that gives the block string up takes it for an empty string and another one.
     let query = format!("{{ document(id: [\"\"\" x\" {}", "[".repeat(60_000));
-    assert_invalid(&query).await;
-    assert_invalid(&format!("{query}{}", "]".repeat(60_000))).await;
-    assert_invalid("{ document(id: \"\"\"").await;
-    assert_invalid("{ document(id: \"\"\"\\\"\"\"").await;
+    assert_invalid_as(&query, "not closed").await;
+    assert_invalid_as(&format!("{query}{}", "]".repeat(60_000)), "not closed").await;
+    assert_invalid_as("{ document(id: \"\"\"", "not closed").await;
+    assert_invalid_as("{ document(id: \"\"\"\\\"\"\"", "not closed").await;
 }
 
 #[tokio::test]

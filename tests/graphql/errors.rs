@@ -12,42 +12,51 @@ async fn first_error(client: &Client, query: &str, variables: &str) -> (String, 
     (text(&error["extensions"]["code"]), text(&error["message"]))
 }
 
-#[tokio::test]
-async fn input_that_cannot_be_taken_is_refused_with_its_place_and_limit() {
+/// What is asked, the code it is refused with, and what the message tells.
+type Case<'c> = (&'c str, &'c str, &'c str, &'c [&'c str]);
+
+async fn check_refused(cases: &[Case<'_>]) {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
+    for (query, variables, code, told) in cases {
+        let (found, message) = first_error(&client, query, variables).await;
+        assert_eq!(found, *code, "{query:.200} {variables:.100}: {message}");
+        for part in *told {
+            assert!(
+                message.contains(part),
+                "{part:?} is not told in {message:?}"
+            );
+        }
+        assert!(message.len() < 1_000, "{message}");
+        client.assert_serves().await;
+    }
+    assert_eq!(client.stored("1").await, r#"{"a":[1]}"#);
+    let data = client.data("{ collections { count } }", NONE).await;
+    assert_eq!(
+        data["collections"],
+        json!([{"count": 1}]),
+        "nothing was written"
+    );
+}
+
+#[tokio::test]
+async fn a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit() {
     let insert = "mutation($d: JSON) { insertDocument(id: 2, document: $d) { id } }";
     let deep = format!(r#"{{"d": {}1{}}}"#, "[".repeat(129), "]".repeat(129));
     let digits = format!(r#"{{"d": {}}}"#, "9".repeat(700));
     let long_name = format!(r#"{{"d": {{"a": {{"{}": 1}}}}}}"#, "k".repeat(10_000));
-    let long = "x".repeat(10_000);
-    let long_path = format!(r#"{{"p": ["{long}"]}}"#);
-    let long_id = format!(r#"{{"id": "{long}"}}"#);
-    let brackets = format!(
-        "{{ document(id: {}1{}) {{ kind }} }}",
-        "[".repeat(5_000),
-        "]".repeat(5_000)
-    );
-    let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
-    let by_id = "query($id: ID!) { document(id: $id) { kind } }";
-    let insert_id = "mutation($id: ID) { insertDocument(id: $id, document: 1) { id } }";
-    for (query, variables, code, told) in [
+    check_refused(&[
+        (insert, r#"{"d": {"a": 1,}}"#, "BAD_USER_INPUT", &["line 1"]),
         (
             insert,
-            "{\"d\": {\"a\": 1,}}",
-            "BAD_USER_INPUT",
-            &["line 1"][..],
-        ),
-        (
-            insert,
-            deep.as_str(),
+            &deep,
             "TOO_LARGE",
             &["`document`", "128 levels", "line 1"],
         ),
-        (insert, long_name.as_str(), "TOO_LARGE", &["10000 bytes"]),
+        (insert, &long_name, "TOO_LARGE", &["10000 bytes"]),
         (
             insert,
-            digits.as_str(),
+            &digits,
             "TOO_LARGE",
             &["`document`", "700 digits", "255 bytes"],
         ),
@@ -64,8 +73,18 @@ async fn input_that_cannot_be_taken_is_refused_with_its_place_and_limit() {
             "BAD_USER_INPUT",
             &["surrogate", "line 1"],
         ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_path_that_can_never_be_one_is_refused_and_told() {
+    let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
+    let long = format!(r#"{{"p": ["{}"]}}"#, "x".repeat(10_000));
+    check_refused(&[
         (by_path, r#"{"p": ["a", -1]}"#, "INVALID_PATH", &["-1"]),
         (by_path, r#"{"p": ["a", 1.5]}"#, "INVALID_PATH", &["1.5"]),
+        (by_path, r#"{"p": ["a", 1.0]}"#, "INVALID_PATH", &["1.0"]),
         (by_path, r#"{"p": ["a", 1e0]}"#, "INVALID_PATH", &["1e"]),
         (by_path, r#"{"p": ["a", null]}"#, "INVALID_PATH", &["null"]),
         (by_path, r#"{"p": ["a", true]}"#, "INVALID_PATH", &["true"]),
@@ -90,35 +109,47 @@ async fn input_that_cannot_be_taken_is_refused_with_its_place_and_limit() {
             "INVALID_PATH",
             &["/a~", "RFC 6901"],
         ),
-        (by_path, long_path.as_str(), "TOO_LARGE", &["10000 bytes"]),
-        (by_id, r#"{"id": ""}"#, "BAD_USER_INPUT", &["id is empty"]),
-        (
-            by_id,
-            r#"{"id": "\"x"}"#,
-            "BAD_USER_INPUT",
-            &["JSON string"],
-        ),
-        (by_id, long_id.as_str(), "TOO_LARGE", &["10000 bytes"]),
-        (
-            insert_id,
-            r#"{"id": ""}"#,
-            "BAD_USER_INPUT",
-            &["id is empty"],
-        ),
-        (insert_id, long_id.as_str(), "TOO_LARGE", &["10000 bytes"]),
-        (
-            "{ document(id: 1, collection: \"\") { kind } }",
-            NONE,
-            "BAD_USER_INPUT",
-            &["collection"],
-        ),
-        (
-            "mutation { insertDocument(document: 1, collection: \"\") { id } }",
-            NONE,
-            "BAD_USER_INPUT",
-            &["collection"],
-        ),
-        (brackets.as_str(), NONE, "TOO_COMPLEX", &["64 brackets"]),
+        (by_path, &long, "TOO_LARGE", &["10000 bytes"]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn an_id_or_a_collection_that_can_never_be_one_is_refused() {
+    let by_id = "query($id: ID!) { document(id: $id) { kind } }";
+    let insert = "mutation($id: ID) { insertDocument(id: $id, document: 1) { id } }";
+    let in_collection = "query($id: String!) { document(id: 1, collection: $id) { kind } }";
+    let insert_in =
+        "mutation($id: String!) { insertDocument(document: 1, collection: $id) { id } }";
+    let long = format!(r#"{{"id": "{}"}}"#, "x".repeat(10_000));
+    for by in [by_id, insert] {
+        check_refused(&[
+            (by, r#"{"id": ""}"#, "BAD_USER_INPUT", &["id is empty"]),
+            (by, r#"{"id": "\"x"}"#, "BAD_USER_INPUT", &["JSON string"]),
+            (by, &long, "TOO_LARGE", &["10000 bytes"]),
+        ])
+        .await;
+    }
+    for by in [in_collection, insert_in] {
+        check_refused(&[
+            (
+                by,
+                r#"{"id": ""}"#,
+                "BAD_USER_INPUT",
+                &["collection", "empty"],
+            ),
+            (by, &long, "TOO_LARGE", &["10000 bytes"]),
+        ])
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_query_of_this_schema_is_refused() {
+    let (open, close) = ("[".repeat(5_000), "]".repeat(5_000));
+    let brackets = format!("{{ document(id: {open}1{close}) {{ kind }} }}");
+    check_refused(&[
+        (&brackets, NONE, "TOO_COMPLEX", &["64 brackets", "at byte"]),
         ("", NONE, "BAD_USER_INPUT", &[]),
         ("not GraphQL", NONE, "BAD_USER_INPUT", &["1:1"]),
         ("{ document(id: 1) { kind }", NONE, "BAD_USER_INPUT", &[]),
@@ -162,25 +193,8 @@ async fn input_that_cannot_be_taken_is_refused_with_its_place_and_limit() {
             "BAD_USER_INPUT",
             &["a"],
         ),
-    ] {
-        let (found, message) = first_error(&client, query, variables).await;
-        assert_eq!(found, code, "{query:.200} {variables:.100}: {message}");
-        for part in told {
-            assert!(
-                message.contains(part),
-                "{part:?} is not told in {message:?}"
-            );
-        }
-        assert!(message.len() < 25_000, "{message}");
-        client.assert_serves().await;
-    }
-    assert_eq!(client.stored("1").await, r#"{"a":[1]}"#);
-    let data = client.data("{ collections { count } }", NONE).await;
-    assert_eq!(
-        data["collections"],
-        json!([{"count": 1}]),
-        "nothing was written"
-    );
+    ])
+    .await;
 }
 
 #[tokio::test]
