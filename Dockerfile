@@ -30,6 +30,6 @@ VOLUME /data
 ENV PHYLLO_STORE=/data/store PHYLLO_LISTEN=0.0.0.0:8080
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
-    CMD ["/usr/local/bin/phyllo", "health"]
+    CMD ["/usr/local/bin/phyllo", "collections"]
 ENTRYPOINT ["/usr/local/bin/phyllo"]
 CMD ["serve"]

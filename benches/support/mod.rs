@@ -54,8 +54,23 @@ pub async fn store_document(database: &Database, id: i64, json: &str) {
     stored.await.expect("stored");
 }
 
-/// A document of `leaves` leaves: an object of groups of ten, each with objects of four leaves
-/// and the rest beside them.
+/// Stores `count` documents of the same leaves in one transaction, under ids from `first` on.
+pub async fn store_batch(database: &Database, first: usize, count: usize, leaves: Arc<Leaves>) {
+    let stored = database.transact(deadline(), move |transaction| {
+        let leaves = leaves.clone();
+        Box::pin(async move {
+            for id in first..first + count {
+                let id = DocumentId::Text(format!("small-{id}"));
+                let document = DocumentKey::new("D", id)?;
+                put(&*transaction, &document, &leaves, Existing::Replace).await?;
+            }
+            Ok(Outcome::Commit(()))
+        })
+    });
+    stored.await.expect("stored");
+}
+
+/// A document of `leaves` leaves: an object of records, each an object of four leaves.
 pub fn document(leaves: usize) -> String {
     let mut text = String::from("{");
     for record in 0..leaves / 4 {

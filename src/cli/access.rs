@@ -18,6 +18,9 @@ use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
 use crate::server::local::operations::{self, NewDocument, Policy};
 use crate::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs};
 
+/// How long to wait before looking again whether a store is free.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// The way to a database. Both ways do and answer the same.
 pub(super) enum Access {
     /// This process holds the store.
@@ -48,16 +51,14 @@ impl Access {
             if !directory.join(FILE_NAME).exists() && missing == Missing::Fail {
                 return Err(no_store(directory));
             }
-            if !is_held(directory) {
-                let store = Arc::new(open_store(directory, EmbeddedOptions::default())?);
-                let database = Database::open(store, Instant::now() + REQUEST_TIME_MAX).await?;
-                return Ok(Self::Direct(database));
+            if let Some(store) = open_unless_held(directory, EmbeddedOptions::default()).await? {
+                return open_database(store).await.map(Self::Direct);
             }
             // It may be a server that is about to make its socket, or a command that is soon done.
             if Instant::now() >= deadline {
                 return Err(held(directory));
             }
-            sleep(Duration::from_millis(50)).await;
+            sleep(PAUSE).await;
         }
     }
 
@@ -143,12 +144,53 @@ impl Documents {
     }
 }
 
-/// Opens the store and shows on standard error how far putting it in order is, if it was not
-/// closed.
+/// Opens the database of a store that nobody else is to hold.
 ///
 /// # Errors
-/// As [`Embedded::open`].
-pub(super) fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
+/// `UNAVAILABLE`: another process holds it, or it cannot be opened.
+pub(super) async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
+    let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
+    loop {
+        if let Some(store) = open_unless_held(directory, options).await? {
+            return open_database(store).await;
+        }
+        // It may be a command that is soon done.
+        if Instant::now() >= deadline {
+            return Err(failed(format!(
+                "another process holds the store {}: another server, or a command such as an \
+                 import that is not done yet",
+                directory.display()
+            )));
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Opens the store; none if another process holds it.
+async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<Option<Embedded>> {
+    if is_held(directory) {
+        return Ok(None);
+    }
+    match open_store(directory, options) {
+        Ok(store) => Ok(Some(store)),
+        Err(_) => {
+            // The lock may have been taken in between, if only by one who looks as we did.
+            sleep(PAUSE).await;
+            if is_held(directory) {
+                return Ok(None);
+            }
+            open_store(directory, options).map(Some)
+        }
+    }
+}
+
+async fn open_database(store: Embedded) -> Result<Database> {
+    Database::open(Arc::new(store), Instant::now() + REQUEST_TIME_MAX).await
+}
+
+/// Opens the store and shows on standard error how far putting it in order is, if it was not
+/// closed.
+fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
     let bar = ProgressBar::no_length();
     bar.set_style(
         ProgressStyle::with_template("{msg} {bar:30} {percent}%").expect("a valid template"),

@@ -1,28 +1,23 @@
 //! `phyllo serve`
 
 use std::path::Path;
-use std::sync::Arc;
 
-use tokio::time::Instant;
 use tracing_subscriber::EnvFilter;
 
 use super::Done;
-use super::access::open_store;
+use super::access::open_alone;
 use super::arguments::Serve;
-use crate::database::Database;
-use crate::limits::REQUEST_TIME_MAX;
 use crate::server::{ServeOptions, serve};
 use crate::store::EmbeddedOptions;
 
-pub(super) async fn run(store: &Path, serve_: Serve) -> Done {
+pub(super) async fn run(store: &Path, asked: Serve) -> Done {
     log_to_stderr();
-    let cache_bytes = usize::try_from(serve_.cache_mib).unwrap_or(usize::MAX) << 20;
-    let store_ = open_store(store, EmbeddedOptions { cache_bytes })?;
-    let database = Database::open(Arc::new(store_), Instant::now() + REQUEST_TIME_MAX).await?;
+    let cache_bytes = usize::try_from(asked.cache_mib).unwrap_or(usize::MAX) << 20;
+    let database = open_alone(store, EmbeddedOptions { cache_bytes }).await?;
     let options = ServeOptions {
-        listen: serve_.listen,
+        listen: asked.listen,
         directory: Some(store.to_owned()),
-        body_bytes_max: serve_.body_bytes_max,
+        body_bytes_max: asked.body_bytes_max,
     };
     serve(database, options).await?;
     Ok(())

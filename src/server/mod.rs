@@ -6,6 +6,7 @@ mod listen;
 pub mod local;
 mod page;
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -87,12 +88,17 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
+/// Says where to go, on standard output, in one piece. Nobody may be reading it, which is fine.
 fn announce(address: SocketAddr) {
-    println!("Phyllo serves on http://{address}/");
-    println!("  explore and try queries   http://{address}/");
-    println!("  GraphQL                   http://{address}/graphql");
-    println!("  the schema                http://{address}/schema.graphql");
-    println!("Stop it with Ctrl-C.");
+    let text = format!(
+        "Phyllo serves on http://{address}/\n\
+         \x20 explore and try queries   http://{address}/\n\
+         \x20 GraphQL                   http://{address}/graphql\n\
+         \x20 the schema                http://{address}/schema.graphql\n\
+         Stop it with Ctrl-C.\n"
+    );
+    let mut out = std::io::stdout().lock();
+    let _said = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 fn stop_on_signal(stop: watch::Sender<bool>) -> Result<tokio::task::JoinHandle<()>> {

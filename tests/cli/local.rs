@@ -47,16 +47,17 @@ fn a_store_that_another_command_holds_is_said_to_be_held() {
     let store = Store::alone();
     store.import("[1]", &[]);
     let mut holder = store.spawn(&["import", "-"]);
-    while std::fs::File::open(store.path().join(phyllo::store::FILE_NAME))
-        .expect("the file")
-        .try_lock_shared()
-        .is_ok()
-    {
-        std::thread::yield_now();
-    }
-    let run = store.run(&["get", "stdin-1"]).expect(1);
+    let run = loop {
+        // Until the holder holds it, this reads it.
+        let run = store.run(&["get", "stdin-1"]);
+        if run.code != Some(0) {
+            break run.expect(1);
+        }
+    };
     run.says("another process holds the store")
         .says("and does not share it");
+    let run = store.run(&["serve", "--listen", "127.0.0.1:0"]);
+    run.expect(1).says("another process holds the store");
     drop(holder.stdin.take());
     assert!(holder.wait().expect("the binary runs").success());
     assert_eq!(store.out(&["get", "stdin-1"]), "1\n");
