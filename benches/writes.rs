@@ -1,6 +1,8 @@
 //! Durable inserts of small documents over HTTP, against the engine's own group commit of the
 //! same pairs.
 
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
 mod support;
 
 /// As in the server.

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::runtime;
 
 /// A POST of JSON, as bytes on the wire.
-pub fn post(path: &str, body: &str) -> Vec<u8> {
+pub(crate) fn post(path: &str, body: &str) -> Vec<u8> {
     format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n{body}",
@@ -22,7 +22,7 @@ pub fn post(path: &str, body: &str) -> Vec<u8> {
 }
 
 /// A GraphQL request, as bytes on the wire.
-pub fn graphql(query: &str, variables: &str) -> Vec<u8> {
+pub(crate) fn graphql(query: &str, variables: &str) -> Vec<u8> {
     let query = query.replace('"', "\\\"");
     post(
         "/graphql",
@@ -32,7 +32,7 @@ pub fn graphql(query: &str, variables: &str) -> Vec<u8> {
 
 /// Sends `request` on `connections` connections at the same time for `time`, from a thread of its
 /// own; returns responses per second.
-pub fn rate(address: SocketAddr, request: &[u8], connections: usize, time: Duration) -> f64 {
+pub(crate) fn rate(address: SocketAddr, request: &[u8], connections: usize, time: Duration) -> f64 {
     let request: Arc<[u8]> = request.into();
     let client = thread::spawn(move || {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
@@ -69,14 +69,14 @@ async fn run(address: SocketAddr, request: Arc<[u8]>, connections: usize, time: 
 }
 
 /// One keep-alive connection.
-pub struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
 impl Connection {
     /// Connects.
-    pub async fn open(address: SocketAddr) -> Self {
+    pub(crate) async fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address)
             .await
             .expect("the server listens");
@@ -88,7 +88,7 @@ impl Connection {
     }
 
     /// Sends a request and reads its response to the end; returns the body.
-    pub async fn ask(&mut self, request: &[u8]) -> &[u8] {
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> &[u8] {
         self.stream.write_all(request).await.expect("sent");
         self.read.clear();
         let (body, length) = loop {

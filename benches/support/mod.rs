@@ -4,8 +4,9 @@
 //! something. Every benchmark prints those, and the median is the one to quote.
 
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
+#![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
-pub mod load;
+pub(crate) mod load;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,30 +18,30 @@ use phyllo::key::Leaves;
 use phyllo::store::{Embedded, EmbeddedOptions, Outcome, Store};
 
 /// How often each pair of things is measured.
-pub const ROUNDS: usize = 7;
+pub(crate) const ROUNDS: usize = 7;
 /// How long each is measured at a time.
-pub const TURN: Duration = Duration::from_millis(1500);
+pub(crate) const TURN: Duration = Duration::from_millis(1500);
 
 /// The embedded engine in a directory.
-pub fn store(directory: &Path) -> Arc<dyn Store> {
+pub(crate) fn store(directory: &Path) -> Arc<dyn Store> {
     let options = EmbeddedOptions::default();
     Arc::new(Embedded::open(directory, options, |_| {}).expect("an empty directory"))
 }
 
 /// A database in a directory.
-pub async fn database(directory: &Path) -> Database {
+pub(crate) async fn database(directory: &Path) -> Database {
     Database::open(store(directory), deadline())
         .await
         .expect("an empty store")
 }
 
 /// Far enough away for anything that a benchmark does.
-pub fn deadline() -> tokio::time::Instant {
+pub(crate) fn deadline() -> tokio::time::Instant {
     tokio::time::Instant::now() + Duration::from_secs(600)
 }
 
 /// Stores a document.
-pub async fn store_document(database: &Database, id: i64, json: &str) {
+pub(crate) async fn store_document(database: &Database, id: i64, json: &str) {
     let leaves = Arc::new(Leaves::from_json(json).expect("valid JSON"));
     let document = DocumentKey::new("D", DocumentId::Integer(id)).expect("short");
     let stored = database.transact(deadline(), move |transaction| {
@@ -55,7 +56,12 @@ pub async fn store_document(database: &Database, id: i64, json: &str) {
 }
 
 /// Stores `count` documents of the same leaves in one transaction, under ids from `first` on.
-pub async fn store_batch(database: &Database, first: usize, count: usize, leaves: Arc<Leaves>) {
+pub(crate) async fn store_batch(
+    database: &Database,
+    first: usize,
+    count: usize,
+    leaves: Arc<Leaves>,
+) {
     let stored = database.transact(deadline(), move |transaction| {
         let leaves = leaves.clone();
         Box::pin(async move {
@@ -71,35 +77,33 @@ pub async fn store_batch(database: &Database, first: usize, count: usize, leaves
 }
 
 /// A document of `leaves` leaves: an object of records, each an object of four leaves.
-pub fn document(leaves: usize) -> String {
-    let mut text = String::from("{");
-    for record in 0..leaves / 4 {
-        let comma = if record == 0 { "" } else { "," };
-        text += &format!(
-            "{comma}\"record{record:07}\":{{\"name\":\"Name of {record}\",\"count\":{record},\
-             \"share\":{}.25,\"open\":{}}}",
-            record % 100,
-            record % 2 == 0
-        );
-    }
-    text + "}"
+pub(crate) fn document(leaves: usize) -> String {
+    let record = |record: usize| {
+        let (share, open) = (record % 100, record.is_multiple_of(2));
+        format!(
+            "\"record{record:07}\":{{\"name\":\"Name of {record}\",\"count\":{record},\
+             \"share\":{share}.25,\"open\":{open}}}"
+        )
+    };
+    let records: Vec<String> = (0..leaves / 4).map(record).collect();
+    format!("{{{}}}", records.join(","))
 }
 
 /// The median of some figures, with the least and the greatest.
-pub fn median(mut figures: Vec<f64>) -> (f64, f64, f64) {
+pub(crate) fn median(mut figures: Vec<f64>) -> (f64, f64, f64) {
     figures.sort_by(f64::total_cmp);
     let last = figures.len() - 1;
     (figures[figures.len() / 2], figures[0], figures[last])
 }
 
 /// Prints one line: what was measured, its ratio, and what it should be.
-pub fn report(what: &str, figures: Vec<f64>, goal: &str, detail: &str) {
+pub(crate) fn report(what: &str, figures: Vec<f64>, goal: &str, detail: &str) {
     let (median, least, greatest) = median(figures);
     println!("{what}: {median:.2} ({least:.2} to {greatest:.2}; goal {goal}) {detail}");
 }
 
 /// How long something took, in seconds.
-pub async fn seconds<T>(work: impl Future<Output = T>) -> (f64, T) {
+pub(crate) async fn seconds<T>(work: impl Future<Output = T>) -> (f64, T) {
     let begin = Instant::now();
     let result = work.await;
     (begin.elapsed().as_secs_f64(), result)

@@ -127,12 +127,15 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// The text is not JSON from here on, or nests deeper than allowed.
     #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator's item could not say that the text is over and well-formed"
+    )]
     pub fn next(&mut self) -> Result<Event<'a>, JsonError> {
         self.skip_space();
         match self.expect {
-            Expect::Value => self.value(),
             Expect::ValueOrEnd if self.peek() == Some(b']') => Ok(self.close()),
-            Expect::ValueOrEnd => self.value(),
+            Expect::Value | Expect::ValueOrEnd => self.value(),
             Expect::NameOrEnd => match self.peek() {
                 Some(b'"') => self.name(),
                 Some(b'}') => Ok(self.close()),
@@ -237,7 +240,7 @@ impl<'a> Reader<'a> {
 
     fn open(&mut self, object: bool) -> Result<Event<'a>, JsonError> {
         if self.open.len() >= self.levels_max {
-            return Err(self.problem(self.at, Problem::TooDeep(self.levels_max)));
+            return Err(problem(self.at, Problem::TooDeep(self.levels_max)));
         }
         self.at += 1;
         self.open.push(object);
@@ -341,7 +344,7 @@ impl<'a> Reader<'a> {
                     return Ok(out);
                 }
                 Some(b'\\') => out.push(self.escape()?),
-                Some(_) => return Err(self.problem(self.at, Problem::ControlCharacter)),
+                Some(_) => return Err(problem(self.at, Problem::ControlCharacter)),
                 None => return Err(self.expected("the string's closing '\"'")),
             }
             let begin = self.at;
@@ -365,7 +368,7 @@ impl<'a> Reader<'a> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(begin),
-            _ => return Err(self.problem(begin, Problem::BadEscape)),
+            _ => return Err(problem(begin, Problem::BadEscape)),
         })
     }
 
@@ -374,7 +377,7 @@ impl<'a> Reader<'a> {
         if let Some(character) = char::from_u32(unit) {
             return Ok(character);
         }
-        let lone = self.problem(begin, Problem::LoneSurrogate);
+        let lone = problem(begin, Problem::LoneSurrogate);
         if unit >= 0xDC00 || !self.text.as_bytes()[self.at..].starts_with(b"\\u") {
             return Err(lone);
         }
@@ -389,9 +392,9 @@ impl<'a> Reader<'a> {
     fn hex4(&mut self, begin: usize) -> Result<u32, JsonError> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4);
         let mut unit = 0;
-        for digit in digits.ok_or_else(|| self.problem(begin, Problem::BadEscape))? {
+        for digit in digits.ok_or_else(|| problem(begin, Problem::BadEscape))? {
             let digit = char::from(*digit).to_digit(16);
-            unit = unit * 16 + digit.ok_or_else(|| self.problem(begin, Problem::BadEscape))?;
+            unit = unit * 16 + digit.ok_or_else(|| problem(begin, Problem::BadEscape))?;
         }
         self.at += 4;
         Ok(unit)
@@ -426,12 +429,12 @@ impl<'a> Reader<'a> {
     }
 
     fn expected(&self, what: &'static str) -> JsonError {
-        self.problem(self.at, Problem::Expected(what))
+        problem(self.at, Problem::Expected(what))
     }
+}
 
-    fn problem(&self, offset: usize, problem: Problem) -> JsonError {
-        JsonError { offset, problem }
-    }
+fn problem(offset: usize, problem: Problem) -> JsonError {
+    JsonError { offset, problem }
 }
 
 fn space_bytes(bytes: &[u8]) -> usize {

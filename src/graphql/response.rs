@@ -105,7 +105,7 @@ impl Writer {
             self.list(&error.path, |writer, segment| match segment {
                 PathSegment::Field(name) => write_string(&mut writer.out, name),
                 PathSegment::Index(index) => {
-                    writer.out.extend_from_slice(index.to_string().as_bytes())
+                    writer.out.extend_from_slice(index.to_string().as_bytes());
                 }
             });
         }

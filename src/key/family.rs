@@ -98,8 +98,10 @@ impl Family<'_> {
         Some(collection.into_owned())
     }
 
-    /// The id in a key of a document of `collection`, and the length of the document's own key;
-    /// `Err` with that length if the id is of a kind that no GraphQL ID names.
+    /// The id in a key of a document of `collection`, and the length of the document's own key.
+    ///
+    /// # Errors
+    /// The id is of a kind that no GraphQL ID names; that length all the same.
     pub fn document_id(key: &[u8], collection_key: usize) -> Result<(DocumentId, usize), usize> {
         let behind = key.get(collection_key..).unwrap_or_default();
         match split_id(behind) {

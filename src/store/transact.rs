@@ -42,8 +42,8 @@ pub async fn transact<T: Send>(
     let mut tries = 0;
     loop {
         tries += 1;
-        let tried = one_try(store, deadline, &mut body).await;
-        match tried {
+        let settled = one_try(store, deadline, &mut body).await;
+        match settled {
             Err(error) if error.kind() == ErrorKind::Conflict && tries < TRANSACTION_TRIES_MAX => {
                 let pause = Duration::from_millis(1 << tries.min(7));
                 within(deadline, async {
@@ -52,7 +52,7 @@ pub async fn transact<T: Send>(
                 })
                 .await?;
             }
-            tried => return tried,
+            settled => return settled,
         }
     }
 }
