@@ -16,7 +16,8 @@ use crate::limits::{
 /// its brackets nest. The parser recurses into brackets, so it must never see too many.
 ///
 /// # Errors
-/// `TOO_COMPLEX`: names the limit and where it was passed.
+/// `TOO_COMPLEX`: names the limit and where it was passed. `BAD_USER_INPUT`: a block string is not
+/// closed; the parser would read it as other strings and what stands behind them.
 pub(super) fn check_text(query: &str) -> Result<()> {
     bound(query.len(), QUERY_BYTES_MAX, "bytes of query text")?;
     let mut lexer = Lexer {
@@ -24,7 +25,7 @@ pub(super) fn check_text(query: &str) -> Result<()> {
         at: 0,
     };
     let (mut tokens, mut brackets, mut directives) = (0, 0_usize, 0);
-    while let Some(token) = lexer.next() {
+    while let Some(token) = lexer.next()? {
         tokens += 1;
         match token {
             b'{' | b'[' | b'(' => brackets += 1,
@@ -65,25 +66,32 @@ struct Lexer<'t> {
 }
 
 impl Lexer<'_> {
-    fn next(&mut self) -> Option<u8> {
+    fn next(&mut self) -> Result<Option<u8>> {
         self.skip_ignored();
-        let first = *self.text.get(self.at)?;
+        let Some(first) = self.text.get(self.at).copied() else {
+            return Ok(None);
+        };
         match first {
-            b'"' => self.skip_string(),
-            b'_' | b'-' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
-                let word = |byte: &u8| {
-                    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+')
-                };
-                self.at += self
-                    .rest()
-                    .iter()
-                    .take_while(|byte| word(byte))
-                    .count()
-                    .max(1);
+            b'"' => self.skip_string()?,
+            b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
+                self.skip_while(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+            }
+            b'-' | b'0'..=b'9' => {
+                self.skip_while(|byte| {
+                    matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')
+                });
             }
             _ => self.at += 1,
         }
-        Some(first)
+        Ok(Some(first))
+    }
+
+    fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
+        self.at += self
+            .rest()
+            .iter()
+            .take_while(|byte| belongs(**byte))
+            .count();
     }
 
     fn skip_ignored(&mut self) {
@@ -99,34 +107,38 @@ impl Lexer<'_> {
         }
     }
 
-    fn skip_string(&mut self) {
+    fn skip_string(&mut self) -> Result<()> {
         if self.rest().starts_with(b"\"\"\"") {
-            self.at += 3;
-            self.skip_block_string();
-            return;
+            return self.skip_block_string();
         }
         self.at += 1;
         while let Some(byte) = self.text.get(self.at) {
             self.at += 1;
             match byte {
-                b'"' | b'\n' | b'\r' => return,
+                b'"' | b'\n' | b'\r' => return Ok(()),
                 b'\\' => self.at += 1,
                 _ => {}
             }
         }
+        Ok(())
     }
 
-    fn skip_block_string(&mut self) {
+    fn skip_block_string(&mut self) -> Result<()> {
+        let begin = self.at;
+        self.at += 3;
         while self.at < self.text.len() {
             if self.rest().starts_with(b"\\\"\"\"") {
                 self.at += 4;
             } else if self.rest().starts_with(b"\"\"\"") {
                 self.at += 3;
-                return;
+                return Ok(());
             } else {
                 self.at += 1;
             }
         }
+        Err(Error::bad_input(format!(
+            "the block string that begins at byte {begin} of the query text is not closed"
+        )))
     }
 
     fn rest(&self) -> &[u8] {
@@ -134,8 +146,9 @@ impl Lexer<'_> {
     }
 }
 
-/// Bounds what a query becomes when its fragments are expanded: fields, aliases and levels. Each
-/// fragment is measured once, so the work is that of the text's size.
+/// Bounds what a query becomes when its fragments are expanded, those that no operation uses
+/// included, since validation walks them too. Each fragment is measured once, so the work is that
+/// of the text's size.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: names the limit.
@@ -144,13 +157,9 @@ pub(super) fn check_expanded(document: &ExecutableDocument) -> Result<()> {
         document,
         fragments: HashMap::new(),
     };
+    let mut operations = Size::default();
     for (_, operation) in document.operations.iter() {
-        let size = measuring.selections(&operation.node.selection_set.node);
-        bound(
-            size.fields,
-            QUERY_FIELDS_MAX,
-            "fields with fragments expanded",
-        )?;
+        let size = measuring.selections(&operation.node.selection_set.node, 0)?;
         bound(
             size.aliases,
             QUERY_ALIASES_MAX,
@@ -161,15 +170,41 @@ pub(super) fn check_expanded(document: &ExecutableDocument) -> Result<()> {
             QUERY_LEVELS_MAX,
             "levels of fields with fragments expanded",
         )?;
+        operations = operations.beside(size);
     }
-    Ok(())
+    bound(operations.fields, QUERY_FIELDS_MAX, FIELDS)?;
+    let mut fragments = Size::default();
+    for name in document.fragments.keys() {
+        fragments = fragments.beside(measuring.fragment(name, 0)?);
+    }
+    bound(fragments.fields, QUERY_FIELDS_MAX, FIELDS)
 }
+
+const FIELDS: &str = "fields with fragments expanded";
+
+/// Levels of selections, those of fragments included: what the parser and validation recurse into.
+const SELECTION_LEVELS_MAX: usize = 2 * QUERY_LEVELS_MAX;
 
 #[derive(Clone, Copy, Default)]
 struct Size {
+    /// Fields and fragments, since these cost as much where they stand.
     fields: usize,
     aliases: usize,
+    /// Levels of fields.
     levels: usize,
+    /// Levels of selections.
+    selections: usize,
+}
+
+impl Size {
+    fn beside(self, other: Self) -> Self {
+        Self {
+            fields: self.fields.saturating_add(other.fields),
+            aliases: self.aliases.saturating_add(other.aliases),
+            levels: self.levels.max(other.levels),
+            selections: self.selections.max(other.selections),
+        }
+    }
 }
 
 struct Measuring<'d> {
@@ -180,44 +215,61 @@ struct Measuring<'d> {
 }
 
 impl<'d> Measuring<'d> {
-    fn selections(&mut self, selections: &'d SelectionSet) -> Size {
+    /// The size of selections that stand `above` levels deep; recurses no deeper than allowed.
+    fn selections(&mut self, selections: &'d SelectionSet, above: usize) -> Result<Size> {
+        check_levels(above)?;
         let mut sum = Size::default();
         for selection in &selections.items {
-            let size = self.selection(selection);
-            sum.fields = sum.fields.saturating_add(size.fields);
-            sum.aliases = sum.aliases.saturating_add(size.aliases);
-            sum.levels = sum.levels.max(size.levels);
+            sum = sum.beside(self.selection(selection, above + 1)?);
         }
-        sum
+        sum.selections += 1;
+        check_levels(above + sum.selections)?;
+        Ok(sum)
     }
 
-    fn selection(&mut self, selection: &'d Positioned<Selection>) -> Size {
-        match &selection.node {
+    fn selection(&mut self, selection: &'d Positioned<Selection>, above: usize) -> Result<Size> {
+        let mut size = match &selection.node {
             Selection::Field(field) => {
-                let below = self.selections(&field.node.selection_set.node);
-                Size {
-                    fields: below.fields.saturating_add(1),
-                    aliases: below
-                        .aliases
-                        .saturating_add(usize::from(field.node.alias.is_some())),
-                    levels: below.levels.saturating_add(1),
-                }
+                let mut size = match &field.node.selection_set.node {
+                    none if none.items.is_empty() => Size::default(),
+                    below => self.selections(below, above)?,
+                };
+                size.aliases = size
+                    .aliases
+                    .saturating_add(usize::from(field.node.alias.is_some()));
+                size.levels += 1;
+                size
             }
-            Selection::InlineFragment(inline) => self.selections(&inline.node.selection_set.node),
-            Selection::FragmentSpread(spread) => self.fragment(&spread.node.fragment_name.node),
-        }
+            Selection::InlineFragment(inline) => {
+                self.selections(&inline.node.selection_set.node, above)?
+            }
+            Selection::FragmentSpread(spread) => {
+                self.fragment(&spread.node.fragment_name.node, above)?
+            }
+        };
+        size.fields = size.fields.saturating_add(1);
+        Ok(size)
     }
 
-    fn fragment(&mut self, name: &'d Name) -> Size {
-        if let Some(size) = self.fragments.get(name) {
-            return *size;
+    fn fragment(&mut self, name: &'d Name, above: usize) -> Result<Size> {
+        if let Some(size) = self.fragments.get(name).copied() {
+            check_levels(above + size.selections)?;
+            return Ok(size);
         }
         let Some(fragment) = self.document.fragments.get(name) else {
-            return Size::default();
+            return Ok(Size::default());
         };
         self.fragments.insert(name, Size::default());
-        let size = self.selections(&fragment.node.selection_set.node);
+        let size = self.selections(&fragment.node.selection_set.node, above)?;
         self.fragments.insert(name, size);
-        size
+        Ok(size)
     }
+}
+
+fn check_levels(levels: usize) -> Result<()> {
+    bound(
+        levels,
+        SELECTION_LEVELS_MAX,
+        "levels of fields and fragments",
+    )
 }
