@@ -1,8 +1,9 @@
 //! Many reads in one round: what was asked for is planned, read at the same time, and handed out.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use futures::future::{try_join, try_join_all};
+use futures::future::{join, join_all};
 
 use super::part::{Part, too_large};
 use super::plan::{Extent, ReadPlan};
@@ -39,30 +40,28 @@ pub enum Answer {
 /// once take further rounds.
 ///
 /// # Errors
-/// `TOO_LARGE`: a path makes a key past the limit, or what is stored is more than one response
-/// may carry. What the store fails with.
-pub async fn load(read: &dyn Read, wants: &[&Want]) -> Result<Vec<Answer>> {
+/// Of each want its own. `TOO_LARGE`: a path makes a key past the limit, or what is stored is more
+/// than one response may carry. What the store fails with.
+pub async fn load(read: &dyn Read, wants: &[&Want]) -> Vec<Result<Answer>> {
     let mut readings = Vec::with_capacity(wants.len());
     for want in wants {
-        readings.push(readings_of(read, want).await?);
+        readings.push(readings_of(read, want).await);
     }
     let keys = wants.iter().zip(&readings).flat_map(|(want, readings)| {
         let extent = want.extent();
-        readings
-            .iter()
-            .map(move |reading| (&reading.key[..], extent))
+        let readings = readings.iter().flatten();
+        readings.map(move |reading| (&reading.key[..], extent))
     });
     let plan = ReadPlan::new(keys);
-    let (found, versions) = try_join(read_all(read, &plan), versions(read, wants)).await?;
-    let mut versions = versions.into_iter();
-    let answers = wants
-        .iter()
-        .zip(&readings)
-        .map(|(want, readings)| match want {
-            Want::Part(document, ..) => Answer::Part(part(document, readings, &plan, &found)),
-            Want::Version(_) => Answer::Version(versions.next().flatten()),
-        });
-    Ok(answers.collect())
+    let (found, versions) = join(read_all(read, &plan), versions(read, wants)).await;
+    let answers = wants.iter().zip(&readings).map(|(want, readings)| {
+        let readings = readings.as_deref().map_err(Clone::clone)?;
+        Ok(match want {
+            Want::Part(document, ..) => Answer::Part(part(document, readings, &plan, &found)?),
+            Want::Version(document) => Answer::Version(versions[&**document].clone()?),
+        })
+    });
+    answers.collect()
 }
 
 impl Want {
@@ -104,35 +103,42 @@ fn part(
     document: &Arc<DocumentKey>,
     readings: &[Reading],
     plan: &ReadPlan<'_>,
-    found: &[Arc<Pairs>],
-) -> Option<Part> {
-    readings.iter().find_map(|Reading { place, key }| {
+    found: &[Result<Arc<Pairs>>],
+) -> Result<Option<Part>> {
+    for Reading { place, key } in readings {
         let at = plan.read_of(key);
         let whole = plan.reads[at].1 == Extent::Whole;
-        Part::among(
-            document.clone(),
-            place.clone(),
-            key.clone(),
-            found[at].clone(),
-            whole,
-        )
-    })
+        let pairs = found[at].clone()?;
+        let part = Part::among(document.clone(), place.clone(), key.clone(), pairs, whole);
+        if part.is_some() {
+            return Ok(part);
+        }
+    }
+    Ok(None)
 }
 
-async fn read_all(read: &dyn Read, plan: &ReadPlan<'_>) -> Result<Vec<Arc<Pairs>>> {
+async fn read_all(read: &dyn Read, plan: &ReadPlan<'_>) -> Vec<Result<Arc<Pairs>>> {
     let reads = plan
         .reads
         .iter()
         .map(|(key, extent)| read_one(read, key, *extent));
-    try_join_all(reads).await
+    join_all(reads).await
 }
 
-async fn versions(read: &dyn Read, wants: &[&Want]) -> Result<Vec<Option<Version>>> {
+/// The version of each document of which it is wanted, read once.
+async fn versions<'w>(
+    read: &dyn Read,
+    wants: &[&'w Want],
+) -> HashMap<&'w DocumentKey, Result<Option<Version>>> {
     let documents = wants.iter().filter_map(|want| match want {
-        Want::Version(document) => Some(document),
+        Want::Version(document) => Some(&**document),
         Want::Part(..) => None,
     });
-    try_join_all(documents.map(|document| version(read, document))).await
+    let documents: HashSet<&DocumentKey> = documents.collect();
+    let versions = documents
+        .into_iter()
+        .map(|document| async move { (document, version(read, document).await) });
+    join_all(versions).await.into_iter().collect()
 }
 
 pub(super) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<Option<Version>> {
@@ -183,8 +189,8 @@ async fn settle(read: &dyn Read, document: &Arc<DocumentKey>, path: &Path) -> Re
             .iter()
             .map(|reading| (&reading.key[..], Extent::First));
         let plan = ReadPlan::new(keys);
-        let found = read_all(read, &plan).await?;
-        let Some(part) = part(document, &readings, &plan, &found) else {
+        let found = read_all(read, &plan).await;
+        let Some(part) = part(document, &readings, &plan, &found)? else {
             return Ok(path.as_indexes());
         };
         path = Path::from(&part.place).join(&rest);

@@ -93,8 +93,15 @@ impl Located {
     ) -> Result<Option<Json>> {
         let path = self.asked.join(&path_argument(path.as_ref())?);
         let part = self.part(context, path, Extent::Whole).await?;
-        part.map(|part| part.json().map(|text| Json(text.into())))
-            .transpose()
+        let Some(part) = part else {
+            return Ok(None);
+        };
+        let session = Session::of(context);
+        // Nothing is made once the response is full.
+        session.carry(0)?;
+        let text = part.json()?;
+        session.carry(text.len())?;
+        Ok(Some(Json(text.into())))
     }
 
     pub(super) async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
@@ -119,7 +126,7 @@ impl Located {
         }
         let ahead = self.ahead.answer(|want| matches!(want, Want::Version(_)));
         let answer = match ahead {
-            Some(answer) => answer.clone(),
+            Some(answer) => answer.clone()?,
             None => {
                 self.load(session, Want::Version(self.document.clone()))
                     .await?
@@ -162,7 +169,7 @@ impl Located {
         extent: Extent,
     ) -> Result<Option<Part>> {
         if let Some(ahead) = self.part_ahead(&path, extent) {
-            return Ok(ahead);
+            return ahead;
         }
         let want = Want::Part(self.document.clone(), path, extent);
         match self.load(Session::of(context), want).await? {
@@ -172,11 +179,12 @@ impl Located {
     }
 
     /// What was read ahead at `path`, to this extent at least. All of it belongs to this document.
-    fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Option<Part>> {
+    fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Part>>> {
         let found = |path: &Path, extent: Extent| {
             let enough = |want: &Want| matches!(want, Want::Part(_, at, read) if at == path && *read >= extent);
             match self.ahead.answer(enough) {
-                Some(Answer::Part(part)) => Some(part.clone()),
+                Some(Ok(Answer::Part(part))) => Some(Ok(part.clone())),
+                Some(Err(error)) => Some(Err(error.clone())),
                 _ => None,
             }
         };
@@ -185,13 +193,13 @@ impl Located {
         }
         // What was read whole holds all that is below it.
         let below = path.below(&self.asked)?;
-        let whole = found(&self.asked, Extent::Whole)??;
-        whole.is_whole().then(|| whole.at(&below))
+        let whole = found(&self.asked, Extent::Whole)?.ok()??;
+        whole.is_whole().then(|| Ok(whole.at(&below)))
     }
 
     async fn load(&self, session: &Session, want: Want) -> Result<Answer> {
         let loaded = session.load(vec![want]).await?;
-        loaded.answer(|_| true).cloned().ok_or_else(mismatch)
+        loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
     }
 }
 

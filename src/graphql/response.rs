@@ -42,7 +42,7 @@ pub(super) fn server_error(error: &Error) -> ServerError {
 }
 
 /// The JSON that a response carries, in bytes.
-pub(super) fn spliced_bytes(value: &Value) -> usize {
+fn spliced_bytes(value: &Value) -> usize {
     match value {
         Value::Binary(text) => text.len(),
         Value::List(elements) => elements.iter().map(spliced_bytes).sum(),

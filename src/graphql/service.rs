@@ -10,12 +10,12 @@ use tokio::time::{Instant, timeout_at};
 use super::batch::{Loads, Turns};
 use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select};
 use super::request::Request;
-use super::response::{server_error, spliced_bytes, write};
+use super::response::{server_error, write};
 use super::session::Session;
 use super::variables::coerce;
 use crate::database::Database;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
+use crate::limits::REQUEST_TIME_MAX;
 use crate::store::{Outcome, Settled, Transaction};
 
 /// Which operations a request may execute.
@@ -135,13 +135,8 @@ impl Inner {
             let error = Error::new(ErrorKind::Timeout, "the time for the query is over");
             return undone(&[server_error(&error)]);
         };
-        match check_size(&response) {
-            Ok(()) => {
-                log(&response.errors);
-                write(Some(&response.data), &response.errors, None)
-            }
-            Err(error) => undone(&[server_error(&error)]),
-        }
+        log(&response.errors);
+        write(Some(&response.data), &response.errors, None)
     }
 
     async fn mutate(
@@ -155,7 +150,6 @@ impl Inner {
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());
         }
-        check_size(&response)?;
         Ok(if response.errors.is_empty() {
             Outcome::Commit(response)
         } else {
@@ -178,16 +172,6 @@ fn conflict(errors: &[ServerError]) -> Option<&Error> {
     let ours = errors.iter().filter_map(ServerError::source::<Error>);
     ours.into_iter()
         .find(|error| error.kind() == ErrorKind::Conflict)
-}
-
-fn check_size(response: &Response) -> Result<()> {
-    let bytes = spliced_bytes(&response.data);
-    if bytes <= RESPONSE_BYTES_MAX {
-        return Ok(());
-    }
-    Err(Error::too_large(format!(
-        "the response would carry {bytes} bytes of JSON; the limit is {RESPONSE_BYTES_MAX} bytes"
-    )))
 }
 
 /// The response to a request that was not executed.

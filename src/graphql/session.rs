@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 use super::batch::{Loads, NoDelay};
 use crate::database::{Answer, Database, DocumentKey, Want, load};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::ENTITIES_MAX;
+use crate::limits::{ENTITIES_MAX, RESPONSE_BYTES_MAX};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -21,6 +21,7 @@ pub(super) struct Session {
     source: Source,
     loader: DataLoader<WantLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
+    carried: AtomicUsize,
     entities: AtomicUsize,
     asks: AtomicUsize,
 }
@@ -63,6 +64,7 @@ impl Session {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
             written: Mutex::default(),
+            carried: AtomicUsize::new(0),
             entities: AtomicUsize::new(0),
             asks: AtomicUsize::new(0),
         }
@@ -115,6 +117,20 @@ impl Session {
         ))
     }
 
+    /// Whether the response may carry so much JSON besides what it carries already.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: names the limit.
+    pub(super) fn carry(&self, bytes: usize) -> Result<()> {
+        if self.carried.fetch_add(bytes, Relaxed) + bytes <= RESPONSE_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Error::too_large(format!(
+            "with this the response would carry more than {RESPONSE_BYTES_MAX} bytes of JSON, \
+             which is the limit"
+        )))
+    }
+
     /// Notes that this operation has written a document.
     pub(super) fn wrote(&self, document: Arc<DocumentKey>) {
         self.written().insert(document);
@@ -134,7 +150,7 @@ impl Session {
 #[derive(Clone, Default)]
 pub(super) struct Loaded {
     wants: Arc<[Want]>,
-    answers: Arc<[Answer]>,
+    answers: Arc<[Result<Answer>]>,
 }
 
 impl Loaded {
@@ -142,12 +158,12 @@ impl Loaded {
     pub(super) fn of(want: Want, answer: Answer) -> Self {
         Self {
             wants: Arc::new([want]),
-            answers: Arc::new([answer]),
+            answers: Arc::new([Ok(answer)]),
         }
     }
 
     /// What came of a want; none if it was not asked for.
-    pub(super) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Answer> {
+    pub(super) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Result<Answer>> {
         let at = self.wants.iter().position(is_wanted)?;
         self.answers.get(at)
     }
@@ -177,13 +193,13 @@ impl Hash for Ask {
 struct WantLoader(Source);
 
 impl Loader<Ask> for WantLoader {
-    type Value = Arc<[Answer]>;
+    type Value = Arc<[Result<Answer>]>;
     type Error = Error;
 
-    async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Answer]>>> {
+    async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Result<Answer>]>>> {
         let read = self.0.read().await?;
         let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
-        let mut answers = load(&*read, &wants).await?.into_iter();
+        let mut answers = load(&*read, &wants).await.into_iter();
         let answered = asks.iter().map(|ask| {
             let answers = answers.by_ref().take(ask.wants.len());
             (ask.clone(), answers.collect())

@@ -146,8 +146,8 @@ pub async fn get(
 pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Result<Option<Part>> {
     let snapshot = database.snapshot().await?;
     let want = Want::Part(Arc::new(document), path, Extent::Whole);
-    let answers = load(&*snapshot, &[&want]).await?;
-    Ok(match answers.into_iter().next() {
+    let answers = load(&*snapshot, &[&want]).await;
+    Ok(match answers.into_iter().next().transpose()? {
         Some(Answer::Part(part)) => part,
         _ => None,
     })
