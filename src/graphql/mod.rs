@@ -7,12 +7,14 @@
 mod batch;
 mod children;
 mod document;
+mod entities;
 mod guard;
 mod located;
 mod lookahead;
 mod operations;
 mod request;
 mod response;
+mod rewrite;
 mod roots;
 mod scalars;
 mod service;

@@ -1,15 +1,19 @@
 //! From the text of a query to an operation that is parsed, bounded and valid; the last ones are
 //! kept.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
-use async_graphql::parser::parse_query;
-use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition};
+use async_graphql::parser::types::{
+    BaseType, DocumentOperations, ExecutableDocument, OperationDefinition, TypeSystemDefinition,
+};
+use async_graphql::parser::{parse_query, parse_schema};
 use async_graphql::{EmptySubscription, Schema, ServerError, ValidationMode, ValidationResult};
 use lru::LruCache;
 
+use super::entities::REPRESENTATION;
 use super::guard::{check_expanded, check_text};
 use super::roots::{Mutation, Query};
 use crate::error::{Error, Result};
@@ -52,14 +56,17 @@ impl From<Error> for Refusal {
 /// Parsed and valid documents by their text.
 pub(super) struct Operations {
     validating: PhylloSchema,
+    types: HashSet<String>,
     kept: Mutex<LruCache<Box<str>, Arc<ExecutableDocument>>>,
 }
 
 impl Operations {
     pub(super) fn new() -> Self {
         let capacity = NonZeroUsize::new(OPERATIONS_CACHED_MAX).unwrap_or(NonZeroUsize::MIN);
+        let validating = schema(Purpose::Validate);
         Self {
-            validating: schema(Purpose::Validate),
+            types: type_names(&validating),
+            validating,
             kept: Mutex::new(LruCache::new(capacity)),
         }
     }
@@ -73,6 +80,7 @@ impl Operations {
         check_text(text)?;
         let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![error.into()]))?;
         check_expanded(&document)?;
+        self.check_types(&document)?;
         // Boxed, because it is rare and large.
         Box::pin(self.validate(&document)).await?;
         let document = Arc::new(document);
@@ -80,6 +88,24 @@ impl Operations {
             self.kept().put(text.into(), document.clone());
         }
         Ok(document)
+    }
+
+    /// Validation panics at the default of a list of a type that does not exist.
+    fn check_types(&self, document: &ExecutableDocument) -> Result<()> {
+        let operations = document
+            .operations
+            .iter()
+            .map(|(_, operation)| &operation.node);
+        for definition in operations.flat_map(|operation| &operation.variable_definitions) {
+            let variable = &definition.node.name.node;
+            let ty = base_name(&definition.node.var_type.node.base);
+            if !self.types.contains(ty) {
+                return Err(Error::bad_input(format!(
+                    "the variable `${variable}` is of the type {ty}, which does not exist"
+                )));
+            }
+        }
+        Ok(())
     }
 
     async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
@@ -94,6 +120,28 @@ impl Operations {
 
     fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<ExecutableDocument>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The names of a schema's types.
+fn type_names(schema: &PhylloSchema) -> HashSet<String> {
+    let text = schema.sdl();
+    let document = parse_schema(&text).expect("the text that the schema prints is GraphQL");
+    let defined = document
+        .definitions
+        .into_iter()
+        .filter_map(|definition| match definition {
+            TypeSystemDefinition::Type(ty) => Some(ty.node.name.node.to_string()),
+            _ => None,
+        });
+    let built_in = ["Boolean", "Float", "ID", "Int", "String", REPRESENTATION];
+    defined.chain(built_in.map(str::to_owned)).collect()
+}
+
+fn base_name(ty: &BaseType) -> &str {
+    match ty {
+        BaseType::Named(name) => name,
+        BaseType::List(element) => base_name(&element.base),
     }
 }
 

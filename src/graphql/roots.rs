@@ -53,6 +53,9 @@ impl Query {
         collection: String,
         id: ID,
     ) -> Option<Result<Document>> {
+        if collection.is_empty() {
+            return None;
+        }
         if let Err(error) = Session::of(context).count_entity() {
             return Some(Err(error));
         }

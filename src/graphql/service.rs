@@ -11,6 +11,7 @@ use super::batch::{Loads, Turns};
 use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select};
 use super::request::Request;
 use super::response::{server_error, write};
+use super::rewrite::ready;
 use super::session::Session;
 use super::variables::coerce;
 use crate::database::Database;
@@ -119,7 +120,7 @@ impl Inner {
         let ty = selected.ty;
         let variables = coerce(&selected.variable_definitions, &request.variables)?;
         let operation = Operation {
-            document,
+            document: ready(document, request.operation_name.as_deref(), &variables),
             name: request.operation_name,
             variables,
         };

@@ -1,9 +1,12 @@
 //! Variables, as the operation declares them: JSON stays text, everything else is checked here.
 
+use std::collections::{HashMap, HashSet};
+
 use async_graphql::parser::types::{BaseType, Type, VariableDefinition};
 use async_graphql::{Number, Positioned, Value, Variables};
 use bytes::Bytes;
 
+use super::entities;
 use super::scalars::name;
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, JsonError, Problem, Reader};
@@ -19,18 +22,19 @@ pub(super) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
     text: &Bytes,
 ) -> Result<Variables> {
-    let given = members(text)?;
+    let mut given = members(definitions, text)?;
     let mut variables = Variables::default();
     for definition in definitions {
         let definition = &definition.node;
         let variable = definition.name.node.as_str();
-        let value = given.iter().rfind(|(name, _)| name == variable);
         let ty = &definition.var_type.node;
-        if let Some((_, text)) = value {
-            let value = of_type(ty, text)
+        if let Some(text) = given.remove(variable) {
+            let value = of_type(ty, &text)
                 .map_err(|error| error.at(format!("the variable `${variable}`")))?;
             variables.insert(name(variable), value);
-        } else if !ty.nullable && definition.default_value.is_none() {
+        } else if let Some(default) = &definition.default_value {
+            variables.insert(name(variable), default.node.clone());
+        } else if !ty.nullable {
             return Err(Error::bad_input(format!(
                 "the variable `${variable}` of the type {ty} is required and not given"
             )));
@@ -39,8 +43,16 @@ pub(super) fn coerce(
     Ok(variables)
 }
 
-fn members(text: &Bytes) -> Result<Vec<(String, Bytes)>> {
-    let mut members = Vec::new();
+/// The texts of the variables that are declared; of two of the same name the last.
+fn members(
+    definitions: &[Positioned<VariableDefinition>],
+    text: &Bytes,
+) -> Result<HashMap<String, Bytes>> {
+    let names = definitions
+        .iter()
+        .map(|definition| definition.node.name.node.as_str());
+    let declared: HashSet<&str> = names.collect();
+    let mut members = HashMap::new();
     if text.is_empty() {
         return Ok(members);
     }
@@ -49,7 +61,9 @@ fn members(text: &Bytes) -> Result<Vec<(String, Bytes)>> {
     let error = |error| json_error(&error, object);
     reader.next().map_err(error)?;
     while let Some((name, value)) = reader.next_member().map_err(error)? {
-        members.push((name.into_owned(), text.slice_ref(value.as_bytes())));
+        if declared.contains(name.as_ref()) {
+            members.insert(name.into_owned(), text.slice_ref(value.as_bytes()));
+        }
     }
     Ok(members)
 }
@@ -86,6 +100,9 @@ fn of_scalar(scalar: &str, text: &Bytes) -> Result<Value> {
         return Ok(Value::Binary(text.clone()));
     }
     let value = tree(utf8(text)?)?;
+    if scalar == entities::REPRESENTATION {
+        return Ok(entities::known(value));
+    }
     let fits = match (scalar, &value) {
         ("Int", Value::Number(number)) => number
             .as_i64()
