@@ -1,0 +1,312 @@
+//! Queries that are made to hurt are refused before they can: by a bound on the text before the
+//! parser sees it, or on what it expands to before anything walks it.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use crate::support::{NONE, client};
+
+/// Asserts that a query is refused, not executed, as too complex, with the limit named.
+async fn assert_too_complex(query: &str, limit: &str) {
+    let client = client().await;
+    let before = client.counts();
+    for _ in 0..2 {
+        let (executed, text) = client.named(query, None, NONE).await;
+        assert!(!executed, "{query:.100}");
+        assert!(
+            text.contains("TOO_COMPLEX") && text.contains(limit),
+            "{query:.100}: {text:.300}"
+        );
+        assert!(text.len() < 500, "one error, not one for each");
+    }
+    assert_eq!(client.counts(), before);
+    client.assert_serves().await;
+}
+
+/// Asserts that a query is refused as invalid.
+async fn assert_invalid(query: &str) {
+    assert_invalid_as(query, "").await;
+}
+
+/// Asserts that a query is refused as invalid, and what is told.
+async fn assert_invalid_as(query: &str, told: &str) {
+    let client = client().await;
+    let (executed, text) = client.named(query, None, NONE).await;
+    assert!(
+        !executed && text.contains("\"errors\"") && text.contains(told),
+        "{text:.300}"
+    );
+    client.assert_serves().await;
+}
+
+/// Fragments that each spread the next one twice, and the last of them.
+fn doubling(levels: usize, last: &str) -> String {
+    let mut fragments = String::new();
+    for at in 0..levels {
+        write!(
+            fragments,
+            "fragment F{at} on Query {{ ...F{} ...F{} }} ",
+            at + 1,
+            at + 1
+        )
+        .expect("a string takes all");
+    }
+    write!(fragments, "fragment F{levels} on Query {{ {last} }}").expect("a string takes all");
+    fragments
+}
+
+/// A chain of fragments, each in the next.
+fn chain(length: usize) -> String {
+    (0..length)
+        .map(|at| format!("fragment F{at} on Query{{...F{}}}", at + 1))
+        .collect::<String>()
+        + &format!("fragment F{length} on Query{{__typename}}")
+}
+
+#[tokio::test]
+async fn doubling_fragments_are_refused() {
+    assert_too_complex(
+        &format!("{{ ...F0 }} {}", doubling(40, "__typename")),
+        "10000",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ ...F0 }} {}", doubling(60, "__typename")),
+        "10000",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn doubling_fragments_that_end_in_nothing_known_are_refused() {
+    assert_too_complex(
+        &format!("{{ ...F0 }} {}", doubling(40, "...Unknown")),
+        "10000",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn doubling_fragments_that_no_operation_uses_are_refused() {
+    assert_too_complex(
+        &format!("{{ __typename }} {}", doubling(40, "__typename")),
+        "10000",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn doubling_fragments_in_a_circle_are_refused() {
+    assert_invalid(&format!("{{ ...F0 }} {}", doubling(12, "...F0"))).await;
+    assert_invalid("{ ...A } fragment A on Query { ...A }").await;
+    assert_invalid("{ ...A } fragment A on Query { ...B ...B } fragment B on Query { ...A ...A }")
+        .await;
+    assert_invalid("{ __typename } fragment A on Query { ...B } fragment B on Query { ...A }")
+        .await;
+    let fields =
+        "{ document(id: 1) { ...A } } fragment A on Subdocument { at(path: \"/a\") { ...A } }";
+    assert_invalid(fields).await;
+}
+
+#[tokio::test]
+async fn a_long_chain_of_fragments_is_refused_used_or_not() {
+    for query in ["{ ...F0 }", "{ __typename }"] {
+        assert_too_complex(&format!("{query} {}", chain(1_900)), "levels").await;
+    }
+}
+
+#[tokio::test]
+async fn many_operations_that_share_a_large_fragment_are_refused() {
+    let mut query = doubling(12, "__typename");
+    for at in 0..1_000 {
+        write!(query, " query Q{at} {{ ...F0 }}").expect("a string takes all");
+    }
+    assert_too_complex(&query, "10000").await;
+}
+
+#[tokio::test]
+async fn fanning_fields_are_refused() {
+    let mut query = String::from("query($p: Path!) { document(id: 1) { ...F0 } } ");
+    for at in 0..12 {
+        write!(query, "fragment F{at} on Subdocument {{ a: at(path: $p) {{ ...F{0} }} b: at(path: $p) {{ ...F{0} }} c: at(path: $p) {{ ...F{0} }} }} ", at + 1).expect("a string takes all");
+    }
+    query.push_str("fragment F12 on Subdocument { kind }");
+    assert_too_complex(&query, "1000 aliases").await;
+}
+
+#[tokio::test]
+async fn too_many_aliases_fields_tokens_directives_and_bytes_are_refused() {
+    let repeated = |count: usize, text: &str| {
+        (0..count)
+            .map(|at| text.replace('#', &at.to_string()))
+            .collect::<String>()
+    };
+    assert_too_complex(
+        &format!("{{ {} }}", repeated(1_001, "a#: __typename ")),
+        "1000 aliases",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ {} }}", repeated(10_000, "a:x ")),
+        "20000 tokens",
+    )
+    .await;
+    assert_too_complex(&format!("{{ {} }}", repeated(10_001, "a ")), "10000 fields").await;
+    assert_too_complex(&format!("{{ {} }}", repeated(30_000, "a,")), "20000 tokens").await;
+    assert_too_complex(&format!("{{ x {} }}", repeated(20_000, "...F ")), "tokens").await;
+    assert_too_complex(&format!("{{ x{} }}", repeated(20_000, "...F")), "tokens").await;
+    assert_too_complex(
+        &format!("{{ __typename {} }}", repeated(5_000, "@skip(if:false)")),
+        "256 directives",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ __typename }} {}", ",".repeat(1 << 20)),
+        "131072 bytes",
+    )
+    .await;
+    assert_too_complex(
+        &format!("{{ __typename }} #{}", "x".repeat(128 << 10)),
+        "131072 bytes",
+    )
+    .await;
+    assert_too_complex(
+        &format!(
+            "{{ document(id: \"{}\") {{ kind }} }}",
+            "x".repeat(128 << 10)
+        ),
+        "131072 bytes",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn brackets_never_reach_the_parser_in_numbers() {
+    for (open, close) in [("[", "]"), ("{a:", "}"), ("[{a:", "}]")] {
+        for levels in [65, 2_000, 5_000, 20_000] {
+            let (open, close) = (open.repeat(levels), close.repeat(levels));
+            assert_too_complex(
+                &format!("{{ document(id: {open}1{close}) {{ kind }} }}"),
+                "64 brackets",
+            )
+            .await;
+            // Never closed, and after a text that hides nothing.
+            assert_too_complex(
+                &format!(
+                    "{{ document(id: [\"a\\\"\" \"\"\"b\\\"\"\" \"\"\" # no comment\n \"#\" {open}"
+                ),
+                "64 brackets",
+            )
+            .await;
+        }
+    }
+    let types = format!(
+        "query($v: {}Int{}) {{ __typename }}",
+        "[".repeat(2_000),
+        "]".repeat(2_000)
+    );
+    assert_too_complex(&types, "64 brackets").await;
+    let selections = format!("{}x{}", "{a".repeat(2_000), "}".repeat(2_000));
+    assert_too_complex(&selections, "64 brackets").await;
+}
+
+#[tokio::test]
+async fn a_block_string_that_is_not_closed_hides_nothing_from_the_bounds() {
+    // A parser that gives the block string up takes it for an empty string and another one.
+    let query = format!("{{ document(id: [\"\"\" x\" {}", "[".repeat(60_000));
+    assert_invalid_as(&query, "not closed").await;
+    assert_invalid_as(&format!("{query}{}", "]".repeat(60_000)), "not closed").await;
+    assert_invalid_as("{ document(id: \"\"\"", "not closed").await;
+    assert_invalid_as("{ document(id: \"\"\"\\\"\"\"", "not closed").await;
+}
+
+#[tokio::test]
+async fn deep_fields_are_refused_by_the_limit_on_levels() {
+    let nested = |levels: usize| {
+        format!(
+            "{{ document(id: 1) {}kind{} }}",
+            "{ at(path: []) ".repeat(levels - 2).as_str().to_owned() + "{ ",
+            " }".repeat(levels - 1)
+        )
+    };
+    let client = client().await;
+    client.insert("1", "1").await;
+    client.data(&nested(32), NONE).await;
+    assert_too_complex(&nested(33), "32 levels").await;
+    let introspection = format!(
+        "{{ __schema {{ types {} name {} }} }}",
+        "{ fields { type ".repeat(20) + "{",
+        "}".repeat(41)
+    );
+    assert_too_complex(&introspection, "32 levels").await;
+}
+
+#[tokio::test]
+async fn what_is_just_within_the_bounds_is_answered() {
+    let client = client().await;
+    client.insert("1", r#"{"a": 1}"#).await;
+    let aliases: String = (0..1_000).map(|at| format!("a{at}: __typename ")).collect();
+    let data = client.data(&format!("{{ {aliases} }}"), NONE).await;
+    assert_eq!(data.as_object().map(serde_json::Map::len), Some(1_000));
+    let fields = "__typename ".repeat(10_000);
+    assert_eq!(
+        client.data(&format!("{{ {fields} }}"), NONE).await,
+        json!({"__typename": "Query"})
+    );
+    let literal = format!("{}{}", "[".repeat(61), "]".repeat(61));
+    let data = client
+        .data(
+            &format!("mutation {{ insertDocument(document: {literal}) {{ kind }} }}"),
+            NONE,
+        )
+        .await;
+    assert_eq!(data["insertDocument"]["kind"], json!("ARRAY"));
+    let padded = format!("{{ __typename }}{}", ",".repeat((128 << 10) - 14));
+    client.data(&padded, NONE).await;
+    client
+        .data(&format!("{{ ...F0 }} {}", chain(20)), NONE)
+        .await;
+}
+
+#[tokio::test]
+async fn the_introspection_that_tools_send_is_answered() {
+    let client = client().await;
+    let of_type = (0..9).fold("kind name".to_owned(), |inner, _| {
+        format!("kind name ofType {{ {inner} }}")
+    });
+    let query = format!("query IntrospectionQuery {{
+        __schema {{
+            queryType {{ name }} mutationType {{ name }} subscriptionType {{ name }}
+            types {{ ...FullType }} directives {{ name description locations args {{ ...InputValue }} }}
+        }}
+    }}
+    fragment FullType on __Type {{
+        kind name description specifiedByURL
+        fields(includeDeprecated: true) {{ name description args {{ ...InputValue }} type {{ ...TypeRef }} isDeprecated deprecationReason }}
+        inputFields {{ ...InputValue }} interfaces {{ ...TypeRef }}
+        enumValues(includeDeprecated: true) {{ name description isDeprecated deprecationReason }} possibleTypes {{ ...TypeRef }}
+    }}
+    fragment InputValue on __InputValue {{ name description type {{ ...TypeRef }} defaultValue }}
+    fragment TypeRef on __Type {{ {of_type} }}");
+    let data = client.data(&query, NONE).await;
+    let types = data["__schema"]["types"].as_array().expect("types");
+    assert!(types.iter().any(|ty| ty["name"] == json!("Subdocument")));
+}
+
+#[tokio::test]
+async fn variables_nest_as_deep_as_the_limit_and_no_deeper() {
+    let client = client().await;
+    let query = "query($p: Path) { document(id: 1, path: $p) { kind } }";
+    for levels in [137, 50_000] {
+        let variables = format!(r#"{{"p": {}{}}}"#, "[".repeat(levels), "]".repeat(levels));
+        let (code, message) = client.error(query, variables).await;
+        assert_eq!(code, "TOO_COMPLEX");
+        assert!(
+            message.contains("$p") && message.contains("136 levels"),
+            "{message}"
+        );
+    }
+    let ignored = format!(r#"{{"q": {}{}}}"#, "[".repeat(50_000), "]".repeat(50_000));
+    client.data(query, ignored).await;
+}

@@ -1,0 +1,207 @@
+//! Pages of children.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, NONE, client, field_error, only_error};
+
+const PAGE: &str = "query($id: ID!, $p: Path, $first: Int, $after: String) {
+    document(id: $id, path: $p) {
+        children(first: $first, after: $after) {
+            edges { cursor node { path } }
+            nodes { value }
+            pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+        }
+    }
+}";
+
+async fn page(client: &Client, variables: Value) -> Value {
+    client.data(PAGE, variables).await["document"]["children"].take()
+}
+
+const ELEMENTS: usize = 1_000_000;
+
+#[tokio::test]
+async fn a_large_array_is_paged_without_reading_it_all() {
+    let client = client().await;
+    let numbers: Vec<usize> = (0..ELEMENTS).collect();
+    client.insert("1", json!(numbers)).await;
+    let query = "query($after: String) { document(id: 1) { children(first: 100, after: $after) { nodes { value } pageInfo { hasNextPage endCursor } } } }";
+    let mut after = Value::Null;
+    for page in 0..10 {
+        let (data, cost) = client.cost(query, json!({"after": after})).await;
+        let children = &data["document"]["children"];
+        let values: Vec<usize> = (page * 100..(page + 1) * 100).collect();
+        let nodes: Vec<Value> = values.iter().map(|value| json!({"value": value})).collect();
+        assert_eq!(children["nodes"], json!(nodes));
+        assert_eq!(children["pageInfo"]["hasNextPage"], json!(true));
+        assert_eq!(
+            (cost.transactions, cost.ranges),
+            (1, 2),
+            "the document's first pair, and the page"
+        );
+        assert_eq!(cost.pairs, 1 + 101);
+        after = children["pageInfo"]["endCursor"].clone();
+    }
+}
+
+#[tokio::test]
+async fn pages_bring_every_child_once_in_the_order_of_storage() {
+    let client = client().await;
+    let members: Vec<String> = (0..57)
+        .map(|at| format!("{:03}{}", at * 37 % 57, "é".repeat(at % 3)))
+        .collect();
+    let object: Value = members
+        .iter()
+        .map(|name| (name.clone(), json!({"name": name, "more": [1, 2, 3]})))
+        .collect();
+    client.insert("1", json!({"inside": object})).await;
+    let mut sorted = members.clone();
+    sorted.sort();
+    for first in [1, 2, 7, 56, 57, 58] {
+        let (mut names, mut after, mut pages) = (Vec::new(), Value::Null, 0);
+        loop {
+            let children = page(
+                &client,
+                json!({"id": 1, "p": ["inside"], "first": first, "after": after}),
+            )
+            .await;
+            let info = &children["pageInfo"];
+            let edges = children["edges"].as_array().expect("edges");
+            names.extend(
+                children["nodes"]
+                    .as_array()
+                    .expect("nodes")
+                    .iter()
+                    .map(|node| node["value"]["name"].as_str().expect("a name").to_owned()),
+            );
+            assert_eq!(info["hasPreviousPage"], json!(pages > 0));
+            assert_eq!(info["startCursor"], edges[0]["cursor"]);
+            assert_eq!(info["endCursor"], edges[edges.len() - 1]["cursor"]);
+            after = info["endCursor"].clone();
+            pages += 1;
+            if info["hasNextPage"] == json!(false) {
+                break;
+            }
+        }
+        assert_eq!(names, sorted, "{first} at a time");
+        assert_eq!(pages, 57_usize.div_ceil(first));
+    }
+}
+
+#[tokio::test]
+async fn cursors_are_the_same_each_time_and_go_on_where_they_are_when_others_come_and_go() {
+    let client = client().await;
+    client.insert("1", r#"{"b": 1, "d": 2, "f": 3}"#).await;
+    let one = page(&client, json!({"id": 1, "first": 1})).await;
+    assert_eq!(one, page(&client, json!({"id": 1, "first": 1})).await);
+    let after = one["pageInfo"]["endCursor"].clone();
+    let rest = page(&client, json!({"id": 1, "after": after})).await;
+    assert_eq!(rest["nodes"], json!([{"value": 2}, {"value": 3}]));
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_place_is_refused() {
+    let client = client().await;
+    client.insert("1", r#"{"a": [1, 2], "b": [1, 2]}"#).await;
+    client.insert("2", r#"{"a": [1, 2]}"#).await;
+    let of_a = page(&client, json!({"id": 1, "p": ["a"], "first": 1})).await;
+    let cursor = of_a["pageInfo"]["endCursor"]
+        .as_str()
+        .expect("a cursor")
+        .to_owned();
+    for variables in [
+        json!({"id": 1, "p": ["b"], "after": cursor}),
+        json!({"id": 1, "p": [], "after": cursor}),
+        json!({"id": 2, "p": ["a"], "after": cursor}),
+        json!({"id": 1, "p": ["a"], "after": ""}),
+        json!({"id": 1, "p": ["a"], "after": "x"}),
+        json!({"id": 1, "p": ["a"], "after": "é"}),
+        json!({"id": 1, "p": ["a"], "after": &cursor[..cursor.len() - 2]}),
+        json!({"id": 1, "p": ["a"], "after": format!("{cursor}00")}),
+        json!({"id": 1, "p": ["a"], "after": &cursor[..16]}),
+    ] {
+        let response = client.ask(PAGE, &variables).await;
+        assert_eq!(field_error(&response), "BAD_USER_INPUT", "{variables}");
+    }
+    client.assert_serves().await;
+}
+
+#[tokio::test]
+async fn a_page_of_none_is_empty_and_says_whether_there_is_more() {
+    let client = client().await;
+    client
+        .insert("1", r#"{"a": [1], "b": [], "c": 3, "d": "text"}"#)
+        .await;
+    for (path, more) in [("/a", true), ("/b", false), ("/c", false), ("/d", false)] {
+        let children = page(&client, json!({"id": 1, "p": path, "first": 0})).await;
+        let info = json!({"hasNextPage": more, "hasPreviousPage": false, "startCursor": null, "endCursor": null});
+        assert_eq!(
+            children,
+            json!({"edges": [], "nodes": [], "pageInfo": info}),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_less_than_none_or_too_many_is_refused_and_the_limit_is_told() {
+    let client = client().await;
+    client.insert("1", "[1]").await;
+    for first in ["-1", "-2147483648", "10001", "2147483647"] {
+        let response = client
+            .ask(PAGE, format!(r#"{{"id": 1, "first": {first}}}"#))
+            .await;
+        let (code, message) = only_error(&response);
+        assert_eq!(code, "BAD_USER_INPUT");
+        assert!(
+            message.contains(first) && message.contains("10000"),
+            "{message}"
+        );
+    }
+    let response = client.ask(PAGE, r#"{"id": 1, "first": 2147483648}"#).await;
+    assert!(
+        only_error(&response).1.contains("$first"),
+        "no Int is that large"
+    );
+    client.assert_serves().await;
+}
+
+#[tokio::test]
+async fn a_large_child_is_skipped_over_and_split_strings_are_whole() {
+    let client = client().await;
+    let numbers: Vec<u32> = (0..3_000).collect();
+    let long = "é".repeat(120_000);
+    client
+        .insert("1", json!({"a": numbers, "b": long, "c": 1}))
+        .await;
+    let query = "{ document(id: 1) { children { nodes { kind path } } } }";
+    let (data, cost) = client.cost(query, NONE).await;
+    let expected = json!([
+        {"kind": "ARRAY", "path": ["a"]}, {"kind": "STRING", "path": ["b"]}, {"kind": "NUMBER", "path": ["c"]},
+    ]);
+    assert_eq!(data["document"]["children"]["nodes"], expected);
+    assert!(cost.pairs < 400, "{} pairs were read", cost.pairs);
+    let data = client
+        .data("{ document(id: 1) { children { nodes { value } } } }", NONE)
+        .await;
+    let nodes = json!([{"value": numbers}, {"value": long}, {"value": 1}]);
+    assert_eq!(data["document"]["children"]["nodes"], nodes);
+}
+
+#[tokio::test]
+async fn children_of_children_are_of_the_same_snapshot() {
+    let client = client().await;
+    client.insert("1", r#"[[1, 2], [3], [], 4]"#).await;
+    let query = "{ document(id: 1) { children { nodes { children { nodes { value path document { id } } } } } } }";
+    let (data, cost) = client.cost(query, NONE).await;
+    assert_eq!(cost.transactions, 1);
+    let node =
+        |value: u32, path: [u32; 2]| json!({"value": value, "path": path, "document": {"id": "1"}});
+    let expected = json!([
+        {"children": {"nodes": [node(1, [0, 0]), node(2, [0, 1])]}},
+        {"children": {"nodes": [node(3, [1, 0])]}},
+        {"children": {"nodes": []}},
+        {"children": {"nodes": []}},
+    ]);
+    assert_eq!(data["document"]["children"]["nodes"], expected);
+}

@@ -1,0 +1,208 @@
+//! What queries cost in the store: one snapshot, and no range that lies in another.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde_json::json;
+
+use crate::support::{Counts, NONE, client};
+
+const READ_ONCE: Counts = Counts {
+    transactions: 1,
+    gets: 0,
+    ranges: 1,
+    pairs: 1,
+    commits: 0,
+};
+
+#[tokio::test]
+async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as_are_disjoint() {
+    let client = client().await;
+    let row = |a: usize| {
+        let cells: Vec<_> = (0..10)
+            .map(|b| json!({"n": a * 10 + b, "s": ["x", "y"]}))
+            .collect();
+        json!({"name": format!("row {a}"), "cells": cells})
+    };
+    let rows: Vec<_> = (0..10).map(row).collect();
+    client.insert("1", json!({"rows": rows})).await;
+
+    let mut paths: Vec<Vec<String>> = Vec::new();
+    for at in 0..100_usize {
+        let (row, cell) = (at * 7 % 10, at * 3 % 10);
+        let mut path = vec!["rows".to_owned(), row.to_string()];
+        if row % 3 > 0 || at % 5 > 0 {
+            path.extend(["cells".to_owned(), cell.to_string()]);
+        }
+        match at % 4 {
+            1 if path.len() == 4 => path.push("n".to_owned()),
+            2 if path.len() == 4 => path.extend(["s".to_owned(), "1".to_owned()]),
+            _ => {}
+        }
+        paths.push(path);
+    }
+    let mut query = String::from("{");
+    for (at, path) in paths.iter().enumerate() {
+        // As lists, since a pointer's token of digits asks for two ranges.
+        let segment = |segment: &String| {
+            segment
+                .parse::<u64>()
+                .map_or(json!(segment), |index| json!(index))
+        };
+        let list = json!(path.iter().map(segment).collect::<Vec<_>>());
+        write!(query, "a{at}: document(id: 1, path: {list}) {{ value }} ")
+            .expect("a string takes all");
+    }
+    query.push('}');
+
+    let distinct: BTreeSet<&Vec<String>> = paths.iter().collect();
+    let inside = |path: &&&Vec<String>| {
+        distinct
+            .iter()
+            .any(|other| other.len() < path.len() && path.starts_with(other))
+    };
+    let disjoint = distinct.iter().filter(|path| !inside(path)).count();
+    assert!(
+        distinct.len() < 100 && disjoint < distinct.len(),
+        "some are the same, some inside others"
+    );
+
+    let (data, cost) = client.cost(&query, NONE).await;
+    assert_eq!((cost.transactions, cost.gets), (1, 0));
+    assert_eq!(cost.ranges, disjoint as u64);
+    let document = json!({"rows": rows});
+    for (at, path) in paths.iter().enumerate() {
+        let pointer = format!("/{}", path.join("/"));
+        assert_eq!(
+            Some(&data[format!("a{at}")]["value"]),
+            document.pointer(&pointer),
+            "{pointer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
+    let client = client().await;
+    client.insert("1", r#"{"a": {"b": [1, 2]}, "c": 3}"#).await;
+    for (query, ranges, gets) in [
+        ("{ document(id: 1) { kind } }", 1, 0),
+        ("{ document(id: 1) { value } }", 1, 0),
+        ("{ document(id: 1) { value kind version } }", 1, 1),
+        (
+            "{ document(id: 1) { value kind version at(path: \"/a\") { value kind at(path: \"/b\") { value } } } }",
+            1,
+            1,
+        ),
+        // The whole document is read once, whoever asks for parts of it.
+        (
+            "{ document(id: 1, path: \"/a\") { kind document { value version } } }",
+            1,
+            1,
+        ),
+        (
+            "{ a: document(id: 1) { version } b: document(id: 1) { version value } }",
+            1,
+            1,
+        ),
+        (
+            "{ document(id: 1) { ...F } } fragment F on Subdocument { value ...G } fragment G on Subdocument { version at(path: [\"a\"]) { kind } }",
+            1,
+            1,
+        ),
+    ] {
+        let (_, cost) = client.cost(query, NONE).await;
+        assert_eq!(
+            (cost.transactions, cost.ranges, cost.gets),
+            (1, ranges, gets),
+            "{query}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn variables_are_looked_ahead_as_literals_are() {
+    let client = client().await;
+    client.insert("1", r#"{"a": {"b": [1, 2]}, "c": 3}"#).await;
+    let query = "query($p: Path!, $q: Path = [\"b\"]) { document(id: 1, path: $p) { value at(path: $q) { value kind } } }";
+    let (data, cost) = client.cost(query, json!({"p": ["a"]})).await;
+    assert_eq!(data["document"]["at"]["value"], json!([1, 2]));
+    assert_eq!((cost.transactions, cost.ranges), (1, 1));
+}
+
+#[tokio::test]
+async fn several_documents_of_one_request_are_read_from_one_snapshot() {
+    let client = client().await;
+    for id in ["1", "2", "3"] {
+        client.insert(id, r#"{"a": 1}"#).await;
+    }
+    let query = "{ a: document(id: 1) { value } b: document(id: 2) { value } c: document(id: 3) { value } d: document(id: 4) { value } collections { count } }";
+    let (_, cost) = client.cost(query, NONE).await;
+    assert_eq!((cost.transactions, cost.ranges), (1, 5));
+}
+
+#[tokio::test]
+async fn a_query_that_reads_nothing_opens_no_transaction() {
+    let client = client().await;
+    for query in [
+        "{ __typename }",
+        "{ __schema { queryType { name } types { name fields { name } } } }",
+        "{ __type(name: \"Document\") { name } }",
+        "{ _service { sdl } }",
+        "{ document(id: 1) @skip(if: true) { value } }",
+    ] {
+        let (_, cost) = client.cost(query, NONE).await;
+        assert_eq!(cost, Counts::default(), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_request_asks_nothing_of_the_store() {
+    let client = client().await;
+    let before = client.counts();
+    for (query, variables) in [
+        ("{ nothing }", "{}"),
+        ("not GraphQL", "{}"),
+        ("query($id: ID!) { document(id: $id) { kind } }", "{}"),
+        (
+            "mutation($d: JSON!) { insertDocument(document: $d) { id } }",
+            "{\"d\": null}",
+        ),
+        ("{ document(id: \"\") { kind } }", "{}"),
+        ("{ document(id: 1, path: [-1]) { kind } }", "{}"),
+        ("{ document(id: 1, collection: \"\") { kind } }", "{}"),
+    ] {
+        client.ask(query, variables).await;
+        assert_eq!(client.counts(), before, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_kind_or_a_place_costs_one_pair_however_large_the_value_is() {
+    let client = client().await;
+    let numbers: Vec<u32> = (0..5_000).collect();
+    client.insert("1", json!({"numbers": numbers})).await;
+    for query in [
+        "{ document(id: 1) { kind } }",
+        "{ document(id: 1, path: [\"numbers\"]) { path kind document { id } } }",
+    ] {
+        let (_, cost) = client.cost(query, NONE).await;
+        assert_eq!(cost, READ_ONCE, "{query}");
+    }
+    let (data, cost) = client
+        .cost(
+            "{ document(id: 1) { at(path: [\"numbers\", 4999]) { value } } }",
+            NONE,
+        )
+        .await;
+    assert_eq!(data["document"]["at"]["value"], json!(4_999));
+    assert_eq!((cost.ranges, cost.pairs), (2, 2));
+}
+
+#[tokio::test]
+async fn an_insert_is_one_transaction_with_what_is_asked_of_the_result() {
+    let client = client().await;
+    let query = "mutation { insertDocument(id: 1, document: {a: [1, 2]}) { id version kind value at(path: \"/a\") { value } } }";
+    let (_, cost) = client.cost(query, NONE).await;
+    assert_eq!((cost.transactions, cost.commits), (1, 1));
+}

@@ -1,0 +1,115 @@
+//! Documents as entities of a federated graph.
+
+use serde_json::{Value, json};
+
+use crate::support::{NONE, client, only_error};
+
+const ENTITIES: &str = "query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on Document { id value version } } }";
+
+fn representation(id: &Value) -> Value {
+    json!({"__typename": "Document", "collection": "D", "id": id})
+}
+
+#[tokio::test]
+async fn a_thousand_entities_are_one_transaction() {
+    let client = client().await;
+    let documents: String = (0..500)
+        .map(|id| format!("d{id}: insertDocument(id: {id}, document: [{id}]) {{ id }} "))
+        .collect();
+    client
+        .data(&format!("mutation {{ {documents} }}"), NONE)
+        .await;
+    let representations: Vec<Value> = (0..1_000)
+        .map(|id| representation(&json!((id % 750).to_string())))
+        .collect();
+    let query =
+        "query($r: [_Any!]!) { _entities(representations: $r) { ... on Document { id value } } }";
+    let (data, cost) = client.cost(query, json!({"r": representations})).await;
+    assert_eq!((cost.transactions, cost.ranges, cost.gets), (1, 750, 0));
+    let entities = data["_entities"].as_array().expect("entities");
+    assert_eq!(entities.len(), 1_000);
+    for (at, entity) in entities.iter().enumerate() {
+        let id = at % 750;
+        let expected = if id < 500 {
+            json!({"id": id.to_string(), "value": [id]})
+        } else {
+            Value::Null
+        };
+        assert_eq!(*entity, expected);
+    }
+}
+
+#[tokio::test]
+async fn one_entity_more_than_the_limit_is_refused_and_not_read() {
+    let client = client().await;
+    let representations: Vec<Value> = (0..1_001)
+        .map(|id| representation(&json!(id.to_string())))
+        .collect();
+    let before = client.counts();
+    let response = client.ask(ENTITIES, json!({"r": representations})).await;
+    let (code, message) = only_error(&response);
+    assert_eq!(code, "TOO_COMPLEX");
+    assert!(message.contains("1000"), "{message}");
+    assert_eq!(client.counts().ranges - before.ranges, 1_000);
+}
+
+#[tokio::test]
+async fn an_unknown_entity_is_null_and_the_others_are_answered() {
+    let client = client().await;
+    client.insert("1", r#"{"a": 1}"#).await;
+    client.insert("x", "2").await;
+    let known = [
+        representation(&json!("1")),
+        representation(&json!("nobody")),
+        representation(&json!(1)),
+        representation(&json!("x")),
+    ];
+    let data = client.data(ENTITIES, json!({"r": known})).await;
+    let entities = &data["_entities"];
+    assert_eq!(entities[0]["value"], json!({"a": 1}));
+    assert_eq!(entities[0]["__typename"], json!("Document"));
+    assert_eq!((&entities[1], &entities[2]), (&Value::Null, &entities[0]));
+    assert_eq!(entities[3]["value"], json!(2));
+}
+
+#[tokio::test]
+async fn a_representation_that_matches_no_key_is_null_and_the_others_are_answered() {
+    let client = client().await;
+    client.insert("1", "1").await;
+    for stranger in [
+        json!({"__typename": "Nope", "id": "1"}),
+        json!({"__typename": "Subdocument", "id": "1"}),
+        json!({"__typename": "Document", "id": "1"}),
+        json!({"__typename": "Document", "collection": "D"}),
+        json!({"__typename": "Document"}),
+        json!({"__typename": "Document", "collection": "", "id": "1"}),
+        json!({"__typename": "Document", "collection": "D", "id": null}),
+        json!({"__typename": 1}),
+        json!([]),
+        json!(1),
+    ] {
+        let data = client
+            .data(
+                ENTITIES,
+                json!({"r": [stranger, representation(&json!("1"))]}),
+            )
+            .await;
+        assert_eq!(data["_entities"][0], Value::Null, "{stranger}");
+        assert_eq!(data["_entities"][1]["value"], json!(1));
+    }
+}
+
+#[tokio::test]
+async fn an_entity_that_cannot_be_is_an_error_in_its_own_place() {
+    let client = client().await;
+    client.insert("1", "1").await;
+    let response = client
+        .ask(
+            ENTITIES,
+            json!({"r": [representation(&json!("")), representation(&json!("1"))]}),
+        )
+        .await;
+    assert_eq!(only_error(&response).0, "BAD_USER_INPUT");
+    assert_eq!(response["data"]["_entities"][0], Value::Null);
+    assert_eq!(response["data"]["_entities"][1]["value"], json!(1));
+}

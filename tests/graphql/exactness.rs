@@ -1,0 +1,341 @@
+//! JSON goes in and comes out as it is, as variables and as literals.
+
+use serde_json::json;
+
+use crate::support::{NONE, client};
+
+/// The largest integer of 255 bytes, in decimal.
+fn largest() -> String {
+    let mut digits = vec![0_u8; 1];
+    for _ in 0..8 * 255 {
+        let mut carry = 0;
+        for digit in &mut digits {
+            let doubled = *digit * 2 + carry;
+            (*digit, carry) = (doubled % 10, doubled / 10);
+        }
+        if carry > 0 {
+            digits.push(carry);
+        }
+        // Doubling 0 and adding 1 each time makes 2^n - 1; no digit overflows, since 2d is even.
+        digits[0] += 1;
+    }
+    digits
+        .iter()
+        .rev()
+        .map(|digit| char::from(b'0' + digit))
+        .collect()
+}
+
+#[tokio::test]
+async fn numbers_are_exact_as_variables_and_as_literals() {
+    let client = client().await;
+    let (long, largest) = ("9".repeat(300), largest());
+    assert_eq!(largest.len(), 615);
+    let negative = |number: &String| format!("-{number}");
+    let mut cases: Vec<(String, String)> = [
+        ("0", "0"),
+        ("-0", "0"),
+        ("-1", "-1"),
+        ("9223372036854775807", "9223372036854775807"),
+        ("9223372036854775808", "9223372036854775808"),
+        ("-9223372036854775808", "-9223372036854775808"),
+        ("-9223372036854775809", "-9223372036854775809"),
+        ("18446744073709551615", "18446744073709551615"),
+        ("18446744073709551616", "18446744073709551616"),
+        ("9007199254740993", "9007199254740993"),
+        ("1.0", "1.0"),
+        ("-0.0", "-0.0"),
+        ("0.1", "0.1"),
+        ("1e2", "100.0"),
+        ("1E+2", "100.0"),
+        ("1e-7", "1e-7"),
+        ("5e-324", "5e-324"),
+        ("1e-400", "0.0"),
+        ("1.7976931348623157e308", "1.7976931348623157e308"),
+        ("0.30000000000000004", "0.30000000000000004"),
+    ]
+    .map(|(given, stored)| (given.to_owned(), stored.to_owned()))
+    .into();
+    for exact in [
+        long.clone(),
+        negative(&long),
+        largest.clone(),
+        negative(&largest),
+    ] {
+        cases.push((exact.clone(), exact));
+    }
+    for (at, (given, stored)) in cases.iter().enumerate() {
+        let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+        client
+            .data(
+                query,
+                format!(r#"{{"id": "v{at}", "d": {{"n": [{given}]}}}}"#),
+            )
+            .await;
+        let query = format!(
+            r#"mutation {{ insertDocument(id: "l{at}", document: {{n: [{given}]}}) {{ id }} }}"#
+        );
+        client.data(&query, NONE).await;
+        let expected = format!(r#"{{"n":[{stored}]}}"#);
+        assert_eq!(client.stored(&format!("v{at}")).await, expected);
+        assert_eq!(client.stored(&format!("l{at}")).await, expected);
+        let query = r#"query($id: ID!) { document(id: $id) { value(path: "/n/0") } }"#;
+        let text = client.text(query, json!({"id": format!("v{at}")})).await;
+        assert_eq!(
+            text,
+            format!(r#"{{"data":{{"document":{{"value":{stored}}}}}}}"#)
+        );
+    }
+}
+
+#[tokio::test]
+async fn numbers_that_cannot_be_kept_are_refused() {
+    let client = client().await;
+    let past = format!("{}0", largest());
+    for (number, code, told) in [
+        ("1e400", "BAD_USER_INPUT", "binary64"),
+        ("-1e400", "BAD_USER_INPUT", "binary64"),
+        ("1.0e99999999999", "BAD_USER_INPUT", "binary64"),
+        (&"7".repeat(700), "TOO_LARGE", "255 bytes"),
+        (&past, "TOO_LARGE", "255 bytes"),
+    ] {
+        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+        let variable = client.error(query, format!(r#"{{"d": [{number}]}}"#)).await;
+        let query = format!("mutation {{ insertDocument(id: 1, document: [{number}]) {{ id }} }}");
+        let literal = client.error(&query, NONE).await;
+        for (found, message) in [variable, literal] {
+            assert_eq!(found, code, "{number:.50}");
+            assert!(
+                message.contains(told) && message.contains("`document`"),
+                "{message}"
+            );
+            assert!(message.len() < 400, "{message}");
+        }
+    }
+    client.assert_serves().await;
+}
+
+#[tokio::test]
+async fn what_is_no_json_is_refused() {
+    let client = client().await;
+    for document in [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "01",
+        "1.",
+        ".5",
+        "+1",
+        "'a'",
+        "[1,]",
+        "{a:1}",
+        r#""\ud800""#,
+        r#""\udc00\ud800""#,
+        r#""\x""#,
+        "\"\u{1}\"",
+        "\"\n\"",
+    ] {
+        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+        let (code, message) = client.error(query, format!(r#"{{"d": {document}}}"#)).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{document}");
+        assert!(message.contains("line 1"), "{message}");
+    }
+    for literal in [
+        "NaN",
+        "[Infinity]",
+        "{a: OBJECT}",
+        r#""\ud800""#,
+        r#""\udc00""#,
+        "01",
+        "1.",
+        "1x",
+        "'a'",
+        "\"a\nb\"",
+    ] {
+        let query = format!("mutation {{ insertDocument(id: 1, document: {literal}) {{ id }} }}");
+        assert_eq!(
+            client.error(&query, NONE).await.0,
+            "BAD_USER_INPUT",
+            "{literal}"
+        );
+    }
+    client.assert_serves().await;
+}
+
+#[tokio::test]
+async fn markers_of_a_serializer_are_names_like_any_other() {
+    let client = client().await;
+    let (number, raw) = (
+        "$serde_json::private::Number",
+        "$serde_json::private::RawValue",
+    );
+    for (at, document) in [
+        format!(r#"{{"{number}":"1"}}"#),
+        format!(r#"{{"{raw}":"[1]"}}"#),
+        format!(r#"{{"{raw}":"] not JSON"}}"#),
+        format!(r#"[{{"{number}":"x"}},{{"a":{{"{raw}":null}}}}]"#),
+        format!(r#"{{"{number}":{{"{raw}":["{number}"]}}}}"#),
+    ]
+    .iter()
+    .enumerate()
+    {
+        for (form, query) in [
+            (
+                "v",
+                "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { value } }",
+            ),
+            (
+                "l",
+                "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: [{in: $d}, $d]) { value } }",
+            ),
+            (
+                "ll",
+                "mutation($id: ID, $d: [[JSON]]) { insertDocument(id: $id, document: $d) { value } }",
+            ),
+        ] {
+            let id = format!("{form}{at}");
+            let (given, stored) = match form {
+                "v" => (document.clone(), document.clone()),
+                "l" => (
+                    document.clone(),
+                    format!(r#"[{{"in":{document}}},{document}]"#),
+                ),
+                _ => (format!("[[{document}],[]]"), format!("[[{document}],[]]")),
+            };
+            let text = client
+                .text(query, format!(r#"{{"id":"{id}","d":{given}}}"#))
+                .await;
+            assert_eq!(
+                text,
+                format!(r#"{{"data":{{"insertDocument":{{"value":{stored}}}}}}}"#)
+            );
+            assert_eq!(client.stored(&id).await, stored);
+        }
+    }
+    let query = "query($p: Path) { document(id: \"v0\", path: $p) { value path } }";
+    let text = client.text(query, format!(r#"{{"p":["{number}"]}}"#)).await;
+    assert_eq!(
+        text,
+        format!(r#"{{"data":{{"document":{{"value":"1","path":["{number}"]}}}}}}"#)
+    );
+}
+
+#[tokio::test]
+async fn any_text_is_a_name_and_a_value() {
+    let client = client().await;
+    for (at, (given, stored)) in [
+        (r#"{"":{"":""}}"#, r#"{"":{"":""}}"#),
+        (
+            r#"{"\u0000":"\u0000a\u0000"}"#,
+            r#"{"\u0000":"\u0000a\u0000"}"#,
+        ),
+        (
+            r#"{"🎷":"\ud83c\udfb7 é \u2028"}"#,
+            "{\"🎷\":\"🎷 é \u{2028}\"}",
+        ),
+        (
+            r#"{"0":1,"1":[0],"-1":2,"1.5":3}"#,
+            r#"{"-1":2,"0":1,"1":[0],"1.5":3}"#,
+        ),
+        (
+            r#"{"\"\\/\b\f\n\r\t":"\"\\\/\b\f\n\r\t\u001f"}"#,
+            "{\"\\\"\\\\/\\b\\f\\n\\r\\t\":\"\\\"\\\\/\\b\\f\\n\\r\\t\\u001f\"}",
+        ),
+        (
+            r#"{"b":1,"a":2,"é":3,"Z":4}"#,
+            r#"{"Z":4,"a":2,"b":1,"é":3}"#,
+        ),
+        (
+            r#"{"__typename":"x","data":null,"errors":[]}"#,
+            r#"{"__typename":"x","data":null,"errors":[]}"#,
+        ),
+        (
+            r#"{"a":1,"b":{"c":1,"c":2},"a":{"x":1},"\u0061":3}"#,
+            r#"{"a":3,"b":{"c":2}}"#,
+        ),
+        (
+            r#"{"a":{"x":[1,2,3]},"a":[],"a":{"y":null}}"#,
+            r#"{"a":{"y":null}}"#,
+        ),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let id = at.to_string();
+        client.insert(&id, given).await;
+        assert_eq!(client.stored(&id).await, *stored);
+    }
+}
+
+#[tokio::test]
+async fn texts_in_literals_are_what_they_say() {
+    let client = client().await;
+    for (literal, stored) in [
+        (r#""""#, r#""""#),
+        (
+            r#""\u0000 \u00e9 🎷 \" \\ \/ \n""#,
+            "\"\\u0000 é 🎷 \\\" \\\\ / \\n\"",
+        ),
+        (
+            "\"\"\"\n    a\n      \"b\" \\n\n    \"\"\"",
+            r#""a\n  \"b\" \\n""#,
+        ),
+        (r##""# no comment { [ ( @""##, r##""# no comment { [ ( @""##),
+        (
+            r##"["[", "{", "\"[", """ [[[ """]"##,
+            r##"["[","{","\"["," [[[ "]"##,
+        ),
+        (
+            "{a: 1, b: {a: 2}, c: [{}, [], null, true]}",
+            r#"{"a":1,"b":{"a":2},"c":[{},[],null,true]}"#,
+        ),
+        ("{a: 1, a: 2}", r#"{"a":2}"#),
+        ("[1 2,,3]", "[1,2,3]"),
+    ] {
+        let query = format!("mutation {{ insertDocument(document: {literal}) {{ value }} }}");
+        let text = client.text(&query, NONE).await;
+        assert_eq!(
+            text,
+            format!(r#"{{"data":{{"insertDocument":{{"value":{stored}}}}}}}"#),
+            "{literal}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn long_texts_are_split_and_come_back_whole() {
+    let client = client().await;
+    for (id, text) in [
+        ("1", "x".repeat(99_990)),
+        ("2", "é\u{0}".repeat(60_000)),
+        ("3", "\"".repeat(250_000)),
+    ] {
+        client.insert(id, json!({"text": text})).await;
+        assert_eq!(client.stored(id).await, json!({"text": text}).to_string());
+    }
+}
+
+#[tokio::test]
+async fn a_document_has_as_many_levels_as_the_limit_however_it_is_given() {
+    let client = client().await;
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    client.insert("1", nested(128)).await;
+    assert_eq!(client.stored("1").await, nested(128));
+    let wrapped = "mutation($d: JSON) { insertDocument(document: {a: [$d]}) { id } }";
+    client
+        .data(wrapped, format!(r#"{{"d": {}}}"#, nested(126)))
+        .await;
+    let plain = "mutation($d: JSON) { insertDocument(document: $d) { id } }";
+    for (query, levels, column) in [(plain, 129, 129), (plain, 50_000, 129), (wrapped, 127, 133)] {
+        let (code, message) = client
+            .error(query, format!(r#"{{"d": {}}}"#, nested(levels)))
+            .await;
+        assert_eq!(code, "TOO_LARGE");
+        let place = format!("line 1, column {column}");
+        assert!(
+            message.contains("128 levels") && message.contains(&place),
+            "{message}"
+        );
+    }
+    client.assert_serves().await;
+}

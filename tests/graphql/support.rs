@@ -1,0 +1,184 @@
+//! A database on any engine, asked through `GraphQl::answer`, its store's operations counted.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use bytes::Bytes;
+use phyllo::database::Database;
+use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::store::{Embedded, Observed, Operations, Store};
+use redb::backends::InMemoryBackend;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+/// The variables of a query that has none.
+pub(crate) const NONE: &str = "{}";
+
+/// A client of a database of its own.
+#[derive(Clone)]
+pub(crate) struct Client {
+    pub(crate) graphql: GraphQl,
+    pub(crate) database: Database,
+    operations: Arc<Operations>,
+}
+
+/// What was asked of the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) transactions: u64,
+    pub(crate) gets: u64,
+    pub(crate) ranges: u64,
+    pub(crate) pairs: u64,
+    pub(crate) commits: u64,
+}
+
+/// A client of an empty embedded store in memory.
+pub(crate) async fn client() -> Client {
+    let engine = Embedded::on_backend(InMemoryBackend::new()).expect("an empty store opens");
+    client_of(engine).await
+}
+
+/// A client of a store on `engine`.
+pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
+    let observed = Observed::new(engine);
+    let operations = observed.operations();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let database = Database::open(Arc::new(observed), deadline)
+        .await
+        .expect("the database opens");
+    Client {
+        graphql: GraphQl::new(database.clone()),
+        database,
+        operations,
+    }
+}
+
+impl Client {
+    /// The whole response, as text. `variables` is the JSON text of an object.
+    pub(crate) async fn text(&self, query: &str, variables: impl Display) -> String {
+        self.named(query, None, variables).await.1
+    }
+
+    /// The response of an operation, by name, and whether it was executed.
+    pub(crate) async fn named(
+        &self,
+        query: &str,
+        name: Option<&str>,
+        variables: impl Display,
+    ) -> (bool, String) {
+        let (query, name) = (json!(query), json!(name));
+        let body = format!(r#"{{"query":{query},"operationName":{name},"variables":{variables}}}"#);
+        let answer = match Request::from_json(&Bytes::from(body)) {
+            Ok(request) => self.graphql.answer(request, Methods::All).await,
+            Err(error) => Answer::Refused(GraphQl::refuse(&error)),
+        };
+        let (executed, bytes) = match answer {
+            Answer::Executed(bytes) => (true, bytes),
+            Answer::Refused(bytes) | Answer::MutationRefused(bytes) => (false, bytes),
+        };
+        (
+            executed,
+            String::from_utf8(bytes).expect("a response is UTF-8"),
+        )
+    }
+
+    /// The whole response.
+    pub(crate) async fn ask(&self, query: &str, variables: impl Display) -> Value {
+        parse(&self.text(query, variables).await)
+    }
+
+    /// The data of a response without errors.
+    pub(crate) async fn data(&self, query: &str, variables: impl Display) -> Value {
+        let mut response = self.ask(query, variables).await;
+        assert_eq!(response.get("errors"), None, "{query:.300}");
+        response["data"].take()
+    }
+
+    /// The code and message of the only error of a response, which has no data.
+    pub(crate) async fn error(&self, query: &str, variables: impl Display) -> (String, String) {
+        let response = self.ask(query, variables).await;
+        let data = response.get("data").unwrap_or(&Value::Null);
+        assert_eq!(*data, Value::Null, "{query:.300}: {response}");
+        only_error(&response)
+    }
+
+    /// Stores a document under an id, both given as JSON text.
+    pub(crate) async fn insert(&self, id: &str, document: impl Display) {
+        let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+        let id = json!(id);
+        let response = self
+            .ask(query, format!(r#"{{"id":{id},"d":{document}}}"#))
+            .await;
+        assert_eq!(response, json!({"data": {"insertDocument": {"id": id}}}));
+    }
+
+    /// The JSON text of a document, as it stands in the response.
+    pub(crate) async fn stored(&self, id: &str) -> String {
+        let response = self.text(
+            "query($id: ID!) { document(id: $id) { value } }",
+            json!({"id": id}),
+        );
+        let response = response.await;
+        let value = response.strip_prefix(r#"{"data":{"document":{"value":"#);
+        let value = value.and_then(|value| value.strip_suffix("}}}"));
+        value
+            .unwrap_or_else(|| panic!("no document: {response}"))
+            .to_owned()
+    }
+
+    /// What was asked of the store so far.
+    pub(crate) fn counts(&self) -> Counts {
+        let count = |counter: &AtomicU64| counter.load(Relaxed);
+        Counts {
+            transactions: count(&self.operations.transactions),
+            gets: count(&self.operations.gets),
+            ranges: count(&self.operations.ranges),
+            pairs: count(&self.operations.pairs),
+            commits: count(&self.operations.commits),
+        }
+    }
+
+    /// The data of a response, and what it cost.
+    pub(crate) async fn cost(&self, query: &str, variables: impl Display) -> (Value, Counts) {
+        let before = self.counts();
+        let data = self.data(query, variables).await;
+        let after = self.counts();
+        let cost = Counts {
+            transactions: after.transactions - before.transactions,
+            gets: after.gets - before.gets,
+            ranges: after.ranges - before.ranges,
+            pairs: after.pairs - before.pairs,
+            commits: after.commits - before.commits,
+        };
+        (data, cost)
+    }
+
+    /// Asserts that the server goes on.
+    pub(crate) async fn assert_serves(&self) {
+        let data = self
+            .data("{ __typename document(id: \"nobody\") { kind } }", NONE)
+            .await;
+        assert_eq!(data, json!({"__typename": "Query", "document": null}));
+    }
+}
+
+/// The code and message of the only error of a response.
+pub(crate) fn only_error(response: &Value) -> (String, String) {
+    let errors = response["errors"].as_array().expect("errors");
+    assert_eq!(errors.len(), 1, "{response}");
+    let code = errors[0]["extensions"]["code"].as_str().expect("a code");
+    let message = errors[0]["message"].as_str().expect("a message");
+    (code.to_owned(), message.to_owned())
+}
+
+/// The code of the only error of a response, which has data all the same.
+pub(crate) fn field_error(response: &Value) -> String {
+    assert!(response.get("data").is_some(), "{response}");
+    only_error(response).0
+}
+
+pub(crate) fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:.300}"))
+}

@@ -1,0 +1,215 @@
+//! Variables: as the operation declares them, or refused by name.
+
+use serde_json::{Value, json};
+
+use crate::support::{NONE, client};
+
+#[tokio::test]
+async fn a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name() {
+    let client = client().await;
+    for (ty, given) in [
+        ("ID!", "{}"),
+        ("ID!", r#"{"v": null}"#),
+        ("ID!", r#"{"w": 1}"#),
+        ("ID!", r#"{"v": 1.5}"#),
+        ("ID!", r#"{"v": 1e3}"#),
+        ("ID!", r#"{"v": true}"#),
+        ("ID!", r#"{"v": [1]}"#),
+        ("Int", r#"{"v": "1"}"#),
+        ("Int", r#"{"v": 1.5}"#),
+        ("Int", r#"{"v": 2147483648}"#),
+        ("Int", r#"{"v": -2147483649}"#),
+        ("Int", r#"{"v": true}"#),
+        ("String!", r#"{"v": 1}"#),
+        ("String!", r#"{"v": {}}"#),
+        ("Boolean!", r#"{"v": "true"}"#),
+        ("Boolean!", r#"{"v": 0}"#),
+        ("JSON!", "{}"),
+        ("JSON!", r#"{"v": null}"#),
+        ("[JSON!]", r#"{"v": [1, null]}"#),
+        ("[JSON]!", r#"{"v": null}"#),
+    ] {
+        let used = match ty {
+            "ID!" => "{ document(id: $v) { kind } }",
+            "Int" => "{ document(id: 1) { children(first: $v) { nodes { kind } } } }",
+            "String!" => "{ document(id: 1, collection: $v) { kind } }",
+            "Boolean!" => "{ document(id: 1) { kind @skip(if: $v) path } }",
+            _ => "{ insertDocument(document: $v) { id } }",
+        };
+        let operation = if ty.contains("JSON") {
+            "mutation"
+        } else {
+            "query"
+        };
+        let query = format!("{operation}($v: {ty}) {used}");
+        let (executed, text) = client.named(&query, None, given).await;
+        assert!(!executed, "{ty} {given}");
+        let error = &crate::support::parse(&text)["errors"][0];
+        assert_eq!(error["extensions"]["code"], json!("BAD_USER_INPUT"));
+        assert!(
+            error["message"]
+                .as_str()
+                .is_some_and(|message| message.contains("$v")),
+            "{error}"
+        );
+    }
+    client.assert_serves().await;
+}
+
+#[tokio::test]
+async fn variables_are_a_json_object() {
+    let client = client().await;
+    for variables in ["[]", "1", "\"x\"", "true"] {
+        let (code, message) = client.error("{ __typename }", variables).await;
+        assert_eq!(code, "BAD_USER_INPUT");
+        assert!(message.contains("`variables`"), "{message}");
+    }
+    assert_eq!(
+        client.data("{ __typename }", "null").await["__typename"],
+        json!("Query")
+    );
+}
+
+#[tokio::test]
+async fn what_no_variable_of_the_operation_takes_is_ignored() {
+    let client = client().await;
+    let data = client.data(
+        "query($id: ID!) { document(id: $id) { kind } }",
+        r#"{"id": 1, "more": {"x": [1]}, "": null}"#,
+    );
+    assert_eq!(data.await["document"], Value::Null);
+}
+
+#[tokio::test]
+async fn of_two_variables_of_the_same_name_the_last_counts() {
+    let client = client().await;
+    client.insert("1", "1").await;
+    client.insert("2", "2").await;
+    let query = "query($id: ID!) { document(id: $id) { value } }";
+    let data = client.data(query, r#"{"id": 1, "\u0069d": 2}"#).await;
+    assert_eq!(data["document"]["value"], json!(2));
+}
+
+#[tokio::test]
+async fn json_in_variables_stands_anywhere_in_a_literal() {
+    let client = client().await;
+    let query = r#"mutation($x: JSON, $gone: JSON, $list: [JSON], $int: Int, $s: String, $b: Boolean, $set: JSON = {a: [1.0, null]}) {
+        insertDocument(document: {
+            x: $x, nested: [{deep: {x: $x}}, $x], gone: $gone, goneToo: [$gone], list: $list, int: $int, s: $s, b: $b, set: $set
+        }) { value }
+    }"#;
+    let variables = r#"{"x": {"é": [1e1, -0, {}]}, "list": [1, {"a": "b"}, null], "int": 7, "s": "q\"", "b": false}"#;
+    let text = client.text(query, variables).await;
+    let stored = concat!(
+        r#"{"b":false,"goneToo":[null],"int":7,"list":[1,{"a":"b"},null],"#,
+        r#""nested":[{"deep":{"x":{"é":[10.0,0,{}]}}},{"é":[10.0,0,{}]}],"s":"q\"","set":{"a":[1.0,null]},"x":{"é":[10.0,0,{}]}}"#,
+    );
+    assert_eq!(
+        text,
+        format!(r#"{{"data":{{"insertDocument":{{"value":{stored}}}}}}}"#)
+    );
+}
+
+#[tokio::test]
+async fn a_list_of_json_takes_one_value_for_a_list() {
+    let client = client().await;
+    let query = "mutation($l: [JSON]) { insertDocument(document: $l) { value } }";
+    for (given, stored) in [
+        ("[]", "[]"),
+        ("[[1], {}, null]", "[[1],{},null]"),
+        ("{\"a\": 1}", "[{\"a\":1}]"),
+        ("null", "null"),
+    ] {
+        let text = client.text(query, format!(r#"{{"l": {given}}}"#)).await;
+        assert_eq!(
+            text,
+            format!(r#"{{"data":{{"insertDocument":{{"value":{stored}}}}}}}"#)
+        );
+    }
+}
+
+#[tokio::test]
+async fn defaults_hold_where_nothing_is_given_and_null_is_something() {
+    let client = client().await;
+    client.insert("1", r#"{"a": {"b": 1}}"#).await;
+    let query =
+        r#"query($p: Path = ["a", "b"], $id: ID! = 1) { document(id: $id) { value(path: $p) } }"#;
+    for (given, value) in [
+        ("{}", json!(1)),
+        (r#"{"p": null}"#, json!({"a": {"b": 1}})),
+        (r#"{"p": "/a"}"#, json!({"b": 1})),
+    ] {
+        assert_eq!(
+            client.data(query, given).await["document"]["value"],
+            value,
+            "{given}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_argument_whose_variable_is_not_given_takes_its_own_default() {
+    let client = client().await;
+    client.insert("1", r#"{"a": [1]}"#).await;
+    let query = "query($c: String, $p: Path, $f: Int, $after: String) {
+        document(id: 1, collection: $c, path: $p) { ...Rest }
+    }
+    fragment Rest on Subdocument { value(path: $p) children(first: $f, after: $after) { nodes { kind } } }";
+    let data = client.data(query, NONE).await;
+    let expected = json!({"value": {"a": [1]}, "children": {"nodes": [{"kind": "ARRAY"}]}});
+    assert_eq!(data["document"], expected);
+    let (code, _) = client
+        .error(
+            "query($c: String) { document(id: 1, collection: $c) { kind } }",
+            r#"{"c": null}"#,
+        )
+        .await;
+    assert_eq!(code, "BAD_USER_INPUT", "null is not a collection");
+    let query = "mutation($c: String, $id: ID) { insertDocument(id: $id, document: 1, collection: $c) { collection } }";
+    assert_eq!(
+        client.data(query, NONE).await["insertDocument"]["collection"],
+        json!("D")
+    );
+}
+
+#[tokio::test]
+async fn many_variables_and_many_more_values_are_matched_in_one_pass() {
+    let client = client().await;
+    let declared: String = (0..1_000).map(|at| format!("$v{at}: JSON ")).collect();
+    let used: String = (0..1_000).map(|at| format!("$v{at} ")).collect();
+    let query = format!("mutation({declared}) {{ insertDocument(document: [{used}]) {{ kind }} }}");
+    // With a search for each variable these would be 100 million comparisons.
+    let given: Vec<String> = (0..100_000)
+        .rev()
+        .map(|at| format!(r#""v{at}":{at}"#))
+        .collect();
+    let data = client
+        .data(&query, format!("{{{}}}", given.join(",")))
+        .await;
+    assert_eq!(data["insertDocument"]["kind"], json!("ARRAY"));
+}
+
+#[tokio::test]
+async fn variables_of_types_that_are_none_are_refused() {
+    let client = client().await;
+    for query in [
+        "query($v: Nope) { document(id: $v) { kind } }",
+        "query($v: Nope = 1) { __typename }",
+        "query($v: [Nope] = [1]) { __typename }",
+        "query($v: [[Nope!]]! = 1) { __typename }",
+        "query($v: Subdocument) { __typename }",
+        "query($v: Int) { __typename }",
+        "query($v: Int, $v: Int) { document(id: $v) { kind } }",
+        "query { document(id: $v) { kind } }",
+    ] {
+        let (executed, text) = client.named(query, None, NONE).await;
+        assert!(!executed, "{query}");
+        let error = &crate::support::parse(&text)["errors"][0];
+        assert_eq!(
+            error["extensions"]["code"],
+            json!("BAD_USER_INPUT"),
+            "{query}"
+        );
+    }
+    client.assert_serves().await;
+}

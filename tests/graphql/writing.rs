@@ -1,0 +1,301 @@
+//! Inserting documents.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, NONE, client, only_error};
+
+async fn collections(client: &Client) -> Value {
+    client.data("{ collections { name count } }", NONE).await["collections"].take()
+}
+
+#[tokio::test]
+async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer() {
+    let client = client().await;
+    let query =
+        "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id value } }";
+    for (id, document, stored_under) in [
+        (json!("a"), json!({"doc_id": "b"}), "a"),
+        (json!(7), json!(1), "7"),
+        (json!("\"7\""), json!(1), "\"7\""),
+        (Value::Null, json!({"doc_id": "b"}), "b"),
+        (Value::Null, json!({"doc_id": 8}), "8"),
+        (Value::Null, json!({"doc_id": "8"}), "\"8\""),
+        (Value::Null, json!({"doc_id": ""}), "\"\""),
+        (
+            Value::Null,
+            json!({"doc_id": i64::MIN}),
+            "-9223372036854775808",
+        ),
+    ] {
+        let data = client.data(query, json!({"id": id, "d": document})).await;
+        let expected = json!({"id": stored_under, "value": document});
+        assert_eq!(
+            data["insertDocument"], expected,
+            "doc_id is neither added nor removed"
+        );
+    }
+    for document in [
+        json!({"a": {"doc_id": "b"}}),
+        json!([{"doc_id": 1}]),
+        json!("text"),
+    ] {
+        let data = client.data(query, json!({"d": document})).await;
+        let id = data["insertDocument"]["id"].as_str().expect("an id");
+        assert!(id.parse::<i64>().is_ok_and(|id| id > 0), "{id}");
+        assert_eq!(client.stored(id).await, document.to_string());
+    }
+    assert_eq!(
+        collections(&client).await,
+        json!([{"name": "D", "count": 11}])
+    );
+}
+
+#[tokio::test]
+async fn a_doc_id_that_is_no_id_is_refused() {
+    let client = client().await;
+    for doc_id in [
+        "null",
+        "1.0",
+        "1.5",
+        "true",
+        "[]",
+        "{}",
+        "9223372036854775808",
+        "[1]",
+        "{\"a\": 1}",
+    ] {
+        let query = "mutation($d: JSON) { insertDocument(document: $d) { id } }";
+        let error = client
+            .error(query, format!(r#"{{"d": {{"doc_id": {doc_id}}}}}"#))
+            .await;
+        assert_eq!(error.0, "BAD_USER_INPUT", "{doc_id}");
+        assert!(error.1.contains("doc_id"), "{}", error.1);
+    }
+    assert_eq!(collections(&client).await, json!([]));
+}
+
+#[tokio::test]
+async fn what_is_stored_already_is_kept() {
+    let client = client().await;
+    client.insert("1", "1").await;
+    for document in ["2", "null", r#"{"doc_id": 1}"#] {
+        let query = format!(
+            "mutation {{ insertDocument(id: 1, document: {}) {{ id }} }}",
+            document.replace("\"doc_id\"", "doc_id")
+        );
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "ALREADY_EXISTS");
+        assert!(
+            message.contains("id 1") && message.contains("\"D\""),
+            "{message}"
+        );
+    }
+    let query = "mutation { insertDocument(document: {doc_id: 1}) { id } }";
+    assert_eq!(client.error(query, NONE).await.0, "ALREADY_EXISTS");
+    assert_eq!(client.stored("1").await, "1");
+    assert_eq!(
+        collections(&client).await,
+        json!([{"name": "D", "count": 1}])
+    );
+}
+
+#[tokio::test]
+async fn all_fields_of_an_operation_commit_together() {
+    let client = client().await;
+    let query = r#"mutation {
+        a: insertDocument(id: 1, document: {n: 1}) { id version }
+        b: insertDocument(id: 2, document: [2], collection: "E") { id version collection value(path: [0]) }
+    }"#;
+    let (data, cost) = client.cost(query, NONE).await;
+    assert_eq!((cost.transactions, cost.commits), (1, 1));
+    assert_eq!(data["a"]["version"], data["b"]["version"]);
+    assert!(data["a"]["version"].is_string());
+    assert_eq!(data["b"]["value"], json!(2));
+    let expected = json!([{"name": "D", "count": 1}, {"name": "E", "count": 1}]);
+    assert_eq!(collections(&client).await, expected);
+}
+
+#[tokio::test]
+async fn an_error_of_a_later_field_undoes_the_earlier_ones() {
+    let client = client().await;
+    client.insert("taken", "0").await;
+    for second in [
+        r#"insertDocument(id: "taken", document: 1) { id }"#,
+        r#"insertDocument(id: "first", document: 1) { id }"#,
+        r#"insertDocument(id: "", document: 1) { id }"#,
+        r#"insertDocument(id: "big", document: 1e400) { id }"#,
+        r#"insertDocument(id: "ok", document: 1) { at(path: [-1]) { kind } }"#,
+        r#"insertDocument(id: "ok", document: 1) { value(path: "bad") }"#,
+        r#"insertDocument(id: "ok", document: 1) { children(first: -1) { nodes { kind } } }"#,
+        r#"insertDocument(id: "ok", document: [1]) { children { nodes { value(path: "bad") } } }"#,
+    ] {
+        let query = format!(
+            r#"mutation {{ first: insertDocument(id: "first", document: 1) {{ id }} second: {second} }}"#
+        );
+        let response = client.ask(&query, NONE).await;
+        assert_eq!(response["data"], Value::Null, "{second}");
+        only_error(&response);
+        assert_eq!(
+            response["errors"][0]["path"][0],
+            json!("second"),
+            "{response}"
+        );
+        for id in ["first", "ok", "big"] {
+            let data = client
+                .data(
+                    "query($id: ID!) { document(id: $id) { kind } }",
+                    json!({"id": id}),
+                )
+                .await;
+            assert_eq!(data["document"], Value::Null, "{second}");
+        }
+        assert_eq!(
+            collections(&client).await,
+            json!([{"name": "D", "count": 1}])
+        );
+    }
+    client.assert_serves().await;
+}
+
+#[tokio::test]
+async fn an_error_of_a_nullable_field_of_the_first_undoes_the_second() {
+    let client = client().await;
+    let query = r#"mutation {
+        first: insertDocument(id: 1, document: 1) { at(path: "bad") { kind } }
+        second: insertDocument(id: 2, document: 1) { id }
+    }"#;
+    let response = client.ask(query, NONE).await;
+    assert_eq!(response["data"], Value::Null);
+    assert_eq!(only_error(&response).0, "INVALID_PATH");
+    assert_eq!(response["errors"][0]["path"], json!(["first", "at"]));
+    assert_eq!(collections(&client).await, json!([]));
+}
+
+#[tokio::test]
+async fn a_field_reads_what_its_own_and_earlier_fields_wrote() {
+    let client = client().await;
+    let query = r#"mutation {
+        a: insertDocument(id: 1, document: {n: {m: [1, "x"]}}) {
+            kind value at(path: "/n/m") { value version document { id version } } children { nodes { path version } }
+        }
+        b: insertDocument(id: 1, document: 2, collection: "E") { value }
+    }"#;
+    let mut data = client.data(query, NONE).await;
+    let version = data["a"]["at"]["version"].take();
+    assert!(version.is_string());
+    let expected = json!({
+        "a": {
+            "kind": "OBJECT", "value": {"n": {"m": [1, "x"]}},
+            "at": {"value": [1, "x"], "version": null, "document": {"id": "1", "version": version}},
+            "children": {"nodes": [{"path": ["n"], "version": version}]},
+        },
+        "b": {"value": 2},
+    });
+    assert_eq!(data, expected);
+}
+
+#[tokio::test]
+async fn the_version_told_is_the_version_read_later_and_versions_ascend() {
+    let client = client().await;
+    let mut last = String::new();
+    for id in 0..20 {
+        let query = "mutation($id: ID) { insertDocument(id: $id, document: null) { version } }";
+        let data = client.data(query, json!({"id": id})).await;
+        let version = data["insertDocument"]["version"]
+            .as_str()
+            .expect("a version")
+            .to_owned();
+        assert!(version > last, "{version} comes after {last}");
+        let data = client
+            .data(
+                "query($id: ID!) { document(id: $id) { version } }",
+                json!({"id": id}),
+            )
+            .await;
+        assert_eq!(data["document"]["version"], json!(version));
+        last = version;
+    }
+}
+
+#[tokio::test]
+async fn an_undone_operation_leaves_no_version_behind() {
+    let client = client().await;
+    let query = "mutation { a: insertDocument(id: 1, document: 1) { id } b: insertDocument(id: 1, document: 1) { id } }";
+    assert_eq!(client.error(query, NONE).await.0, "ALREADY_EXISTS");
+    client.insert("1", "2").await;
+    assert_eq!(client.stored("1").await, "2");
+}
+
+#[tokio::test]
+async fn a_field_asked_twice_under_one_name_writes_once() {
+    let client = client().await;
+    for (query, variables) in [
+        (
+            "mutation { insertDocument(id: 1, document: 1) { id } insertDocument(id: 1, document: 1) { value } }",
+            json!({}),
+        ),
+        (
+            "mutation { ...A ...B } fragment A on Mutation { insertDocument(id: 2, document: 1) { id } } fragment B on Mutation { ... { insertDocument(id: 2, document: 1) { value } } }",
+            json!({}),
+        ),
+        (
+            "mutation($on: Boolean!) { insertDocument(id: 3, document: 1) { id } insertDocument(id: 3, document: 1) @include(if: $on) { value } insertDocument(id: 3, document: 1) @skip(if: $on) { version } }",
+            json!({"on": true}),
+        ),
+    ] {
+        let data = client.data(query, variables).await;
+        let inserted = data["insertDocument"].as_object().expect("the document");
+        assert_eq!(inserted.len(), 2, "{query}");
+        assert_eq!(inserted["value"], json!(1));
+    }
+    assert_eq!(
+        collections(&client).await,
+        json!([{"name": "D", "count": 3}])
+    );
+}
+
+#[tokio::test]
+async fn a_skipped_field_writes_nothing() {
+    let client = client().await;
+    let query = "mutation($skip: Boolean!) { a: insertDocument(id: 1, document: 1) @skip(if: $skip) { id } b: insertDocument(id: 2, document: 1) { id } }";
+    let data = client.data(query, json!({"skip": true})).await;
+    assert_eq!(data, json!({"b": {"id": "2"}}));
+    assert_eq!(
+        collections(&client).await,
+        json!([{"name": "D", "count": 1}])
+    );
+}
+
+#[tokio::test]
+async fn a_document_must_be_given_but_may_be_null() {
+    let client = client().await;
+    client
+        .data(
+            "mutation { insertDocument(id: 1, document: null) { id } }",
+            NONE,
+        )
+        .await;
+    client
+        .data(
+            "mutation($d: JSON) { insertDocument(id: 2, document: $d) { id } }",
+            r#"{"d": null}"#,
+        )
+        .await;
+    client
+        .data(
+            "mutation($d: JSON = null) { insertDocument(id: 3, document: $d) { id } }",
+            NONE,
+        )
+        .await;
+    for id in ["1", "2", "3"] {
+        assert_eq!(client.stored(id).await, "null");
+    }
+    for query in [
+        "mutation { insertDocument(id: 4) { id } }",
+        "mutation($d: JSON) { insertDocument(id: 4, document: $d) { id } }",
+    ] {
+        let (code, message) = client.error(query, NONE).await;
+        assert_eq!(code, "BAD_USER_INPUT");
+        assert!(message.contains("`document`"), "{message}");
+    }
+}

@@ -1,0 +1,254 @@
+//! Bodies: their limit, their pieces, and connections that are kept.
+
+use serde_json::json;
+
+use crate::support::{Connection, JSON, Server, head, insertion};
+
+const LIMIT: usize = 1_000;
+
+fn limited() -> Server {
+    Server::with(&["--body-bytes-max", &LIMIT.to_string()])
+}
+
+/// A body of so many bytes that asks for the type of the root.
+fn padded(bytes: usize) -> String {
+    let body = r#"{"query": "{ __typename }"}"#;
+    format!("{body}{}", " ".repeat(bytes - body.len()))
+}
+
+fn chunk(bytes: &str) -> String {
+    format!("{:x}\r\n{bytes}\r\n", bytes.len())
+}
+
+fn begin_chunked(connection: &mut Connection) {
+    connection.send(head(
+        "POST",
+        "/graphql",
+        &[JSON, ("transfer-encoding", "chunked")],
+        0,
+    ));
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_by_its_declared_length_before_it_is_sent() {
+    let server = limited();
+    let mut connection = server.connect();
+    connection.send(head("POST", "/graphql", &[JSON], LIMIT + 1));
+    let response = connection.response(true);
+    assert_eq!(
+        (response.status, response.code().as_str()),
+        (413, "TOO_LARGE")
+    );
+    assert!(response.body.contains("1000 bytes"), "{}", response.body);
+    server.assert_serves();
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_when_it_comes_in_chunks() {
+    let server = limited();
+    let mut connection = server.connect();
+    begin_chunked(&mut connection);
+    // It never ends: the answer comes as soon as the limit is passed.
+    connection.offer(chunk(&padded(600)));
+    connection.offer(chunk(&" ".repeat(401)));
+    let response = connection.response(true);
+    assert_eq!(
+        (response.status, response.code().as_str()),
+        (413, "TOO_LARGE")
+    );
+    server.assert_serves();
+}
+
+#[test]
+fn a_body_of_just_the_limit_is_taken() {
+    let server = limited();
+    let mut connection = server.connect();
+    assert_eq!(
+        connection
+            .ask("POST", "/graphql", &[JSON], &padded(LIMIT))
+            .status,
+        200
+    );
+    begin_chunked(&mut connection);
+    connection.send(chunk(&padded(LIMIT)) + "0\r\n\r\n");
+    assert_eq!(connection.response(true).status, 200);
+    assert_eq!(
+        connection
+            .ask("POST", "/graphql", &[JSON], &padded(LIMIT + 1))
+            .status,
+        413
+    );
+}
+
+#[test]
+fn the_default_limit_takes_a_large_document() {
+    let server = Server::start();
+    let text = "x".repeat(4 << 20);
+    let response = server.ask(
+        "POST",
+        "/graphql",
+        &[JSON],
+        &insertion("1", &json!({"t": text}).to_string()),
+    );
+    assert_eq!(response.json()["data"]["insertDocument"]["id"], json!("1"));
+    let found = server.query("{ document(id: 1) { value } }");
+    assert_eq!(found["data"]["document"]["value"]["t"], json!(text));
+    let mut connection = server.connect();
+    connection.send(head("POST", "/graphql", &[JSON], (32 << 20) + 1));
+    let response = connection.response(true);
+    assert_eq!(response.status, 413);
+    assert!(
+        response.body.contains("33554432 bytes"),
+        "{}",
+        response.body
+    );
+}
+
+#[test]
+fn a_body_that_comes_byte_by_byte_is_answered_when_it_is_whole_and_holds_nobody_up() {
+    let server = Server::start();
+    let body = insertion("1", "[1, 2]");
+    let mut slow = server.connect();
+    slow.send(head("POST", "/graphql", &[JSON], body.len()));
+    for byte in body.as_bytes() {
+        slow.send([*byte]);
+    }
+    assert_eq!(
+        slow.response(true).json(),
+        json!({"data": {"insertDocument": {"id": "1"}}})
+    );
+    let (half, rest) = body.split_at(body.len() / 2);
+    let body = slow
+        .ask("POST", "/graphql", &[JSON], &insertion("2", "1"))
+        .json();
+    assert_eq!(body["data"]["insertDocument"]["id"], json!("2"));
+    slow.send(head("POST", "/graphql", &[JSON], half.len() + rest.len()));
+    slow.send(half);
+    for _ in 0..50 {
+        server.assert_serves();
+    }
+    slow.send(rest);
+    assert_eq!(slow.response(true).code(), "ALREADY_EXISTS");
+}
+
+#[test]
+fn a_body_that_ends_too_early_writes_nothing() {
+    let server = Server::start();
+    let body = insertion("1", "1");
+    for sent in [0, 1, body.len() - 1] {
+        let mut connection = server.connect();
+        connection.send(head("POST", "/graphql", &[JSON], body.len()));
+        connection.send(&body[..sent]);
+        drop(connection);
+        let mut connection = server.connect();
+        begin_chunked(&mut connection);
+        connection.send(chunk(&body));
+        drop(connection);
+    }
+    server.assert_serves();
+    assert_eq!(
+        server.query("{ document(id: 1) { kind } }"),
+        json!({"data": {"document": null}})
+    );
+}
+
+#[test]
+fn requests_that_come_before_the_last_is_answered_are_answered_in_order() {
+    let server = Server::start();
+    let mut connection = server.connect();
+    let mut all = String::new();
+    for id in 0..50 {
+        let body = insertion(&id.to_string(), &id.to_string());
+        all += &(head("POST", "/graphql", &[JSON], body.len()) + &body);
+        all += &head(
+            "GET",
+            &format!("/graphql?query={{document(id:{id}){{value}}}}"),
+            &[],
+            0,
+        );
+    }
+    connection.send(all);
+    for id in 0..50 {
+        let inserted = connection.response(true).json();
+        assert_eq!(
+            inserted["data"]["insertDocument"]["id"],
+            json!(id.to_string())
+        );
+        assert_eq!(
+            connection.response(true).json(),
+            json!({"data": {"document": {"value": id}}})
+        );
+    }
+}
+
+#[test]
+fn what_is_no_http_is_refused_and_the_server_goes_on() {
+    let server = Server::start();
+    for (bytes, status) in [
+        ("nonsense\r\n\r\n".to_owned(), 400),
+        ("GET / HTTP/9.9\r\n\r\n".to_owned(), 400),
+        (
+            "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n".to_owned(),
+            400,
+        ),
+        (
+            "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"
+                .to_owned(),
+            400,
+        ),
+        (
+            "GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n".to_owned(),
+            400,
+        ),
+        (
+            format!("GET /{} HTTP/1.1\r\nhost: x\r\n\r\n", "x".repeat(70_000)),
+            414,
+        ),
+        (
+            format!(
+                "GET / HTTP/1.1\r\nhost: x\r\n{}\r\n",
+                "a: b\r\n".repeat(200)
+            ),
+            431,
+        ),
+    ] {
+        let mut connection = server.connect();
+        connection.offer(&bytes);
+        assert_eq!(connection.response(false).status, status, "{bytes:.60}");
+        server.assert_serves();
+    }
+    for bytes in [
+        &b"\0\xff\x16\x03\x01"[..],
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"",
+    ] {
+        let mut connection = server.connect();
+        connection.offer(bytes);
+        drop(connection);
+        server.assert_serves();
+    }
+}
+
+#[test]
+fn brackets_in_a_body_are_refused_however_many_there_are() {
+    let server = Server::start();
+    for brackets in [
+        "[".repeat(5_000),
+        "[".repeat(2_000_000),
+        "{\"a\":".repeat(400_000),
+    ] {
+        for body in [
+            brackets.clone(),
+            format!(r#"{{"query": "{{ __typename }}", "variables": {{"x": {brackets}"#),
+            format!(
+                r#"{{"query": "{{ document(id: {}) {{ kind }} }}"}}"#,
+                brackets.replace('"', "")
+            ),
+        ] {
+            let response = server.ask("POST", "/graphql", &[JSON], &body);
+            assert!(["BAD_USER_INPUT", "TOO_COMPLEX"].contains(&response.code().as_str()));
+            assert!(response.body.len() < 1_000, "{}", response.body.len());
+        }
+        server.assert_serves();
+    }
+}

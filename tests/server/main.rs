@@ -1,0 +1,6 @@
+//! The server as a client meets it over TCP: the real binary, on a port of its own.
+
+mod bodies;
+mod methods;
+mod process;
+mod support;

@@ -1,0 +1,258 @@
+//! A server process on a store of its own, and a client that sends what it is told, byte by byte.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Time for what never takes so long, so that a failure is no hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server; killed when dropped.
+pub(crate) struct Server {
+    process: Child,
+    _stdout: BufReader<ChildStdout>,
+    pub(crate) address: String,
+    directory: Option<TempDir>,
+}
+
+/// The command line of a server on a free port.
+pub(crate) fn command(directory: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_phyllo"));
+    command.arg("serve").arg("--store").arg(directory.path());
+    command.args(["--listen", "127.0.0.1:0"]).args(arguments);
+    command
+        .env_remove("PHYLLO_LISTEN")
+        .env_remove("PHYLLO_STORE");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// A server with further arguments.
+    pub(crate) fn with(arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        Self::on(directory, arguments)
+    }
+
+    /// A server on a directory.
+    pub(crate) fn on(directory: TempDir, arguments: &[&str]) -> Self {
+        let mut command = command(&directory, arguments);
+        let mut process = command
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the binary starts");
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("Phyllo serves on http://");
+        let address = address.and_then(|address| address.strip_suffix('/'));
+        let address = address
+            .unwrap_or_else(|| panic!("no address: {line:?}"))
+            .to_owned();
+        Self {
+            process,
+            _stdout: stdout,
+            address,
+            directory: Some(directory),
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        let stream = TcpStream::connect(&self.address).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        stream.set_nodelay(true).expect("a socket");
+        Connection(BufReader::new(stream))
+    }
+
+    /// The response to one request on a connection of its own.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Response {
+        self.connect().ask(method, path, headers, body)
+    }
+
+    /// The response to a query, as a client of JSON sends it.
+    pub(crate) fn query(&self, query: &str) -> Value {
+        let response = self.ask(
+            "POST",
+            "/graphql",
+            &[JSON],
+            &json!({"query": query}).to_string(),
+        );
+        assert_eq!(response.status, 200);
+        response.json()
+    }
+
+    /// Asserts that it serves others and goes on.
+    pub(crate) fn assert_serves(&self) {
+        assert_eq!(
+            self.query("{ __typename }"),
+            json!({"data": {"__typename": "Query"}})
+        );
+    }
+
+    /// Sends a signal, by its name.
+    pub(crate) fn signal(&self, signal: &str) {
+        let kill = Command::new("kill")
+            .args(["-s", signal, &self.process.id().to_string()])
+            .status();
+        assert!(kill.expect("kill runs").success());
+    }
+
+    /// Waits for its end, which is to be a success, and returns its directory.
+    pub(crate) fn stopped(mut self) -> TempDir {
+        let status = self.process.wait().expect("it ends");
+        assert!(status.success(), "{status}");
+        self.ended()
+    }
+
+    /// Waits for its end and returns its directory.
+    pub(crate) fn ended(mut self) -> TempDir {
+        self.process.wait().expect("it ends");
+        self.directory.take().expect("it was not taken before")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _killed = self.process.kill();
+        let _ended = self.process.wait();
+    }
+}
+
+pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
+
+pub(crate) struct Connection(BufReader<TcpStream>);
+
+#[derive(Debug)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Connection {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0
+            .get_mut()
+            .write_all(bytes.as_ref())
+            .expect("it is sent");
+    }
+
+    /// Sends as much as the server takes; it may answer and close before the end.
+    pub(crate) fn offer(&mut self, bytes: impl AsRef<[u8]>) {
+        let _taken = self.0.get_mut().write_all(bytes.as_ref());
+    }
+
+    pub(crate) fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Response {
+        self.send(head(method, path, headers, body.len()));
+        self.send(body);
+        self.response(method != "HEAD")
+    }
+
+    /// The next response, with a body or without.
+    pub(crate) fn response(&mut self, with_body: bool) -> Response {
+        let status = self.line();
+        let status = status
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok())
+            .expect("a status");
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line();
+            let Some((name, value)) = line.split_once(": ") else {
+                break;
+            };
+            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        let mut response = Response {
+            status,
+            headers,
+            body: String::new(),
+        };
+        if with_body {
+            let length = response
+                .header("content-length")
+                .map_or(0, |length| length.parse().expect("a length"));
+            let mut body = vec![0; length];
+            self.0.read_exact(&mut body).expect("the body");
+            response.body = String::from_utf8(body).expect("UTF-8");
+        }
+        response
+    }
+
+    /// Asserts that the server closes the connection without another byte.
+    pub(crate) fn assert_closed(&mut self) {
+        let mut rest = Vec::new();
+        // A reset is an end as well.
+        let _read = self.0.read_to_end(&mut rest);
+        assert_eq!(String::from_utf8_lossy(&rest), "");
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("a line");
+        line.trim_end().to_owned()
+    }
+}
+
+impl Response {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(header, _)| header == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The code of the first error.
+    pub(crate) fn code(&self) -> String {
+        self.json()["errors"][0]["extensions"]["code"]
+            .as_str()
+            .expect("a code")
+            .to_owned()
+    }
+}
+
+/// The head of a request.
+pub(crate) fn head(method: &str, path: &str, headers: &[(&str, &str)], length: usize) -> String {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: phyllo\r\n");
+    if length > 0 {
+        write!(head, "content-length: {length}\r\n").expect("a string takes all");
+    }
+    for (name, value) in headers {
+        write!(head, "{name}: {value}\r\n").expect("a string takes all");
+    }
+    head + "\r\n"
+}
+
+/// The body of a request to insert a document, given as JSON text, under an id.
+pub(crate) fn insertion(id: &str, document: &str) -> String {
+    let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+    format!(
+        r#"{{"query":{},"variables":{{"id":"{id}","d":{document}}}}}"#,
+        json!(query)
+    )
+}
