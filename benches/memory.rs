@@ -1,6 +1,8 @@
 //! The server as a process, on a store of 3,000,000 leaves: memory while it serves, and the time
 //! until it serves, after a clean stop and after a kill.
 
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
 mod support;
 
 use std::fs;

@@ -3,6 +3,8 @@
 //!
 //! Nothing caches responses, and no shape of query is a special case.
 
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
 mod support;
 
 /// As in the server.

@@ -21,6 +21,7 @@ use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, schema_text};
 use crate::limits::BODY_BYTES_MAX;
+use local::LocalSocket;
 
 /// How a server serves.
 #[derive(Clone, Debug)]
@@ -67,12 +68,10 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     let address = listener.local_addr().map_err(internal)?;
     let (stop, stopping) = watch::channel(false);
     let signals = stop_on_signal(stop.clone())?;
-    let local = options.directory.clone().map(|directory| {
-        let database = database.clone();
-        let stopping = stopping.clone();
-        tokio::spawn(
-            async move { local::serve_local(&directory, database, stopped(stopping)).await },
-        )
+    let socket = options.directory.as_deref().map(LocalSocket::bind);
+    let local = socket.transpose()?.map(|socket| {
+        let served = socket.serve(database.clone(), stopped(stopping.clone()));
+        tokio::spawn(served)
     });
     announce(address);
     let router = router(database.clone(), &options);

@@ -13,7 +13,7 @@ use phyllo::database::{
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
-use phyllo::error::Result;
+use phyllo::error::{Error, Result};
 use phyllo::key::Leaves;
 use phyllo::store::{Embedded, Outcome, RangeRead, Settled, Transaction};
 
@@ -101,10 +101,11 @@ impl World {
         let want = Want::Part(Arc::new(document.clone()), path.clone(), extent);
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
-            load(&*snapshot, &[&want]).await
+            Ok::<_, Error>(load(&*snapshot, &[&want]).await)
         })?;
         match &answers[..] {
-            [Answer::Part(part)] => Ok(part.clone()),
+            [Ok(Answer::Part(part))] => Ok(part.clone()),
+            [Err(error)] => Err(error.clone()),
             other => panic!("no answer: {other:?}"),
         }
     }
@@ -112,12 +113,13 @@ impl World {
     pub(crate) fn load_all(&self, wants: &[Want]) -> Vec<Option<Part>> {
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
-            load(&*snapshot, &wants.iter().collect::<Vec<_>>()).await
+            let wants: Vec<&Want> = wants.iter().collect();
+            Ok::<_, Error>(load(&*snapshot, &wants).await)
         });
         let answers = answers.expect("they can be read").into_iter();
         let part = |answer| match answer {
-            Answer::Part(part) => part,
-            other @ Answer::Version(_) => panic!("no part: {other:?}"),
+            Ok(Answer::Part(part)) => part,
+            other => panic!("no part: {other:?}"),
         };
         answers.map(part).collect()
     }

@@ -31,7 +31,10 @@ fn steps() -> Vec<Step> {
                     command: command.to_owned(),
                     output: String::new(),
                 }),
-                (None, Some(step)) => step.output += &format!("{line}\n"),
+                (None, Some(step)) => {
+                    step.output.push_str(line);
+                    step.output.push('\n');
+                }
                 (None, None) => panic!("output before any command: {line}"),
             }
         }
