@@ -83,9 +83,11 @@ impl ScalarType for PathScalar {
     }
 }
 
+/// The whole document, as a string: as an empty list it would be the same path, but a default that
+/// GraphQL.js cannot print for a scalar (docs/decisions/0008).
 impl Default for PathScalar {
     fn default() -> Self {
-        Self(Value::List(Vec::new()))
+        Self(Value::String(String::new()))
     }
 }
 
