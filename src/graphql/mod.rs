@@ -1,8 +1,8 @@
 //! The GraphQL interface: the only user of `async_graphql`.
 //!
-//! A request is read ([`request`]), bounded before it is parsed ([`guard`]), looked up or parsed
-//! and validated ([`operations`]), executed in one snapshot or one transaction ([`service`]), and
-//! written with its JSON spliced in ([`response`]).
+//! A request is read (`request`), bounded before it is parsed (`guard`), looked up or parsed
+//! and validated (`operations`), executed in one snapshot or one transaction (`service`), and
+//! written with its JSON spliced in (`response`).
 
 mod batch;
 mod children;

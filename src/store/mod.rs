@@ -177,7 +177,7 @@ pub trait Store: Send + Sync {
     /// `UNAVAILABLE`, `TIMEOUT`.
     async fn snapshot(&self) -> Result<Arc<dyn Read>>;
 
-    /// A new transaction. Use [`transact`], which tries again after a conflict.
+    /// A new transaction. Use [`transact()`], which tries again after a conflict.
     ///
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
