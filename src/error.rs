@@ -110,12 +110,12 @@ impl Error {
         }
     }
 
-    /// The store cannot serve; `detail` goes to the log.
+    /// The store cannot serve; `detail`, if it is not empty, goes to the log.
     pub fn unavailable(message: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             kind: ErrorKind::Unavailable,
             message: message.into(),
-            detail: Some(detail.into()),
+            detail: Some(detail.into()).filter(|detail| !detail.is_empty()),
         }
     }
 
