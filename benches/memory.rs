@@ -46,6 +46,21 @@ fn main() {
             resident_mib(&server)
         );
     }
+    let export = Command::new(env!("CARGO_BIN_EXE_phyllo"))
+        .args(["export", "--output", "/dev/null", "--store"])
+        .arg(directory.path())
+        .stderr(Stdio::null())
+        .status();
+    assert!(
+        export.expect("it runs").success(),
+        "an export reads every leaf"
+    );
+    println!(
+        "resident memory after every leaf was read: {:.0} MiB",
+        resident_mib(&server)
+    );
+    let insert = graphql("mutation { insertDocument(document: {a: 1}) { id } }", "{}");
+    rate(address, &insert, 32, Duration::from_secs(1));
     kill(&mut server);
     let (mut server, _, killed) = start(directory.path());
     println!(

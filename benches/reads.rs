@@ -77,14 +77,16 @@ fn main() {
         },
     );
     let whole = graphql("{ document(id: 10000) { value } }", "{}");
-    compare(
-        "leaves/s of a whole document of 10,000, against a scan of the engine",
-        "at least 0.50",
-        || {
-            let leaves = rate(address, &whole, 1, TURN) * MIDDLE as f64;
+    for connections in [1, CONNECTIONS] {
+        let what = format!(
+            "leaves/s of a whole document of 10,000 on {connections} connections, against one scan of \
+             the engine"
+        );
+        compare(&what, "at least 0.50", || {
+            let leaves = rate(address, &whole, connections, TURN) * MIDDLE as f64;
             (leaves, runtime.block_on(scan_rate(&database)))
-        },
-    );
+        });
+    }
     let hundred = hundred_paths();
     let one = graphql(
         "{ document(id: 40, path: \"/record0000003\") { value } }",
