@@ -13,6 +13,13 @@ use crate::key;
 #[derive(Clone, Debug)]
 pub(super) struct Json(pub(super) Bytes);
 
+impl Json {
+    /// The number 1.
+    pub(super) const fn one() -> Self {
+        Self(Bytes::from_static(b"1"))
+    }
+}
+
 /// Any JSON value: object, array, string, number, boolean or null (RFC 8259). Integers are exact up to 255 bytes; object members come back by name, in the order of their UTF-8 bytes.
 #[Scalar(
     name = "JSON",
