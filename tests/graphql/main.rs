@@ -9,6 +9,7 @@
 mod bounds;
 mod changing;
 mod children;
+mod concurrency;
 mod counting;
 mod entities;
 mod errors;
@@ -21,4 +22,5 @@ mod snapshot;
 mod suites;
 mod support;
 mod variables;
+mod versions;
 mod writing;
