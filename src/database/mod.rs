@@ -1,7 +1,9 @@
 //! Operations on documents: each inside one transaction or snapshot of the store.
 
 mod catalog;
+mod check;
 mod children;
+mod cursor;
 mod part;
 mod plan;
 mod read;
@@ -14,6 +16,7 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 pub use catalog::{Collection, collections};
+pub use check::{Check, Finding, Severity, Summary};
 pub use children::{Child, Children, children};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan};
