@@ -81,18 +81,19 @@ fn summary_text(summary: &Summary) -> String {
         bytes,
         faults,
     } = summary;
-    let mut text = format!("{documents} documents, {leaves} leaves, {pairs} pairs, {bytes} bytes");
-    if not_adopted + foreign > 0 {
-        text += &format!(
-            "; of other programs {not_adopted} documents that are not adopted, and {foreign} \
-             others"
-        );
-    }
-    text + &match faults {
-        0 => "; sound\n".to_owned(),
-        1 => "; 1 fault\n".to_owned(),
-        faults => format!("; {faults} faults\n"),
-    }
+    let seen = format!("{documents} documents, {leaves} leaves, {pairs} pairs, {bytes} bytes");
+    let others = match not_adopted + foreign {
+        0 => String::new(),
+        _ => format!(
+            "; of other programs {not_adopted} documents that are not adopted, and {foreign} others"
+        ),
+    };
+    let judged = match faults {
+        0 => "sound".to_owned(),
+        1 => "1 fault".to_owned(),
+        faults => format!("{faults} faults"),
+    };
+    format!("{seen}{others}; {judged}\n")
 }
 
 fn summary_json(summary: &Summary) -> String {

@@ -162,20 +162,20 @@ impl Ranges {
         ranges
     }
 
+    /// What lies before, between and behind the ranges.
     fn between(&self) -> Vec<Range> {
         let mut found = Vec::new();
-        let mut begin = Vec::new();
-        let all = [
+        let mut begin: &[u8] = &[];
+        for (first, end) in [
             &self.existence,
             &self.catalog,
             &self.versions,
             &self.documents,
-        ];
-        for (first, end) in all {
-            found.push((begin, first.clone()));
-            begin = end.clone();
+        ] {
+            found.push((begin.to_vec(), first.clone()));
+            begin = end;
         }
-        found.push((begin, vec![0xFF]));
+        found.push((begin.to_vec(), vec![0xFF]));
         found
     }
 }

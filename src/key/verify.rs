@@ -98,11 +98,11 @@ impl Verify {
                 Step::Index(index) => self.enter_element(index),
                 Step::Marker(marker) => {
                     let beside = self.open.len() > self.ends.len();
-                    let marked = self.mark(marker, &key[at + bytes..], value);
+                    let written = self.mark(marker, &key[at + bytes..], value);
                     if beside {
                         placed = placed.and(Err(Misshapen::LeafWithChildren.into()));
                     }
-                    return placed.and(marked);
+                    return placed.and(written);
                 }
             };
             placed = placed.and(entered.map_err(Malformed::from));
