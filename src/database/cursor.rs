@@ -58,8 +58,6 @@ impl Cursor {
         self.resumed = true;
         let last = self.batch.pairs.last().filter(|_| self.batch.more);
         self.begin = last.map(|(key, _)| [key, &[0]].concat());
-        // Others get their turn, however long the range is.
-        tokio::task::yield_now().await;
         Ok(!self.batch.pairs.is_empty())
     }
 }
