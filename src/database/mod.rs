@@ -1,9 +1,11 @@
 //! Operations on documents: each inside one transaction or snapshot of the store.
 
+mod answers;
 mod catalog;
 mod check;
 mod children;
 mod cursor;
+mod edit;
 mod part;
 mod plan;
 mod read;
@@ -15,9 +17,11 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
+pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};
 pub use children::{Child, Children, children};
+pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan};
 pub use read::{Answer, Want, load};

@@ -7,6 +7,7 @@
 )]
 
 mod bounds;
+mod changing;
 mod children;
 mod counting;
 mod entities;
@@ -16,6 +17,7 @@ mod operations;
 mod reading;
 mod schema;
 mod snapshot;
+mod suites;
 mod support;
 mod variables;
 mod writing;
