@@ -4,10 +4,12 @@
 
 mod assemble;
 mod json;
+mod patch;
 mod path;
 mod query;
 mod request;
 mod tuple;
+mod world;
 
 /// Something to throw bytes at.
 #[derive(Clone, Copy)]
@@ -21,9 +23,10 @@ pub(crate) struct Target {
 }
 
 /// A new target is a module with these two and a line here.
-pub(crate) const TARGETS: [Target; 6] = [
+pub(crate) const TARGETS: [Target; 7] = [
     target("assemble", assemble::check, assemble::SEEDS),
     target("json", json::check, json::SEEDS),
+    target("patch", patch::check, patch::SEEDS),
     target("path", path::check, path::SEEDS),
     target("query", query::check, query::SEEDS),
     target("request", request::check, request::SEEDS),

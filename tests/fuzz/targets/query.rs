@@ -1,14 +1,9 @@
 //! The text of a GraphQL request: bounded, parsed, validated and executed on an empty database.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use phyllo::database::Database;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
-use phyllo::store::Embedded;
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
-use tokio::time::Instant;
+
+use super::world::World;
 
 pub(super) const SEEDS: &[&[u8]] = &[
     br#"{ document(id: "1", path: ["a", 0]) { value kind version at(path: "/b") { value } } }"#,
@@ -22,28 +17,12 @@ pub(super) const SEEDS: &[&[u8]] = &[
     b"\xEF\xBB\xBF{ __typename, }",
 ];
 
-struct World {
-    runtime: Runtime,
-    graphql: GraphQl,
-}
-
-impl World {
-    fn new() -> Self {
-        let runtime = Builder::new_current_thread().enable_time().build();
-        let runtime = runtime.expect("a runtime");
-        let backend = redb::backends::InMemoryBackend::new();
-        let store = Arc::new(Embedded::on_backend(backend).expect("a new store"));
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let database = runtime.block_on(Database::open(store, deadline));
-        Self {
-            runtime,
-            graphql: GraphQl::new(database.expect("a new database")),
-        }
-    }
-}
-
 pub(super) fn check(bytes: &[u8]) {
-    thread_local!(static WORLD: World = World::new());
+    thread_local!(static ASKED: (World, GraphQl) = {
+        let world = World::new();
+        let graphql = GraphQl::new(world.database.clone());
+        (world, graphql)
+    });
     let Ok(query) = std::str::from_utf8(bytes) else {
         return;
     };
@@ -51,8 +30,8 @@ pub(super) fn check(bytes: &[u8]) {
         query: query.to_owned(),
         ..Request::default()
     };
-    let answer = WORLD.with(|world| {
-        let answer = world.graphql.answer(request, Methods::Queries);
+    let answer = ASKED.with(|(world, graphql)| {
+        let answer = graphql.answer(request, Methods::Queries);
         world.runtime.block_on(answer)
     });
     let (Answer::Executed(json) | Answer::Refused(json) | Answer::MutationRefused(json)) = answer;
