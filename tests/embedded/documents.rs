@@ -8,8 +8,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::join_all;
-use phyllo::database::{Check, Database, DocumentKey, Existing, Scan, collections, put};
+use phyllo::database::{
+    Check, Database, DocumentKey, Existing, Scan, collections, delete, patch, put,
+};
 use phyllo::document::id::DocumentId;
+use phyllo::document::patch::parse;
+use phyllo::document::path::Path;
 use phyllo::error::{ErrorKind, Result};
 use phyllo::key::Leaves;
 use phyllo::store::{Embedded, Outcome, Transaction};
@@ -27,53 +31,88 @@ const CRASHES: usize = 60;
 
 /// All documents, by collection and id.
 type State = BTreeMap<(String, i64), String>;
-/// What a transaction writes.
-type Puts = Vec<(String, i64, String)>;
+
+/// One change, in a transaction of several.
+#[derive(Clone, Debug)]
+enum Change {
+    /// A document, new or in place of another.
+    Put(&'static str, i64, String),
+    /// A document is removed, if it is there.
+    Delete(&'static str, i64),
+    /// A number goes to the end of the document [`ARRAY`].
+    Append(usize),
+    /// The first element of that goes, and those behind it are renumbered.
+    RemoveFirst,
+}
+
+/// The collection of a document that is an array.
+const ARRAY: &str = "array";
 
 /// A history of transactions, in the order of their commits, and what each leaves.
 struct History {
-    transactions: Vec<Puts>,
+    transactions: Vec<Vec<Change>>,
     /// Before the first, after the first, and so on.
     states: Vec<State>,
 }
 
 impl History {
     fn new(chance: &mut StdRng, transactions: usize) -> Self {
-        let transactions: Vec<Puts> = (0..transactions)
-            .map(|number| transaction(number, chance))
-            .collect();
-        let mut states = vec![State::new()];
-        for puts in &transactions {
-            let mut state = states.last().expect("one at least").clone();
-            for (collection, id, json) in puts {
-                state.insert((collection.clone(), *id), json.clone());
+        let mut history = Self {
+            transactions: Vec::new(),
+            states: vec![State::new()],
+        };
+        let mut array: Vec<String> = Vec::new();
+        for number in 0..transactions {
+            let changes = transaction(number, array.len(), chance);
+            let mut state = history.states.last().expect("one at least").clone();
+            for change in &changes {
+                match change {
+                    Change::Put(collection, id, json) => {
+                        state.insert(((*collection).to_owned(), *id), json.clone());
+                    }
+                    Change::Delete(collection, id) => {
+                        state.remove(&((*collection).to_owned(), *id));
+                    }
+                    Change::Append(number) => array.push(number.to_string()),
+                    Change::RemoveFirst => drop(array.remove(0)),
+                }
             }
-            states.push(state);
+            state.insert((ARRAY.to_owned(), 0), format!("[{}]", array.join(",")));
+            history.transactions.push(changes);
+            history.states.push(state);
         }
-        Self {
-            transactions,
-            states,
-        }
+        history
     }
 }
 
-/// Documents small and large, new and in place of others, in two collections; and one that no
-/// other transaction writes.
-fn transaction(number: usize, chance: &mut StdRng) -> Puts {
-    let id = i64::try_from(number).expect("few");
-    let mut puts = vec![("own".to_owned(), id, format!("[{number}]"))];
+/// Documents small and large, new, in place of others and removed; elements of an array, which has
+/// so many; and a document that no other transaction writes.
+fn transaction(number: usize, elements: usize, chance: &mut StdRng) -> Vec<Change> {
+    let own = i64::try_from(number).expect("few");
+    let mut changes = vec![Change::Put("own", own, format!("[{number}]"))];
+    if number == 0 {
+        changes.push(Change::Put(ARRAY, 0, "[]".to_owned()));
+    } else if elements > 0 && chance.random_bool(0.3) {
+        changes.push(Change::RemoveFirst);
+    } else {
+        changes.push(Change::Append(number));
+    }
     for _ in 0..chance.random_range(1..4) {
-        let json = match chance.random_range(0..4) {
+        let json = match chance.random_range(0..5) {
             0 => format!("{{\"a\":[{number},[],{{}}],\"b\":null}}"),
             1 => format!("[{}]", vec![number.to_string(); 200].join(",")),
             2 => format!("\"{}\"", "é".repeat(chance.random_range(0..3_000))),
+            3 => {
+                changes.push(Change::Delete("D", chance.random_range(0..6)));
+                continue;
+            }
             // Split into pieces.
             _ if chance.random_bool(0.2) => format!("{{\"s\":\"{}\"}}", "x".repeat(120_000)),
             _ => format!("{number}"),
         };
-        puts.push(("D".to_owned(), chance.random_range(0..6), json));
+        changes.push(Change::Put("D", chance.random_range(0..6), json));
     }
-    puts
+    changes
 }
 
 async fn open(backend: impl StorageBackend) -> Result<Database> {
@@ -85,21 +124,44 @@ fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-async fn write(database: &Database, puts: &Puts) -> Result<()> {
-    let puts = Arc::new(puts.clone());
+async fn write(database: &Database, changes: &[Change]) -> Result<()> {
+    let changes = Arc::new(changes.to_vec());
     let body = move |transaction: Arc<dyn Transaction>| {
-        let puts = puts.clone();
+        let changes = changes.clone();
         async move {
-            for (collection, id, json) in &*puts {
-                let document = DocumentKey::new(&**collection, DocumentId::Integer(*id))?;
-                let leaves = Leaves::from_json(json)?;
-                put(&*transaction, &document, &leaves, Existing::Replace).await?;
+            for one in &*changes {
+                change(&*transaction, one).await?;
             }
             Ok(Outcome::Commit(()))
         }
         .boxed()
     };
     database.transact(deadline(), body).await.map(|_| ())
+}
+
+async fn change(transaction: &dyn Transaction, change: &Change) -> Result<()> {
+    let document =
+        |collection, id| DocumentKey::new(collection, DocumentId::Integer(id)).map(Arc::new);
+    let root = Path::default();
+    match change {
+        Change::Put(collection, id, json) => {
+            let leaves = Leaves::from_json(json)?;
+            let document = document(*collection, *id)?;
+            put(transaction, &document, &leaves, Existing::Replace).await?;
+        }
+        Change::Delete(collection, id) => {
+            delete(transaction, &document(*collection, *id)?, &root).await?;
+        }
+        Change::Append(number) => {
+            let append = format!(r#"[{{"op":"add","path":"/-","value":{number}}}]"#);
+            let operations = parse(&append)?;
+            patch(transaction, &document(ARRAY, 0)?, &root, &operations).await?;
+        }
+        Change::RemoveFirst => {
+            delete(transaction, &document(ARRAY, 0)?, &Path::pointer("/0")?).await?;
+        }
+    }
+    Ok(())
 }
 
 /// All documents; a check has found nothing wrong with them.
@@ -160,8 +222,8 @@ async fn run(history: &History, disk: &Recorder, chance: &mut StdRng) -> (Vec<us
     while !rest.is_empty() {
         let (round, behind) = rest.split_at(chance.random_range(1..5).min(rest.len()));
         begun.extend(vec![disk.calls(); round.len()]);
-        let writes = round.iter().map(|puts| async {
-            write(&database, puts).await.expect("committed");
+        let writes = round.iter().map(|changes| async {
+            write(&database, changes).await.expect("committed");
             disk.calls()
         });
         acknowledged.extend(join_all(writes).await);
@@ -186,7 +248,7 @@ async fn recovers(
     assert!(bounds.contains(&there), "{case}: {there} of {bounds:?}");
     let opened = disk.calls();
     let again = disk.after_crash(chance.random_range(0..=opened), chance);
-    let more = vec![("D".to_owned(), 9, "1".to_owned())];
+    let more = [Change::Put("D", 9, "1".to_owned())];
     write(&database, &more).await.expect("it goes on");
     state(&database, case).await;
     drop(database);
@@ -219,8 +281,8 @@ async fn whichever_call_fails_nothing_acknowledged_is_lost_and_nothing_more_is_w
     let history = History::new(chance, 12);
     let disk = Recorder::holding(Vec::new());
     let database = open(disk.clone()).await.expect("a new store");
-    for puts in &history.transactions {
-        write(&database, puts).await.expect("committed");
+    for changes in &history.transactions {
+        write(&database, changes).await.expect("committed");
     }
     let calls = disk.calls();
     drop(database);
@@ -251,8 +313,8 @@ async fn until_it_fails(disk: &Recorder, history: &History, case: &str) -> usize
     };
     let mut acknowledged = 0;
     let mut failed = None;
-    for puts in &history.transactions {
-        match write(&database, puts).await {
+    for changes in &history.transactions {
+        match write(&database, changes).await {
             Ok(()) if failed.is_none() => acknowledged += 1,
             Ok(()) => panic!("{case}: it writes on after {failed:?}"),
             Err(error) => {
@@ -286,8 +348,8 @@ async fn a_full_disk_loses_no_document_and_leaves_no_half() {
         disk.take_only(chance.random_range(0..3_000_000));
         let mut acknowledged = 0;
         let error = loop {
-            let puts = history.transactions.get(acknowledged);
-            match write(&database, puts.expect("the disk is full by now")).await {
+            let changes = history.transactions.get(acknowledged);
+            match write(&database, changes.expect("the disk is full by now")).await {
                 Ok(()) => acknowledged += 1,
                 Err(error) => break error,
             }
