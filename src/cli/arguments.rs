@@ -149,10 +149,10 @@ pub(super) struct Export {
 
 /// Verify everything that is stored, as it is at one moment
 ///
-/// Each leaf can be read, arrays have no holes, nothing stands below a leaf, every document is
-/// entered, counted and has a version, and every key is one that this program knows. A line tells
-/// of each fault, with its key as a tuple and in hexadecimal; what other programs have left there,
-/// which is no fault, is told too. A check changes nothing and works while a server runs.
+/// Each leaf can be read, arrays have no holes, nothing stands below a leaf, documents are entered
+/// and counted, versions are of documents, and every key is one that this program knows. A line
+/// tells of each fault, with its key as a tuple and in hexadecimal; what other programs have left
+/// there, which is no fault, is told too. A check changes nothing and works while a server runs.
 ///
 /// If there are faults the exit code is 1.
 #[derive(Debug, Args)]

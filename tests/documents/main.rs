@@ -2,6 +2,7 @@
 
 mod catalogued;
 mod checked;
+mod damages;
 mod malformed;
 #[path = "../model/mod.rs"]
 mod model;
