@@ -13,6 +13,7 @@ mod counting;
 mod entities;
 mod errors;
 mod exactness;
+mod model;
 mod operations;
 mod reading;
 mod schema;
