@@ -3,6 +3,7 @@
 
 mod access;
 mod arguments;
+mod check;
 mod client;
 mod collections;
 mod export;
@@ -69,6 +70,7 @@ async fn dispatch(arguments: Arguments) -> Done {
         Command::Export(export) => interrupt::or(export::run(store, export)).await,
         Command::Get(get) => interrupt::or(get::get(store, get)).await,
         Command::Pairs(pairs) => interrupt::or(get::pairs(store, pairs)).await,
+        Command::Check(check) => interrupt::or(check::run(store, check)).await,
         Command::Collections => interrupt::or(collections::run(store)).await,
         Command::Schema => {
             let mut output = Output::stdout();

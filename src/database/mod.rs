@@ -2,7 +2,9 @@
 
 mod answers;
 mod catalog;
+mod check;
 mod children;
+mod cursor;
 mod edit;
 mod part;
 mod plan;
@@ -17,6 +19,7 @@ use tokio::time::Instant;
 
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use catalog::{Collection, collections};
+pub use check::{Check, Finding, Severity, Summary};
 pub use children::{Child, Children, children};
 pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
 pub use part::Part;
