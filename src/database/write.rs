@@ -2,7 +2,7 @@
 
 use futures::future::try_join;
 
-use super::edit::{enter, write_leaves, write_version};
+use super::edit::{enter, replace_document, write_leaves, write_version};
 use super::{DocumentKey, end_of};
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
@@ -67,42 +67,25 @@ pub async fn put(
     leaves: &Leaves,
     existing: Existing,
 ) -> Result<Put> {
+    if existing == Existing::Replace {
+        return replace_document(transaction, document, leaves).await;
+    }
     let prefix = document.place(&Place::default())?;
     leaves.check_keys(prefix.len())?;
-    let present = stored(transaction, document, &prefix).await?;
-    if present.anything() {
-        match existing {
-            Existing::Fail => return Err(already_exists(document)),
-            Existing::Skip => return Ok(Put::Skipped),
-            Existing::Replace => transaction.clear_range(&prefix, &end_of(&prefix)),
-        }
+    if stored(transaction, document, &prefix).await? {
+        return match existing {
+            Existing::Skip => Ok(Put::Skipped),
+            _ => Err(already_exists(document)),
+        };
     }
-    if !present.entered {
-        enter(transaction, document)?;
-    }
+    enter(transaction, document)?;
     write_leaves(transaction, &prefix, leaves);
     write_version(transaction, document)?;
-    Ok(if present.anything() {
-        Put::Replaced
-    } else {
-        Put::Created
-    })
+    Ok(Put::Created)
 }
 
-struct Present {
-    /// The catalog knows the document.
-    entered: bool,
-    /// Leaves are stored, perhaps by another program.
-    leaves: bool,
-}
-
-impl Present {
-    fn anything(&self) -> bool {
-        self.entered || self.leaves
-    }
-}
-
-async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Result<Present> {
+/// Whether the catalog knows a document, or leaves of it are stored, perhaps by another program.
+async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Result<bool> {
     let existence = Family::Existence(&document.collection, &document.id).key()?;
     let end = end_of(prefix);
     let (entered, first) = try_join(
@@ -110,10 +93,7 @@ async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Resul
         read.range(RangeRead::new(prefix, &end).at_most(1)),
     )
     .await?;
-    Ok(Present {
-        entered: entered.is_some(),
-        leaves: !first.pairs.is_empty(),
-    })
+    Ok(entered.is_some() || !first.pairs.is_empty())
 }
 
 async fn unused(transaction: &dyn Transaction, collection: &str) -> Result<DocumentKey> {
@@ -121,7 +101,7 @@ async fn unused(transaction: &dyn Transaction, collection: &str) -> Result<Docum
         let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
         let document = DocumentKey::new(collection, id)?;
         let prefix = document.place(&Place::default())?;
-        if !stored(transaction, &document, &prefix).await?.anything() {
+        if !stored(transaction, &document, &prefix).await? {
             return Ok(document);
         }
     }

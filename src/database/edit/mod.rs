@@ -26,7 +26,7 @@ use std::sync::Arc;
 use futures::future::try_join;
 
 use super::read::version;
-use super::{DocumentKey, catalog, end_of};
+use super::{DocumentKey, Put, catalog, end_of};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
@@ -196,6 +196,30 @@ pub async fn replace(
         Target::Unfit(error) => return Err(error),
     }
     editor.finish()
+}
+
+/// Puts a whole document in the place of whatever stands there.
+pub(super) async fn replace_document(
+    transaction: &dyn Transaction,
+    document: &DocumentKey,
+    leaves: &Leaves,
+) -> Result<Put> {
+    let document = Arc::new(document.clone());
+    let (mut editor, target) = Editor::begin(transaction, &document, &Path::default()).await?;
+    let put = match target {
+        Target::Present(spot) => {
+            editor.overwrite(&spot, leaves).await?;
+            Put::Replaced
+        }
+        Target::Vacant(spot) => {
+            editor.put_new(&spot, leaves)?;
+            Put::Created
+        }
+        Target::Orphan => return Err(Error::internal("a whole document has no parent")),
+        Target::Unfit(error) => return Err(error),
+    };
+    editor.finish()?;
+    Ok(put)
 }
 
 /// Removes what stands at a place, or the whole document. Whether anything stood there.
