@@ -42,6 +42,8 @@
 //!    reports success after the sync that covers it (`store::embedded::commit`).
 //! 6. `response::write` fills in the version that the commit got.
 
+#![cfg_attr(not(feature = "foundationdb"), forbid(unsafe_code))]
+
 pub mod cli;
 pub mod database;
 pub mod document;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::tuple::{append, append_id, append_place, split_element, split_id};
+use super::tuple::{append, append_id, append_piece, append_place, split_element, split_id};
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
@@ -14,6 +14,7 @@ const FORMAT: i64 = 0;
 const EXISTENCE: i64 = 1;
 const CATALOG: i64 = 2;
 const VERSION: i64 = 3;
+const COMMIT: i64 = 8;
 /// The part of a collection's catalog that counts its documents.
 const COUNT: i64 = 0;
 
@@ -32,6 +33,10 @@ pub enum Family<'a> {
     Count(&'a str, u64),
     /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed it.
     Version(&'a str, &'a DocumentId),
+    /// `(null, 8, shard, expiry, token) → (versionstamp, try)`: the marker of a commit that may end
+    /// unknown, of the try that took effect. It may be cleared at its expiry, in seconds since
+    /// 1970.
+    Commit(u8, u64, &'a [u8; 16]),
     /// `(collection, id, segment, …) → (leaf,)`: what stands at a place of a document, and the
     /// beginning of the keys of all that stands below it.
     Document(&'a str, &'a DocumentId, &'a Place),
@@ -62,6 +67,10 @@ impl Family<'_> {
                 append(&mut key, collection);
                 append_id(&mut key, id);
             }
+            Self::Commit(shard, expiry, token) => {
+                append_commits(&mut key, *shard, *expiry);
+                append_piece(&mut key, &token[..]);
+            }
             Self::Document(collection, id, place) => {
                 append(&mut key, collection);
                 append_id(&mut key, id);
@@ -76,6 +85,15 @@ impl Family<'_> {
         let mut begin = Vec::new();
         append_system(&mut begin, CATALOG);
         ended(begin)
+    }
+
+    /// The keys of all [`Family::Commit`] of a shard that expire before `expiry`: from the first to
+    /// past the last.
+    pub fn commits_before(shard: u8, expiry: u64) -> (Vec<u8>, Vec<u8>) {
+        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        append_commits(&mut begin, shard, 0);
+        append_commits(&mut end, shard, expiry);
+        (begin, end)
     }
 
     /// The keys of all documents of a collection: from the first to past the last.
@@ -116,6 +134,12 @@ impl Family<'_> {
 fn append_system(key: &mut Vec<u8>, family: i64) {
     key.push(0);
     append(key, &family);
+}
+
+fn append_commits(key: &mut Vec<u8>, shard: u8, expiry: u64) {
+    append_system(key, COMMIT);
+    append(key, &i64::from(shard));
+    append(key, &expiry);
 }
 
 fn ended(begin: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
@@ -177,6 +201,7 @@ mod tests {
             Family::Existence("D", &id),
             Family::Count("D", 15),
             Family::Version("D", &id),
+            Family::Commit(15, u64::MAX, &[0xFF; 16]),
         ] {
             assert!(
                 family.key().expect("short") < first_collection,

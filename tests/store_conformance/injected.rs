@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::key::Version;
-use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
+use phyllo::store::{Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,15 +124,19 @@ impl Transaction for InjectedTransaction {
         self.inner.set_versionstamped_key(key, stamp_at, value);
     }
 
-    fn bytes(&self) -> usize {
-        self.inner.bytes()
+    async fn bytes(&self) -> Result<usize> {
+        self.inner.bytes().await
     }
 
-    async fn commit(&self) -> Result<Version> {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
+    async fn commit(&self) -> Result<Version, CommitError> {
         match self.fault {
             Fault::Commit(kind) if strikes(&self.remaining) => {
                 self.inner.abort().await?;
-                Err(Error::new(kind, "injected"))
+                Err(Error::new(kind, "injected").into())
             }
             _ => self.inner.commit().await,
         }
