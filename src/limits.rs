@@ -107,6 +107,8 @@ pub const IMPORT_DETECT_BYTES: usize = 64 << 10;
 pub const IMPORT_BATCH_TIME_MAX: Duration = Duration::from_secs(600);
 /// Time that a command waits for a store that another process holds and does not share.
 pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
+/// Time for tasks to end when a command is done.
+pub const TASKS_END_TIME_MAX: Duration = Duration::from_millis(500);
 /// Bytes of an export that a server sends at a time, unless a single document is larger.
 pub const EXPORT_CHUNK_BYTES: usize = 64 << 10;
 /// The path of a Unix domain socket; what every system allows.

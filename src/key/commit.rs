@@ -61,7 +61,10 @@ mod tests {
         for number in [1, 2, 255, 256, 70_000] {
             let mut value = CommitMarker::value(number);
             value[CommitMarker::STAMP_AT..CommitMarker::STAMP_AT + 10].copy_from_slice(&[7; 10]);
-            assert_eq!(CommitMarker::decode(&value), Some((Version([7; 10]), number)));
+            assert_eq!(
+                CommitMarker::decode(&value),
+                Some((Version([7; 10]), number))
+            );
         }
         assert_eq!(CommitMarker::decode(b""), None);
         assert_eq!(CommitMarker::decode(&CommitMarker::value(1)[..13]), None);

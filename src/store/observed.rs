@@ -252,9 +252,8 @@ impl Transaction for ObservedTransaction {
 
     async fn retry(&self) -> Result<Option<Arc<dyn Transaction>>> {
         let next = self.inner.retry().await?;
-        Ok(next.map(|inner| -> Arc<dyn Transaction> {
-            Arc::new(Self::new(inner, &self.operations))
-        }))
+        Ok(next
+            .map(|inner| -> Arc<dyn Transaction> { Arc::new(Self::new(inner, &self.operations)) }))
     }
 
     async fn abort(&self) -> Result<()> {

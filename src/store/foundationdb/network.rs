@@ -24,7 +24,9 @@ pub struct NetworkOptions {
 /// The client's network thread. It stops when this and every store opened on it are dropped, and
 /// cannot be started again in the same process. Drop all of them before the process exits.
 #[derive(Clone)]
-pub struct Network(Arc<NetworkAutoStop>);
+pub struct Network {
+    _running: Arc<NetworkAutoStop>,
+}
 
 impl Network {
     /// Starts the thread.
@@ -51,7 +53,8 @@ impl Network {
                 builder = builder.set_option(option).map_err(failure::of_client)?;
             }
         }
-        boot(builder).map(|network| Self(Arc::new(network)))
+        let running = Arc::new(boot(builder)?);
+        Ok(Self { _running: running })
     }
 
     /// Opens the cluster of a cluster file, by default of the one that FoundationDB's own tools

@@ -11,9 +11,7 @@ use foundationdb::{FdbError, FdbResult, Transaction};
 
 use super::{Cluster, failure, range};
 use crate::error::Result;
-use crate::limits::{
-    CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX, PARALLEL_READ_BYTES,
-};
+use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX, PARALLEL_READ_BYTES};
 use crate::store::{Batch, RangeRead, Read};
 
 pub(super) struct Snapshot {
