@@ -6,6 +6,28 @@
     reason = "texts in a table are written alike, and the long ones are few"
 )]
 
+/// Makes a test of each case, on the embedded engine. tests/foundationdb runs the same cases on a
+/// cluster.
+macro_rules! cases {
+    ($($kind:ident [$($case:ident),* $(,)?])*) => {
+        mod embedded {
+            $(cases!(@$kind $($case)*);)*
+        }
+    };
+    (@async $($case:ident)*) => {
+        $(#[tokio::test]
+        async fn $case() {
+            super::$case().await;
+        })*
+    };
+    (@threads $($case:ident)*) => {
+        $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $case() {
+            super::$case().await;
+        })*
+    };
+}
+
 mod bounds;
 mod children;
 mod counting;
@@ -19,3 +41,10 @@ mod snapshot;
 mod support;
 mod variables;
 mod writing;
+
+/// An engine of this process, with nothing in it.
+#[expect(clippy::unused_async, reason = "an engine elsewhere takes time")]
+async fn empty_store() -> phyllo::store::Embedded {
+    let backend = redb::backends::InMemoryBackend::new();
+    phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")
+}

@@ -8,8 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use phyllo::database::Database;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
-use phyllo::store::{Embedded, Observed, Operations, Store};
-use redb::backends::InMemoryBackend;
+use phyllo::store::{Observed, Operations, Store};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -34,10 +33,9 @@ pub(crate) struct Counts {
     pub(crate) commits: u64,
 }
 
-/// A client of an empty embedded store in memory.
+/// A client of an empty store.
 pub(crate) async fn client() -> Client {
-    let engine = Embedded::on_backend(InMemoryBackend::new()).expect("an empty store opens");
-    client_of(engine).await
+    client_of(super::empty_store().await).await
 }
 
 /// A client of a store on `engine`.

@@ -2,7 +2,7 @@
 
 use phyllo::store::{RangeRead, Transaction};
 
-use crate::engines::{Fresh, Pair, get, pair, pairs};
+use super::engines::{Fresh, Pair, get, pair, pairs};
 
 on_every_engine!(
     a_transaction_reads_its_own_writes,
