@@ -89,7 +89,8 @@ pub trait Read: Send + Sync {
     /// # Errors
     /// `UNAVAILABLE`. `TIMEOUT`: the engine keeps this snapshot no longer; another may be taken.
     /// `CONFLICT`: the transaction cannot go on, another try may. `INTERNAL` for a key whose
-    /// versionstamp this transaction has written, which is not known before the commit.
+    /// versionstamp this transaction has written, which is not known before the commit, and for
+    /// any that a stamp it has written into a key may make that key.
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
     /// One batch of a range: at most `pairs_max` pairs, and no more of them than an engine hands

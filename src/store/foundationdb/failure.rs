@@ -84,6 +84,11 @@ pub(super) fn too_old() -> Error {
     )
 }
 
+/// A transaction read what it had stamped.
+pub(super) fn stamped() -> Error {
+    Error::internal("a transaction read a key whose versionstamp it had written")
+}
+
 /// The transaction would be larger than the cluster takes.
 pub(super) fn too_large(bytes: usize) -> Error {
     Error::too_large(format!(
@@ -133,9 +138,7 @@ pub(super) fn check_cluster_file(path: &Path) -> Result<&str> {
 
 fn other(error: FdbError) -> Error {
     match error.code() {
-        ACCESSED_UNREADABLE => {
-            Error::internal("a transaction read a key whose versionstamp it had written")
-        }
+        ACCESSED_UNREADABLE => stamped(),
         TRANSACTION_TIMED_OUT => {
             Error::unavailable("the FoundationDB cluster does not answer", detail(error))
         }

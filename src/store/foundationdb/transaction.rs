@@ -41,9 +41,13 @@ struct Open {
     failed: Option<FdbError>,
     wrote: bool,
     writes_conflict: bool,
-    /// Ranges of keys that hold a stamp, which the client lets nobody read.
-    stamped: Vec<(Vec<u8>, Vec<u8>)>,
+    stamped: Stamped,
 }
+
+/// Ranges of keys that hold a stamp. Who reads one is refused here: asked for it, the client would
+/// fail the commit too.
+#[derive(Default)]
+struct Stamped(Vec<(Vec<u8>, Vec<u8>)>);
 
 enum State {
     Running(Client),
@@ -65,7 +69,7 @@ impl ClusterTransaction {
                 failed: None,
                 wrote: false,
                 writes_conflict: true,
-                stamped: Vec::new(),
+                stamped: Stamped::default(),
             }),
             version,
             began,
@@ -86,7 +90,7 @@ impl ClusterTransaction {
     }
 
     /// Writes, unless the transaction is over.
-    fn write(&self, write: impl FnOnce(&Client, &mut Vec<(Vec<u8>, Vec<u8>)>)) {
+    fn write(&self, write: impl FnOnce(&Client, &mut Stamped)) {
         let mut open = self.open();
         let open = &mut *open;
         if let State::Running(client) = &open.client {
@@ -145,6 +149,20 @@ impl ClusterTransaction {
     }
 }
 
+impl Stamped {
+    /// Whether a range meets one of them.
+    fn meet(&self, begin: &[u8], end: &[u8]) -> bool {
+        let meets = |stamped: &(Vec<u8>, Vec<u8>)| &stamped.0[..] < end && begin < &stamped.1[..];
+        self.0.iter().any(meets)
+    }
+
+    /// Forgets those that lie in a range that was cleared.
+    fn clear(&mut self, begin: &[u8], end: &[u8]) {
+        self.0
+            .retain(|stamped| &stamped.0[..] < begin || &stamped.1[..] > end);
+    }
+}
+
 impl State {
     fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Over)
@@ -156,7 +174,15 @@ impl Shared {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the client for something, which is under way when this returns.
+    /// Refuses to read a range that holds a stamp.
+    fn check_readable(&self, begin: &[u8], end: &[u8]) -> Result<()> {
+        if self.lock().stamped.meet(begin, end) {
+            return Err(failure::stamped());
+        }
+        Ok(())
+    }
+
+    /// Asks the client for something.
     async fn ask<T, F: Future<Output = FdbResult<T>>>(
         &self,
         ask: impl FnOnce(&Client) -> F,
@@ -177,6 +203,7 @@ impl Shared {
 #[async_trait]
 impl Read for Reads {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.shared.check_readable(key, &after(key))?;
         let value = self.shared.ask(|client| client.get(key, self.snapshot));
         Ok(value.await?.map(|value| value.to_vec()))
     }
@@ -185,6 +212,7 @@ impl Read for Reads {
         let Some(option) = range::option(&range) else {
             return Ok(Batch::default());
         };
+        self.shared.check_readable(range.begin, range.end)?;
         let values = self
             .shared
             .ask(|client| client.get_range(&option, 1, self.snapshot));
@@ -228,9 +256,10 @@ impl Transaction for ClusterTransaction {
     fn set(&self, key: &[u8], value: &[u8]) {
         let conflicts = self.open().writes_conflict;
         self.write(|client, stamped| {
-            if holds(stamped, key) {
+            if stamped.meet(key, &after(key)) {
                 // What was stamped stays unreadable through a mere overwrite.
                 client.clear(key);
+                stamped.clear(key, &after(key));
                 if !conflicts {
                     exempt(client);
                 }
@@ -240,12 +269,18 @@ impl Transaction for ClusterTransaction {
     }
 
     fn clear(&self, key: &[u8]) {
-        self.write(|client, _| client.clear(key));
+        self.write(|client, stamped| {
+            client.clear(key);
+            stamped.clear(key, &after(key));
+        });
     }
 
     fn clear_range(&self, begin: &[u8], end: &[u8]) {
         if begin < end {
-            self.write(|client, _| client.clear_range(begin, end));
+            self.write(|client, stamped| {
+                client.clear_range(begin, end);
+                stamped.clear(begin, end);
+            });
         }
     }
 
@@ -257,7 +292,7 @@ impl Transaction for ClusterTransaction {
         self.write(|client, stamped| {
             let value = with_place(value, stamp_at);
             client.atomic_op(key, &value, MutationType::SetVersionstampedValue);
-            stamped.push((key.to_vec(), [key, &[0]].concat()));
+            stamped.0.push((key.to_vec(), after(key)));
         });
     }
 
@@ -269,7 +304,7 @@ impl Transaction for ClusterTransaction {
             first[stamp_at..stamp_at + 10].fill(0);
             last[stamp_at..stamp_at + 10].fill(0xFF);
             last.push(0);
-            stamped.push((first, last));
+            stamped.0.push((first, last));
         });
     }
 
@@ -339,10 +374,9 @@ fn exempt(client: &Client) {
     let _set = client.set_option(TransactionOption::NextWriteNoWriteConflictRange);
 }
 
-fn holds(ranges: &[(Vec<u8>, Vec<u8>)], key: &[u8]) -> bool {
-    ranges
-        .iter()
-        .any(|(begin, end)| &begin[..] <= key && key < &end[..])
+/// The key that follows another at once.
+fn after(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
 }
 
 /// Where the stamp goes follows what it goes into, in four bytes, little-endian.
