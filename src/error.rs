@@ -15,6 +15,10 @@ pub enum ErrorKind {
     NotFound,
     /// Something is already stored where the operation wants to create.
     AlreadyExists,
+    /// The document has changed since the version that was named.
+    VersionMismatch,
+    /// A `test` of a JSON Patch does not hold.
+    TestFailed,
     /// A limit on size was passed; the message names it.
     TooLarge,
     /// The query asks for more work than one request may; the message names the limit.
@@ -30,11 +34,13 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
         Self::AlreadyExists,
+        Self::VersionMismatch,
+        Self::TestFailed,
         Self::TooLarge,
         Self::TooComplex,
         Self::Conflict,
@@ -55,6 +61,8 @@ impl ErrorKind {
             Self::InvalidPath => "INVALID_PATH",
             Self::NotFound => "NOT_FOUND",
             Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::VersionMismatch => "VERSION_MISMATCH",
+            Self::TestFailed => "TEST_FAILED",
             Self::TooLarge => "TOO_LARGE",
             Self::TooComplex => "TOO_COMPLEX",
             Self::Conflict => "CONFLICT",

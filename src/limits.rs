@@ -55,6 +55,20 @@ pub const BATCH_PAIRS_MAX: usize = 16_384;
 pub const BATCH_BYTES_MAX: usize = 512 << 10;
 /// Tries of one transaction before CONFLICT.
 pub const TRANSACTION_TRIES_MAX: usize = 20;
+/// Keys and values that one change moves, copies, or gives other indexes; they are held in memory
+/// meanwhile.
+pub const MOVED_BYTES_MAX: usize = 256 << 20;
+/// The answer that is kept for an operation with an idempotency key.
+pub const KEPT_ANSWER_BYTES_MAX: usize = 1 << 20;
+/// How long it is kept.
+pub const KEPT_ANSWER_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// Parts of the key space over which the times are spread at which kept answers may go, so that
+/// none is hot.
+pub const KEPT_ANSWER_SHARDS: u64 = 16;
+/// Answers past their time that one write clears.
+pub const KEPT_ANSWERS_CLEARED_AT_ONCE: usize = 4;
+/// An idempotency key.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
 /// The bytes of a transaction on FoundationDB, as it counts them: all that is written and all
 /// conflict ranges.
 pub const CLUSTER_TRANSACTION_BYTES_MAX: usize = 10_000_000;

@@ -1,7 +1,9 @@
 //! Operations on documents: each inside one transaction or snapshot of the store.
 
+mod answers;
 mod catalog;
 mod children;
+mod edit;
 mod part;
 mod plan;
 mod read;
@@ -13,8 +15,10 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
+pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use catalog::{Collection, collections};
 pub use children::{Child, Children, children};
+pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan};
 pub use read::{Answer, Want, load};

@@ -88,6 +88,7 @@ impl Part {
         for token in path.tokens() {
             part = match token {
                 Token::Segment(segment) => part.child(segment.clone())?,
+                Token::Dash => part.child(Segment::Key(token.to_string()))?,
                 Token::Digits(digits) => part
                     .child(Segment::Index(*digits))
                     .or_else(|| part.child(Segment::Key(digits.to_string())))?,

@@ -219,7 +219,11 @@ fn check_size(pairs: &Pairs) -> Result<()> {
 
 /// Settles, step by step, tokens of digits of a path that has too many of them. A path whose
 /// beginning holds nothing holds nothing itself, so any reading of it does.
-async fn settle(read: &dyn Read, document: &Arc<DocumentKey>, path: &Path) -> Result<Path> {
+pub(super) async fn settle(
+    read: &dyn Read,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+) -> Result<Path> {
     let mut path = path.clone();
     while path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
         let (head, rest) = path.split_after_ambiguous(DIGIT_TOKENS_AT_ONCE);

@@ -2,11 +2,12 @@
 
 use futures::future::try_join;
 
-use super::{DocumentKey, catalog, end_of};
+use super::edit::{enter, write_leaves, write_version};
+use super::{DocumentKey, end_of};
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Family, Leaves, Version};
+use crate::key::{Family, Leaves};
 use crate::store::{RangeRead, Read, Transaction};
 
 /// What to do where a document is stored already.
@@ -77,9 +78,7 @@ pub async fn put(
         }
     }
     if !present.entered {
-        let existence = Family::Existence(&document.collection, &document.id).key()?;
-        transaction.set(&existence, &[]);
-        catalog::add_to_count(transaction, &document.collection, 1)?;
+        enter(transaction, document)?;
     }
     write_leaves(transaction, &prefix, leaves);
     write_version(transaction, document)?;
@@ -115,26 +114,6 @@ async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Resul
         entered: entered.is_some(),
         leaves: !first.pairs.is_empty(),
     })
-}
-
-/// Writes the pairs of a whole document under one write conflict range.
-fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], leaves: &Leaves) {
-    transaction.add_write_conflict(prefix, &end_of(prefix));
-    transaction.without_write_conflicts(true);
-    let mut key = prefix.to_vec();
-    for (relative, value) in leaves.iter() {
-        key.truncate(prefix.len());
-        key.extend_from_slice(relative);
-        transaction.set(&key, value);
-    }
-    transaction.without_write_conflicts(false);
-}
-
-fn write_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
-    let key = Family::Version(&document.collection, &document.id).key()?;
-    let value = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
-    transaction.set_versionstamped_value(&key, &value, Version::VALUE_PREFIX.len());
-    Ok(())
 }
 
 async fn unused(transaction: &dyn Transaction, collection: &str) -> Result<DocumentKey> {

@@ -147,6 +147,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The first byte of the value that is read next, which tells its kind.
+    pub fn peek_value(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.peek()
+    }
+
     /// Skips one whole value, whose first event is the next one, and returns its text.
     ///
     /// # Errors

@@ -5,4 +5,7 @@ pub mod flatten;
 pub mod id;
 pub mod json;
 pub mod leaf;
+pub mod merge;
+pub mod number;
+pub mod patch;
 pub mod path;

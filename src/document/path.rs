@@ -1,10 +1,14 @@
 //! Places inside a document and the paths that name them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use super::json::{Event, Reader};
 use crate::error::{Error, Result};
+
+/// Behind the last element of an array, in a JSON Pointer.
+const DASH: &str = "-";
 
 /// One step down: a member of an object or an element of an array.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +34,16 @@ impl Segment {
         match self {
             Self::Key(key) => SegmentRef::Key(key),
             Self::Index(index) => SegmentRef::Index(*index),
+        }
+    }
+}
+
+/// As the token of a JSON Pointer.
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => f.write_str(&key.replace('~', "~0").replace('/', "~1")),
+            Self::Index(index) => index.fmt(f),
         }
     }
 }
@@ -69,12 +83,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for segment in &self.0 {
-            match segment {
-                Segment::Key(key) => {
-                    write!(f, "/{}", key.replace('~', "~0").replace('/', "~1"))?;
-                }
-                Segment::Index(index) => write!(f, "/{index}")?,
-            }
+            write!(f, "/{segment}")?;
         }
         Ok(())
     }
@@ -87,6 +96,32 @@ pub enum Token {
     Segment(Segment),
     /// A pointer token of digits: an index if it is applied to an array, a key if to an object.
     Digits(u64),
+    /// The pointer token `-`: behind the last element of an array, where nothing stands yet
+    /// (RFC 6901 §4), and a key if it is applied to an object.
+    Dash,
+}
+
+impl Token {
+    /// What the token names in an object; none if it can only name an element of an array.
+    pub fn as_key(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Segment(Segment::Key(key)) => Some(Cow::Borrowed(key)),
+            Self::Segment(Segment::Index(_)) => None,
+            Self::Digits(digits) => Some(Cow::Owned(digits.to_string())),
+            Self::Dash => Some(Cow::Borrowed(DASH)),
+        }
+    }
+}
+
+/// As the token of a JSON Pointer.
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Segment(segment) => segment.fmt(f),
+            Self::Digits(digits) => digits.fmt(f),
+            Self::Dash => f.write_str(DASH),
+        }
+    }
 }
 
 /// What a user writes to name a place. In list form every token is exact; in pointer form a
@@ -177,12 +212,18 @@ impl Path {
     pub fn as_indexes(&self) -> Self {
         let index = |token: &Token| match token {
             Token::Digits(digits) => Token::Segment(Segment::Index(*digits)),
-            Token::Segment(_) => token.clone(),
+            Token::Segment(_) | Token::Dash => token.clone(),
         };
         Self(self.0.iter().map(index).collect())
     }
 
-    /// Every place that may be meant: two for each ambiguous token.
+    /// The path of what this one names a part of, and its last token; none for the empty path.
+    pub fn split_last(&self) -> Option<(Self, &Token)> {
+        let (last, above) = self.0.split_last()?;
+        Some((Self(above.into()), last))
+    }
+
+    /// Every place at which something may stand: two for each ambiguous token.
     pub fn places(&self) -> Vec<Place> {
         let mut places = vec![Vec::with_capacity(self.0.len())];
         for token in &*self.0 {
@@ -193,9 +234,24 @@ impl Path {
                     }
                 }
                 Token::Digits(digits) => places = both_readings(&places, *digits),
+                Token::Dash => {
+                    for place in &mut places {
+                        place.push(Segment::Key(DASH.to_owned()));
+                    }
+                }
             }
         }
         places.into_iter().map(Place).collect()
+    }
+}
+
+/// As a JSON Pointer (RFC 6901), for messages.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for token in &*self.0 {
+            write!(f, "/{token}")?;
+        }
+        Ok(())
     }
 }
 
@@ -234,6 +290,9 @@ fn list(text: &str) -> Option<Path> {
 }
 
 fn pointer_token(token: &str, pointer: &str) -> Result<Token> {
+    if token == DASH {
+        return Ok(Token::Dash);
+    }
     if let Some(digits) = index(token) {
         return Ok(Token::Digits(digits));
     }
@@ -290,7 +349,7 @@ mod tests {
             ("/m~0n", vec![key("m~n")]),
             ("/~01", vec![key("~1")]),
             ("/007", vec![key("007")]),
-            ("/-", vec![key("-")]),
+            ("/-", vec![Token::Dash]),
             ("/99999999999999999999", vec![key("99999999999999999999")]),
         ] {
             let path = Path::pointer(pointer).expect("a valid pointer");

@@ -48,6 +48,34 @@ impl Located {
         root.at_path(context, &path).await
     }
 
+    /// A document that the current field has written, or left as it is, and which is there. Only
+    /// what the selection asks for is read, so that a mutation depends on nothing else.
+    pub(super) async fn written(context: &Context<'_>, document: Arc<DocumentKey>) -> Result<Self> {
+        let session = Session::of(context);
+        let root = Path::default();
+        let mut wants = wants_below(context.field(), &document, &root);
+        let field = context.field();
+        let needs_kind = field.selection_set().any(|field| field.name() == "kind");
+        let stamped = session.has_written(&document);
+        wants.retain(|want| match want {
+            Want::Part(_, path, Extent::First) => needs_kind || *path != root,
+            Want::Part(..) => true,
+            Want::Version(_) => !stamped,
+        });
+        let ahead = if wants.is_empty() {
+            Loaded::default()
+        } else {
+            session.load(wants).await?
+        };
+        Ok(Self {
+            document,
+            asked: root,
+            place: Place::default(),
+            kind: None,
+            ahead,
+        })
+    }
+
     /// A child that a page of children brought.
     pub(super) fn child(&self, part: Part, kind: Kind) -> Self {
         let asked = Path::from(&part.place);

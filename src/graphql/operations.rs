@@ -15,7 +15,8 @@ use lru::LruCache;
 
 use super::entities::REPRESENTATION;
 use super::guard::{check_expanded, check_text};
-use super::roots::{Mutation, Query};
+use super::mutation::Mutation;
+use super::query::Query;
 use crate::error::{Error, Result};
 use crate::limits::{OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX, QUERY_LEVELS_MAX};
 

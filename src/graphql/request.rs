@@ -16,6 +16,8 @@ pub struct Request {
     pub operation_name: Option<String>,
     /// The JSON text of the variables, an object; empty if none are given.
     pub variables: Bytes,
+    /// The key with which a mutation takes effect once, however often it is sent.
+    pub idempotency_key: Option<String>,
 }
 
 impl Request {

@@ -8,11 +8,48 @@ use crate::document::json::write_string;
 use crate::error::{Error, ErrorKind};
 use crate::key::Version;
 
-/// Writes a response. `version` goes where the version of this commit belongs.
-pub(super) fn write(
+/// Writes a response to what changed nothing.
+pub(super) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
+    write_with(data, errors, None)
+}
+
+/// Writes the response to a mutation that took effect with the commit `version`.
+pub(super) fn write_committed(data: &Value, version: Version) -> Vec<u8> {
+    write_with(Some(data), &[], Some(CommitVersion::Known(version)))
+}
+
+/// Writes the response to a mutation whose commit is not known yet; [`fill`] completes it.
+pub(super) fn write_uncommitted(data: &Value) -> Vec<u8> {
+    write_with(Some(data), &[], Some(CommitVersion::Hole))
+}
+
+/// Completes what [`write_uncommitted`] wrote.
+pub(super) fn fill(uncommitted: &[u8], version: Version) -> Vec<u8> {
+    let version = format!("\"{version}\"");
+    let mut parts = uncommitted.split(|byte| *byte == HOLE);
+    let mut out = Vec::with_capacity(uncommitted.len() + version.len());
+    out.extend_from_slice(parts.next().unwrap_or_default());
+    for part in parts {
+        out.extend_from_slice(version.as_bytes());
+        out.extend_from_slice(part);
+    }
+    out
+}
+
+/// Stands for the version of a commit that is not known yet. No JSON text has this byte.
+const HOLE: u8 = 0;
+
+/// What goes where the version of this commit belongs.
+#[derive(Clone, Copy)]
+enum CommitVersion {
+    Known(Version),
+    Hole,
+}
+
+fn write_with(
     data: Option<&Value>,
     errors: &[ServerError],
-    version: Option<Version>,
+    version: Option<CommitVersion>,
 ) -> Vec<u8> {
     let mut writer = Writer {
         out: Vec::with_capacity(128 + data.map_or(0, spliced_bytes)),
@@ -53,7 +90,7 @@ fn spliced_bytes(value: &Value) -> usize {
 
 struct Writer {
     out: Vec<u8>,
-    version: Option<Version>,
+    version: Option<CommitVersion>,
 }
 
 impl Writer {
@@ -68,7 +105,10 @@ impl Writer {
             Value::String(text) => write_string(&mut self.out, text),
             Value::Enum(name) => write_string(&mut self.out, name),
             Value::Binary(text) if *text == THIS_COMMIT => match self.version {
-                Some(version) => write_string(&mut self.out, &version.to_string()),
+                Some(CommitVersion::Known(version)) => {
+                    write_string(&mut self.out, &version.to_string());
+                }
+                Some(CommitVersion::Hole) => self.out.push(HOLE),
                 None => self.out.extend_from_slice(b"null"),
             },
             Value::Binary(text) => self.out.extend_from_slice(text),

@@ -13,6 +13,15 @@ use crate::key;
 #[derive(Clone, Debug)]
 pub(super) struct Json(pub(super) Bytes);
 
+impl Json {
+    /// The number 1.
+    pub(super) const fn one() -> Self {
+        Self(Bytes::from_static(ONE))
+    }
+}
+
+const ONE: &[u8] = b"1";
+
 /// Any JSON value: object, array, string, number, boolean or null (RFC 8259). Integers are exact up to 255 bytes; object members come back by name, in the order of their UTF-8 bytes.
 #[Scalar(
     name = "JSON",
@@ -29,6 +38,10 @@ impl ScalarType for Json {
     }
 
     fn to_value(&self) -> Value {
+        if self.0 == ONE {
+            // As a default it is printed in the schema, where bytes mean nothing.
+            return Value::Number(1.into());
+        }
         Value::Binary(self.0.clone())
     }
 }

@@ -1,7 +1,7 @@
 //! Executing a request: a query in one snapshot, a mutation in one transaction.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
 use async_graphql::{Response, ServerError, Variables};
@@ -9,12 +9,13 @@ use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
 use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select};
+use super::repeat::once_only;
 use super::request::Request;
-use super::response::{server_error, write};
+use super::response::{fill, server_error, write, write_committed, write_uncommitted};
 use super::rewrite::ready;
 use super::session::Session;
 use super::variables::coerce;
-use crate::database::Database;
+use crate::database::{Database, KeptAnswer, OnceOnly, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::REQUEST_TIME_MAX;
 use crate::store::{Outcome, Settled, Transaction};
@@ -56,6 +57,17 @@ struct Operation {
     document: Arc<ExecutableDocument>,
     name: Option<String>,
     variables: Variables,
+    once_only: Option<Arc<OnceOnly>>,
+}
+
+/// What one execution of a mutation came to.
+enum Mutated {
+    /// It was executed.
+    Now(Response),
+    /// It was executed and its answer is kept, but for the version.
+    Kept(Vec<u8>),
+    /// It took effect earlier, and this was the answer.
+    Earlier(KeptAnswer),
 }
 
 impl GraphQl {
@@ -74,7 +86,7 @@ impl GraphQl {
         let (operation, ty) = match self.0.prepare(request).await {
             Ok(prepared) => prepared,
             Err(Refusal::Error(error)) => return Answer::Refused(refusal(&error)),
-            Err(Refusal::Invalid(errors)) => return Answer::Refused(write(None, &errors, None)),
+            Err(Refusal::Invalid(errors)) => return Answer::Refused(write(None, &errors)),
         };
         match ty {
             OperationType::Query => Answer::Executed(self.0.query(operation).await),
@@ -104,10 +116,16 @@ impl GraphQl {
             Box::pin(async move { inner.mutate(operation, transaction).await })
         });
         match settled.await {
-            Ok(Settled::Committed(response, version)) => {
-                write(Some(&response.data), &[], Some(version))
-            }
-            Ok(Settled::Aborted(response)) => undone(&response.errors),
+            Ok(Settled::Committed(mutated, version)) => match mutated {
+                Mutated::Now(response) => write_committed(&response.data, version),
+                Mutated::Kept(answer) => fill(&answer, version),
+                Mutated::Earlier(kept) => fill(&kept.bytes, kept.version),
+            },
+            Ok(Settled::Aborted(Mutated::Earlier(kept))) => fill(&kept.bytes, kept.version),
+            Ok(Settled::Aborted(Mutated::Now(response))) => undone(&response.errors),
+            Ok(Settled::Aborted(Mutated::Kept(_))) => undone(&[server_error(&Error::internal(
+                "a kept answer was not committed",
+            ))]),
             Err(error) => undone(&[server_error(&error)]),
         }
     }
@@ -119,10 +137,15 @@ impl Inner {
         let selected = select(&document, request.operation_name.as_deref())?;
         let ty = selected.ty;
         let variables = coerce(&selected.variable_definitions, &request.variables)?;
+        let once_only = match ty {
+            OperationType::Mutation => once_only(&request).map(Arc::new),
+            OperationType::Query | OperationType::Subscription => None,
+        };
         let operation = Operation {
             document: ready(document, request.operation_name.as_deref(), &variables),
             name: request.operation_name,
             variables,
+            once_only,
         };
         Ok((operation, ty))
     }
@@ -137,25 +160,38 @@ impl Inner {
             return undone(&[server_error(&error)]);
         };
         log(&response.errors);
-        write(Some(&response.data), &response.errors, None)
+        write(Some(&response.data), &response.errors)
     }
 
     async fn mutate(
         &self,
         operation: Operation,
         transaction: Arc<dyn Transaction>,
-    ) -> Result<Outcome<Response>> {
+    ) -> Result<Outcome<Mutated>> {
+        let once_only = operation.once_only.clone();
+        if let Some(once_only) = &once_only {
+            let kept = kept_answer(&*transaction, once_only, SystemTime::now()).await?;
+            if let Some(kept) = kept {
+                return Ok(Outcome::Abort(Mutated::Earlier(kept)));
+            }
+        }
         let loads = Loads::default();
-        let session = Session::mutation(transaction, &loads);
+        let selected = select(&operation.document, operation.name.as_deref())?;
+        let several = selected.selection_set.node.items.len() > 1;
+        let session = Session::mutation(transaction.clone(), &loads, several);
         let response = Turns::new(self.execute(operation, session), loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());
         }
-        Ok(if response.errors.is_empty() {
-            Outcome::Commit(response)
-        } else {
-            Outcome::Abort(response)
-        })
+        if !response.errors.is_empty() {
+            return Ok(Outcome::Abort(Mutated::Now(response)));
+        }
+        let Some(once_only) = once_only else {
+            return Ok(Outcome::Commit(Mutated::Now(response)));
+        };
+        let answer = write_uncommitted(&response.data);
+        keep_answer(&*transaction, &once_only, &answer, SystemTime::now()).await?;
+        Ok(Outcome::Commit(Mutated::Kept(answer)))
     }
 
     async fn execute(&self, operation: Operation, session: Session) -> Response {
@@ -179,13 +215,13 @@ fn conflict(errors: &[ServerError]) -> Option<&Error> {
 fn refusal(error: &Error) -> Vec<u8> {
     let errors = [server_error(error)];
     log(&errors);
-    write(None, &errors, None)
+    write(None, &errors)
 }
 
 /// The response to an operation of which nothing holds.
 fn undone(errors: &[ServerError]) -> Vec<u8> {
     log(errors);
-    write(Some(&async_graphql::Value::Null), errors, None)
+    write(Some(&async_graphql::Value::Null), errors)
 }
 
 /// Tells the log what the client is not told.

@@ -11,8 +11,11 @@ use async_graphql::dataloader::{DataLoader, Loader};
 use tokio::sync::OnceCell;
 
 use super::batch::{Loads, NoDelay};
-use crate::database::{Answer, Database, DocumentKey, Want, load};
+use crate::database::{
+    Answer, Database, DocumentKey, Want, depend_on_version, load, version_before,
+};
 use crate::error::{Error, ErrorKind, Result};
+use crate::key::Version;
 use crate::limits::{ENTITIES_MAX, RESPONSE_BYTES_MAX};
 use crate::store::{Read, Transaction};
 
@@ -21,6 +24,10 @@ pub(super) struct Session {
     source: Source,
     loader: DataLoader<WantLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
+    /// The versions that documents had before this operation, of those that it has come to.
+    before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
+    /// Whether more than one field writes, so that a later one may ask what stood here before.
+    several: bool,
     carried: AtomicUsize,
     entities: AtomicUsize,
     asks: AtomicUsize,
@@ -50,20 +57,26 @@ impl Session {
     /// A session of a query operation.
     pub(super) fn query(database: &Database, loads: &Loads) -> Self {
         let source = Source::Snapshot(database.clone(), Arc::default());
-        Self::new(source, loads)
+        Self::new(source, loads, false)
     }
 
-    /// A session of a mutation operation.
-    pub(super) fn mutation(transaction: Arc<dyn Transaction>, loads: &Loads) -> Self {
-        Self::new(Source::Transaction(transaction), loads)
+    /// A session of a mutation operation of one field, or of several.
+    pub(super) fn mutation(
+        transaction: Arc<dyn Transaction>,
+        loads: &Loads,
+        several: bool,
+    ) -> Self {
+        Self::new(Source::Transaction(transaction), loads, several)
     }
 
-    fn new(source: Source, loads: &Loads) -> Self {
+    fn new(source: Source, loads: &Loads, several: bool) -> Self {
         let loader = WantLoader(source.clone());
         Self {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
             written: Mutex::default(),
+            before: Mutex::default(),
+            several,
             carried: AtomicUsize::new(0),
             entities: AtomicUsize::new(0),
             asks: AtomicUsize::new(0),
@@ -129,6 +142,59 @@ impl Session {
             "with this the response would carry more than {RESPONSE_BYTES_MAX} bytes of JSON, \
              which is the limit"
         )))
+    }
+
+    /// Checks that a document had the `expected` version before this operation, if one is expected.
+    /// To be called before the operation first writes the document: afterwards its version is not
+    /// known before the commit.
+    ///
+    /// # Errors
+    /// `VERSION_MISMATCH`: it had another, or none.
+    pub(super) async fn expect_version(
+        &self,
+        document: &Arc<DocumentKey>,
+        expected: Option<Version>,
+    ) -> Result<()> {
+        if expected.is_none() && !self.several {
+            return Ok(());
+        }
+        let transaction = self.transaction()?;
+        let known = self.before().get(document).copied();
+        let before = match known {
+            Some(before) => before,
+            None => {
+                let before = version_before(transaction, document).await?;
+                self.before().insert(document.clone(), before);
+                before
+            }
+        };
+        let Some(expected) = expected else {
+            return Ok(());
+        };
+        depend_on_version(transaction, document)?;
+        if before == Some(expected) {
+            return Ok(());
+        }
+        let DocumentKey { collection, id } = &**document;
+        let found = before.map_or_else(
+            || "has no version, or is not there".to_owned(),
+            |before| format!("has the version {before}"),
+        );
+        Err(Error::new(
+            ErrorKind::VersionMismatch,
+            format!("the document {id} in the collection {collection:?} {found}, not {expected}"),
+        ))
+    }
+
+    /// Notes that this operation has made a document, which had no version before.
+    pub(super) fn inserted(&self, document: &Arc<DocumentKey>) {
+        if self.several {
+            self.before().entry(document.clone()).or_insert(None);
+        }
+    }
+
+    fn before(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<DocumentKey>, Option<Version>>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that this operation has written a document.

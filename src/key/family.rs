@@ -14,13 +14,14 @@ const FORMAT: i64 = 0;
 const EXISTENCE: i64 = 1;
 const CATALOG: i64 = 2;
 const VERSION: i64 = 3;
+const ANSWER: i64 = 6;
+const ANSWER_EXPIRY: i64 = 7;
 const COMMIT: i64 = 8;
 /// The part of a collection's catalog that counts its documents.
 const COUNT: i64 = 0;
 
 /// One family of keys. All but [`Family::Document`] begin with null and so stand before every
-/// collection. The numbers 4 to 7 are kept for index entries, the change feed and the outcomes
-/// of operations.
+/// collection. The numbers 4 and 5 are kept for index entries and the change feed.
 #[derive(Clone, Copy, Debug)]
 pub enum Family<'a> {
     /// `(null, 0) → (format,)`: the format version of the store.
@@ -33,6 +34,12 @@ pub enum Family<'a> {
     Count(&'a str, u64),
     /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed it.
     Version(&'a str, &'a DocumentId),
+    /// `(null, 6, key, n)`: the answer kept for an operation that came with an idempotency key.
+    /// `n = 0 → (versionstamp, digest of the operation, expiry, bytes of the answer)`; the answer
+    /// follows in pieces, `n = 1, 2, … → (bytes,)`.
+    Answer(&'a str, u64),
+    /// `(null, 7, shard, expiry, key) → ()`: when that answer may go, in seconds since 1970.
+    AnswerExpiry(u64, u64, &'a str),
     /// `(null, 8, shard, expiry, token) → (versionstamp, try)`: the marker of a commit that may end
     /// unknown, of the try that took effect. It may be cleared at its expiry, in seconds since
     /// 1970.
@@ -67,6 +74,17 @@ impl Family<'_> {
                 append(&mut key, collection);
                 append_id(&mut key, id);
             }
+            Self::Answer(token, piece) => {
+                append_system(&mut key, ANSWER);
+                append(&mut key, token);
+                append(&mut key, piece);
+            }
+            Self::AnswerExpiry(shard, expiry, token) => {
+                append_system(&mut key, ANSWER_EXPIRY);
+                append(&mut key, shard);
+                append(&mut key, expiry);
+                append(&mut key, token);
+            }
             Self::Commit(shard, expiry, token) => {
                 append_commits(&mut key, *shard, *expiry);
                 append_piece(&mut key, &token[..]);
@@ -85,6 +103,37 @@ impl Family<'_> {
         let mut begin = Vec::new();
         append_system(&mut begin, CATALOG);
         ended(begin)
+    }
+
+    /// The keys of the answer kept for an idempotency key: from the first to past the last.
+    pub fn answer(token: &str) -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, ANSWER);
+        append(&mut begin, &token);
+        ended(begin)
+    }
+
+    /// The keys of one shard's answers that may go by `now`: from the first to past the last.
+    pub fn expired_answers(shard: u64, now: u64) -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, ANSWER_EXPIRY);
+        append(&mut begin, &shard);
+        let mut end = begin.clone();
+        append(&mut end, &now);
+        end.push(0xFF);
+        (begin, end)
+    }
+
+    /// The idempotency key in a key of [`Family::AnswerExpiry`].
+    pub fn expiring_answer(key: &[u8]) -> Option<String> {
+        let mut prefix = Vec::new();
+        append_system(&mut prefix, ANSWER_EXPIRY);
+        let (_, rest) = split_element(key.strip_prefix(&prefix[..])?)?;
+        let (_, rest) = split_element(rest)?;
+        match split_element(rest)? {
+            (Element::String(token), []) => Some(token.into_owned()),
+            _ => None,
+        }
     }
 
     /// The keys of all [`Family::Commit`] of a shard that expire before `expiry`: from the first to
@@ -201,6 +250,8 @@ mod tests {
             Family::Existence("D", &id),
             Family::Count("D", 15),
             Family::Version("D", &id),
+            Family::Answer("key", 0),
+            Family::AnswerExpiry(1, 1, "key"),
             Family::Commit(15, u64::MAX, &[0xFF; 16]),
         ] {
             assert!(

@@ -43,6 +43,28 @@ impl Leaves {
         Ok(packer.finish())
     }
 
+    /// What was read of a store, each key relative to the place that was read.
+    pub fn from_stored<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Self {
+        let mut leaves = Self::default();
+        for (key, value) in pairs {
+            leaves.push(key, value);
+        }
+        leaves
+    }
+
+    /// The one pair of a leaf, unless it is a string that has to be split.
+    pub fn from_leaf(leaf: &Leaf<'_>) -> Self {
+        let mut leaves = Self::default();
+        leaves.push(&[], &super::tuple::pack_leaf(leaf));
+        leaves
+    }
+
+    /// The value if it is one plain leaf.
+    pub fn as_leaf(&self) -> Option<&[u8]> {
+        let (key, value) = self.pair(*self.pairs.first()?);
+        (key.is_empty()).then_some(value)
+    }
+
     /// The pairs in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.pairs.iter().map(|pair| self.pair(*pair))
@@ -118,6 +140,18 @@ impl Leaves {
         }
         text.finish().expect("a packed document is well-formed");
         out
+    }
+
+    fn push(&mut self, key: &[u8], value: &[u8]) {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        self.key_bytes_max = self.key_bytes_max.max(key.len());
+        self.pairs.push(Pair {
+            begin,
+            key_bytes: u32::try_from(key.len()).unwrap_or(u32::MAX),
+            value_bytes: u32::try_from(value.len()).unwrap_or(u32::MAX),
+        });
     }
 
     fn pair(&self, pair: Pair) -> (&[u8], &[u8]) {

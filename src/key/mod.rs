@@ -11,4 +11,6 @@ pub use commit::CommitMarker;
 pub use family::{Family, Version};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};
-pub use tuple::{append_place, append_segment, decode_leaf, hex, pack_leaf, tuple_text};
+pub use tuple::{
+    append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf, tuple_text,
+};

@@ -9,7 +9,7 @@ use foundationdb_tuple::{
 use num_bigint::{BigInt, Sign};
 
 use crate::document::id::DocumentId;
-use crate::document::leaf::Leaf;
+use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, SegmentRef};
 
 /// The type code of a string.
@@ -78,6 +78,18 @@ pub fn append_place(key: &mut Vec<u8>, place: &Place) {
     for segment in &place.0 {
         append_segment(key, segment.as_ref());
     }
+}
+
+/// The key of the empty marker of the container whose packed key this is, and its value.
+pub fn empty_marker(container: &[u8], kind: Kind) -> (Vec<u8>, [u8; 1]) {
+    let marker = if kind == Kind::Array {
+        EMPTY_ARRAY
+    } else {
+        EMPTY_OBJECT
+    };
+    let mut key = container.to_vec();
+    append(&mut key, &marker);
+    (key, [0])
 }
 
 pub(super) fn append_id(key: &mut Vec<u8>, id: &DocumentId) {

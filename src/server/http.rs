@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Request};
-use crate::limits::BODY_TIME_MAX;
+use crate::limits::{BODY_TIME_MAX, IDEMPOTENCY_KEY_BYTES_MAX};
 
 /// What `/graphql` needs to answer.
 #[derive(Clone)]
@@ -72,13 +72,48 @@ pub(super) async fn by_post(
             GraphQl::refuse(&error),
         );
     }
+    let idempotency_key = match idempotency_key(request.headers()) {
+        Ok(key) => key,
+        Err(error) => return refused(media, &error),
+    };
     let body = match body(request, endpoint.body_bytes_max).await {
         Ok(body) => body,
         Err(error) => return refused(media, &error),
     };
     match Request::from_json(&body) {
-        Ok(request) => endpoint.answer(media, request, Methods::All).await,
+        Ok(request) => {
+            let request = Request {
+                idempotency_key,
+                ..request
+            };
+            endpoint.answer(media, request, Methods::All).await
+        }
         Err(error) => refused(media, &error),
+    }
+}
+
+/// The key of the header `Idempotency-Key`, with or without the quotes that its draft standard
+/// has around it.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let mut given = headers.get_all("idempotency-key").iter();
+    let Some(value) = given.next() else {
+        return Ok(None);
+    };
+    let text = value.to_str().ok().filter(|_| given.next().is_none());
+    let key = text.map(str::trim).map(|text| {
+        let quoted = text.strip_prefix('"');
+        quoted
+            .and_then(|text| text.strip_suffix('"'))
+            .unwrap_or(text)
+    });
+    match key {
+        Some(key) if !key.is_empty() && key.len() <= IDEMPOTENCY_KEY_BYTES_MAX => {
+            Ok(Some(key.to_owned()))
+        }
+        _ => Err(Error::bad_input(format!(
+            "the header Idempotency-Key must be one text of 1 to {IDEMPOTENCY_KEY_BYTES_MAX} \
+             visible ASCII characters"
+        ))),
     }
 }
 

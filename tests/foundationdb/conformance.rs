@@ -19,6 +19,8 @@ macro_rules! on_every_engine {
 
 #[path = "../store_conformance/concurrency.rs"]
 mod concurrency;
+#[path = "../store_conformance/doubt.rs"]
+mod doubt;
 #[expect(dead_code, reason = "the engines that need no cluster")]
 #[path = "../store_conformance/engines.rs"]
 mod engines;
@@ -38,6 +40,7 @@ mod writing;
 pub(crate) fn suite() -> Vec<Case> {
     [
         concurrency::suite(),
+        doubt::suite(),
         model::suite(),
         reading::suite(),
         retry::suite(),

@@ -10,6 +10,8 @@ use super::shared::empty_store;
 
 #[path = "../graphql/bounds.rs"]
 mod bounds;
+#[path = "../graphql/changing.rs"]
+mod changing;
 #[path = "../graphql/children.rs"]
 mod children;
 #[path = "../graphql/counting.rs"]
@@ -26,6 +28,8 @@ mod operations;
 mod reading;
 #[path = "../graphql/snapshot.rs"]
 mod snapshot;
+#[path = "../graphql/suites.rs"]
+mod suites;
 #[path = "../graphql/support.rs"]
 pub(crate) mod support;
 #[path = "../graphql/variables.rs"]
@@ -36,6 +40,7 @@ mod writing;
 pub(crate) fn suite() -> Vec<Case> {
     [
         bounds::suite(),
+        changing::suite(),
         children::suite(),
         counting::suite(),
         entities::suite(),
@@ -44,6 +49,7 @@ pub(crate) fn suite() -> Vec<Case> {
         operations::suite(),
         reading::suite(),
         snapshot::suite(),
+        suites::suite(),
         variables::suite(),
         writing::suite(),
     ]

@@ -29,6 +29,7 @@ macro_rules! cases {
 }
 
 mod bounds;
+mod changing;
 mod children;
 mod counting;
 mod entities;
@@ -38,6 +39,7 @@ mod operations;
 mod reading;
 mod schema;
 mod snapshot;
+mod suites;
 mod support;
 mod variables;
 mod writing;

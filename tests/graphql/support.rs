@@ -6,9 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::Bytes;
-use phyllo::database::Database;
+use futures::future::BoxFuture;
+use phyllo::database::{Database, DocumentKey};
+use phyllo::document::id::DocumentId;
+use phyllo::document::leaf::Leaf;
+use phyllo::document::path::Path;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
-use phyllo::store::{Observed, Operations, Store};
+use phyllo::key::pack_leaf;
+use phyllo::store::{Observed, Operations, Outcome, Settled, Store, Transaction};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -110,6 +115,28 @@ impl Client {
             .ask(query, format!(r#"{{"id":{id},"d":{document}}}"#))
             .await;
         assert_eq!(response, json!({"data": {"insertDocument": {"id": id}}}));
+    }
+
+    /// Stores pairs under an integer id as another program would: each a path, as a JSON list, and
+    /// a number in decimal.
+    pub(crate) async fn plant(&self, id: i64, pairs: &[(Value, &str)]) {
+        let document = DocumentKey::new("D", DocumentId::Integer(id)).expect("short");
+        let pairs = pairs.iter().map(|(path, number)| {
+            let path = Path::parse(&path.to_string()).expect("a path");
+            let place = path.places().remove(0);
+            let leaf = Leaf::number(number).expect("a number");
+            (document.place(&place).expect("short"), pack_leaf(&leaf))
+        });
+        let pairs: Vec<_> = pairs.collect();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let write = move |transaction: Arc<dyn Transaction>| {
+            for (key, value) in &pairs {
+                transaction.set(key, value);
+            }
+            Box::pin(std::future::ready(Ok(Outcome::Commit(())))) as BoxFuture<'static, _>
+        };
+        let planted = self.database.transact(deadline, write).await;
+        assert!(matches!(planted, Ok(Settled::Committed((), _))));
     }
 
     /// The JSON text of a document, as it stands in the response.

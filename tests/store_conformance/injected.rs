@@ -13,6 +13,8 @@ use phyllo::store::{Batch, CommitError, RangeRead, Read, Store, StoreLimits, Tra
 pub(crate) enum Fault {
     /// Commits have no effect and fail in this way.
     Commit(ErrorKind),
+    /// Commits end unknown, and take effect or not.
+    CommitUnknown { takes_effect: bool },
     /// Single reads fail in this way.
     Get(ErrorKind),
     /// Transactions do not begin.
@@ -63,6 +65,10 @@ impl Store for Injected {
 
     fn limits(&self) -> StoreLimits {
         self.inner.limits()
+    }
+
+    fn commits_can_end_unknown(&self) -> bool {
+        matches!(self.fault, Fault::CommitUnknown { .. }) || self.inner.commits_can_end_unknown()
     }
 
     async fn ready(&self) -> Result<()> {
@@ -137,6 +143,14 @@ impl Transaction for InjectedTransaction {
             Fault::Commit(kind) if strikes(&self.remaining) => {
                 self.inner.abort().await?;
                 Err(Error::new(kind, "injected").into())
+            }
+            Fault::CommitUnknown { takes_effect } if strikes(&self.remaining) => {
+                if takes_effect {
+                    self.inner.commit().await?;
+                } else {
+                    self.inner.abort().await?;
+                }
+                Err(CommitError::Unknown(Error::unavailable("injected", "")))
             }
             _ => self.inner.commit().await,
         }

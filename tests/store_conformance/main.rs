@@ -27,6 +27,7 @@ macro_rules! on_every_engine {
 
 mod concurrency;
 mod counted;
+mod doubt;
 mod engines;
 mod injected;
 mod model;

@@ -1,0 +1,168 @@
+//! Answers kept for operations that clients may send again.
+
+use std::borrow::Cow;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use foundationdb_tuple::{Bytes, Versionstamp, pack, unpack};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Family, Version, hex};
+use crate::limits::{
+    KEPT_ANSWER_BYTES_MAX, KEPT_ANSWER_SHARDS, KEPT_ANSWER_TIME, KEPT_ANSWERS_CLEARED_AT_ONCE,
+    PIECE_BYTES,
+};
+use crate::store::{RangeRead, Transaction};
+
+/// An operation that takes effect once, however often it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnceOnly {
+    /// The key that the client gave it.
+    pub key: String,
+    /// What tells it from every other operation.
+    pub digest: [u8; 32],
+}
+
+/// The answer to an operation that took effect earlier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// The commit that it took effect with.
+    pub version: Version,
+    /// The answer.
+    pub bytes: Vec<u8>,
+}
+
+/// The stamp, the digest, the expiry in seconds since 1970, the bytes of the answer.
+type Head<'h> = (Versionstamp, Bytes<'h>, i64, i64);
+
+/// The answer to this operation if it took effect within [`KEPT_ANSWER_TIME`].
+///
+/// # Errors
+/// `BAD_USER_INPUT`: another operation had this key. What the store fails with.
+pub async fn kept_answer(
+    transaction: &dyn Transaction,
+    operation: &OnceOnly,
+    now: SystemTime,
+) -> Result<Option<KeptAnswer>> {
+    let head_key = Family::Answer(&operation.key, 0).key()?;
+    let Some(head) = transaction.get(&head_key).await? else {
+        return Ok(None);
+    };
+    let damaged = || Error::internal(format!("no kept answer: the key {}", hex(&head_key)));
+    let (stamp, Bytes(digest), expiry, length): Head<'_> = unpack(&head).map_err(|_| damaged())?;
+    if expiry <= seconds(now) {
+        return Ok(None);
+    }
+    if *digest != operation.digest[..] {
+        return Err(Error::bad_input(
+            "another operation was sent with this Idempotency-Key: the same key goes with the \
+             same query, operation name and variables only",
+        ));
+    }
+    let stamp: &[u8; 12] = stamp.as_bytes();
+    let version = stamp[..10].try_into().map_err(|_| damaged())?;
+    let (_, end) = Family::answer(&operation.key);
+    let mut begin = [&head_key[..], &[0]].concat();
+    let mut bytes = Vec::new();
+    loop {
+        let batch = transaction.range(RangeRead::new(&begin, &end)).await?;
+        for (_, value) in batch.pairs.iter() {
+            let (Bytes(piece),) = unpack(value).map_err(|_| damaged())?;
+            bytes.extend_from_slice(&piece);
+        }
+        match batch.pairs.last() {
+            Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
+            _ => break,
+        }
+    }
+    if i64::try_from(bytes.len()) != Ok(length) {
+        return Err(damaged());
+    }
+    Ok(Some(KeptAnswer {
+        version: Version(version),
+        bytes,
+    }))
+}
+
+/// Keeps the answer to an operation that takes effect with this transaction, and clears a few
+/// answers that are past their time.
+///
+/// # Errors
+/// `TOO_LARGE`: the answer is longer than [`KEPT_ANSWER_BYTES_MAX`]. What the store fails with.
+pub async fn keep_answer(
+    transaction: &dyn Transaction,
+    operation: &OnceOnly,
+    answer: &[u8],
+    now: SystemTime,
+) -> Result<()> {
+    let OnceOnly { key, digest } = operation;
+    if answer.len() > KEPT_ANSWER_BYTES_MAX {
+        return Err(Error::new(
+            ErrorKind::TooLarge,
+            format!(
+                "the answer takes {} bytes; with an Idempotency-Key it is kept, and the limit is \
+                 {KEPT_ANSWER_BYTES_MAX} bytes: select less of what was written",
+                answer.len()
+            ),
+        ));
+    }
+    clear_expired(transaction, now).await?;
+    // An answer past its time may still stand here.
+    let (begin, end) = Family::answer(key);
+    transaction.clear_range(&begin, &end);
+    let expiry = seconds(now + KEPT_ANSWER_TIME);
+    let head: Head<'_> = (
+        Versionstamp::incomplete(0),
+        Bytes(Cow::Borrowed(digest)),
+        expiry,
+        i64::try_from(answer.len()).unwrap_or(i64::MAX),
+    );
+    let mut head = pack(&head);
+    // What packs an incomplete stamp ends with where it stands, for FoundationDB's client.
+    head.truncate(head.len() - size_of::<u32>());
+    let head_key = Family::Answer(key, 0).key()?;
+    transaction.set_versionstamped_value(&head_key, &head, Version::VALUE_PREFIX.len());
+    for (number, piece) in (1..).zip(answer.chunks(PIECE_BYTES)) {
+        let piece = pack(&(Bytes(Cow::Borrowed(piece)),));
+        transaction.set(&Family::Answer(key, number).key()?, &piece);
+    }
+    let expiry = u64::try_from(expiry).unwrap_or_default();
+    transaction.set(
+        &Family::AnswerExpiry(shard(digest), expiry, key).key()?,
+        &[],
+    );
+    Ok(())
+}
+
+async fn clear_expired(transaction: &dyn Transaction, now: SystemTime) -> Result<()> {
+    let shard = rand::random_range(0..KEPT_ANSWER_SHARDS);
+    let now = seconds(now);
+    let (begin, end) = Family::expired_answers(shard, u64::try_from(now).unwrap_or_default());
+    let range = RangeRead::new(&begin, &end).at_most(KEPT_ANSWERS_CLEARED_AT_ONCE);
+    let expired = transaction.without_conflict().range(range).await?;
+    for (expiry_key, _) in expired.pairs.iter() {
+        transaction.clear(expiry_key);
+        let Some(key) = Family::expiring_answer(expiry_key) else {
+            continue;
+        };
+        // Its key may be in use again, with a later time: then it stays.
+        let head_key = Family::Answer(&key, 0).key()?;
+        let head = transaction.get(&head_key).await?;
+        let still_expired = head.is_some_and(|head| {
+            unpack::<Head<'_>>(&head).is_ok_and(|(_, _, expiry, _)| expiry <= now)
+        });
+        if still_expired {
+            let (begin, end) = Family::answer(&key);
+            transaction.clear_range(&begin, &end);
+        }
+    }
+    Ok(())
+}
+
+fn shard(digest: &[u8; 32]) -> u64 {
+    u64::from(digest[0]) % KEPT_ANSWER_SHARDS
+}
+
+fn seconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

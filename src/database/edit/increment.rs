@@ -1,0 +1,50 @@
+//! Adding to a number.
+
+use std::sync::Arc;
+
+use super::super::DocumentKey;
+use super::Editor;
+use super::locate::{Spot, Target};
+use crate::document::leaf::Leaf;
+use crate::document::number::sum;
+use crate::document::path::Path;
+use crate::error::{Error, Result};
+use crate::key::{Leaves, decode_leaf};
+use crate::store::Transaction;
+
+/// Adds `by` to the number at a place; where nothing stands, puts `by` there. Whether that changed
+/// anything.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: what stands there is no number, or the sum is past the range of binary64.
+/// `TOO_LARGE`: the sum is an integer past the limit. `NOT_FOUND`, `INVALID_PATH`: as
+/// [`replace`](super::replace). What the store fails with.
+pub async fn increment(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    by: &Leaf<'_>,
+) -> Result<bool> {
+    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    match target {
+        Target::Present(spot) => {
+            let sum = sum(&number(&spot)?, by)?;
+            editor.overwrite(&spot, &Leaves::from_leaf(&sum)).await?;
+        }
+        Target::Vacant(spot) => editor.put_new(&spot, &Leaves::from_leaf(by))?,
+        Target::Orphan => return Err(editor.no_parent(path)),
+        Target::Unfit(error) => return Err(error),
+    }
+    editor.finish()
+}
+
+fn number(spot: &Spot) -> Result<Leaf<'_>> {
+    let leaf = spot.leaf().and_then(decode_leaf);
+    match leaf {
+        Some(leaf @ (Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_))) => Ok(leaf),
+        _ => Err(Error::bad_input(format!(
+            "what stands at {:?} is no number",
+            spot.place.to_string()
+        ))),
+    }
+}

@@ -1,0 +1,205 @@
+//! Merging: JSON Merge Patch (RFC 7396) over leaves.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, try_join_all};
+
+use super::super::DocumentKey;
+use super::Editor;
+use super::locate::{Parent, Spot, Target, no_container, spot};
+use crate::document::leaf::{Kind, abridged};
+use crate::document::merge::MergePatch;
+use crate::document::path::{Path, Place, Segment, Token};
+use crate::error::{Error, Result};
+use crate::key::Leaves;
+use crate::store::{Pairs, Transaction};
+
+/// Applies a merge patch at a place; creates the document, and members of objects on the way. A
+/// patch that removes puts null there. Whether that changed anything.
+///
+/// # Errors
+/// `INVALID_PATH`: the way leads through a scalar, or through an element that is not there.
+/// `BAD_USER_INPUT`, `TOO_LARGE`: a value of the patch cannot be stored. What the store fails with.
+pub async fn merge(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    patch: &MergePatch<'_>,
+) -> Result<bool> {
+    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    match target {
+        Target::Present(spot) => match patch {
+            MergePatch::Members(_) => editor.merge_at(spot, patch).await?,
+            _ => editor.overwrite(&spot, &alone(patch)?).await?,
+        },
+        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch)?)?,
+        Target::Orphan => {
+            let spot = editor.make_way(path).await?;
+            editor.put_new(&spot, &alone(patch)?)?;
+        }
+        Target::Unfit(error) => return Err(error),
+    }
+    editor.finish()
+}
+
+/// The leaves of what a patch makes of nothing.
+fn alone(patch: &MergePatch<'_>) -> Result<Leaves> {
+    Leaves::from_json(&patch.alone().unwrap_or("null".into()))
+}
+
+/// What stands at the places that a merge patch speaks of.
+type Spots = HashMap<Place, Spot>;
+
+impl Editor<'_> {
+    /// The place of a member of objects that are not there yet: they are as soon as it is.
+    async fn make_way(&self, path: &Path) -> Result<Spot> {
+        let mut missing: Vec<Token> = Vec::new();
+        let mut above = path.clone();
+        loop {
+            let Some((parent, last)) = above.split_last() else {
+                return Err(Error::internal("nothing is above the whole document"));
+            };
+            missing.push(last.clone());
+            match self.locate(&parent).await? {
+                Target::Orphan => above = parent,
+                Target::Vacant(spot) => return self.inside(spot, &missing),
+                Target::Present(spot) => return Err(no_container(&spot.place)),
+                Target::Unfit(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A place further down inside a new member; `missing` comes from the last token up.
+    fn inside(&self, outermost: Spot, missing: &[Token]) -> Result<Spot> {
+        let not_there = |element: &str| {
+            Error::invalid_path(format!(
+                "there is no element {:?}: an index on the way must exist",
+                abridged(element)
+            ))
+        };
+        let mut place = outermost.place.clone();
+        if outermost.element().is_some() {
+            return Err(not_there(&place.to_string()));
+        }
+        for token in missing.iter().rev() {
+            let name = token.as_key();
+            let name = name.ok_or_else(|| not_there(&format!("{place}/{token}")))?;
+            place = place.child(Segment::Key(name.into_owned()));
+        }
+        let key = self.document.place(&place)?;
+        Ok(Spot {
+            place,
+            key,
+            ..outermost
+        })
+    }
+
+    /// Merges into what stands somewhere: all that the patch speaks of is looked at in one round.
+    async fn merge_at(&mut self, at: Spot, patch: &MergePatch<'_>) -> Result<()> {
+        let mut asked = Vec::new();
+        self.places(&at.place, patch, &mut asked)?;
+        let read = self.transaction;
+        let spots = asked.into_iter().map(|(place, key)| spot(read, place, key));
+        let spots = try_join_all(spots).await?;
+        let spots: Spots = spots
+            .into_iter()
+            .map(|spot| (spot.place.clone(), spot))
+            .collect();
+        self.merge_object(at, patch, &spots).await
+    }
+
+    /// The members that a patch speaks of, below a place.
+    fn places(
+        &self,
+        place: &Place,
+        patch: &MergePatch<'_>,
+        asked: &mut Vec<(Place, Vec<u8>)>,
+    ) -> Result<()> {
+        let MergePatch::Members(members) = patch else {
+            return Ok(());
+        };
+        for (name, member) in members {
+            let place = place.child(Segment::Key(name.to_string()));
+            match self.document.place(&place) {
+                Ok(key) => {
+                    self.places(&place, member, asked)?;
+                    asked.push((place, key));
+                }
+                // Nothing can stand there, so there is nothing to remove.
+                Err(_) if matches!(member, MergePatch::Remove) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_object<'a>(
+        &'a mut self,
+        at: Spot,
+        patch: &'a MergePatch<'_>,
+        spots: &'a Spots,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let MergePatch::Members(members) = patch else {
+                return Ok(());
+            };
+            if at.kind()? != Some(Kind::Object) {
+                return self.overwrite(&at, &alone(patch)?).await;
+            }
+            let mut removed = false;
+            let mut left = false;
+            for (name, member) in members {
+                let place = at.place.child(Segment::Key(name.to_string()));
+                let Some(spot) = spots.get(&place) else {
+                    continue;
+                };
+                let present = !spot.first.is_empty();
+                match member {
+                    MergePatch::Remove if present => {
+                        self.clear_place(&spot.key);
+                        removed = true;
+                    }
+                    MergePatch::Remove => {}
+                    MergePatch::Members(_) if present => {
+                        self.merge_object(spot.clone(), member, spots).await?;
+                        left = true;
+                    }
+                    MergePatch::Put(text) if present => {
+                        self.overwrite(spot, &Leaves::from_json(text)?).await?;
+                        left = true;
+                    }
+                    MergePatch::Members(_) | MergePatch::Put(_) => {
+                        let spot = new_member(&at, spot)?;
+                        self.put_new(&spot, &alone(member)?)?;
+                        left = true;
+                    }
+                }
+            }
+            if removed && !left {
+                self.mark_if_empty(&at.key).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The place of a new member of an object that is there.
+fn new_member(object: &Spot, member: &Spot) -> Result<Spot> {
+    let (first, _) = object
+        .first
+        .first()
+        .ok_or_else(|| Error::internal("an object without a pair"))?;
+    let (marker, _) = crate::key::empty_marker(&object.key, Kind::Object);
+    Ok(Spot {
+        place: member.place.clone(),
+        key: member.key.clone(),
+        first: Pairs::default(),
+        parent: Some(Parent {
+            key: object.key.clone(),
+            kind: Kind::Object,
+            empty: first == marker,
+            evidence: None,
+        }),
+    })
+}

@@ -1,0 +1,305 @@
+//! Changing one document, leaf by leaf, in a transaction.
+//!
+//! # What conflicts with what
+//! Two transactions conflict if one has written what the other has read. So each change reads
+//! under conflict exactly what its outcome depends on:
+//!
+//! * what stands at its own place, and all that it renumbers;
+//! * where it adds a member or an element: that its parent still is what it was. Whoever removes
+//!   or replaces the value at a place clears the whole range of that place, so it is enough to
+//!   look at an end of that range where no key ever stands ([`Editor::depend_on`]); a patch of a
+//!   leaf, or of one further down, does not touch it;
+//! * the document's existence, which only creation, adoption and deletion write.
+//!
+//! Patches of different leaves of one document, and additions of different members to one object,
+//! therefore go through side by side.
+
+mod increment;
+mod locate;
+mod merge;
+mod overwrite;
+mod patch;
+mod renumber;
+
+use std::sync::Arc;
+
+use futures::future::try_join;
+
+use super::read::version;
+use super::{DocumentKey, catalog, end_of};
+use crate::document::leaf::Kind;
+use crate::document::path::{Path, Place, Segment};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
+use crate::store::{RangeRead, Transaction};
+use locate::{Spot, Target};
+
+pub use increment::increment;
+pub use merge::merge;
+pub use patch::patch;
+
+/// A change of one document in a transaction. Begin it, change, [`finish`](Self::finish) it.
+pub(super) struct Editor<'t> {
+    transaction: &'t dyn Transaction,
+    document: Arc<DocumentKey>,
+    prefix: Vec<u8>,
+    /// The catalog knows the document.
+    entered: bool,
+    changed: bool,
+}
+
+impl<'t> Editor<'t> {
+    /// Begins to change a document, which need not exist, at `path`.
+    async fn begin(
+        transaction: &'t dyn Transaction,
+        document: &Arc<DocumentKey>,
+        path: &Path,
+    ) -> Result<(Self, Target)> {
+        let mut editor = Self {
+            transaction,
+            document: document.clone(),
+            prefix: document.place(&Place::default())?,
+            entered: false,
+            changed: false,
+        };
+        let existence = Family::Existence(&document.collection, &document.id).key()?;
+        let (entered, target) = try_join(transaction.get(&existence), editor.locate(path)).await?;
+        editor.entered = entered.is_some();
+        Ok((editor, target))
+    }
+
+    /// Enters the document into the catalog if it is not, and stamps it with this commit if
+    /// anything was changed. Whether it was.
+    fn finish(self) -> Result<bool> {
+        if self.changed {
+            if !self.entered {
+                enter(self.transaction, &self.document)?;
+            }
+            write_version(self.transaction, &self.document)?;
+        }
+        Ok(self.changed)
+    }
+
+    /// Puts a value where nothing stands.
+    fn put_new(&mut self, spot: &Spot, leaves: &Leaves) -> Result<()> {
+        leaves.check_keys(spot.key.len())?;
+        let end = end_of(&spot.key);
+        self.transaction.add_read_conflict(&spot.key, &end);
+        if let Some(parent) = &spot.parent {
+            self.depend_on(parent.evidence.as_deref().unwrap_or(&parent.key));
+            // Also of a parent that has members: whoever removes the last of them writes it.
+            let (marker, _) = empty_marker(&parent.key, parent.kind);
+            let behind = [&marker[..], &[0]].concat();
+            self.transaction.add_read_conflict(&marker, &behind);
+            if parent.empty {
+                self.transaction.clear(&marker);
+            }
+        }
+        write_leaves(self.transaction, &spot.key, leaves);
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Removes what stands at a place other than the whole document.
+    async fn remove(&mut self, spot: &Spot) -> Result<()> {
+        let (parent, segment) = self.parent_of(&spot.place)?;
+        match segment {
+            Segment::Index(index) => self.remove_element(&parent, index).await,
+            Segment::Key(_) => {
+                self.clear_place(&spot.key);
+                self.mark_if_empty(&parent).await
+            }
+        }
+    }
+
+    /// Clears a place and all that is below it.
+    fn clear_place(&mut self, key: &[u8]) {
+        self.transaction.clear_range(key, &end_of(key));
+        self.changed = true;
+    }
+
+    /// Writes the marker of an empty object where no member is left.
+    async fn mark_if_empty(&mut self, object: &[u8]) -> Result<()> {
+        let end = end_of(object);
+        let left = self
+            .transaction
+            .without_conflict()
+            .range(RangeRead::new(object, &end).at_most(1))
+            .await?;
+        if let Some((key, _)) = left.pairs.first() {
+            self.depend_on(&child_key(object, key));
+        } else {
+            self.transaction.add_read_conflict(object, &end);
+            let (marker, value) = empty_marker(object, Kind::Object);
+            self.transaction.set(&marker, &value);
+        }
+        Ok(())
+    }
+
+    /// Makes the transaction conflict with whatever removes the value at a place or replaces it
+    /// as a whole, and with nothing that is changed below.
+    fn depend_on(&self, key: &[u8]) {
+        // No tuple goes on with 0xFE, so no pair ever stands here.
+        let phantom = [key, &[0xFE]].concat();
+        self.transaction.add_read_conflict(&phantom, &end_of(key));
+    }
+
+    fn parent_of(&self, place: &Place) -> Result<(Vec<u8>, Segment)> {
+        let (last, above) = place
+            .0
+            .split_last()
+            .ok_or_else(|| Error::internal("the whole document was taken for a part of one"))?;
+        Ok((self.document.place(&Place(above.to_vec()))?, last.clone()))
+    }
+
+    fn nothing_at(&self, path: &Path) -> Error {
+        let DocumentKey { collection, id } = &*self.document;
+        let place = match path.to_string() {
+            root if root.is_empty() => String::new(),
+            pointer => format!(
+                " at {:?} of the document",
+                crate::document::leaf::abridged(&pointer)
+            ),
+        };
+        Error::new(
+            ErrorKind::NotFound,
+            format!("nothing is stored{place} under the id {id} in the collection {collection:?}"),
+        )
+    }
+}
+
+/// The key of the member or element of a container that a key belongs to.
+fn child_key(container: &[u8], key: &[u8]) -> Vec<u8> {
+    match crate::key::step(&key[container.len()..]) {
+        Some((_, bytes)) => key[..container.len() + bytes].to_vec(),
+        None => key.to_vec(),
+    }
+}
+
+/// Puts a document, or a part of one, in the place of whatever stands there. Whether that changed
+/// anything.
+///
+/// # Errors
+/// `NOT_FOUND`: the place has no parent. `INVALID_PATH`: the parent cannot have such a member or
+/// element. `TOO_LARGE`: a key passes the limit. What the store fails with.
+pub async fn replace(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    leaves: &Leaves,
+) -> Result<bool> {
+    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    match target {
+        Target::Present(spot) => editor.overwrite(&spot, leaves).await?,
+        Target::Vacant(spot) => editor.put_new(&spot, leaves)?,
+        Target::Orphan => return Err(editor.no_parent(path)),
+        Target::Unfit(error) => return Err(error),
+    }
+    editor.finish()
+}
+
+/// Removes what stands at a place, or the whole document. Whether anything stood there.
+///
+/// # Errors
+/// What the store fails with.
+pub async fn delete(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+) -> Result<bool> {
+    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    match target {
+        Target::Present(spot) if !spot.place.0.is_empty() => {
+            editor.remove(&spot).await?;
+            editor.finish()
+        }
+        Target::Present(_) => {
+            editor.delete_document()?;
+            Ok(true)
+        }
+        // An entry of the catalog without a document is damage, which this repairs.
+        Target::Vacant(_) if editor.entered && path.tokens().is_empty() => {
+            editor.delete_document()?;
+            Ok(true)
+        }
+        Target::Vacant(_) | Target::Orphan | Target::Unfit(_) => Ok(false),
+    }
+}
+
+impl Editor<'_> {
+    fn delete_document(&mut self) -> Result<()> {
+        self.clear_place(&self.prefix.clone());
+        let DocumentKey { collection, id } = &*self.document;
+        if self.entered {
+            let existence = Family::Existence(collection, id).key()?;
+            self.transaction.clear(&existence);
+            catalog::add_to_count(self.transaction, collection, -1)?;
+        }
+        self.transaction
+            .clear(&Family::Version(collection, id).key()?);
+        Ok(())
+    }
+
+    fn no_parent(&self, path: &Path) -> Error {
+        match path.split_last() {
+            Some((parent, _)) => self.nothing_at(&parent),
+            None => self.nothing_at(path),
+        }
+    }
+}
+
+/// The commit that last changed a document, read so that a transaction depends on it only where
+/// [`depend_on_version`] says so.
+///
+/// # Errors
+/// What the store fails with.
+pub async fn version_before(
+    transaction: &dyn Transaction,
+    document: &DocumentKey,
+) -> Result<Option<Version>> {
+    version(transaction.without_conflict(), document).await
+}
+
+/// Makes the transaction conflict with every other change of a document.
+///
+/// # Errors
+/// `TOO_LARGE`: its key passes the limit.
+pub fn depend_on_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
+    let key = Family::Version(&document.collection, &document.id).key()?;
+    transaction.add_read_conflict(&key, &[&key[..], &[0]].concat());
+    Ok(())
+}
+
+/// Enters a document into the catalog.
+pub(super) fn enter(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
+    let existence = Family::Existence(&document.collection, &document.id).key()?;
+    transaction.set(&existence, &[]);
+    catalog::add_to_count(transaction, &document.collection, 1)
+}
+
+/// Writes the pairs of a value where nothing stands, under one write conflict range.
+pub(super) fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], leaves: &Leaves) {
+    transaction.add_write_conflict(prefix, &end_of(prefix));
+    transaction.without_write_conflicts(true);
+    let mut key = prefix.to_vec();
+    for (relative, value) in leaves.iter() {
+        key.truncate(prefix.len());
+        key.extend_from_slice(relative);
+        transaction.set(&key, value);
+    }
+    transaction.without_write_conflicts(false);
+}
+
+pub(super) fn write_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
+    let key = Family::Version(&document.collection, &document.id).key()?;
+    let value = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
+    transaction.set_versionstamped_value(&key, &value, Version::VALUE_PREFIX.len());
+    Ok(())
+}
+
+/// The key of a member or an element.
+fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
+    let mut key = key.to_vec();
+    append_segment(&mut key, segment.as_ref());
+    key
+}

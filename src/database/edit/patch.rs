@@ -1,0 +1,168 @@
+//! Applying a JSON Patch (RFC 6902), one operation after another.
+
+use std::sync::Arc;
+
+use super::super::{DocumentKey, end_of};
+use super::Editor;
+use super::locate::{Spot, Target};
+use crate::document::number::equal;
+use crate::document::patch::{PatchOperation, numbered};
+use crate::document::path::Path;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Leaves, decode_leaf};
+use crate::store::{RangeRead, Transaction};
+
+/// Applies all operations of a patch at a place. Whether that changed anything.
+///
+/// # Errors
+/// Each but the first names the operation by its number, from 0. `NOT_FOUND`: nothing stands at
+/// `path`, or where an operation starts from. `TEST_FAILED`: a `test` does not hold.
+/// `INVALID_PATH`: the parent cannot have such a member or element. `BAD_USER_INPUT`: the part as a
+/// whole is to be removed, or moved into itself. `TOO_LARGE`: a value cannot be stored. What the
+/// store fails with.
+pub async fn patch(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    operations: &[PatchOperation<'_>],
+) -> Result<bool> {
+    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    let base = match target {
+        Target::Present(spot) => Path::from(&spot.place),
+        _ => return Err(editor.nothing_at(path)),
+    };
+    for (number, operation) in operations.iter().enumerate() {
+        let applied = editor.apply(&base, operation).await;
+        applied.map_err(|error| numbered(number, error.at(operation)))?;
+    }
+    editor.finish()
+}
+
+impl Editor<'_> {
+    async fn apply(&mut self, base: &Path, operation: &PatchOperation<'_>) -> Result<()> {
+        match operation {
+            PatchOperation::Add(path, value) => {
+                let leaves = Leaves::from_json(value)?;
+                self.add(base, path, &leaves).await
+            }
+            PatchOperation::Replace(path, value) => {
+                let leaves = Leaves::from_json(value)?;
+                let spot = self.present(base, path).await?;
+                self.overwrite(&spot, &leaves).await
+            }
+            PatchOperation::Remove(path) => {
+                if path.tokens().is_empty() {
+                    return Err(Error::bad_input(
+                        "a patch cannot remove the whole of what it is applied to: use \
+                         deleteDocument",
+                    ));
+                }
+                let spot = self.present(base, path).await?;
+                self.remove(&spot).await
+            }
+            PatchOperation::Copy(from, path) => {
+                let source = self.present(base, from).await?;
+                let leaves = self.leaves_at(&source).await?;
+                self.add(base, path, &leaves).await
+            }
+            PatchOperation::Move(from, path) => {
+                let source = self.present(base, from).await?;
+                if from == path {
+                    return Ok(());
+                }
+                if path.below(from).is_some() {
+                    return Err(Error::bad_input(format!(
+                        "{:?} cannot be moved into itself (RFC 6902 §4.4)",
+                        from.to_string()
+                    )));
+                }
+                let leaves = self.leaves_at(&source).await?;
+                self.remove(&source).await?;
+                self.add(base, path, &leaves).await
+            }
+            PatchOperation::Test(path, value) => {
+                let expected = Leaves::from_json(value)?;
+                self.test(base, path, &expected).await
+            }
+        }
+    }
+
+    async fn add(&mut self, base: &Path, path: &Path, leaves: &Leaves) -> Result<()> {
+        let whole = base.join(path);
+        match self.locate(&whole).await? {
+            Target::Present(spot) => match spot.element().filter(|_| !path.tokens().is_empty()) {
+                Some(index) => {
+                    let (array, _) = self.parent_of(&spot.place)?;
+                    self.insert_element(&array, index, leaves).await
+                }
+                None => self.overwrite(&spot, leaves).await,
+            },
+            Target::Vacant(spot) => self.put_new(&spot, leaves),
+            Target::Orphan => Err(self.no_parent(&whole)),
+            Target::Unfit(error) => Err(error),
+        }
+    }
+
+    async fn test(&mut self, base: &Path, path: &Path, expected: &Leaves) -> Result<()> {
+        let Target::Present(spot) = self.locate(&base.join(path)).await? else {
+            return Err(failed("nothing is stored there"));
+        };
+        let mut expected = expected.iter();
+        let end = end_of(&spot.key);
+        let mut begin = spot.key.clone();
+        let mut resumed = false;
+        loop {
+            let range = RangeRead {
+                resumed,
+                ..RangeRead::new(&begin, &end)
+            };
+            let batch = self.transaction.range(range).await?;
+            for (key, value) in batch.pairs.iter() {
+                let same = expected.next().is_some_and(|(other, expected)| {
+                    key[spot.key.len()..] == *other && same_value(value, expected)
+                });
+                if !same {
+                    return Err(failed("what is stored there is not equal to it"));
+                }
+            }
+            match batch.pairs.last() {
+                Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
+                _ => break,
+            }
+            resumed = true;
+        }
+        match expected.next() {
+            Some(_) => Err(failed("what is stored there is not equal to it")),
+            None => Ok(()),
+        }
+    }
+
+    /// What stands where an operation starts from.
+    async fn present(&self, base: &Path, path: &Path) -> Result<Spot> {
+        let path = base.join(path);
+        match self.locate(&path).await? {
+            Target::Present(spot) => Ok(spot),
+            _ => Err(self.nothing_at(&path)),
+        }
+    }
+
+    async fn leaves_at(&self, spot: &Spot) -> Result<Leaves> {
+        let found = self.pairs(spot.key.clone(), &end_of(&spot.key)).await?;
+        let relative = found
+            .iter()
+            .map(|(key, value)| (&key[spot.key.len()..], value));
+        Ok(Leaves::from_stored(relative))
+    }
+}
+
+fn failed(why: &str) -> Error {
+    Error::new(ErrorKind::TestFailed, format!("the test fails: {why}"))
+}
+
+fn same_value(a: &[u8], b: &[u8]) -> bool {
+    a == b
+        || match (decode_leaf(a), decode_leaf(b)) {
+            (Some(a), Some(b)) => equal(&a, &b),
+            _ => false,
+        }
+}

@@ -1,0 +1,102 @@
+//! Elements that enter or leave an array: those behind them get other numbers.
+
+use super::super::end_of;
+use super::{Editor, below};
+use crate::document::leaf::Kind;
+use crate::document::path::Segment;
+use crate::error::{Error, Result};
+use crate::key::{Leaves, Step, empty_marker, step};
+use crate::limits::MOVED_BYTES_MAX;
+use crate::store::{Pairs, RangeRead};
+
+impl Editor<'_> {
+    /// Removes an element that is there; those behind it move up.
+    pub(super) async fn remove_element(&mut self, array: &[u8], index: u64) -> Result<()> {
+        let element = below(array, &Segment::Index(index));
+        let behind = self.elements_from(array, index + 1).await?;
+        if behind.is_empty() {
+            self.clear_place(&element);
+            if index == 0 {
+                let (marker, value) = empty_marker(array, Kind::Array);
+                self.transaction.set(&marker, &value);
+            }
+            return Ok(());
+        }
+        let moved = moved(array, &behind, |index| index - 1)?;
+        let leaves = Leaves::from_stored(moved.iter());
+        self.overwrite_range(array, &element, &end_of(array), &leaves)
+            .await
+    }
+
+    /// Puts a new element before one that is there, which moves down with those behind it.
+    pub(super) async fn insert_element(
+        &mut self,
+        array: &[u8],
+        index: u64,
+        leaves: &Leaves,
+    ) -> Result<()> {
+        let element = below(array, &Segment::Index(index));
+        leaves.check_keys(element.len())?;
+        let behind = self.elements_from(array, index).await?;
+        let moved = moved(array, &behind, |index| index + 1)?;
+        let mut new = Pairs::default();
+        for (key, value) in leaves.iter() {
+            new.push(&[&element[array.len()..], key].concat(), value);
+        }
+        new.append(&moved);
+        let leaves = Leaves::from_stored(new.iter());
+        // An index of more digits makes a longer key.
+        leaves.check_keys(array.len())?;
+        self.overwrite_range(array, &element, &end_of(array), &leaves)
+            .await
+    }
+
+    /// The pairs of the elements of an array from `index` on.
+    async fn elements_from(&self, array: &[u8], index: u64) -> Result<Pairs> {
+        let begin = below(array, &Segment::Index(index));
+        self.pairs(begin, &end_of(array)).await
+    }
+
+    /// All pairs from `begin` to before `end`, held in memory.
+    pub(super) async fn pairs(&self, mut begin: Vec<u8>, end: &[u8]) -> Result<Pairs> {
+        let mut found = Pairs::default();
+        let mut resumed = false;
+        loop {
+            let range = RangeRead {
+                resumed,
+                ..RangeRead::new(&begin, end)
+            };
+            let batch = self.transaction.range(range).await?;
+            found.append(&batch.pairs);
+            if found.bytes() > MOVED_BYTES_MAX {
+                return Err(Error::too_large(format!(
+                    "this moves or copies more than {MOVED_BYTES_MAX} bytes of keys and values, \
+                     which is the limit of one operation"
+                )));
+            }
+            match batch.pairs.last() {
+                Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
+                _ => return Ok(found),
+            }
+            resumed = true;
+        }
+    }
+}
+
+/// Pairs of an array's elements under other indexes, their keys relative to the array.
+fn moved(array: &[u8], pairs: &Pairs, to: impl Fn(u64) -> u64) -> Result<Pairs> {
+    let mut moved = Pairs::default();
+    for (key, value) in pairs.iter() {
+        let relative = &key[array.len()..];
+        let Some((Step::Index(index), bytes)) = step(relative) else {
+            return Err(super::super::part::malformed(
+                crate::key::Malformed::Segment,
+                key,
+            ));
+        };
+        let mut renumbered = below(&[], &Segment::Index(to(index)));
+        renumbered.extend_from_slice(&relative[bytes..]);
+        moved.push(&renumbered, value);
+    }
+    Ok(moved)
+}

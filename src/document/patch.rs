@@ -1,0 +1,200 @@
+//! JSON Patch (RFC 6902), taken apart.
+
+use std::fmt;
+
+use super::flatten::json_error;
+use super::json::{Event, Reader};
+use super::leaf::abridged;
+use super::path::Path;
+use crate::error::{Error, Result};
+use crate::limits::DOCUMENT_LEVELS_MAX;
+
+/// One operation of a patch. Values are JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatchOperation<'t> {
+    /// Puts a value at a place: a member, present or not, or before an element of an array.
+    Add(Path, &'t str),
+    /// Removes what stands at a place.
+    Remove(Path),
+    /// Puts a value in the place of the one that stands there.
+    Replace(Path, &'t str),
+    /// Removes what stands at the first place and adds it at the second.
+    Move(Path, Path),
+    /// Adds at the second place what stands at the first.
+    Copy(Path, Path),
+    /// Checks that what stands at a place equals a value.
+    Test(Path, &'t str),
+}
+
+/// Its name and its place, for messages.
+impl fmt::Display for PatchOperation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, path) = match self {
+            Self::Add(path, _) => ("add", path),
+            Self::Remove(path) => ("remove", path),
+            Self::Replace(path, _) => ("replace", path),
+            Self::Move(_, path) => ("move", path),
+            Self::Copy(_, path) => ("copy", path),
+            Self::Test(path, _) => ("test", path),
+        };
+        let path = path.to_string();
+        write!(f, "{name} \"{}\"", abridged(&path))
+    }
+}
+
+/// Takes a patch apart: the JSON text of an array of operations.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is not JSON, or no JSON Patch; names the operation by its number, from 0.
+/// `INVALID_PATH`: a `path` or `from` is no JSON Pointer. `TOO_LARGE`: a value nests deeper than
+/// [`DOCUMENT_LEVELS_MAX`].
+pub fn parse(text: &str) -> Result<Vec<PatchOperation<'_>>> {
+    // A value stands two levels down, and its nesting is counted where it is taken apart.
+    let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX + 2);
+    let in_text = |error| json_error(&error, text);
+    if reader.next().map_err(in_text)? != Event::BeginArray {
+        return Err(Error::bad_input(
+            "a JSON Patch is an array of operations (RFC 6902 §3)",
+        ));
+    }
+    let mut operations = Vec::new();
+    while let Some(operation) = reader.next_element().map_err(in_text)? {
+        let parsed = parse_operation(operation);
+        operations.push(parsed.map_err(|error| numbered(operations.len(), error))?);
+    }
+    reader.next().map_err(in_text)?;
+    Ok(operations)
+}
+
+/// The error of the operation of this number, from 0.
+pub fn numbered(number: usize, error: Error) -> Error {
+    error.at(format!("operation {number} of the patch"))
+}
+
+fn parse_operation(text: &str) -> Result<PatchOperation<'_>> {
+    let mut members = Members::default();
+    let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX + 1);
+    let in_text = |error| json_error(&error, text);
+    if reader.next().map_err(in_text)? != Event::BeginObject {
+        return Err(Error::bad_input("it is not an object (RFC 6902 §4)"));
+    }
+    while let Some((name, value)) = reader.next_member().map_err(in_text)? {
+        match name.as_ref() {
+            "op" => members.op = Some(value),
+            "path" => members.path = Some(value),
+            "from" => members.from = Some(value),
+            "value" => members.value = Some(value),
+            // "MUST be ignored" (RFC 6902 §4).
+            _ => {}
+        }
+    }
+    members.operation()
+}
+
+/// The members of an operation, as JSON text.
+#[derive(Default)]
+struct Members<'t> {
+    op: Option<&'t str>,
+    path: Option<&'t str>,
+    from: Option<&'t str>,
+    value: Option<&'t str>,
+}
+
+impl<'t> Members<'t> {
+    fn operation(&self) -> Result<PatchOperation<'t>> {
+        let op = string("op", self.op)?;
+        Ok(match op.as_str() {
+            "add" => PatchOperation::Add(self.path()?, self.value()?),
+            "remove" => PatchOperation::Remove(self.path()?),
+            "replace" => PatchOperation::Replace(self.path()?, self.value()?),
+            "move" => PatchOperation::Move(pointer("from", self.from)?, self.path()?),
+            "copy" => PatchOperation::Copy(pointer("from", self.from)?, self.path()?),
+            "test" => PatchOperation::Test(self.path()?, self.value()?),
+            other => {
+                return Err(Error::bad_input(format!(
+                    "its `op` is {:?}, and must be add, remove, replace, move, copy or test",
+                    abridged(other)
+                )));
+            }
+        })
+    }
+
+    fn path(&self) -> Result<Path> {
+        pointer("path", self.path)
+    }
+
+    fn value(&self) -> Result<&'t str> {
+        self.value
+            .ok_or_else(|| Error::bad_input("it has no member `value`, which may be null"))
+    }
+}
+
+fn pointer(name: &str, text: Option<&str>) -> Result<Path> {
+    Path::pointer(&string(name, text)?).map_err(|error| error.at(format!("`{name}`")))
+}
+
+fn string(name: &str, text: Option<&str>) -> Result<String> {
+    let Some(text) = text else {
+        return Err(Error::bad_input(format!("it has no member `{name}`")));
+    };
+    match Reader::new(text, 0).next() {
+        Ok(Event::String(text)) => Ok(text.into_owned()),
+        _ => Err(Error::bad_input(format!(
+            "its `{name}` is {}, and must be a string",
+            abridged(text)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn path(pointer: &str) -> Path {
+        Path::pointer(pointer).expect(pointer)
+    }
+
+    #[test]
+    fn a_patch_is_a_list_of_operations() {
+        let text = r#" [
+            {"op": "add", "path": "/a/-", "value": {"b": [1]}},
+            {"path": "/a~1b", "op": "remove", "value": 1, "more": {}},
+            {"op": "move", "from": "/a/0", "path": ""},
+            {"op": "test", "path": "/n", "value": null}
+        ] "#;
+        let expected = vec![
+            PatchOperation::Add(path("/a/-"), r#"{"b": [1]}"#),
+            PatchOperation::Remove(path("/a~1b")),
+            PatchOperation::Move(path("/a/0"), path("")),
+            PatchOperation::Test(path("/n"), "null"),
+        ];
+        assert_eq!(parse(text).expect("a patch"), expected);
+        assert_eq!(parse("[]").expect("a patch"), vec![]);
+    }
+
+    #[test]
+    fn what_is_no_patch_is_refused_with_the_number_of_the_operation() {
+        for (text, told) in [
+            ("", "not valid JSON"),
+            ("{}", "an array of operations"),
+            ("[] 1", "not valid JSON"),
+            ("[1]", "operation 0 of the patch: it is not an object"),
+            ("[{}]", "operation 0 of the patch: it has no member `op`"),
+            (
+                r#"[{"op":"remove","path":"/a"},{"op":"add","path":"/a"}]"#,
+                "operation 1 of the patch: it has no member `value`",
+            ),
+            (r#"[{"op":"remove"}]"#, "no member `path`"),
+            (r#"[{"op":"copy","path":"/a"}]"#, "no member `from`"),
+            (r#"[{"op":"spam","path":"/a"}]"#, "\"spam\""),
+            (r#"[{"op":"remove","path":1}]"#, "`path` is 1"),
+            (r#"[{"op":"remove","path":"a"}]"#, "does not begin with"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert!(error.message().contains(told), "{text}: {error}");
+        }
+        let error = parse(r#"[{"op":"remove","path":"a"}]"#).expect_err("no pointer");
+        assert_eq!(error.kind(), ErrorKind::InvalidPath);
+    }
+}

@@ -1,0 +1,270 @@
+//! The root type `Mutation`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, MaybeUndefined, Object};
+
+use super::document::Document;
+use super::located::Located;
+use super::scalars::{Json, PathScalar, Version, path_argument};
+use super::session::Session;
+use crate::database::{self, DocumentKey};
+use crate::document::flatten::json_error;
+use crate::document::id::DocumentId;
+use crate::document::json::{Event, Reader};
+use crate::document::leaf::{Leaf, abridged};
+use crate::document::merge::MergePatch;
+use crate::document::patch;
+use crate::document::path::Path;
+use crate::error::{Error, Result};
+use crate::key::Leaves;
+use crate::store::Transaction;
+
+pub(super) struct Mutation;
+
+/// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Each returns the whole document; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
+#[Object]
+impl Mutation {
+    /// Stores a new document; `ALREADY_EXISTS` if anything is stored under `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
+    async fn insert_document(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Any JSON value. It must be given, but may be null.")]
+        document: MaybeUndefined<Json>,
+        #[graphql(desc = "What to store it under.")] id: Option<ID>,
+        #[graphql(default = "D", desc = "The collection to store it in.")] collection: String,
+    ) -> Result<Document> {
+        database::check_collection(&collection)?;
+        let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
+        let text = given("document", &document)?;
+        let leaves = Leaves::from_json(&text).map_err(|error| in_argument("document", error))?;
+        let session = Session::of(context);
+        let transaction = session.transaction()?;
+        let document = database::insert(transaction, &collection, id, &leaves).await?;
+        let document = Arc::new(document);
+        session.inserted(&document);
+        written(context, document, true).await
+    }
+
+    /// Puts `document` at `path`, in the place of whatever stood there. The empty path creates the document if need be. Otherwise the parent must exist (`NOT_FOUND`); the last segment is a present or new member of an object, or an index up to the array's length, which appends, as `-` at the end of a JSON Pointer does; else `INVALID_PATH`.
+    async fn replace_document(
+        &self,
+        context: &Context<'_>,
+        id: ID,
+        #[graphql(desc = "Any JSON value. It must be given, but may be null.")]
+        document: MaybeUndefined<Json>,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "The place to put it at; the empty path is the whole document."
+        )]
+        path: Option<PathScalar>,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+    ) -> Result<Document> {
+        let text = given("document", &document)?;
+        let leaves = Leaves::from_json(&text).map_err(|error| in_argument("document", error))?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let Change {
+            transaction,
+            document,
+            path,
+        } = &change;
+        let changed = database::replace(*transaction, document, path, &leaves).await?;
+        written(context, change.document, changed).await
+    }
+
+    /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document, and object members on the way; array indexes on the way must exist. A patch that is null stores null.
+    async fn merge_document(
+        &self,
+        context: &Context<'_>,
+        id: ID,
+        #[graphql(
+            desc = "An object says what becomes of its members: null removes one, an object is merged, anything else is put in its place. Anything but an object is put at `path`."
+        )]
+        patch: MaybeUndefined<Json>,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "The place to merge into; the empty path is the whole document."
+        )]
+        path: Option<PathScalar>,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+    ) -> Result<Document> {
+        let text = given("patch", &patch)?;
+        let patch = MergePatch::parse(&text).map_err(|error| in_argument("patch", error))?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let Change {
+            transaction,
+            document,
+            path,
+        } = &change;
+        let changed = database::merge(*transaction, document, path, &patch).await?;
+        written(context, change.document, changed).await
+    }
+
+    /// Applies a JSON Patch (RFC 6902) at `path`: all of its operations or none. `NOT_FOUND` if nothing is at `path`; `test` compares numbers by value, and one that fails is `TEST_FAILED`. An error names the operation by its number, from 0.
+    async fn patch_document(
+        &self,
+        context: &Context<'_>,
+        id: ID,
+        #[graphql(desc = "An array of operations: add, remove, replace, move, copy, test.")]
+        patch: MaybeUndefined<Json>,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "The place that the operations' paths begin at; the empty path is the whole document."
+        )]
+        path: Option<PathScalar>,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+    ) -> Result<Document> {
+        let text = given("patch", &patch)?;
+        let operations = patch::parse(&text).map_err(|error| in_argument("patch", error))?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let Change {
+            transaction,
+            document,
+            path,
+        } = &change;
+        let changed = database::patch(*transaction, document, path, &operations).await?;
+        written(context, change.document, changed).await
+    }
+
+    /// Adds `by` to the number at `path` and creates it as `by` where nothing stands; exact for integers.
+    async fn increment_document(
+        &self,
+        context: &Context<'_>,
+        id: ID,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "The place of the number; the empty path is the whole document."
+        )]
+        path: Option<PathScalar>,
+        #[graphql(
+            default_with = "Json::one()",
+            desc = "A number, which may be negative."
+        )]
+        by: Json,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+    ) -> Result<Document> {
+        let by = number(&by).map_err(|error| in_argument("by", error))?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let Change {
+            transaction,
+            document,
+            path,
+        } = &change;
+        let changed = database::increment(*transaction, document, path, &by).await?;
+        written(context, change.document, changed).await
+    }
+
+    /// Removes the value at `path`, or the whole document; false if nothing was there. The elements behind one of an array move up.
+    async fn delete_document(
+        &self,
+        context: &Context<'_>,
+        id: ID,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "The place to remove; the empty path is the whole document."
+        )]
+        path: Option<PathScalar>,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+    ) -> Result<bool> {
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let Change {
+            transaction,
+            document,
+            path,
+        } = &change;
+        let deleted = database::delete(*transaction, document, path).await?;
+        if deleted {
+            Session::of(context).wrote(change.document);
+        }
+        Ok(deleted)
+    }
+}
+
+/// What every change of a document begins with.
+struct Change<'c> {
+    transaction: &'c dyn Transaction,
+    document: Arc<DocumentKey>,
+    path: Path,
+}
+
+impl<'c> Change<'c> {
+    async fn begin(
+        context: &Context<'c>,
+        collection: String,
+        id: &str,
+        path: Option<&PathScalar>,
+        if_version: Option<Version>,
+    ) -> Result<Self> {
+        let document = Arc::new(DocumentKey::new(collection, DocumentId::parse(id)?)?);
+        let path = path_argument(path)?;
+        let session = Session::of(context);
+        let expected = match if_version {
+            Some(Version::Known(version)) => Some(version),
+            Some(Version::OfThisCommit) | None => None,
+        };
+        session.expect_version(&document, expected).await?;
+        Ok(Self {
+            transaction: session.transaction()?,
+            document,
+            path,
+        })
+    }
+}
+
+/// The whole document after a change.
+async fn written(
+    context: &Context<'_>,
+    document: Arc<DocumentKey>,
+    changed: bool,
+) -> Result<Document> {
+    if changed {
+        Session::of(context).wrote(document.clone());
+    }
+    Located::written(context, document).await.map(Document)
+}
+
+/// The text of a JSON argument that must be given but may be null.
+fn given<'a>(name: &str, argument: &'a MaybeUndefined<Json>) -> Result<Cow<'a, str>> {
+    match argument {
+        MaybeUndefined::Value(Json(text)) => std::str::from_utf8(text)
+            .map(Cow::Borrowed)
+            .map_err(|_| in_argument(name, Error::bad_input("not UTF-8"))),
+        MaybeUndefined::Null => Ok(Cow::Borrowed("null")),
+        MaybeUndefined::Undefined => Err(Error::bad_input(format!(
+            "the argument `{name}` is not given; null is a value, and must be written"
+        ))),
+    }
+}
+
+fn in_argument(name: &str, error: Error) -> Error {
+    error.at(format!("the argument `{name}`"))
+}
+
+fn number(Json(text): &Json) -> Result<Leaf<'static>> {
+    let text = std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+    let mut reader = Reader::new(text, 0);
+    let event = reader.next();
+    let event = event.and_then(|event| reader.next().map(|_| event));
+    match event {
+        Ok(Event::Number(number)) => Leaf::number(number),
+        Err(error)
+            if text
+                .trim_start()
+                .starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) =>
+        {
+            Err(json_error(&error, text))
+        }
+        _ => Err(Error::bad_input(format!("{} is no number", abridged(text)))),
+    }
+}

@@ -1,0 +1,92 @@
+//! The root type `Query`.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, Object, SimpleObject};
+
+use super::document::{Document, Subdocument};
+use super::located::Located;
+use super::scalars::{PathScalar, path_argument};
+use super::session::Session;
+use crate::database::{self, DocumentKey};
+use crate::document::id::DocumentId;
+use crate::error::Result;
+
+pub(super) struct Query;
+
+/// Reads. All fields of one query operation see the same version of the store.
+#[Object]
+impl Query {
+    /// What is stored under `id` at `path`; null if nothing is. A stored null is a Subdocument of kind NULL.
+    async fn document(
+        &self,
+        context: &Context<'_>,
+        #[graphql(
+            desc = "The decimal text of a 64-bit integer is that integer, any other text is that string. The string \"42\" is written as a JSON string: \"\\\"42\\\"\"."
+        )]
+        id: ID,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "The place in the document; the empty path is the whole."
+        )]
+        path: Option<PathScalar>,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+    ) -> Option<Result<Subdocument>> {
+        let found = find(context, collection, &id, path.as_ref()).await;
+        found.map(|found| found.map(Subdocument)).transpose()
+    }
+
+    /// The collections that hold a document.
+    async fn collections(&self, context: &Context<'_>) -> Result<Vec<Collection>> {
+        let read = Session::of(context).read().await?;
+        let found = database::collections(&*read).await?;
+        Ok(found.into_iter().map(Collection::from).collect())
+    }
+
+    #[graphql(entity)]
+    async fn entity(
+        &self,
+        context: &Context<'_>,
+        collection: String,
+        id: ID,
+    ) -> Option<Result<Document>> {
+        if collection.is_empty() {
+            return None;
+        }
+        if let Err(error) = Session::of(context).count_entity() {
+            return Some(Err(error));
+        }
+        let found = find(context, collection, &id, None).await;
+        Some(found.transpose()?.map(Document))
+    }
+}
+
+async fn find(
+    context: &Context<'_>,
+    collection: String,
+    id: &str,
+    path: Option<&PathScalar>,
+) -> Result<Option<Located>> {
+    let document = DocumentKey::new(collection, DocumentId::parse(id)?)?;
+    let path = path_argument(path)?;
+    Located::find(context, Arc::new(document), path).await
+}
+
+/// A collection of documents.
+#[derive(SimpleObject)]
+pub(super) struct Collection {
+    /// Its name.
+    name: String,
+    /// How many documents it holds.
+    count: i64,
+}
+
+impl From<database::Collection> for Collection {
+    fn from(collection: database::Collection) -> Self {
+        Self {
+            name: collection.name,
+            count: collection.count,
+        }
+    }
+}
