@@ -60,7 +60,7 @@ mod tests {
     fn a_value_tells_the_commit_and_the_try() {
         for number in [1, 2, 255, 256, 70_000] {
             let mut value = CommitMarker::value(number);
-            value[CommitMarker::STAMP_AT..CommitMarker::STAMP_AT + 10].copy_from_slice(&[7; 10]);
+            value[1..11].copy_from_slice(&[7; 10]);
             assert_eq!(
                 CommitMarker::decode(&value),
                 Some((Version([7; 10]), number))

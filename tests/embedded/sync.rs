@@ -163,7 +163,7 @@ async fn a_failed_sync_is_told_to_all_that_wait_and_ends_the_store() {
         for failed in join_all(late).await {
             assert_unavailable(failed);
         }
-        let failure = assert_unavailable(commit.await);
+        let failure = assert_unavailable(commit.await.map_err(phyllo::error::Error::from));
         assert!(failure.message().contains("failed"), "{failure}");
         let reason = assert_failed(&store).await;
         let expected = match sync {
@@ -188,7 +188,12 @@ async fn a_transaction_that_outlives_the_store_cannot_be_committed() {
     let transaction = begin(&store).await;
     transaction.set(b"key", b"value");
     drop(store);
-    assert_unavailable(transaction.commit().await.map_err(Error::from));
+    assert_unavailable(
+        transaction
+            .commit()
+            .await
+            .map_err(phyllo::error::Error::from),
+    );
     drop(transaction);
     // A snapshot answers or refuses, but does not fail otherwise.
     if let Err(error) = snapshot.get(b"before").await {

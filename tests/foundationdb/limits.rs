@@ -29,7 +29,7 @@ async fn a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit
     let store = empty_store().await;
     let transaction = store.begin().await.expect("begun");
     for number in 0_u32..101 {
-        transaction.set(&number.to_be_bytes(), &[7; 100_000]);
+        transaction.set(&number.to_be_bytes(), &vec![7; 100_000]);
     }
     let bytes = transaction.bytes().await.expect("counted");
     assert!(bytes > CLUSTER_TRANSACTION_BYTES_MAX);

@@ -110,7 +110,7 @@ async fn no_acknowledged_write_is_lost_with_one_process_of_three() {
     }
     sleep(Duration::from_secs(1)).await;
     cluster.kill(2);
-    add_one(&*store, seconds(60), |_| {})
+    add_one(&store, seconds(60), |_| {})
         .await
         .expect("the others go on");
     sleep(Duration::from_secs(1)).await;

@@ -241,7 +241,11 @@ async fn every_kind_of_write_makes_a_transaction_larger(fresh: Fresh) {
         &|| transaction.add(&key("e"), 1),
         &|| transaction.set_versionstamped_value(&key("f"), &[0; 10], 0),
         &|| {
-            transaction.set_versionstamped_key(&key("log 0123456789"), fresh.key("log ").len(), b"")
+            transaction.set_versionstamped_key(
+                &key("log 0123456789"),
+                fresh.key("log ").len(),
+                b"",
+            );
         },
     ];
     for (kind, write) in writes.iter().enumerate() {

@@ -42,10 +42,12 @@ pub(super) fn batch(range: &RangeRead<'_>, values: &FdbValues) -> Batch {
 
 /// The keys strictly between the ends of a range at which to split it.
 pub(super) fn inner_points(points: &FdbKeys, begin: &[u8], end: &[u8]) -> Vec<Vec<u8>> {
-    points
-        .iter()
-        .map(|point| point.key())
-        .filter(|point| *point > begin && *point < end)
-        .map(<[u8]>::to_vec)
-        .collect()
+    let mut inner = Vec::new();
+    for point in points {
+        let key = point.key();
+        if begin < key && key < end {
+            inner.push(key.to_vec());
+        }
+    }
+    inner
 }
