@@ -110,15 +110,17 @@ pub async fn keep_answer(
     let (begin, end) = Family::answer(key);
     transaction.clear_range(&begin, &end);
     let expiry = seconds(now + KEPT_ANSWER_TIME);
-    let head: Head<'_> = (
-        Versionstamp::incomplete(0),
+    let rest: (Bytes<'_>, i64, i64) = (
         Bytes(Cow::Borrowed(digest)),
         expiry,
         i64::try_from(answer.len()).unwrap_or(i64::MAX),
     );
-    let mut head = pack(&head);
-    // What packs an incomplete stamp ends with where it stands, for FoundationDB's client.
-    head.truncate(head.len() - size_of::<u32>());
+    let head = [
+        &Version::VALUE_PREFIX[..],
+        &Version::PLACEHOLDER,
+        &pack(&rest),
+    ];
+    let head = head.concat();
     let head_key = Family::Answer(key, 0).key()?;
     transaction.set_versionstamped_value(&head_key, &head, Version::VALUE_PREFIX.len());
     for (number, piece) in (1..).zip(answer.chunks(PIECE_BYTES)) {

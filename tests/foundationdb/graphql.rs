@@ -14,6 +14,8 @@ mod bounds;
 mod changing;
 #[path = "../graphql/children.rs"]
 mod children;
+#[path = "../graphql/concurrency.rs"]
+mod concurrency;
 #[path = "../graphql/counting.rs"]
 mod counting;
 #[path = "../graphql/entities.rs"]
@@ -22,6 +24,8 @@ mod entities;
 mod errors;
 #[path = "../graphql/exactness.rs"]
 mod exactness;
+#[path = "../graphql/model/mod.rs"]
+mod model;
 #[path = "../graphql/operations.rs"]
 mod operations;
 #[path = "../graphql/reading.rs"]
@@ -34,23 +38,31 @@ mod suites;
 pub(crate) mod support;
 #[path = "../graphql/variables.rs"]
 mod variables;
+#[path = "../graphql/versions.rs"]
+mod versions;
 #[path = "../graphql/writing.rs"]
 mod writing;
+
+/// Random sequences of changes: a cluster takes its time.
+const SEQUENCES: u32 = 30;
 
 pub(crate) fn suite() -> Vec<Case> {
     [
         bounds::suite(),
         changing::suite(),
         children::suite(),
+        concurrency::suite(),
         counting::suite(),
         entities::suite(),
         errors::suite(),
         exactness::suite(),
+        model::suite(),
         operations::suite(),
         reading::suite(),
         snapshot::suite(),
         suites::suite(),
         variables::suite(),
+        versions::suite(),
         writing::suite(),
     ]
     .into_iter()

@@ -45,7 +45,7 @@ pub(crate) async fn assert_stored(client: &Client, id: i64, document: &str) {
     let end = [&prefix[..], &[0xFF]].concat();
     let snapshot = client.database.snapshot().await.expect("a snapshot");
     let batch = snapshot
-        .range(RangeRead::new(&prefix, &end))
+        .range(RangeRead::new(&prefix, &end).at_most(10_000))
         .await
         .expect("read");
     assert!(!batch.more, "a small document");
@@ -565,10 +565,11 @@ async fn a_deleted_document_leaves_nothing_behind() {
         .await
         .expect("read");
     let left: Vec<String> = all.pairs.iter().map(|(key, _)| tuple_text(key)).collect();
+    let stays = ["(null, 0)", "(null, 2, ", "(null, 8, "];
     assert!(
         left.iter()
-            .all(|key| key == "(null, 0)" || key.starts_with("(null, 2, ")),
-        "only the format and the counts are left: {left:?}"
+            .all(|key| stays.iter().any(|stays| key.starts_with(stays))),
+        "only the format, the counts and the markers of commits are left: {left:?}"
     );
     client.insert("1", "2").await;
     assert_stored(&client, 1, "2").await;

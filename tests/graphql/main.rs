@@ -14,6 +14,12 @@ macro_rules! cases {
             $(cases!(@$kind $($case)*);)*
         }
     };
+    (@sync $($case:ident)*) => {
+        $(#[test]
+        fn $case() {
+            super::$case();
+        })*
+    };
     (@async $($case:ident)*) => {
         $(#[tokio::test]
         async fn $case() {
@@ -31,10 +37,12 @@ macro_rules! cases {
 mod bounds;
 mod changing;
 mod children;
+mod concurrency;
 mod counting;
 mod entities;
 mod errors;
 mod exactness;
+mod model;
 mod operations;
 mod reading;
 mod schema;
@@ -42,7 +50,11 @@ mod snapshot;
 mod suites;
 mod support;
 mod variables;
+mod versions;
 mod writing;
+
+/// Random sequences of changes.
+const SEQUENCES: u32 = 200;
 
 /// An engine of this process, with nothing in it.
 #[expect(clippy::unused_async, reason = "an engine elsewhere takes time")]

@@ -1,0 +1,43 @@
+//! One change of one document.
+
+use serde_json::{Value, json};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Insert,
+    Replace,
+    Merge,
+    Patch,
+    Increment,
+    Delete,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) kind: Kind,
+    pub(super) id: i64,
+    /// In list form.
+    pub(super) path: Vec<Value>,
+    /// Whether the path is sent as a JSON Pointer.
+    pub(super) as_pointer: bool,
+    /// The document, the patch, or the number to add.
+    pub(super) document: Value,
+}
+
+impl Change {
+    pub(super) fn written_path(&self) -> Value {
+        if self.as_pointer {
+            json!(pointer(&self.path))
+        } else {
+            json!(self.path)
+        }
+    }
+}
+
+pub(super) fn pointer(path: &[Value]) -> String {
+    let token = |segment: &Value| match segment {
+        Value::String(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        index => format!("/{index}"),
+    };
+    path.iter().map(token).collect()
+}

@@ -1,0 +1,251 @@
+//! Long random sequences of changes, on one hand through GraphQL, on the other on plain JSON values
+//! in memory with the crate `json-patch`. After each operation the documents, their parts, kinds,
+//! children, versions and raw keys agree.
+//!
+//! A failure prints its seed and the shortest sequence that fails.
+
+mod change;
+mod generate;
+mod plain;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestError, TestRunner};
+use serde_json::{Map, Value, json};
+
+use self::change::{Change, Kind};
+use self::generate::{Operation, operations};
+use self::plain::{Documents, Outcome};
+use super::changing::assert_stored;
+use super::support::{Client, client};
+
+cases!(sync[random_changes_do_what_they_do_to_plain_json]);
+
+/// Operations of each sequence: some thousands in all on an engine of this process.
+const OPERATIONS_MAX: usize = 60;
+
+fn random_changes_do_what_they_do_to_plain_json() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let config = Config {
+        cases: super::SEQUENCES,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let mut runner = TestRunner::new(config);
+    let run = |sequence: Vec<Operation>| {
+        runtime.block_on(async {
+            let mut run = Run::new(client().await);
+            for operation in &sequence {
+                run.step(operation).await?;
+            }
+            Ok(())
+        })
+    };
+    match runner.run(&operations(OPERATIONS_MAX), run) {
+        Ok(()) => {}
+        Err(TestError::Fail(why, sequence)) => panic!("{why}\nafter {sequence:?}"),
+        Err(abort) => panic!("{abort}"),
+    }
+}
+
+/// A store and its model.
+struct Run {
+    client: Client,
+    documents: Documents,
+    versions: BTreeMap<i64, String>,
+}
+
+impl Run {
+    fn new(client: Client) -> Self {
+        Self {
+            client,
+            documents: Documents::default(),
+            versions: BTreeMap::new(),
+        }
+    }
+
+    async fn step(&mut self, operation: &Operation) -> Result<(), TestCaseError> {
+        let mut expected = self.documents.clone();
+        // What the generator could only hint at is made exact by what is stored before each.
+        let mut changes = Vec::new();
+        let mut outcomes = Vec::new();
+        for draft in &operation.0 {
+            let change = draft.exact(&expected);
+            let outcome = expected.apply(&change);
+            let failed = matches!(outcome, Outcome::Refused(_));
+            changes.push(change);
+            outcomes.push(outcome);
+            if failed {
+                break;
+            }
+        }
+        let (query, variables) = request(&changes);
+        let response = self
+            .client
+            .ask(&query, Value::Object(variables.clone()))
+            .await;
+        let told = format!("{query}\n{}\n{response}", Value::Object(variables));
+        if let Some(Outcome::Refused(codes)) = outcomes.last() {
+            prop_assert_eq!(&response["data"], &Value::Null, "{}", told);
+            let error = &response["errors"][0];
+            let code = error["extensions"]["code"].as_str().unwrap_or_default();
+            prop_assert!(codes.contains(&code), "not one of {:?}: {}", codes, told);
+            let field = format!("f{}", outcomes.len() - 1);
+            prop_assert_eq!(&error["path"][0], &json!(field), "{}", told);
+        } else {
+            prop_assert_eq!(response.get("errors"), None, "{}", &told);
+            for (at, outcome) in outcomes.iter().enumerate() {
+                let answer = &response["data"][format!("f{at}")];
+                match outcome {
+                    Outcome::Deleted(deleted) => {
+                        prop_assert_eq!(answer, &json!(deleted), "{}", &told)
+                    }
+                    Outcome::Document(document) => {
+                        prop_assert_eq!(&answer["value"], document, "{}", &told);
+                    }
+                    Outcome::Refused(_) => {}
+                }
+            }
+            self.check_versions(&expected).await?;
+            self.documents = expected;
+        }
+        self.check_documents(operation).await
+    }
+
+    /// What was changed has a new version, which is greater than every earlier one.
+    async fn check_versions(&mut self, after: &Documents) -> Result<(), TestCaseError> {
+        let newest = self.versions.values().max().cloned().unwrap_or_default();
+        for id in Documents::IDS {
+            let query = format!("{{ document(id: {id}) {{ version }} }}");
+            let data = self.client.data(&query, json!({})).await;
+            let Some(version) = data["document"]["version"].as_str() else {
+                prop_assert!(after.get(id).is_none(), "a document without a version");
+                self.versions.remove(&id);
+                continue;
+            };
+            let before = self.versions.insert(id, version.to_owned());
+            if after.get(id) != self.documents.get(id) {
+                prop_assert!(version > newest.as_str(), "{version} after {newest}");
+            } else if let Some(before) = before {
+                prop_assert!(version >= before.as_str(), "{version} after {before}");
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_documents(&self, operation: &Operation) -> Result<(), TestCaseError> {
+        let mut count = 0;
+        for id in Documents::IDS {
+            let Some(document) = self.documents.get(id) else {
+                let query = format!("{{ document(id: {id}) {{ kind }} }}");
+                let data = self.client.data(&query, json!({})).await;
+                prop_assert_eq!(&data["document"], &Value::Null);
+                continue;
+            };
+            count += 1;
+            assert_stored(&self.client, id, &document.to_string()).await;
+            let path = plain::some_path(document, operation.0[0].pick);
+            let part = plain::at(document, &path).expect("a path of the document");
+            let query = format!(
+                "query($p: Path) {{ document(id: {id}, path: $p) {{ kind value children(first: 1000) {{ nodes {{ path kind value }} }} }} }}"
+            );
+            let data = self.client.data(&query, json!({"p": path})).await;
+            prop_assert_eq!(&data["document"], &seen(part, &path));
+        }
+        let data = self
+            .client
+            .data("{ collections { count } }", json!({}))
+            .await;
+        let expected = if count > 0 {
+            json!([{"count": count}])
+        } else {
+            json!([])
+        };
+        prop_assert_eq!(&data["collections"], &expected);
+        Ok(())
+    }
+}
+
+/// What the query of `check_documents` is to see of a part.
+fn seen(part: &Value, path: &[Value]) -> Value {
+    let child = |segment: Value, value: &Value| {
+        let path = [path, &[segment]].concat();
+        json!({"path": path, "kind": kind(value), "value": value})
+    };
+    let children: Vec<Value> = match part {
+        Value::Object(members) => {
+            let mut names: Vec<&String> = members.keys().collect();
+            names.sort_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
+            names
+                .into_iter()
+                .map(|name| child(json!(name), &members[name]))
+                .collect()
+        }
+        Value::Array(elements) => {
+            let elements = elements.iter().enumerate();
+            elements
+                .map(|(index, element)| child(json!(index), element))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    json!({"kind": kind(part), "value": part, "children": {"nodes": children}})
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "OBJECT",
+        Value::Array(_) => "ARRAY",
+        Value::String(_) => "STRING",
+        Value::Number(_) => "NUMBER",
+        Value::Bool(_) => "BOOLEAN",
+        Value::Null => "NULL",
+    }
+}
+
+/// One mutation operation with a field for each change.
+fn request(changes: &[Change]) -> (String, Map<String, Value>) {
+    let mut declared = String::new();
+    let mut fields = String::new();
+    let mut variables = Map::new();
+    for (at, change) in changes.iter().enumerate() {
+        let id = change.id;
+        let (field, argument, ty) = match change.kind {
+            Kind::Insert => ("insertDocument", "document", "JSON"),
+            Kind::Replace => ("replaceDocument", "document", "JSON"),
+            Kind::Merge => ("mergeDocument", "patch", "JSON"),
+            Kind::Patch => ("patchDocument", "patch", "JSON"),
+            Kind::Increment => ("incrementDocument", "by", "JSON!"),
+            Kind::Delete => ("deleteDocument", "", ""),
+        };
+        let mut arguments = format!("id: {id}");
+        if !argument.is_empty() {
+            write!(declared, "$d{at}: {ty} ").expect("a string");
+            write!(arguments, " {argument}: $d{at}").expect("a string");
+            variables.insert(format!("d{at}"), change.document.clone());
+        }
+        if change.kind != Kind::Insert {
+            write!(declared, "$p{at}: Path ").expect("a string");
+            write!(arguments, " path: $p{at}").expect("a string");
+            variables.insert(format!("p{at}"), change.written_path());
+        }
+        let selection = if change.kind == Kind::Delete {
+            ""
+        } else {
+            "{ value version }"
+        };
+        write!(fields, "f{at}: {field}({arguments}) {selection} ").expect("a string");
+    }
+    let declared = if declared.is_empty() {
+        String::new()
+    } else {
+        format!("({declared})")
+    };
+    (format!("mutation{declared} {{ {fields} }}"), variables)
+}

@@ -1,0 +1,285 @@
+//! `ifVersion`, and operations that come with an idempotency key.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use phyllo::database::{OnceOnly, keep_answer};
+use phyllo::graphql::{Answer, Methods, Request};
+use phyllo::store::{Outcome, RangeRead};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::support::{Client, NONE, client, only_error};
+
+cases!(
+    async [
+        a_change_is_refused_unless_the_document_has_the_version_that_is_named,
+        every_field_of_an_operation_is_held_against_the_version_before_it,
+        what_changes_nothing_leaves_the_version_as_it_is,
+        an_operation_with_a_key_takes_effect_once_and_answers_the_same,
+        one_that_failed_leaves_no_record,
+        an_answer_that_is_too_long_to_be_kept_undoes_the_operation,
+        answers_past_their_time_are_no_answers_and_go_a_few_at_a_time,
+        a_query_takes_no_notice_of_a_key,
+    ]
+    threads [
+        of_the_same_operation_sent_many_times_at_once_one_takes_effect,
+    ]
+);
+
+async fn version(client: &Client, id: i64) -> Value {
+    let query = format!("{{ document(id: {id}) {{ version }} }}");
+    client.data(&query, NONE).await["document"]["version"].take()
+}
+
+async fn a_change_is_refused_unless_the_document_has_the_version_that_is_named() {
+    let client = client().await;
+    client.insert("1", r#"{"n":1,"l":[1]}"#).await;
+    let first = version(&client, 1).await;
+    client
+        .data(
+            "mutation { incrementDocument(id: 1, path: \"/n\") { id } }",
+            NONE,
+        )
+        .await;
+    let second = version(&client, 1).await;
+    assert!(first.as_str() < second.as_str(), "{first} {second}");
+    for field in [
+        "replaceDocument(id: 1, document: 1, ifVersion: $v) { id }",
+        "replaceDocument(id: 1, document: 1, path: \"/n\", ifVersion: $v) { id }",
+        "mergeDocument(id: 1, patch: {n: 5}, ifVersion: $v) { id }",
+        "patchDocument(id: 1, patch: [], ifVersion: $v) { id }",
+        "incrementDocument(id: 1, path: \"/n\", ifVersion: $v) { id }",
+        "deleteDocument(id: 1, ifVersion: $v)",
+        "deleteDocument(id: 1, path: \"/l/0\", ifVersion: $v)",
+    ] {
+        let query = format!("mutation($v: Version) {{ {field} }}");
+        let (code, message) = client.error(&query, json!({"v": first})).await;
+        assert_eq!(code, "VERSION_MISMATCH", "{field}");
+        assert!(
+            message.contains(second.as_str().expect("text")) && message.contains("document 1"),
+            "{message}"
+        );
+        let missing = query.replace("id: 1", "id: 2");
+        assert_eq!(
+            client.error(&missing, json!({"v": first})).await.0,
+            "VERSION_MISMATCH"
+        );
+    }
+    assert_eq!(client.stored("1").await, r#"{"l":[1],"n":2}"#);
+    let query = "mutation($v: Version) { incrementDocument(id: 1, path: \"/n\", ifVersion: $v) { version } }";
+    let data = client.data(query, json!({"v": second})).await;
+    assert_eq!(
+        data["incrementDocument"]["version"],
+        version(&client, 1).await
+    );
+    client.data(query, json!({"v": null})).await;
+    assert_eq!(client.stored("1").await, r#"{"l":[1],"n":4}"#);
+}
+
+async fn every_field_of_an_operation_is_held_against_the_version_before_it() {
+    let client = client().await;
+    client.insert("1", r#"{"n":1}"#).await;
+    let before = version(&client, 1).await;
+    let query = r#"mutation($v: Version) {
+        a: incrementDocument(id: 1, path: "/n") { version }
+        b: incrementDocument(id: 1, path: "/n", ifVersion: $v) { version }
+        c: deleteDocument(id: 1, ifVersion: $v)
+        d: replaceDocument(id: 1, document: {n: 7}, ifVersion: $v) { version }
+    }"#;
+    let data = client.data(query, json!({"v": before})).await;
+    assert_eq!(data["a"]["version"], data["d"]["version"]);
+    assert_eq!(client.stored("1").await, r#"{"n":7}"#);
+    let query = r#"mutation($v: Version) {
+        a: insertDocument(id: 2, document: 1) { id }
+        b: incrementDocument(id: 2, ifVersion: $v) { id }
+    }"#;
+    assert_eq!(
+        client.error(query, json!({"v": before})).await.0,
+        "VERSION_MISMATCH"
+    );
+    assert_eq!(version(&client, 2).await, Value::Null);
+}
+
+async fn what_changes_nothing_leaves_the_version_as_it_is() {
+    let client = client().await;
+    client.insert("1", r#"{"n":1,"l":[{},"x"]}"#).await;
+    let before = version(&client, 1).await;
+    for field in [
+        "replaceDocument(id: 1, document: {n: 1, l: [{}, \"x\"]}) { version }",
+        "replaceDocument(id: 1, document: [{}, \"x\"], path: \"/l\") { version }",
+        "mergeDocument(id: 1, patch: {n: 1, m: null}) { version }",
+        "patchDocument(id: 1, patch: [{op: \"test\", path: \"/n\", value: 1}]) { version }",
+        "incrementDocument(id: 1, path: \"/n\", by: 0) { version }",
+    ] {
+        let data = client
+            .data(&format!("mutation {{ a: {field} }}"), NONE)
+            .await;
+        assert_eq!(data["a"]["version"], before, "{field}");
+    }
+    let data = client
+        .data("mutation { deleteDocument(id: 1, path: \"/m\") }", NONE)
+        .await;
+    assert_eq!(data["deleteDocument"], json!(false));
+    assert_eq!(version(&client, 1).await, before);
+}
+
+/// Sends an operation with a key.
+async fn keyed(client: &Client, key: &str, query: &str, variables: &str) -> Value {
+    let body = format!(r#"{{"query":{},"variables":{variables}}}"#, json!(query));
+    let request = Request {
+        idempotency_key: Some(key.to_owned()),
+        ..Request::from_json(&Bytes::from(body)).expect("a request")
+    };
+    match client.graphql.answer(request, Methods::All).await {
+        Answer::Executed(bytes) | Answer::Refused(bytes) | Answer::MutationRefused(bytes) => {
+            serde_json::from_slice(&bytes).expect("JSON")
+        }
+    }
+}
+
+const COUNT: &str = r#"mutation($by: JSON! = 1) {
+    a: incrementDocument(id: 1, path: "/n", by: $by) { version value(path: "/n") at(path: "/n") { version } }
+    b: replaceDocument(id: 2, document: null) { version }
+}"#;
+
+async fn an_operation_with_a_key_takes_effect_once_and_answers_the_same() {
+    let client = client().await;
+    client.insert("1", r#"{"n":1}"#).await;
+    let first = keyed(&client, "k", COUNT, r#"{"by":2}"#).await;
+    assert_eq!(first["data"]["a"]["value"], json!(3));
+    let committed = version(&client, 1).await;
+    assert_eq!(first["data"]["a"]["version"], committed);
+    assert_eq!(first["data"]["a"]["at"]["version"], committed);
+    // Others change it meanwhile.
+    client
+        .data(
+            "mutation { incrementDocument(id: 1, path: \"/n\", by: 10) { id } }",
+            NONE,
+        )
+        .await;
+    for variables in [r#"{"by":2}"#, r#" { "by" : 2 } "#] {
+        assert_eq!(keyed(&client, "k", COUNT, variables).await, first);
+    }
+    assert_eq!(client.stored("1").await, r#"{"n":13}"#);
+    // Another key is another operation.
+    let second = keyed(&client, "l", COUNT, r#"{"by":2}"#).await;
+    assert_eq!(second["data"]["a"]["value"], json!(15));
+    for (query, variables) in [
+        (COUNT, r#"{"by":3}"#),
+        (COUNT, "{}"),
+        ("mutation { deleteDocument(id: 1) }", "{}"),
+    ] {
+        let (code, message) = only_error(&keyed(&client, "k", query, variables).await);
+        assert_eq!(code, "BAD_USER_INPUT");
+        assert!(message.contains("Idempotency-Key"), "{message}");
+    }
+    assert_eq!(client.stored("1").await, r#"{"n":15}"#);
+}
+
+async fn one_that_failed_leaves_no_record() {
+    let client = client().await;
+    let (code, _) = only_error(&keyed(&client, "k", COUNT, "{}").await);
+    assert_eq!(code, "NOT_FOUND");
+    client.insert("1", r#"{"n":1}"#).await;
+    let answer = keyed(&client, "k", COUNT, "{}").await;
+    assert_eq!(answer["data"]["a"]["value"], json!(2));
+}
+
+async fn an_answer_that_is_too_long_to_be_kept_undoes_the_operation() {
+    let client = client().await;
+    let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { value } }";
+    let text = |bytes: usize| json!({"d": "x".repeat(bytes)}).to_string();
+    let (code, message) = only_error(&keyed(&client, "k", query, &text(1 << 20)).await);
+    assert_eq!(code, "TOO_LARGE");
+    assert!(message.contains("1048576"), "{message}");
+    assert_eq!(version(&client, 1).await, Value::Null);
+    let answer = keyed(&client, "k", query, &text(1_000_000)).await;
+    assert_eq!(keyed(&client, "k", query, &text(1_000_000)).await, answer);
+}
+
+async fn of_the_same_operation_sent_many_times_at_once_one_takes_effect() {
+    let client = client().await;
+    client.insert("1", r#"{"n":0}"#).await;
+    let sent = (0..32).map(|_| {
+        let client = client.clone();
+        tokio::spawn(async move { keyed(&client, "k", COUNT, "{}").await })
+    });
+    let sent: Vec<_> = sent.collect();
+    let mut answers = Vec::new();
+    for answer in sent {
+        answers.push(answer.await.expect("it answers"));
+    }
+    assert!(
+        answers.iter().all(|answer| *answer == answers[0]),
+        "{answers:?}"
+    );
+    assert_eq!(client.stored("1").await, r#"{"n":1}"#);
+}
+
+/// How many keys stand in the families of kept answers and of their expiry.
+async fn kept(client: &Client) -> (usize, usize) {
+    let snapshot = client.database.snapshot().await.expect("a snapshot");
+    let mut counts = Vec::new();
+    for family in [[0x00, 0x15, 6], [0x00, 0x15, 7]] {
+        let end = [&family[..], &[0xFF]].concat();
+        let batch = snapshot
+            .range(RangeRead::new(&family, &end))
+            .await
+            .expect("read");
+        counts.push(batch.pairs.len());
+    }
+    (counts[0], counts[1])
+}
+
+async fn answers_past_their_time_are_no_answers_and_go_a_few_at_a_time() {
+    let client = client().await;
+    client.insert("1", r#"{"n":0}"#).await;
+    let long_ago = SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
+    let write = move |transaction: std::sync::Arc<dyn phyllo::store::Transaction>| -> BoxFuture<'static, _> {
+        Box::pin(async move {
+            for number in 0_u8..32 {
+                let operation = OnceOnly {
+                    key: format!("old {number}"),
+                    digest: [number; 32],
+                };
+                keep_answer(&*transaction, &operation, b"{\"data\":\"an old one\"}", long_ago).await?;
+            }
+            Ok(Outcome::Commit(()))
+        })
+    };
+    let deadline = Instant::now() + Duration::from_secs(30);
+    client
+        .database
+        .transact(deadline, write)
+        .await
+        .expect("kept");
+    assert_eq!(kept(&client).await, (64, 32));
+    let answer = keyed(&client, "old 0", COUNT, "{}").await;
+    assert_eq!(answer["data"]["a"]["value"], json!(1), "{answer}");
+    for number in 0..400 {
+        keyed(&client, &format!("new {number}"), COUNT, "{}").await;
+    }
+    assert_eq!(
+        kept(&client).await,
+        (802, 401),
+        "only those of today are left"
+    );
+    assert_eq!(keyed(&client, "old 0", COUNT, "{}").await, answer);
+    assert_eq!(client.stored("1").await, r#"{"n":401}"#);
+}
+
+async fn a_query_takes_no_notice_of_a_key() {
+    let client = client().await;
+    client.insert("1", "1").await;
+    let query = "{ document(id: 1) { value } }";
+    let one = keyed(&client, "k", query, "{}").await;
+    assert_eq!(one, json!({"data": {"document": {"value": 1}}}));
+    client
+        .data("mutation { incrementDocument(id: 1) { id } }", NONE)
+        .await;
+    let two = keyed(&client, "k", query, "{}").await;
+    assert_eq!(two, json!({"data": {"document": {"value": 2}}}));
+    assert_eq!(kept(&client).await, (0, 0));
+}
