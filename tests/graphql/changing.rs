@@ -4,10 +4,9 @@ use phyllo::database::DocumentKey;
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::Place;
 use phyllo::key::{Leaves, tuple_text};
-use phyllo::store::RangeRead;
 use serde_json::{Value, json};
 
-use super::support::{Client, NONE, client};
+use super::support::{Client, NONE, all_pairs, client};
 
 cases!(
     async [
@@ -44,12 +43,8 @@ pub(crate) async fn assert_stored(client: &Client, id: i64, document: &str) {
     let prefix = key.place(&Place::default()).expect("short");
     let end = [&prefix[..], &[0xFF]].concat();
     let snapshot = client.database.snapshot().await.expect("a snapshot");
-    let batch = snapshot
-        .range(RangeRead::new(&prefix, &end).at_most(10_000))
-        .await
-        .expect("read");
-    assert!(!batch.more, "a small document");
-    let stored = batch.pairs.iter();
+    let pairs = all_pairs(&*snapshot, &prefix, &end).await;
+    let stored = pairs.iter();
     let stored: Vec<_> = stored
         .map(|(key, value)| (tuple_text(&key[prefix.len()..]), tuple_text(value)))
         .collect();
@@ -560,11 +555,8 @@ async fn a_deleted_document_leaves_nothing_behind() {
         .await;
     assert_eq!(data, json!({"document": null, "collections": []}));
     let snapshot = client.database.snapshot().await.expect("a snapshot");
-    let all = snapshot
-        .range(RangeRead::new(&[0], &[0xFF]))
-        .await
-        .expect("read");
-    let left: Vec<String> = all.pairs.iter().map(|(key, _)| tuple_text(key)).collect();
+    let all = all_pairs(&*snapshot, &[0], &[0xFF]).await;
+    let left: Vec<String> = all.iter().map(|(key, _)| tuple_text(key)).collect();
     let stays = ["(null, 0)", "(null, 2, ", "(null, 8, "];
     assert!(
         left.iter()

@@ -13,7 +13,9 @@ use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
 use phyllo::key::pack_leaf;
-use phyllo::store::{Observed, Operations, Outcome, Settled, Store, Transaction};
+use phyllo::store::{
+    Observed, Operations, Outcome, Pairs, RangeRead, Read, Settled, Store, Transaction,
+};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -206,4 +208,18 @@ pub(crate) fn field_error(response: &Value) -> String {
 
 pub(crate) fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:.300}"))
+}
+
+/// All pairs of a range, batch by batch.
+pub(crate) async fn all_pairs(read: &dyn Read, begin: &[u8], end: &[u8]) -> Pairs {
+    let mut pairs = Pairs::default();
+    let mut begin = begin.to_vec();
+    loop {
+        let batch = read.range(RangeRead::new(&begin, end)).await.expect("read");
+        pairs.append(&batch.pairs);
+        match batch.pairs.last() {
+            Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
+            _ => return pairs,
+        }
+    }
 }

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use phyllo::database::{OnceOnly, keep_answer};
 use phyllo::graphql::{Answer, Methods, Request};
-use phyllo::store::{Outcome, RangeRead};
+use phyllo::store::Outcome;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::support::{Client, NONE, client, only_error};
+use super::support::{Client, NONE, all_pairs, client, only_error};
 
 cases!(
     async [
@@ -224,11 +224,7 @@ async fn kept(client: &Client) -> (usize, usize) {
     let mut counts = Vec::new();
     for family in [[0x00, 0x15, 6], [0x00, 0x15, 7]] {
         let end = [&family[..], &[0xFF]].concat();
-        let batch = snapshot
-            .range(RangeRead::new(&family, &end))
-            .await
-            .expect("read");
-        counts.push(batch.pairs.len());
+        counts.push(all_pairs(&*snapshot, &family, &end).await.len());
     }
     (counts[0], counts[1])
 }

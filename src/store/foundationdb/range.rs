@@ -4,24 +4,25 @@ use foundationdb::RangeOption;
 use foundationdb::future::{FdbKeys, FdbValues};
 use foundationdb::options::StreamingMode;
 
-use crate::limits::BATCH_BYTES_MAX;
 use crate::store::{Batch, Pairs, RangeRead};
+
+/// So many pairs are asked for in one go.
+const FEW_PAIRS: usize = 16;
 
 /// How the client is asked for a batch; none if the range holds nothing anyway.
 pub(super) fn option<'r>(range: &RangeRead<'r>) -> Option<RangeOption<'r>> {
     if range.begin >= range.end || range.pairs_max == 0 {
         return None;
     }
-    // Who reads without a limit gets what one reply of a server holds, so that the rest can be
-    // read in parallel; who goes on, or knows how much is needed, gets it in one batch.
-    let in_one_reply = range.pairs_max == usize::MAX && !range.resumed;
+    // Without a limit of its own a batch is what one reply of a server holds, some 80 kB. Who
+    // wants few pairs gets all of them at once, however long they are.
+    let few = range.pairs_max <= FEW_PAIRS;
     Some(RangeOption {
         limit: Some(range.batch_pairs_max()),
-        target_bytes: if in_one_reply { 0 } else { BATCH_BYTES_MAX },
-        mode: if in_one_reply {
-            StreamingMode::WantAll
-        } else {
+        mode: if few {
             StreamingMode::Exact
+        } else {
+            StreamingMode::WantAll
         },
         reverse: range.reverse,
         ..RangeOption::from((range.begin, range.end))
