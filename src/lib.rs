@@ -8,7 +8,7 @@
 //! | [`error`], [`limits`] | what can go wrong, and every bound |
 //! | [`document`] | JSON, paths and leaves; pure |
 //! | [`key`] | keys and values as bytes; pure |
-//! | [`store`] | bytes only: the engines' contract, the retry of transactions, the embedded engine |
+//! | [`store`] | bytes only: the engines' contract, the retry of transactions, the embedded engine, FoundationDB |
 //! | [`database`] | operations on documents inside one snapshot or transaction |
 //! | [`graphql`] | the schema, and how a request is executed; the only user of `async_graphql` |
 //! | [`server`] | HTTP; the only user of `axum` |
