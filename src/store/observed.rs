@@ -24,6 +24,8 @@ pub struct Operations {
     pub pairs: AtomicU64,
     /// Bytes of the pairs and values read.
     pub bytes: AtomicU64,
+    /// Keys set, and cleared one by one or as a range.
+    pub writes: AtomicU64,
     /// Commits that succeeded.
     pub commits: AtomicU64,
     /// Commits refused because of a conflict.
@@ -194,26 +196,32 @@ impl Transaction for ObservedTransaction {
     }
 
     fn set(&self, key: &[u8], value: &[u8]) {
+        self.operations.writes.fetch_add(1, Relaxed);
         self.inner.set(key, value);
     }
 
     fn clear(&self, key: &[u8]) {
+        self.operations.writes.fetch_add(1, Relaxed);
         self.inner.clear(key);
     }
 
     fn clear_range(&self, begin: &[u8], end: &[u8]) {
+        self.operations.writes.fetch_add(1, Relaxed);
         self.inner.clear_range(begin, end);
     }
 
     fn add(&self, key: &[u8], by: i64) {
+        self.operations.writes.fetch_add(1, Relaxed);
         self.inner.add(key, by);
     }
 
     fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
+        self.operations.writes.fetch_add(1, Relaxed);
         self.inner.set_versionstamped_value(key, value, stamp_at);
     }
 
     fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
+        self.operations.writes.fetch_add(1, Relaxed);
         self.inner.set_versionstamped_key(key, stamp_at, value);
     }
 

@@ -25,6 +25,7 @@ const READ_ONCE: Counts = Counts {
     gets: 0,
     ranges: 1,
     pairs: 1,
+    writes: 0,
     commits: 0,
 };
 
@@ -210,4 +211,98 @@ async fn an_insert_is_one_transaction_with_what_is_asked_of_the_result() {
     let query = "mutation { insertDocument(id: 1, document: {a: [1, 2]}) { id version kind value at(path: \"/a\") { value } } }";
     let (_, cost) = client.cost(query, NONE).await;
     assert_eq!((cost.transactions, cost.commits), (1, 1));
+}
+
+/// What a change costs in a document of a thousand members and an array of a thousand elements,
+/// each with leaves of its own.
+#[tokio::test]
+async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
+    let client = client().await;
+    let row = |n: usize| json!({"a": n, "b": [n, {"c": "x"}]});
+    let members: serde_json::Map<_, _> = (0..1000).map(|n| (format!("m{n:04}"), row(n))).collect();
+    let elements: Vec<_> = (0..1000).map(row).collect();
+    let document =
+        json!({"members": members, "list": elements, "flat": (0..1000).collect::<Vec<_>>()});
+    client.insert("1", &document).await;
+    // The existence is one get and the version one write. What is written: own leaves, and what
+    // takes the place of markers.
+    for (what, ranges_max, pairs_max, writes_max) in [
+        // Its own range.
+        (
+            r#"replaceDocument(id: 1, path: ["members", "m0500", "a"], document: 7) { id }"#,
+            1,
+            1,
+            2,
+        ),
+        (
+            r#"replaceDocument(id: 1, path: ["members", "m0500"], document: {a: 8, b: [500, {c: "x"}]}) { id }"#,
+            2,
+            5,
+            2,
+        ),
+        (
+            r#"incrementDocument(id: 1, path: ["list", 500, "a"]) { id }"#,
+            1,
+            1,
+            2,
+        ),
+        // A new member: its own place and one key beside it.
+        (
+            r#"replaceDocument(id: 1, path: ["members", "new"], document: 7) { id }"#,
+            2,
+            1,
+            2,
+        ),
+        // A member that goes: its own and one key beside it.
+        (
+            r#"deleteDocument(id: 1, path: ["members", "m0400"])"#,
+            2,
+            3,
+            2,
+        ),
+        (
+            r#"deleteDocument(id: 1, path: ["members", "m0401", "b", 1, "c"])"#,
+            2,
+            2,
+            3,
+        ),
+        // An append: its own place, both as an index and as a key, and the last key of the array.
+        (
+            r#"replaceDocument(id: 1, path: "/list/-", document: 1) { id }"#,
+            2,
+            1,
+            2,
+        ),
+        (
+            r#"patchDocument(id: 1, patch: [{op: "add", path: "/flat/-", value: 1}]) { id }"#,
+            4,
+            4,
+            2,
+        ),
+        // A removal: what it renumbers.
+        (r#"deleteDocument(id: 1, path: ["flat", 990])"#, 4, 24, 14),
+        // A merge: only the leaves that change.
+        (
+            r#"mergeDocument(id: 1, path: ["members", "m0700"], patch: {a: 700, b: [701, {c: "x"}]}) { id }"#,
+            4,
+            8,
+            2,
+        ),
+        (
+            r#"mergeDocument(id: 1, patch: {members: {m0701: {a: 1}, m0702: {b: null}}}) { id }"#,
+            8,
+            16,
+            3,
+        ),
+    ] {
+        let (_, cost) = client.cost(&format!("mutation {{ {what} }}"), NONE).await;
+        assert_eq!(
+            (cost.transactions, cost.commits, cost.gets),
+            (1, 1, 1),
+            "{what}"
+        );
+        assert!(cost.ranges <= ranges_max, "{what}: {cost:?}");
+        assert!(cost.pairs <= pairs_max, "{what}: {cost:?}");
+        assert!(cost.writes <= writes_max, "{what}: {cost:?}");
+    }
 }

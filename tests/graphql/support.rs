@@ -37,6 +37,7 @@ pub(crate) struct Counts {
     pub(crate) gets: u64,
     pub(crate) ranges: u64,
     pub(crate) pairs: u64,
+    pub(crate) writes: u64,
     pub(crate) commits: u64,
 }
 
@@ -163,6 +164,7 @@ impl Client {
             gets: count(&self.operations.gets),
             ranges: count(&self.operations.ranges),
             pairs: count(&self.operations.pairs),
+            writes: count(&self.operations.writes),
             commits: count(&self.operations.commits),
         }
     }
@@ -177,6 +179,7 @@ impl Client {
             gets: after.gets - before.gets,
             ranges: after.ranges - before.ranges,
             pairs: after.pairs - before.pairs,
+            writes: after.writes - before.writes,
             commits: after.commits - before.commits,
         };
         (data, cost)

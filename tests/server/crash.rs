@@ -1,0 +1,197 @@
+//! The process is killed at any moment while clients write: what was acknowledged is there
+//! afterwards, whole, nothing is there by half, and what is sent again takes effect once.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{JSON, Server, head};
+
+const KILLS: u64 = 20;
+const CLIENTS: u64 = 4;
+
+/// A client that writes numbered operations, one after another.
+struct Client {
+    number: u64,
+    /// The operation that is to be sent next, or again.
+    next: u64,
+}
+
+impl Client {
+    fn log(&self) -> String {
+        format!("log {}", self.number)
+    }
+
+    fn count(&self) -> String {
+        format!("count {}", self.number)
+    }
+
+    fn document(&self, operation: u64) -> String {
+        format!("{}/{operation}", self.number)
+    }
+
+    /// What the operation of this number inserts: leaves by the dozen, and a string that is split.
+    fn content(&self, operation: u64) -> Value {
+        let rows: Vec<Value> = (0..20)
+            .map(|row| json!({"row": row, "of": operation}))
+            .collect();
+        let long = if operation % 5 == 0 { 120_000 } else { 10 };
+        json!({"client": self.number, "rows": rows, "text": "x".repeat(long)})
+    }
+
+    /// One operation that changes four documents of two collections.
+    fn body(&self, operation: u64) -> String {
+        let query = "mutation($log: ID!, $count: ID!, $id: ID!, $n: JSON, $d: JSON) {
+            append: replaceDocument(id: $log, path: \"/entries/-\", document: $n) { version }
+            count: incrementDocument(id: $count, collection: \"counts\") { value version }
+            all: incrementDocument(id: \"all\", collection: \"counts\") { id }
+            insert: insertDocument(id: $id, document: $d) { version }
+        }";
+        let variables = json!({
+            "log": self.log(), "count": self.count(), "n": operation,
+            "id": self.document(operation), "d": self.content(operation),
+        });
+        json!({"query": query, "variables": variables}).to_string()
+    }
+
+    /// Sends the next operation; none if the server went away before it answered.
+    fn send(&self, address: &str) -> Option<Value> {
+        let body = self.body(self.next);
+        let key = format!("{}-{}", self.number, self.next);
+        let headers = [
+            JSON,
+            ("idempotency-key", key.as_str()),
+            ("connection", "close"),
+        ];
+        let mut stream = TcpStream::connect(address).ok()?;
+        stream
+            .write_all(head("POST", "/graphql", &headers, body.len()).as_bytes())
+            .ok()?;
+        stream.write_all(body.as_bytes()).ok()?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response).ok()?;
+        let (_, body) = response.split_once("\r\n\r\n")?;
+        serde_json::from_str(body).ok()
+    }
+
+    /// Sends operations until the server goes away or it is told to stop.
+    fn run(&mut self, address: &str, stop: &AtomicBool) {
+        while !stop.load(Relaxed) {
+            let Some(answer) = self.send(address) else {
+                return;
+            };
+            assert_eq!(answer.get("errors"), None, "{answer}");
+            let count = answer["data"]["count"]["value"].as_u64();
+            assert_eq!(
+                count,
+                Some(self.next + 1),
+                "each took effect once: {answer}"
+            );
+            assert_eq!(
+                answer["data"]["append"]["version"],
+                answer["data"]["insert"]["version"]
+            );
+            self.next += 1;
+        }
+    }
+
+    /// Asserts that the operations so far are there, each once and whole. The last one may be or
+    /// not: nobody was told. Returns how many there are.
+    fn check(&self, server: &Server, sampled: u64) -> u64 {
+        let (log, count) = (json!(self.log()), json!(self.count()));
+        let found = server.query(&format!(
+            "{{ log: document(id: {log}) {{ value }} count: document(id: {count}, collection: \"counts\") {{ value }} }}"
+        ));
+        let entries = &found["data"]["log"]["value"]["entries"];
+        let entries = entries.as_array().expect("a log");
+        let done = entries.len() as u64;
+        assert!(
+            (self.next..=self.next + 1).contains(&done),
+            "{done} of {}",
+            self.next
+        );
+        assert!(
+            entries.iter().map(Value::as_u64).eq((0..done).map(Some)),
+            "{entries:?}"
+        );
+        let counted = found["data"]["count"]["value"].as_u64().unwrap_or(0);
+        assert_eq!(counted, done);
+        for operation in (0..done + 1)
+            .rev()
+            .take(usize::try_from(sampled).expect("few"))
+        {
+            let id = json!(self.document(operation));
+            let found = server.query(&format!("{{ document(id: {id}) {{ value }} }}"));
+            let expected = if operation < done {
+                self.content(operation)
+            } else {
+                Value::Null
+            };
+            let value = found["data"]["document"]
+                .get("value")
+                .cloned()
+                .unwrap_or_default();
+            assert_eq!(value, expected, "{id}");
+        }
+        done
+    }
+}
+
+#[test]
+fn a_killed_server_has_lost_nothing_and_done_nothing_by_half() {
+    let mut clients: Vec<Client> = (0..CLIENTS)
+        .map(|number| Client { number, next: 0 })
+        .collect();
+    let mut server = Server::start();
+    for client in &clients {
+        let id = json!(client.log());
+        let query =
+            format!("mutation {{ insertDocument(id: {id}, document: {{entries: []}}) {{ id }} }}");
+        assert_eq!(server.query(&query).get("errors"), None);
+    }
+    for kill in 0..KILLS {
+        let stop = AtomicBool::new(false);
+        let address = server.address.clone();
+        let pause = Duration::from_millis(rand::random_range(5..200));
+        std::thread::scope(|scope| {
+            for client in &mut clients {
+                scope.spawn(|| client.run(&address, &stop));
+            }
+            std::thread::sleep(pause);
+            server.signal("KILL");
+            stop.store(true, Relaxed);
+        });
+        server = Server::on(server.ended(), &[]);
+        let sampled = if kill + 1 == KILLS { u64::MAX >> 1 } else { 3 };
+        let done: u64 = clients
+            .iter()
+            .map(|client| client.check(&server, sampled))
+            .sum();
+        let all = server.query("{ document(id: \"all\", collection: \"counts\") { value } collections { name count } }");
+        assert_eq!(all["data"]["document"]["value"].as_u64().unwrap_or(0), done);
+        let collections = all["data"]["collections"].as_array().expect("collections");
+        let in_d = collections
+            .iter()
+            .find(|collection| collection["name"] == json!("D"));
+        assert_eq!(in_d.expect("D")["count"].as_u64(), Some(done + CLIENTS));
+    }
+    let done: u64 = clients.iter().map(|client| client.next).sum();
+    assert!(done > KILLS, "only {done} operations were acknowledged");
+    // Each sends again what it has no answer to: it takes effect now, or did before.
+    for client in &mut clients {
+        let before = client.check(&server, 1);
+        let answer = client.send(&server.address).expect("an answer");
+        assert_eq!(
+            answer["data"]["count"]["value"].as_u64(),
+            Some(client.next + 1),
+            "{answer}"
+        );
+        client.next += 1;
+        let after = client.check(&server, 2);
+        assert_eq!(after, client.next);
+        assert!(before == after || before + 1 == after);
+    }
+}
