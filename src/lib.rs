@@ -8,7 +8,7 @@
 //! | [`error`], [`limits`] | what can go wrong, and every bound |
 //! | [`document`] | JSON, paths and leaves; pure |
 //! | [`key`] | keys and values as bytes; pure |
-//! | [`store`] | bytes only: the engines' contract, the retry of transactions, the embedded engine |
+//! | [`store`] | bytes only: the engines' contract, the retry of transactions, the embedded engine, FoundationDB |
 //! | [`database`] | operations on documents inside one snapshot or transaction |
 //! | [`graphql`] | the schema, and how a request is executed; the only user of `async_graphql` |
 //! | [`server`] | HTTP; the only user of `axum` |
@@ -41,6 +41,8 @@
 //! 5. Any error in the response aborts the transaction. Otherwise it commits: the embedded engine
 //!    reports success after the sync that covers it (`store::embedded::commit`).
 //! 6. `response::write` fills in the version that the commit got.
+
+#![cfg_attr(not(feature = "foundationdb"), forbid(unsafe_code))]
 
 pub mod cli;
 pub mod database;

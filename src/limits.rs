@@ -69,6 +69,28 @@ pub const KEPT_ANSWER_SHARDS: u64 = 16;
 pub const KEPT_ANSWERS_CLEARED_AT_ONCE: usize = 4;
 /// An idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+/// The bytes of a transaction on FoundationDB, as it counts them: all that is written and all
+/// conflict ranges.
+pub const CLUSTER_TRANSACTION_BYTES_MAX: usize = 10_000_000;
+/// Time for which FoundationDB keeps a snapshot, and lets a transaction commit.
+pub const CLUSTER_SNAPSHOT_TIME_MAX: Duration = Duration::from_secs(5);
+/// Time for one try of a transaction on FoundationDB, waiting for the cluster included. A cluster
+/// that loses a process is back sooner.
+pub const CLUSTER_TRANSACTION_TIME_MAX: Duration = Duration::from_secs(10);
+/// Time in which a FoundationDB cluster answers, if it is ready.
+pub const CLUSTER_READY_TIME_MAX: Duration = Duration::from_secs(2);
+/// Times that a read of a snapshot is done again when the cluster could not answer it.
+pub const CLUSTER_READ_TRIES_MAX: usize = 8;
+/// Bytes of a large range that are worth a read of their own beside others.
+pub const PARALLEL_READ_BYTES: usize = 512 << 10;
+/// Such reads of one range at the same time.
+pub const PARALLEL_READS_MAX: usize = 8;
+/// Ranges of keys over which markers of commits are spread, so that none is hot.
+pub const COMMIT_SHARDS: u8 = 16;
+/// Time for which a marker of a commit is kept: far longer than any operation takes.
+pub const COMMIT_MARKER_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// One in so many commits clears expired markers.
+pub const COMMITS_PER_CLEANING: u32 = 64;
 /// Keys over which a collection's document count is spread, so that none is hot.
 pub const COUNT_SHARDS: u64 = 16;
 
@@ -99,6 +121,8 @@ pub const IMPORT_DETECT_BYTES: usize = 64 << 10;
 pub const IMPORT_BATCH_TIME_MAX: Duration = Duration::from_secs(600);
 /// Time that a command waits for a store that another process holds and does not share.
 pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
+/// Time for tasks to end when a command is done.
+pub const TASKS_END_TIME_MAX: Duration = Duration::from_millis(500);
 /// Bytes of an export that a server sends at a time, unless a single document is larger.
 pub const EXPORT_CHUNK_BYTES: usize = 64 << 10;
 /// The path of a Unix domain socket; what every system allows.

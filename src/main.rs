@@ -1,5 +1,7 @@
 //! The `phyllo` command.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 #[global_allocator]

@@ -9,10 +9,11 @@ const LAYERS: [&str; 9] = [
 ];
 
 /// Names, and the only layers that may use them.
-const CONFINED: [(&str, &[&str]); 6] = [
+const CONFINED: [(&str, &[&str]); 7] = [
     ("async_graphql", &["graphql"]),
     ("axum", &["server"]),
     ("redb", &["store"]),
+    ("foundationdb", &["store"]),
     ("foundationdb_tuple", &["key", "database"]),
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),

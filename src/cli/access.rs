@@ -10,7 +10,9 @@ use tokio::time::{Instant, sleep};
 
 use super::arguments::WrittenPath;
 use super::client::{self, Client, Records};
+use super::cluster;
 use super::failed;
+use super::location::Location;
 use super::output::say;
 use crate::database::{
     Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned, Summary,
@@ -18,7 +20,7 @@ use crate::database::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
 use crate::server::local::operations::{self, NewDocument, Policy};
-use crate::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs};
+use crate::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
 /// How long to wait before looking again whether a store is free.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -39,19 +41,32 @@ pub(super) enum Missing {
 }
 
 impl Access {
-    /// Opens the store in `directory`, through the server that holds it where there is one.
+    /// Opens a store; one in a directory through the server that holds it where there is one.
     ///
     /// # Errors
     /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it and does not share
     /// it, or it cannot be opened.
-    pub(super) async fn open(directory: &Path, missing: Missing) -> Result<Self> {
+    pub(super) async fn open(store: &Location, missing: Missing) -> Result<Self> {
+        match store {
+            Location::Directory(directory) => Self::open_directory(directory, missing).await,
+            Location::Cluster(file) => {
+                let cluster = cluster::open(file.as_deref())?;
+                if missing == Missing::Fail && !Database::is_in(&cluster).await? {
+                    return Err(no_store(store));
+                }
+                open_database(cluster).await.map(Self::Direct)
+            }
+        }
+    }
+
+    async fn open_directory(directory: &Path, missing: Missing) -> Result<Self> {
         let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
         loop {
             if let Some(client) = Client::connect(directory).await? {
                 return Ok(Self::Through(client));
             }
             if !directory.join(FILE_NAME).exists() && missing == Missing::Fail {
-                return Err(no_store(directory));
+                return Err(no_store(&directory.display()));
             }
             if let Some(store) = open_unless_held(directory, EmbeddedOptions::default()).await? {
                 return open_database(store).await.map(Self::Direct);
@@ -175,11 +190,19 @@ impl Documents {
     }
 }
 
-/// Opens the database of a store that nobody else is to hold.
+/// Opens the database of a store for a server: a directory, which nobody else is to hold, or a
+/// cluster.
 ///
 /// # Errors
 /// `UNAVAILABLE`: another process holds it, or it cannot be opened.
-pub(super) async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
+pub(super) async fn open_to_serve(store: &Location, options: EmbeddedOptions) -> Result<Database> {
+    match store {
+        Location::Directory(directory) => open_alone(directory, options).await,
+        Location::Cluster(file) => open_database(cluster::open(file.as_deref())?).await,
+    }
+}
+
+async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
     let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
     loop {
         if let Some(store) = open_unless_held(directory, options).await? {
@@ -213,7 +236,7 @@ async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<
     open_store(directory, options).map(Some)
 }
 
-async fn open_database(store: Embedded) -> Result<Database> {
+async fn open_database(store: impl Store + 'static) -> Result<Database> {
     Database::open(Arc::new(store), Instant::now() + REQUEST_TIME_MAX).await
 }
 
@@ -253,13 +276,12 @@ fn is_held(directory: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-fn no_store(directory: &Path) -> Error {
+fn no_store(place: &dyn std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::NotFound,
         format!(
-            "there is no store in {}; `phyllo import` and `phyllo serve` make one, and --store \
-             says where it is",
-            directory.display()
+            "there is no store in {place}; `phyllo import` and `phyllo serve` make one, and \
+             --store says where it is"
         ),
     )
 }

@@ -9,8 +9,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::location::Location;
 use crate::database::{Existing, check_collection};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
@@ -20,7 +22,8 @@ use crate::limits::BODY_BYTES_MAX;
 /// A GraphQL server for JSON documents that are read and written by path.
 ///
 /// A store is a directory. `import` and `serve` make it; every command finds it by --store, and
-/// works while a server runs on it, through that server.
+/// works while a server runs on it, through that server. A store can also be a FoundationDB
+/// cluster: any number of servers and commands work on it at the same time.
 #[derive(Debug, Parser)]
 #[command(
     name = "phyllo",
@@ -34,15 +37,17 @@ To begin:
 Exit codes: 0 done, 1 failed, 2 the command line means nothing."
 )]
 pub(super) struct Arguments {
-    /// The directory of the store
+    /// The directory of the store; or a FoundationDB cluster: fdb:FILE is that of a cluster file,
+    /// fdb: that of the default one
     #[arg(
         long,
         global = true,
-        value_name = "DIR",
+        value_name = "STORE",
         env = "PHYLLO_STORE",
-        default_value = "./phyllo-data"
+        default_value = "./phyllo-data",
+        value_parser = clap::builder::OsStringValueParser::new().map(Location::from)
     )]
-    pub(super) store: PathBuf,
+    pub(super) store: Location,
     #[command(subcommand)]
     pub(super) command: Command,
 }
@@ -70,7 +75,8 @@ pub(super) enum Command {
 #[command(after_help = "\
 Examples:
   phyllo serve
-  phyllo serve --store /var/lib/phyllo --listen 0.0.0.0:8080")]
+  phyllo serve --store /var/lib/phyllo --listen 0.0.0.0:8080
+  phyllo serve --store fdb:/etc/foundationdb/fdb.cluster")]
 pub(super) struct Serve {
     /// The address and port to listen on
     #[arg(
@@ -83,7 +89,7 @@ pub(super) struct Serve {
     /// The body of a request, at most, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = BODY_BYTES_MAX)]
     pub(super) body_bytes_max: usize,
-    /// Memory for pages of the store's file, in MiB
+    /// Memory for pages of the store's file, in MiB; a cluster has none here
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) cache_mib: u32,
 }
@@ -133,6 +139,10 @@ pub(super) struct Import {
 ///
 /// A line {"id": …, "document": …} each, in the order of their ids, all as they were at one
 /// moment. `phyllo import` reads it back under the same ids.
+///
+/// FoundationDB keeps no moment for longer than five seconds. An export of a cluster that takes
+/// longer goes on, between two documents, with a later moment: each document is whole, but
+/// changes made meanwhile may be in one of them and not in another.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

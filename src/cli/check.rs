@@ -1,16 +1,15 @@
 //! `phyllo check`
 
-use std::path::Path;
-
 use super::access::{Access, Missing};
 use super::arguments::Check;
+use super::location::Location;
 use super::output::Output;
 use super::{Done, Ended};
 use crate::database::{Finding, Severity, Summary};
 use crate::document::json::write_string;
 use crate::key::{hex, tuple_text};
 
-pub(super) async fn run(store: &Path, check: Check) -> Done {
+pub(super) async fn run(store: &Location, check: Check) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
     let mut findings = access.check(check.collection.as_deref()).await?;
     let mut output = Output::stdout();

@@ -1,12 +1,11 @@
 //! `phyllo collections`
 
-use std::path::Path;
-
 use super::Done;
 use super::access::{Access, Missing};
+use super::location::Location;
 use super::output::Output;
 
-pub(super) async fn run(store: &Path) -> Done {
+pub(super) async fn run(store: &Location) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
     let mut output = Output::stdout();
     for collection in access.collections().await? {

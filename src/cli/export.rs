@@ -8,6 +8,7 @@ use tokio::task::yield_now;
 
 use super::access::{Access, Documents, Missing};
 use super::arguments::Export;
+use super::location::Location;
 use super::output::{Output, say};
 use super::{Done, failed};
 use crate::database::{Foreign, Scanned};
@@ -16,7 +17,7 @@ use crate::error::Error;
 use crate::key::tuple_text;
 use crate::server::local::is_about_one;
 
-pub(super) async fn run(store: &Path, export: Export) -> Done {
+pub(super) async fn run(store: &Location, export: Export) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
     let documents = access.scan(&export.collection.name).await?;
     let Some(path) = export.output else {

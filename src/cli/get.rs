@@ -1,17 +1,16 @@
 //! `phyllo get` and `phyllo pairs`
 
-use std::io::IsTerminal;
-use std::path::Path;
-
 use super::access::{Access, Missing};
 use super::arguments::{Get, Pairs, Place};
+use super::location::Location;
 use super::output::Output;
 use super::{Done, pretty};
 use crate::database::DocumentKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{hex, tuple_text};
+use std::io::IsTerminal;
 
-pub(super) async fn get(store: &Path, get: Get) -> Done {
+pub(super) async fn get(store: &Location, get: Get) -> Done {
     let document = document(&get.place)?;
     let access = Access::open(store, Missing::Fail).await?;
     let path = get.place.path.clone();
@@ -27,7 +26,7 @@ pub(super) async fn get(store: &Path, get: Get) -> Done {
     output.finish()
 }
 
-pub(super) async fn pairs(store: &Path, asked: Pairs) -> Done {
+pub(super) async fn pairs(store: &Location, asked: Pairs) -> Done {
     let document = document(&asked.place)?;
     let access = Access::open(store, Missing::Fail).await?;
     let pairs = access.pairs(document, asked.place.path.clone()).await?;

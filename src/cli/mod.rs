@@ -1,15 +1,17 @@
-//! The command line. Every command works on a store's directory, through the server that holds
-//! it where there is one (`access`).
+//! The command line. Every command works on a store: a directory, through the server that holds
+//! it where there is one (`access`), or a FoundationDB cluster.
 
 mod access;
 mod arguments;
 mod check;
 mod client;
+mod cluster;
 mod collections;
 mod export;
 mod get;
 mod import;
 mod interrupt;
+mod location;
 mod output;
 mod pretty;
 mod serve;
@@ -19,6 +21,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::error::{Error, ErrorKind};
+use crate::limits::TASKS_END_TIME_MAX;
 use arguments::{Arguments, Command};
 use output::{Output, say};
 
@@ -53,8 +56,9 @@ pub fn run() -> ExitCode {
     let done = match runtime {
         Ok(runtime) => {
             let done = runtime.block_on(dispatch(arguments));
-            // A thread that waits for standard input must not be waited for.
-            runtime.shutdown_background();
+            // Tasks end, and with the last of them the store is closed; a thread that waits for
+            // standard input must not be waited for.
+            runtime.shutdown_timeout(TASKS_END_TIME_MAX);
             done
         }
         Err(error) => Err(failed(format!("threads cannot be started: {error}")).into()),

@@ -1,22 +1,24 @@
 //! `phyllo serve`
 
-use std::path::Path;
-
 use tracing_subscriber::EnvFilter;
 
 use super::Done;
-use super::access::open_alone;
+use super::access::open_to_serve;
 use super::arguments::Serve;
+use super::location::Location;
 use crate::server::{ServeOptions, serve};
 use crate::store::EmbeddedOptions;
 
-pub(super) async fn run(store: &Path, asked: Serve) -> Done {
+pub(super) async fn run(store: &Location, asked: Serve) -> Done {
     log_to_stderr();
     let cache_bytes = usize::try_from(asked.cache_mib).unwrap_or(usize::MAX) << 20;
-    let database = open_alone(store, EmbeddedOptions { cache_bytes }).await?;
+    let database = open_to_serve(store, EmbeddedOptions { cache_bytes }).await?;
     let options = ServeOptions {
         listen: asked.listen,
-        directory: Some(store.to_owned()),
+        directory: match store {
+            Location::Directory(directory) => Some(directory.clone()),
+            Location::Cluster(_) => None,
+        },
         body_bytes_max: asked.body_bytes_max,
     };
     serve(database, options).await?;

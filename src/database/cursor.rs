@@ -29,6 +29,12 @@ impl Cursor {
         }
     }
 
+    /// Goes on from `begin`, in another snapshot.
+    pub(super) fn renew(&mut self, read: Arc<dyn Read>, begin: Vec<u8>) {
+        let end = std::mem::take(&mut self.end);
+        *self = Self::new(read, begin, end);
+    }
+
     /// The pair that it stands at, read if need be; none behind the last.
     ///
     /// # Errors

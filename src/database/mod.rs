@@ -64,6 +64,14 @@ impl Database {
         Ok(database)
     }
 
+    /// Whether a store holds a database.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub async fn is_in(store: &dyn Store) -> Result<bool> {
+        catalog::check_format(&*store.snapshot().await?).await
+    }
+
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store

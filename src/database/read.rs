@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use futures::StreamExt;
 use futures::future::{join, join_all};
 
 use super::part::{Part, too_large};
@@ -11,8 +12,10 @@ use super::{DocumentKey, end_of};
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::key::{Family, Version};
-use crate::limits::{DIGIT_TOKENS_AT_ONCE, RESPONSE_BYTES_MAX};
-use crate::store::{Pairs, RangeRead, Read};
+use crate::limits::{
+    DIGIT_TOKENS_AT_ONCE, PARALLEL_READ_BYTES, PARALLEL_READS_MAX, RESPONSE_BYTES_MAX,
+};
+use crate::store::{Batch, Pairs, RangeRead, Read};
 
 /// Pairs carry a key for each leaf, so they may be larger than the JSON text they make.
 const READ_BYTES_MAX: usize = 4 * RESPONSE_BYTES_MAX;
@@ -157,25 +160,61 @@ async fn read_one(read: &dyn Read, key: &[u8], extent: Extent) -> Result<Arc<Pai
     Ok(Arc::new(pairs))
 }
 
+/// Reads a range. What the first batch does not bring is read in several parts at the same time
+/// where the engine gains by it.
 async fn read_whole(read: &dyn Read, range: RangeRead<'_>) -> Result<Pairs> {
-    let mut batch = read.range(range).await?;
-    let mut pairs = std::mem::take(&mut batch.pairs);
-    while batch.more {
-        let Some((last, _)) = pairs.last() else { break };
-        let begin = [last, &[0]].concat();
-        batch = read
+    let Batch { mut pairs, more } = read.range(range).await?;
+    let Some((last, _)) = pairs.last().filter(|_| more) else {
+        return Ok(pairs);
+    };
+    let begin = [last, &[0]].concat();
+    let points = read.split_points(&begin, range.end).await?;
+    let expected = (points.len() + 1) * PARALLEL_READ_BYTES;
+    if points.is_empty() || expected > 2 * READ_BYTES_MAX {
+        return read_on(read, begin, range.end, pairs).await;
+    }
+    let begins = std::iter::once(&begin).chain(&points);
+    let ends = points.iter().map(Vec::as_slice).chain([range.end]);
+    let parts: Vec<_> = begins
+        .zip(ends)
+        .map(|(begin, end)| read_on(read, begin.clone(), end, Pairs::default()))
+        .collect();
+    let mut parts = futures::stream::iter(parts).buffered(PARALLEL_READS_MAX);
+    while let Some(part) = parts.next().await {
+        pairs.append(&part?);
+        check_size(&pairs)?;
+    }
+    Ok(pairs)
+}
+
+/// Reads on to the end of a range, one batch after another, and puts them behind what is there.
+async fn read_on(
+    read: &dyn Read,
+    mut begin: Vec<u8>,
+    end: &[u8],
+    mut pairs: Pairs,
+) -> Result<Pairs> {
+    loop {
+        let batch = read
             .range(RangeRead {
-                begin: &begin,
                 resumed: true,
-                ..range
+                ..RangeRead::new(&begin, end)
             })
             .await?;
         pairs.append(&batch.pairs);
-        if pairs.bytes() > READ_BYTES_MAX {
-            return Err(too_large(pairs.bytes()));
-        }
+        check_size(&pairs)?;
+        let Some((last, _)) = batch.pairs.last().filter(|_| batch.more) else {
+            return Ok(pairs);
+        };
+        begin = [last, &[0]].concat();
     }
-    Ok(pairs)
+}
+
+fn check_size(pairs: &Pairs) -> Result<()> {
+    if pairs.bytes() > READ_BYTES_MAX {
+        return Err(too_large(pairs.bytes()));
+    }
+    Ok(())
 }
 
 /// Settles, step by step, tokens of digits of a path that has too many of them. A path whose

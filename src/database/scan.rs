@@ -1,12 +1,14 @@
-//! All documents of a collection, one after another, from one snapshot.
+//! All documents of a collection, one after another, from one snapshot, or from several where the
+//! engine does not keep one for so long.
 
 use std::sync::Arc;
 
 use super::cursor::Cursor;
 use super::part::malformed;
 use super::plan::covers;
+use super::{Database, end_of};
 use crate::document::id::DocumentId;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::key::{Family, JsonText};
 use crate::store::Read;
 
@@ -29,14 +31,34 @@ pub struct Foreign {
 /// Reads the documents of a collection in the order of their ids.
 pub struct Scan {
     pairs: Cursor,
+    /// Where the next snapshot comes from when the engine keeps this one no longer.
+    database: Option<Database>,
+    /// Past the last document that is done with.
+    done: Vec<u8>,
+    /// Where the last snapshot was taken, if it has brought nothing yet.
+    renewed: Option<Vec<u8>>,
     collection_key: usize,
 }
 
 impl Scan {
-    /// A scan of `collection`.
+    /// A scan of `collection` that takes a new snapshot, between two documents, each time that the
+    /// engine keeps the one it has no longer. Each document is whole, as it was at some moment.
+    ///
+    /// # Errors
+    /// As [`Database::snapshot`].
+    pub async fn over(database: &Database, collection: &str) -> Result<Self> {
+        let mut scan = Self::new(database.snapshot().await?, collection);
+        scan.database = Some(database.clone());
+        Ok(scan)
+    }
+
+    /// A scan of `collection` in one snapshot.
     pub fn new(read: Arc<dyn Read>, collection: &str) -> Self {
         let (begin, end) = Family::documents(collection);
         Self {
+            database: None,
+            done: begin.clone(),
+            renewed: None,
             collection_key: begin.len(),
             pairs: Cursor::new(read, begin, end),
         }
@@ -47,6 +69,31 @@ impl Scan {
     /// # Errors
     /// `INTERNAL`: damaged data. What the store fails with.
     pub async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
+        loop {
+            let next = self.next_in_snapshot().await;
+            match &next {
+                Err(error) if error.kind() == ErrorKind::Timeout && self.renew().await? => {}
+                _ => return next,
+            }
+        }
+    }
+
+    /// Goes back to behind the last document that is done with, in a new snapshot. Not if this one
+    /// is a new one already, and nothing came of it.
+    async fn renew(&mut self) -> Result<bool> {
+        let Some(database) = &self.database else {
+            return Ok(false);
+        };
+        if self.renewed.as_ref() == Some(&self.done) {
+            return Ok(false);
+        }
+        self.pairs
+            .renew(database.snapshot().await?, self.done.clone());
+        self.renewed = Some(self.done.clone());
+        Ok(true)
+    }
+
+    async fn next_in_snapshot(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         let Some((first, _)) = self.pairs.peek().await? else {
             return Ok(None);
         };
@@ -74,6 +121,7 @@ impl Scan {
             }
             self.pairs.advance();
         }
+        self.done = end_of(&document_key);
         text.finish()
             .map_err(|error| malformed(error, &document_key))?;
         Ok(Some(Ok(Scanned { id, json })))
@@ -87,6 +135,11 @@ impl Scan {
             }
             self.pairs.advance();
         }
+        self.done = if alone {
+            [document_key, &[0]].concat()
+        } else {
+            end_of(document_key)
+        };
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::tuple::{append, append_id, append_place, split_element, split_id};
+use super::tuple::{append, append_id, append_piece, append_place, split_element, split_id};
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
@@ -16,6 +16,7 @@ pub(super) const CATALOG: i64 = 2;
 pub(super) const VERSION: i64 = 3;
 const ANSWER: i64 = 6;
 const ANSWER_EXPIRY: i64 = 7;
+const COMMIT: i64 = 8;
 /// The part of a collection's catalog that counts its documents.
 pub(super) const COUNT: i64 = 0;
 
@@ -39,6 +40,10 @@ pub enum Family<'a> {
     Answer(&'a str, u64),
     /// `(null, 7, shard, expiry, key) → ()`: when that answer may go, in seconds since 1970.
     AnswerExpiry(u64, u64, &'a str),
+    /// `(null, 8, shard, expiry, token) → (versionstamp, try)`: the marker of a commit that may end
+    /// unknown, of the try that took effect. It may be cleared at its expiry, in seconds since
+    /// 1970.
+    Commit(u8, u64, &'a [u8; 16]),
     /// `(collection, id, segment, …) → (leaf,)`: what stands at a place of a document, and the
     /// beginning of the keys of all that stands below it.
     Document(&'a str, &'a DocumentId, &'a Place),
@@ -79,6 +84,10 @@ impl Family<'_> {
                 append(&mut key, shard);
                 append(&mut key, expiry);
                 append(&mut key, token);
+            }
+            Self::Commit(shard, expiry, token) => {
+                append_commits(&mut key, *shard, *expiry);
+                append_piece(&mut key, &token[..]);
             }
             Self::Document(collection, id, place) => {
                 append(&mut key, collection);
@@ -127,6 +136,15 @@ impl Family<'_> {
         }
     }
 
+    /// The keys of all [`Family::Commit`] of a shard that expire before `expiry`: from the first to
+    /// past the last.
+    pub fn commits_before(shard: u8, expiry: u64) -> (Vec<u8>, Vec<u8>) {
+        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        append_commits(&mut begin, shard, 0);
+        append_commits(&mut end, shard, expiry);
+        (begin, end)
+    }
+
     /// The keys of all documents of a collection: from the first to past the last.
     pub fn documents(collection: &str) -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
@@ -165,6 +183,12 @@ impl Family<'_> {
 pub(super) fn append_system(key: &mut Vec<u8>, family: i64) {
     key.push(0);
     append(key, &family);
+}
+
+fn append_commits(key: &mut Vec<u8>, shard: u8, expiry: u64) {
+    append_system(key, COMMIT);
+    append(key, &i64::from(shard));
+    append(key, &expiry);
 }
 
 pub(super) fn ended(begin: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
@@ -228,6 +252,7 @@ mod tests {
             Family::Version("D", &id),
             Family::Answer("key", 0),
             Family::AnswerExpiry(1, 1, "key"),
+            Family::Commit(15, u64::MAX, &[0xFF; 16]),
         ] {
             assert!(
                 family.key().expect("short") < first_collection,

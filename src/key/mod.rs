@@ -1,6 +1,7 @@
 //! How documents and everything else become keys and values, byte for byte (docs/format.md).
 //! Pure: no store, no I/O, nothing async.
 
+mod commit;
 mod family;
 mod leaves;
 mod read;
@@ -8,6 +9,7 @@ mod system;
 mod tuple;
 mod verify;
 
+pub use commit::CommitMarker;
 pub use family::{Family, Version};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};

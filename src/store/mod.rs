@@ -3,7 +3,10 @@
 //! It offers what FoundationDB offers. Where an engine has no use for a call, the call is a
 //! documented no-op there. Everything above this module works on any engine.
 
+mod doubt;
 mod embedded;
+#[cfg(feature = "foundationdb")]
+mod foundationdb;
 mod observed;
 mod pairs;
 mod transact;
@@ -12,12 +15,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+#[cfg(feature = "foundationdb")]
+pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
 pub use embedded::{Embedded, EmbeddedOptions, FILE_NAME};
 pub use observed::{Observed, Operations};
 pub use pairs::Pairs;
 pub use transact::{Outcome, Settled, transact};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX};
 
@@ -82,8 +87,10 @@ pub trait Read: Send + Sync {
     /// The value of a key.
     ///
     /// # Errors
-    /// `UNAVAILABLE`, `TIMEOUT`, `CONFLICT`; `INTERNAL` for a key whose versionstamp this
-    /// transaction has written, which is not known before the commit.
+    /// `UNAVAILABLE`. `TIMEOUT`: the engine keeps this snapshot no longer; another may be taken.
+    /// `CONFLICT`: the transaction cannot go on, another try may. `INTERNAL` for a key whose
+    /// versionstamp this transaction has written, which is not known before the commit, and for
+    /// any that a stamp it has written into a key may make that key.
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
     /// One batch of a range: at most `pairs_max` pairs, and no more of them than an engine hands
@@ -144,14 +151,30 @@ pub trait Transaction: Read {
 
     /// Bytes of the transaction so far, counted as the engine counts them against
     /// [`StoreLimits::transaction_bytes_max`].
-    fn bytes(&self) -> usize;
+    ///
+    /// # Errors
+    /// As [`Read::get`].
+    async fn bytes(&self) -> Result<usize>;
+
+    /// Whether nothing was written in it so far.
+    fn is_read_only(&self) -> bool;
 
     /// Commits. Success means that it will survive a crash, and that every snapshot taken from
     /// now on shows it.
     ///
     /// # Errors
-    /// `CONFLICT`: it has had no effect, try again. `UNAVAILABLE`, `TIMEOUT`, `TOO_LARGE`.
-    async fn commit(&self) -> Result<Version>;
+    /// [`CommitError`] tells whether it can have taken effect all the same.
+    async fn commit(&self) -> Result<Version, CommitError>;
+
+    /// After a try that failed: waits for as long as the engine finds right for what it failed
+    /// with, and begins the transaction of the next try. None if the engine has no opinion, as the
+    /// embedded engine, where no transaction conflicts.
+    ///
+    /// # Errors
+    /// As [`Store::begin`].
+    async fn retry(&self) -> Result<Option<Arc<dyn Transaction>>> {
+        Ok(None)
+    }
 
     /// Gives up. On return, what the transaction has read is as durable as if it had come from a
     /// snapshot, so that it may be told to others.
@@ -159,6 +182,30 @@ pub trait Transaction: Read {
     /// # Errors
     /// `UNAVAILABLE`: it never will be.
     async fn abort(&self) -> Result<()>;
+}
+
+/// How a commit failed.
+#[derive(Clone, Debug)]
+pub enum CommitError {
+    /// It has had no effect. `CONFLICT`: try again. `UNAVAILABLE`, `TIMEOUT`, `TOO_LARGE`.
+    Refused(Error),
+    /// It has taken effect, or will, or never will: nobody knows yet. Only of an engine whose
+    /// [`Store::commits_can_end_unknown`].
+    Unknown(Error),
+}
+
+impl From<Error> for CommitError {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<CommitError> for Error {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Refused(error) | CommitError::Unknown(error) => error,
+        }
+    }
 }
 
 /// What an engine allows.
@@ -186,6 +233,12 @@ pub trait Store: Send + Sync {
     /// What the engine allows.
     fn limits(&self) -> StoreLimits;
 
+    /// Whether a commit can end without anybody knowing whether it took effect. [`transact()`]
+    /// then leaves a marker with each, and finds out.
+    fn commits_can_end_unknown(&self) -> bool {
+        false
+    }
+
     /// Whether it serves.
     ///
     /// # Errors
@@ -193,5 +246,5 @@ pub trait Store: Send + Sync {
     async fn ready(&self) -> Result<()>;
 
     /// Returns when the store has failed for good, with the reason: it must be opened anew.
-    async fn failed(&self) -> crate::error::Error;
+    async fn failed(&self) -> Error;
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use async_trait::async_trait;
 
-use super::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
-use crate::error::{Error, Result};
+use super::{Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 
 /// How often a store was asked for what.
@@ -79,21 +79,16 @@ impl<S: Store> Store for Observed<S> {
     }
 
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {
-        self.operations.transactions.fetch_add(1, Relaxed);
         let inner = self.inner.begin().await?;
-        let operations = self.operations.clone();
-        Ok(Arc::new(ObservedTransaction {
-            without_conflict: WithoutConflict {
-                inner: inner.clone(),
-                operations: operations.clone(),
-            },
-            inner,
-            operations,
-        }))
+        Ok(Arc::new(ObservedTransaction::new(inner, &self.operations)))
     }
 
     fn limits(&self) -> StoreLimits {
         self.inner.limits()
+    }
+
+    fn commits_can_end_unknown(&self) -> bool {
+        self.inner.commits_can_end_unknown()
     }
 
     async fn ready(&self) -> Result<()> {
@@ -133,6 +128,20 @@ struct ObservedTransaction {
     inner: Arc<dyn Transaction>,
     without_conflict: WithoutConflict,
     operations: Arc<Operations>,
+}
+
+impl ObservedTransaction {
+    fn new(inner: Arc<dyn Transaction>, operations: &Arc<Operations>) -> Self {
+        operations.transactions.fetch_add(1, Relaxed);
+        Self {
+            without_conflict: WithoutConflict {
+                inner: inner.clone(),
+                operations: operations.clone(),
+            },
+            inner,
+            operations: operations.clone(),
+        }
+    }
 }
 
 /// The transaction's reads that conflict with nothing, counted like the others.
@@ -228,21 +237,31 @@ impl Transaction for ObservedTransaction {
         self.inner.without_write_conflicts(on);
     }
 
-    fn bytes(&self) -> usize {
-        self.inner.bytes()
+    async fn bytes(&self) -> Result<usize> {
+        self.inner.bytes().await
     }
 
-    async fn commit(&self) -> Result<Version> {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
+    async fn commit(&self) -> Result<Version, CommitError> {
         let committed = self.inner.commit().await;
         let counter = match &committed {
             Ok(_) => &self.operations.commits,
-            Err(error) if error.kind() == crate::error::ErrorKind::Conflict => {
+            Err(CommitError::Refused(error)) if error.kind() == ErrorKind::Conflict => {
                 &self.operations.conflicts
             }
             Err(_) => return committed,
         };
         counter.fetch_add(1, Relaxed);
         committed
+    }
+
+    async fn retry(&self) -> Result<Option<Arc<dyn Transaction>>> {
+        let next = self.inner.retry().await?;
+        Ok(next
+            .map(|inner| -> Arc<dyn Transaction> { Arc::new(Self::new(inner, &self.operations)) }))
     }
 
     async fn abort(&self) -> Result<()> {

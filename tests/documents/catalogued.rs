@@ -10,6 +10,21 @@ use phyllo::key::{Leaves, Version};
 
 use super::world::{World, document_key, numbered, text};
 
+cases!(
+    sync [
+        the_count_is_the_number_of_documents_whatever_is_done_to_them,
+        a_document_that_another_program_stored_exists_and_is_counted_once_it_is_replaced,
+        a_document_is_not_created_where_one_is,
+        a_document_names_its_own_id_by_doc_id,
+        without_an_id_a_random_unused_positive_integer_is_taken,
+        collection_and_id_keep_documents_apart,
+        an_empty_collection_and_one_too_long_are_refused,
+        a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused,
+        a_replaced_member_whose_key_would_be_too_long_does_not_matter,
+        every_change_has_a_later_version,
+    ]
+);
+
 fn count(world: &World) -> i64 {
     let found = world.run(async {
         let snapshot = world.database.snapshot().await?;
@@ -22,7 +37,6 @@ fn count(world: &World) -> i64 {
     }
 }
 
-#[test]
 fn the_count_is_the_number_of_documents_whatever_is_done_to_them() {
     let world = World::new();
     assert_eq!(count(&world), 0);
@@ -41,7 +55,6 @@ fn the_count_is_the_number_of_documents_whatever_is_done_to_them() {
     assert_eq!(world.scan().len(), 60);
 }
 
-#[test]
 fn a_document_that_another_program_stored_exists_and_is_counted_once_it_is_replaced() {
     let world = World::new();
     let document = numbered(1);
@@ -63,7 +76,6 @@ fn a_document_that_another_program_stored_exists_and_is_counted_once_it_is_repla
     assert_eq!(count(&world), 1);
 }
 
-#[test]
 fn a_document_is_not_created_where_one_is() {
     let world = World::new();
     let document = world.insert(None, r#"{"doc_id":"x","a":1}"#).expect("new");
@@ -78,7 +90,6 @@ fn a_document_is_not_created_where_one_is() {
     assert_eq!(count(&world), 1);
 }
 
-#[test]
 fn a_document_names_its_own_id_by_doc_id() {
     let world = World::new();
     let string = |text: &str| Ok(DocumentId::Text(text.to_owned()));
@@ -102,7 +113,6 @@ fn a_document_names_its_own_id_by_doc_id() {
     }
 }
 
-#[test]
 fn without_an_id_a_random_unused_positive_integer_is_taken() {
     let world = World::new();
     let mut ids = BTreeSet::new();
@@ -123,7 +133,6 @@ fn without_an_id_a_random_unused_positive_integer_is_taken() {
     assert_eq!(count(&world), 100);
 }
 
-#[test]
 fn collection_and_id_keep_documents_apart() {
     let world = World::new();
     let ids = ["", "a", "a\0", "a\0b", "1"].map(|text| DocumentId::Text(text.to_owned()));
@@ -143,7 +152,6 @@ fn collection_and_id_keep_documents_apart() {
     assert!(found.expect("readable").is_none());
 }
 
-#[test]
 fn an_empty_collection_and_one_too_long_are_refused() {
     let new = |name: &str| phyllo::database::DocumentKey::new(name, DocumentId::Integer(1));
     let kind = |name: &str| new(name).expect_err("refused").kind();
@@ -152,7 +160,6 @@ fn an_empty_collection_and_one_too_long_are_refused() {
     assert!(new(&"c".repeat(9_900)).is_ok());
 }
 
-#[test]
 fn a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused() {
     let world = World::new();
     let document = numbered(1);
@@ -171,7 +178,6 @@ fn a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused() {
     assert!(world.stored(&numbered(2)).is_empty());
 }
 
-#[test]
 fn a_replaced_member_whose_key_would_be_too_long_does_not_matter() {
     let world = World::new();
     let json = format!("{{\"a\":{{\"{}\":1}},\"a\":2}}", "k".repeat(9_990));
@@ -185,7 +191,6 @@ fn a_replaced_member_whose_key_would_be_too_long_does_not_matter() {
     );
 }
 
-#[test]
 fn every_change_has_a_later_version() {
     let world = World::new();
     let document = numbered(1);

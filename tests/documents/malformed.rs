@@ -7,6 +7,17 @@ use phyllo::key::{hex, tuple_text};
 
 use super::world::{Pairs, World, document_key, numbered, text};
 
+cases!(
+    sync [
+        reading_it_is_an_internal_error_whose_key_only_the_log_is_told,
+        replacing_it_repairs_it,
+        a_sound_part_beside_a_malformed_one_can_be_read,
+        a_malformed_container_is_not_listed_as_if_it_were_sound,
+        a_scan_goes_on_behind_what_is_damaged_or_foreign,
+        integers_that_another_layer_writes_with_or_without_a_length_read_the_same,
+    ]
+);
+
 /// One packed element.
 fn element(element: &impl foundationdb_tuple::TuplePack) -> Vec<u8> {
     foundationdb_tuple::pack(&(element,))
@@ -163,7 +174,6 @@ fn stored_at(path: &[Vec<u8>], pairs: &Pairs) -> (World, Vec<u8>) {
     (world, below)
 }
 
-#[test]
 fn reading_it_is_an_internal_error_whose_key_only_the_log_is_told() {
     for (name, pairs) in cases() {
         for path in [vec![], vec![key("x")], vec![integer(0), key("x")]] {
@@ -178,7 +188,6 @@ fn reading_it_is_an_internal_error_whose_key_only_the_log_is_told() {
     }
 }
 
-#[test]
 fn replacing_it_repairs_it() {
     for (name, pairs) in cases() {
         let (world, _) = stored_at(&[], &pairs);
@@ -197,7 +206,6 @@ fn replacing_it_repairs_it() {
     }
 }
 
-#[test]
 fn a_sound_part_beside_a_malformed_one_can_be_read() {
     for (name, pairs) in cases() {
         let (world, below) = stored_at(&[key("x")], &pairs);
@@ -212,7 +220,6 @@ fn a_sound_part_beside_a_malformed_one_can_be_read() {
     }
 }
 
-#[test]
 fn a_malformed_container_is_not_listed_as_if_it_were_sound() {
     let of_the_container = [
         "a leaf with a member",
@@ -257,7 +264,6 @@ fn a_malformed_container_is_not_listed_as_if_it_were_sound() {
     }
 }
 
-#[test]
 fn a_scan_goes_on_behind_what_is_damaged_or_foreign() {
     let world = World::new();
     let collection = key("D");
@@ -314,7 +320,6 @@ fn a_scan_goes_on_behind_what_is_damaged_or_foreign() {
     assert_eq!(told, expected);
 }
 
-#[test]
 fn integers_that_another_layer_writes_with_or_without_a_length_read_the_same() {
     let world = World::new();
     let document = document_key(&numbered(1));

@@ -17,6 +17,19 @@ use phyllo::key::Leaves;
 use super::model::Json;
 use super::world::{World, document_key, numbered, text};
 
+cases!(
+    sync [
+        pointers_with_many_tokens_of_digits_go_through_keys_and_indexes_alike,
+        a_path_in_list_form_takes_digits_as_they_are_written,
+        a_page_behind_a_large_child_does_not_read_through_it,
+        any_document_comes_out_as_it_went_in_and_so_does_any_path_of_it,
+        paths_asked_for_together_get_what_each_would_get_alone,
+        children_of_any_page_size_are_the_members_in_byte_order_and_the_elements_in_turn,
+        a_replaced_document_leaves_no_key_behind,
+        a_scan_gives_every_document_back_in_the_order_of_the_ids,
+    ]
+);
+
 /// JSON as a person or a program may write it: members in any order, names more than once.
 #[derive(Clone, Debug)]
 enum Written {
@@ -218,7 +231,6 @@ fn beside(place: &Place) -> Vec<Place> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    #[test]
     fn any_document_comes_out_as_it_went_in_and_so_does_any_path_of_it(json in json()) {
         let model = Json::parse(&json);
         let world = World::new();
@@ -252,7 +264,6 @@ proptest! {
         }
     }
 
-    #[test]
     fn paths_asked_for_together_get_what_each_would_get_alone(json in json()) {
         let model = Json::parse(&json);
         let world = World::new();
@@ -280,7 +291,6 @@ proptest! {
         }
     }
 
-    #[test]
     fn children_of_any_page_size_are_the_members_in_byte_order_and_the_elements_in_turn(
         json in json(),
         page_size in 1_usize..12,
@@ -316,7 +326,6 @@ proptest! {
         }
     }
 
-    #[test]
     fn a_replaced_document_leaves_no_key_behind(before in json(), after in json()) {
         let world = World::new();
         let document = world.insert(Some(DocumentId::Integer(1)), &before).expect("valid JSON");
@@ -339,7 +348,6 @@ proptest! {
         }
     }
 
-    #[test]
     fn a_scan_gives_every_document_back_in_the_order_of_the_ids(
         documents in vec((id(), json()), 0..8),
     ) {
@@ -370,7 +378,6 @@ fn id() -> impl Strategy<Value = DocumentId> {
     ]
 }
 
-#[test]
 fn pointers_with_many_tokens_of_digits_go_through_keys_and_indexes_alike() {
     let json = r#"{"0":[[{"1":{"2":[10,[{"3":[["deep"]]}]]}}]],"1":{"1":{"1":{"1":{"1":1}}}},
         "2":[[[[[["six"]]]]]],"a":{"0":{"b":["x",{"5":{"c":[7]}}]}}}"#;
@@ -410,7 +417,6 @@ fn pointers_with_many_tokens_of_digits_go_through_keys_and_indexes_alike() {
     }
 }
 
-#[test]
 fn a_path_in_list_form_takes_digits_as_they_are_written() {
     let world = World::new();
     let json = r#"{"object":{"0":"key"},"array":["index"]}"#;
@@ -430,7 +436,6 @@ fn a_path_in_list_form_takes_digits_as_they_are_written() {
     }
 }
 
-#[test]
 fn a_page_behind_a_large_child_does_not_read_through_it() {
     let large = format!("[{}]", vec!["0"; 40_000].join(","));
     let json = format!(r#"{{"a":{large},"b":{large},"c":1}}"#);

@@ -15,7 +15,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::error::{Error, Result};
 use phyllo::key::Leaves;
-use phyllo::store::{Embedded, Outcome, RangeRead, Settled, Transaction};
+use phyllo::store::{Outcome, RangeRead, Settled, Transaction};
 
 pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -28,9 +28,10 @@ impl World {
     pub(crate) fn new() -> Self {
         let runtime = Builder::new_current_thread().enable_time().build();
         let runtime = runtime.expect("a runtime");
-        let backend = redb::backends::InMemoryBackend::new();
-        let store = Arc::new(Embedded::on_backend(backend).expect("a new store"));
-        let database = runtime.block_on(Database::open(store, deadline()));
+        let database = runtime.block_on(async {
+            let store = Arc::new(super::empty_store().await);
+            Database::open(store, deadline()).await
+        });
         Self {
             database: database.expect("a new database"),
             runtime,

@@ -85,7 +85,7 @@ async fn write(store: &Embedded, number: u64, bytes: usize) -> Result<()> {
     }
     let own = vec![u8::try_from(number).expect("few"); bytes];
     transaction.set(format!("own {number:03}").as_bytes(), &own);
-    transaction.commit().await.map(|_| ())
+    Ok(transaction.commit().await.map(|_| ())?)
 }
 
 async fn check(disk: Disk, acknowledged: u64, attempted: u64, case: &str) {

@@ -20,7 +20,7 @@ use phyllo::store::{Embedded, Read, Store, Transaction};
 async fn set(store: &Embedded, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
     let transaction = store.begin().await?;
     transaction.set(key.as_ref(), value.as_ref());
-    transaction.commit().await.map(|_| ())
+    Ok(transaction.commit().await.map(|_| ())?)
 }
 
 /// What a new snapshot shows.

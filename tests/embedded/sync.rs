@@ -57,7 +57,7 @@ async fn a_transaction_that_read_an_unsynced_commit_ends_after_its_sync() {
         let mut end: Pin<Box<dyn Future<Output = Result<()>>>> = if aborts {
             Box::pin(reader.abort())
         } else {
-            Box::pin(async { reader.commit().await.map(|_| ()) })
+            Box::pin(async { Ok(reader.commit().await.map(|_| ())?) })
         };
         assert!(poll!(&mut end).is_pending());
         disk.begins_sync(syncs + 1).await;
@@ -163,7 +163,7 @@ async fn a_failed_sync_is_told_to_all_that_wait_and_ends_the_store() {
         for failed in join_all(late).await {
             assert_unavailable(failed);
         }
-        let failure = assert_unavailable(commit.await);
+        let failure = assert_unavailable(commit.await.map_err(phyllo::error::Error::from));
         assert!(failure.message().contains("failed"), "{failure}");
         let reason = assert_failed(&store).await;
         let expected = match sync {
@@ -188,7 +188,12 @@ async fn a_transaction_that_outlives_the_store_cannot_be_committed() {
     let transaction = begin(&store).await;
     transaction.set(b"key", b"value");
     drop(store);
-    assert_unavailable(transaction.commit().await);
+    assert_unavailable(
+        transaction
+            .commit()
+            .await
+            .map_err(phyllo::error::Error::from),
+    );
     drop(transaction);
     // A snapshot answers or refuses, but does not fail otherwise.
     if let Err(error) = snapshot.get(b"before").await {
@@ -208,7 +213,7 @@ async fn a_transaction_that_is_over_takes_nothing_more() {
     transaction.clear(b"key");
     assert!(transaction.get(b"key").await.is_err());
     assert!(transaction.commit().await.is_err());
-    assert_eq!(transaction.bytes(), 0);
+    assert_eq!(transaction.bytes().await.expect("it has an answer"), 0);
     transaction.abort().await.expect("there is nothing to undo");
     assert_eq!(get(&store, "key").await, Some(b"value".to_vec()));
 }

@@ -5,7 +5,26 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use crate::support::{NONE, client};
+use super::support::{NONE, client};
+
+cases!(
+    async [
+        doubling_fragments_are_refused,
+        doubling_fragments_that_end_in_nothing_known_are_refused,
+        doubling_fragments_that_no_operation_uses_are_refused,
+        doubling_fragments_in_a_circle_are_refused,
+        a_long_chain_of_fragments_is_refused_used_or_not,
+        many_operations_that_share_a_large_fragment_are_refused,
+        fanning_fields_are_refused,
+        too_many_aliases_fields_tokens_directives_and_bytes_are_refused,
+        brackets_never_reach_the_parser_in_numbers,
+        a_block_string_that_is_not_closed_hides_nothing_from_the_bounds,
+        deep_fields_are_refused_by_the_limit_on_levels,
+        what_is_just_within_the_bounds_is_answered,
+        the_introspection_that_tools_send_is_answered,
+        variables_nest_as_deep_as_the_limit_and_no_deeper,
+    ]
+);
 
 /// Asserts that a query is refused, not executed, as too complex, with the limit named.
 async fn assert_too_complex(query: &str, limit: &str) {
@@ -64,7 +83,6 @@ fn chain(length: usize) -> String {
         + &format!("fragment F{length} on Query{{__typename}}")
 }
 
-#[tokio::test]
 async fn doubling_fragments_are_refused() {
     assert_too_complex(
         &format!("{{ ...F0 }} {}", doubling(40, "__typename")),
@@ -78,7 +96,6 @@ async fn doubling_fragments_are_refused() {
     .await;
 }
 
-#[tokio::test]
 async fn doubling_fragments_that_end_in_nothing_known_are_refused() {
     assert_too_complex(
         &format!("{{ ...F0 }} {}", doubling(40, "...Unknown")),
@@ -87,7 +104,6 @@ async fn doubling_fragments_that_end_in_nothing_known_are_refused() {
     .await;
 }
 
-#[tokio::test]
 async fn doubling_fragments_that_no_operation_uses_are_refused() {
     assert_too_complex(
         &format!("{{ __typename }} {}", doubling(40, "__typename")),
@@ -96,7 +112,6 @@ async fn doubling_fragments_that_no_operation_uses_are_refused() {
     .await;
 }
 
-#[tokio::test]
 async fn doubling_fragments_in_a_circle_are_refused() {
     assert_invalid(&format!("{{ ...F0 }} {}", doubling(12, "...F0"))).await;
     assert_invalid("{ ...A } fragment A on Query { ...A }").await;
@@ -109,14 +124,12 @@ async fn doubling_fragments_in_a_circle_are_refused() {
     assert_invalid(fields).await;
 }
 
-#[tokio::test]
 async fn a_long_chain_of_fragments_is_refused_used_or_not() {
     for query in ["{ ...F0 }", "{ __typename }"] {
         assert_too_complex(&format!("{query} {}", chain(1_900)), "levels").await;
     }
 }
 
-#[tokio::test]
 async fn many_operations_that_share_a_large_fragment_are_refused() {
     let mut query = doubling(12, "__typename");
     for at in 0..1_000 {
@@ -125,7 +138,6 @@ async fn many_operations_that_share_a_large_fragment_are_refused() {
     assert_too_complex(&query, "10000").await;
 }
 
-#[tokio::test]
 async fn fanning_fields_are_refused() {
     let mut query = String::from("query($p: Path!) { document(id: 1) { ...F0 } } ");
     for at in 0..12 {
@@ -135,7 +147,6 @@ async fn fanning_fields_are_refused() {
     assert_too_complex(&query, "1000 aliases").await;
 }
 
-#[tokio::test]
 async fn too_many_aliases_fields_tokens_directives_and_bytes_are_refused() {
     let repeated = |count: usize, text: &str| {
         (0..count)
@@ -181,7 +192,6 @@ async fn too_many_aliases_fields_tokens_directives_and_bytes_are_refused() {
     .await;
 }
 
-#[tokio::test]
 async fn brackets_never_reach_the_parser_in_numbers() {
     for (open, close) in [("[", "]"), ("{a:", "}"), ("[{a:", "}]")] {
         for levels in [65, 2_000, 5_000, 20_000] {
@@ -211,7 +221,6 @@ async fn brackets_never_reach_the_parser_in_numbers() {
     assert_too_complex(&selections, "64 brackets").await;
 }
 
-#[tokio::test]
 async fn a_block_string_that_is_not_closed_hides_nothing_from_the_bounds() {
     // A parser that gives the block string up takes it for an empty string and another one.
     let query = format!("{{ document(id: [\"\"\" x\" {}", "[".repeat(60_000));
@@ -221,7 +230,6 @@ async fn a_block_string_that_is_not_closed_hides_nothing_from_the_bounds() {
     assert_invalid_as("{ document(id: \"\"\"\\\"\"\"", "not closed").await;
 }
 
-#[tokio::test]
 async fn deep_fields_are_refused_by_the_limit_on_levels() {
     let nested = |levels: usize| {
         format!(
@@ -242,7 +250,6 @@ async fn deep_fields_are_refused_by_the_limit_on_levels() {
     assert_too_complex(&introspection, "32 levels").await;
 }
 
-#[tokio::test]
 async fn what_is_just_within_the_bounds_is_answered() {
     let client = client().await;
     client.insert("1", r#"{"a": 1}"#).await;
@@ -269,7 +276,6 @@ async fn what_is_just_within_the_bounds_is_answered() {
         .await;
 }
 
-#[tokio::test]
 async fn the_introspection_that_tools_send_is_answered() {
     let client = client().await;
     let of_type = (0..9).fold("kind name".to_owned(), |inner, _| {
@@ -294,7 +300,6 @@ async fn the_introspection_that_tools_send_is_answered() {
     assert!(types.iter().any(|ty| ty["name"] == json!("Subdocument")));
 }
 
-#[tokio::test]
 async fn variables_nest_as_deep_as_the_limit_and_no_deeper() {
     let client = client().await;
     let query = "query($p: Path) { document(id: 1, path: $p) { kind } }";

@@ -4,7 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, NONE, client};
+use super::support::{Client, NONE, client};
+
+cases!(
+    threads [
+        amounts_that_move_between_documents_keep_their_sum,
+        what_was_acknowledged_in_the_order_of_versions_gives_every_answer_and_every_read,
+    ]
+);
 
 const CLIENTS: u64 = 8;
 const ROUNDS: u64 = 40;
@@ -25,7 +32,6 @@ where
     all
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn amounts_that_move_between_documents_keep_their_sum() {
     const ACCOUNTS: u64 = 5;
     let client = client().await;
@@ -130,7 +136,6 @@ async fn change(client: &Client, what: &What) -> Acknowledged {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_acknowledged_in_the_order_of_versions_gives_every_answer_and_every_read() {
     let client = client().await;
     let empty = json!({"n": 0, "list": [], "leaves": {}});

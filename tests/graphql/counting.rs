@@ -5,7 +5,20 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use crate::support::{Counts, NONE, client};
+use super::support::{Counts, NONE, client};
+
+cases!(
+    async [
+        a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as_are_disjoint,
+        all_that_is_asked_of_a_document_is_read_in_one_round,
+        variables_are_looked_ahead_as_literals_are,
+        several_documents_of_one_request_are_read_from_one_snapshot,
+        a_query_that_reads_nothing_opens_no_transaction,
+        a_refused_request_asks_nothing_of_the_store,
+        a_kind_or_a_place_costs_one_pair_however_large_the_value_is,
+        an_insert_is_one_transaction_with_what_is_asked_of_the_result,
+    ]
+);
 
 const READ_ONCE: Counts = Counts {
     transactions: 1,
@@ -16,7 +29,6 @@ const READ_ONCE: Counts = Counts {
     commits: 0,
 };
 
-#[tokio::test]
 async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as_are_disjoint() {
     let client = client().await;
     let row = |a: usize| {
@@ -82,7 +94,6 @@ async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as
     }
 }
 
-#[tokio::test]
 async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
     let client = client().await;
     client.insert("1", r#"{"a": {"b": [1, 2]}, "c": 3}"#).await;
@@ -121,7 +132,6 @@ async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
     }
 }
 
-#[tokio::test]
 async fn variables_are_looked_ahead_as_literals_are() {
     let client = client().await;
     client.insert("1", r#"{"a": {"b": [1, 2]}, "c": 3}"#).await;
@@ -131,7 +141,6 @@ async fn variables_are_looked_ahead_as_literals_are() {
     assert_eq!((cost.transactions, cost.ranges), (1, 1));
 }
 
-#[tokio::test]
 async fn several_documents_of_one_request_are_read_from_one_snapshot() {
     let client = client().await;
     for id in ["1", "2", "3"] {
@@ -142,7 +151,6 @@ async fn several_documents_of_one_request_are_read_from_one_snapshot() {
     assert_eq!((cost.transactions, cost.ranges), (1, 5));
 }
 
-#[tokio::test]
 async fn a_query_that_reads_nothing_opens_no_transaction() {
     let client = client().await;
     for query in [
@@ -157,7 +165,6 @@ async fn a_query_that_reads_nothing_opens_no_transaction() {
     }
 }
 
-#[tokio::test]
 async fn a_refused_request_asks_nothing_of_the_store() {
     let client = client().await;
     let before = client.counts();
@@ -178,7 +185,6 @@ async fn a_refused_request_asks_nothing_of_the_store() {
     }
 }
 
-#[tokio::test]
 async fn a_kind_or_a_place_costs_one_pair_however_large_the_value_is() {
     let client = client().await;
     let numbers: Vec<u32> = (0..5_000).collect();
@@ -200,7 +206,6 @@ async fn a_kind_or_a_place_costs_one_pair_however_large_the_value_is() {
     assert_eq!((cost.ranges, cost.pairs), (2, 2));
 }
 
-#[tokio::test]
 async fn an_insert_is_one_transaction_with_what_is_asked_of_the_result() {
     let client = client().await;
     let query = "mutation { insertDocument(id: 1, document: {a: [1, 2]}) { id version kind value at(path: \"/a\") { value } } }";

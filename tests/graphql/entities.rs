@@ -2,7 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{NONE, client, only_error};
+use super::support::{NONE, client, only_error};
+
+cases!(
+    async [
+        a_thousand_entities_are_one_transaction,
+        one_entity_more_than_the_limit_is_refused_and_not_read,
+        an_unknown_entity_is_null_and_the_others_are_answered,
+        a_representation_that_matches_no_key_is_null_and_the_others_are_answered,
+        an_entity_that_cannot_be_is_an_error_in_its_own_place,
+    ]
+);
 
 const ENTITIES: &str = "query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on Document { id value version } } }";
 
@@ -10,7 +20,6 @@ fn representation(id: &Value) -> Value {
     json!({"__typename": "Document", "collection": "D", "id": id})
 }
 
-#[tokio::test]
 async fn a_thousand_entities_are_one_transaction() {
     let client = client().await;
     let documents: String = (0..500)
@@ -39,7 +48,6 @@ async fn a_thousand_entities_are_one_transaction() {
     }
 }
 
-#[tokio::test]
 async fn one_entity_more_than_the_limit_is_refused_and_not_read() {
     let client = client().await;
     let representations: Vec<Value> = (0..1_001)
@@ -53,7 +61,6 @@ async fn one_entity_more_than_the_limit_is_refused_and_not_read() {
     assert_eq!(client.counts().ranges - before.ranges, 1_000);
 }
 
-#[tokio::test]
 async fn an_unknown_entity_is_null_and_the_others_are_answered() {
     let client = client().await;
     client.insert("1", r#"{"a": 1}"#).await;
@@ -72,7 +79,6 @@ async fn an_unknown_entity_is_null_and_the_others_are_answered() {
     assert_eq!(entities[3]["value"], json!(2));
 }
 
-#[tokio::test]
 async fn a_representation_that_matches_no_key_is_null_and_the_others_are_answered() {
     let client = client().await;
     client.insert("1", "1").await;
@@ -99,7 +105,6 @@ async fn a_representation_that_matches_no_key_is_null_and_the_others_are_answere
     }
 }
 
-#[tokio::test]
 async fn an_entity_that_cannot_be_is_an_error_in_its_own_place() {
     let client = client().await;
     client.insert("1", "1").await;

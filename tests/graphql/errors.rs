@@ -2,7 +2,21 @@
 
 use serde_json::json;
 
-use crate::support::{Client, NONE, client, parse};
+use super::support::{Client, NONE, client, parse};
+
+cases!(
+    async [
+        a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit,
+        a_path_that_can_never_be_one_is_refused_and_told,
+        an_id_or_a_collection_that_can_never_be_one_is_refused,
+        what_is_no_query_of_this_schema_is_refused,
+        an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing,
+        an_error_says_where_in_the_query_and_in_the_answer,
+        a_response_is_well_formed_whatever_is_in_the_message,
+        json_past_what_a_response_may_carry_is_refused_before_it_is_made,
+        a_field_that_fails_to_read_leaves_those_read_together_with_it_standing,
+    ]
+);
 
 /// The code and the message of the first error, whether the request was executed or not.
 async fn first_error(client: &Client, query: &str, variables: &str) -> (String, String) {
@@ -39,7 +53,6 @@ async fn check_refused(cases: &[Case<'_>]) {
     );
 }
 
-#[tokio::test]
 async fn a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit() {
     let insert = "mutation($d: JSON) { insertDocument(id: 2, document: $d) { id } }";
     let deep = format!(r#"{{"d": {}1{}}}"#, "[".repeat(129), "]".repeat(129));
@@ -77,7 +90,6 @@ async fn a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit() 
     .await;
 }
 
-#[tokio::test]
 async fn a_path_that_can_never_be_one_is_refused_and_told() {
     let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
     let long = format!(r#"{{"p": ["{}"]}}"#, "x".repeat(10_000));
@@ -114,7 +126,6 @@ async fn a_path_that_can_never_be_one_is_refused_and_told() {
     .await;
 }
 
-#[tokio::test]
 async fn an_id_or_a_collection_that_can_never_be_one_is_refused() {
     let by_id = "query($id: ID!) { document(id: $id) { kind } }";
     let insert = "mutation($id: ID) { insertDocument(id: $id, document: 1) { id } }";
@@ -144,7 +155,6 @@ async fn an_id_or_a_collection_that_can_never_be_one_is_refused() {
     }
 }
 
-#[tokio::test]
 async fn what_is_no_query_of_this_schema_is_refused() {
     let (open, close) = ("[".repeat(5_000), "]".repeat(5_000));
     let brackets = format!("{{ document(id: {open}1{close}) {{ kind }} }}");
@@ -197,7 +207,6 @@ async fn what_is_no_query_of_this_schema_is_refused() {
     .await;
 }
 
-#[tokio::test]
 async fn an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
@@ -235,7 +244,6 @@ async fn an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing() {
     );
 }
 
-#[tokio::test]
 async fn an_error_says_where_in_the_query_and_in_the_answer() {
     let client = client().await;
     client.insert("1", "[{}, {}]").await;
@@ -253,7 +261,6 @@ async fn an_error_says_where_in_the_query_and_in_the_answer() {
     }
 }
 
-#[tokio::test]
 async fn a_response_is_well_formed_whatever_is_in_the_message() {
     let client = client().await;
     let path = json!({"p": "\u{0}\"\\\n🎷"});
@@ -269,7 +276,6 @@ async fn a_response_is_well_formed_whatever_is_in_the_message() {
     );
 }
 
-#[tokio::test]
 async fn json_past_what_a_response_may_carry_is_refused_before_it_is_made() {
     let client = client().await;
     client.insert("1", json!("x".repeat(1 << 20))).await;
@@ -284,7 +290,6 @@ async fn json_past_what_a_response_may_carry_is_refused_before_it_is_made() {
     client.assert_serves().await;
 }
 
-#[tokio::test]
 async fn a_field_that_fails_to_read_leaves_those_read_together_with_it_standing() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;

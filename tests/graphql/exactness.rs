@@ -2,7 +2,20 @@
 
 use serde_json::json;
 
-use crate::support::{NONE, client};
+use super::support::{NONE, client};
+
+cases!(
+    async [
+        numbers_are_exact_as_variables_and_as_literals,
+        numbers_that_cannot_be_kept_are_refused,
+        what_is_no_json_is_refused,
+        markers_of_a_serializer_are_names_like_any_other,
+        any_text_is_a_name_and_a_value,
+        texts_in_literals_are_what_they_say,
+        long_texts_are_split_and_come_back_whole,
+        a_document_has_as_many_levels_as_the_limit_however_it_is_given,
+    ]
+);
 
 /// The largest integer of 255 bytes, in decimal.
 fn largest() -> String {
@@ -26,7 +39,6 @@ fn largest() -> String {
         .collect()
 }
 
-#[tokio::test]
 async fn numbers_are_exact_as_variables_and_as_literals() {
     let client = client().await;
     let (long, largest) = ("9".repeat(300), largest());
@@ -88,7 +100,6 @@ async fn numbers_are_exact_as_variables_and_as_literals() {
     }
 }
 
-#[tokio::test]
 async fn numbers_that_cannot_be_kept_are_refused() {
     let client = client().await;
     let past = format!("{}0", largest());
@@ -115,7 +126,6 @@ async fn numbers_that_cannot_be_kept_are_refused() {
     client.assert_serves().await;
 }
 
-#[tokio::test]
 async fn what_is_no_json_is_refused() {
     let client = client().await;
     for document in [
@@ -162,7 +172,6 @@ async fn what_is_no_json_is_refused() {
     client.assert_serves().await;
 }
 
-#[tokio::test]
 async fn markers_of_a_serializer_are_names_like_any_other() {
     let client = client().await;
     let (number, raw) = (
@@ -220,7 +229,6 @@ async fn markers_of_a_serializer_are_names_like_any_other() {
     );
 }
 
-#[tokio::test]
 async fn any_text_is_a_name_and_a_value() {
     let client = client().await;
     for (at, (given, stored)) in [
@@ -267,7 +275,6 @@ async fn any_text_is_a_name_and_a_value() {
     }
 }
 
-#[tokio::test]
 async fn texts_in_literals_are_what_they_say() {
     let client = client().await;
     for (literal, stored) in [
@@ -302,7 +309,6 @@ async fn texts_in_literals_are_what_they_say() {
     }
 }
 
-#[tokio::test]
 async fn long_texts_are_split_and_come_back_whole() {
     let client = client().await;
     for (id, text) in [
@@ -315,7 +321,6 @@ async fn long_texts_are_split_and_come_back_whole() {
     }
 }
 
-#[tokio::test]
 async fn a_document_has_as_many_levels_as_the_limit_however_it_is_given() {
     let client = client().await;
     let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));

@@ -2,7 +2,21 @@
 
 use serde_json::json;
 
-use crate::support::{Client, NONE, client, parse};
+use super::support::{Client, NONE, client, parse};
+
+cases!(
+    async [
+        the_same_text_answers_each_request_by_its_own_variables,
+        the_same_text_answers_each_request_by_its_own_operation_name,
+        a_name_must_be_that_of_the_only_operation,
+        an_invalid_text_is_invalid_each_time,
+        texts_that_differ_little_are_different_operations,
+        a_condition_takes_the_default_of_its_variable,
+    ]
+    threads [
+        more_operations_than_are_kept_are_all_answered,
+    ]
+);
 
 async fn two() -> Client {
     let client = client().await;
@@ -11,7 +25,6 @@ async fn two() -> Client {
     client
 }
 
-#[tokio::test]
 async fn the_same_text_answers_each_request_by_its_own_variables() {
     let client = two().await;
     let query = "query($id: ID!, $p: Path, $more: Boolean = false) { document(id: $id, path: $p) { value kind @include(if: $more) } }";
@@ -31,7 +44,6 @@ async fn the_same_text_answers_each_request_by_its_own_variables() {
     }
 }
 
-#[tokio::test]
 async fn the_same_text_answers_each_request_by_its_own_operation_name() {
     let client = two().await;
     let query = r#"
@@ -72,7 +84,6 @@ async fn the_same_text_answers_each_request_by_its_own_operation_name() {
     }
 }
 
-#[tokio::test]
 async fn a_name_must_be_that_of_the_only_operation() {
     let client = two().await;
     for (query, name, executed) in [
@@ -92,7 +103,6 @@ async fn a_name_must_be_that_of_the_only_operation() {
     }
 }
 
-#[tokio::test]
 async fn an_invalid_text_is_invalid_each_time() {
     let client = two().await;
     for query in [
@@ -108,7 +118,6 @@ async fn an_invalid_text_is_invalid_each_time() {
     }
 }
 
-#[tokio::test]
 async fn texts_that_differ_little_are_different_operations() {
     let client = two().await;
     for (query, value) in [
@@ -128,7 +137,6 @@ async fn texts_that_differ_little_are_different_operations() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_operations_than_are_kept_are_all_answered() {
     let client = two().await;
     let tasks = [0, 1].map(|half| {
@@ -150,7 +158,6 @@ async fn more_operations_than_are_kept_are_all_answered() {
     }
 }
 
-#[tokio::test]
 async fn a_condition_takes_the_default_of_its_variable() {
     let client = two().await;
     let query = "query($yes: Boolean = true, $no: Boolean = false) { document(id: 1) { kind @include(if: $yes) path @skip(if: $no) value @skip(if: $yes) } }";

@@ -2,7 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, NONE, client, parse};
+use super::support::{Client, NONE, client, parse};
+
+cases!(
+    async [
+        every_field_of_a_document_and_a_subdocument_is_read,
+        a_path_names_the_same_place_as_a_list_and_as_a_pointer,
+        a_list_path_takes_digits_as_what_they_are,
+        a_pointer_with_more_digits_than_are_tried_at_once_is_resolved,
+        what_is_not_there_is_null_and_no_error,
+        a_stored_null_is_a_subdocument,
+        every_kind_is_told,
+        aliases_and_fragments_nest,
+        what_is_skipped_is_neither_answered_nor_read,
+        ids_are_integers_or_strings_and_list_apart,
+    ]
+);
 
 const JONES: &str = r#"{
     "user": {"jones": {"friendOf": "smith", "group": ["sales", "service"], "age": 42, "": true}},
@@ -17,7 +32,6 @@ async fn jones() -> Client {
     client
 }
 
-#[tokio::test]
 async fn every_field_of_a_document_and_a_subdocument_is_read() {
     let client = jones().await;
     let query = r#"{
@@ -49,7 +63,6 @@ async fn every_field_of_a_document_and_a_subdocument_is_read() {
     assert_eq!(data, expected);
 }
 
-#[tokio::test]
 async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
     let client = jones().await;
     for (list, pointer, value) in [
@@ -92,7 +105,6 @@ async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
     }
 }
 
-#[tokio::test]
 async fn a_list_path_takes_digits_as_what_they_are() {
     let client = jones().await;
     for (path, found) in [
@@ -109,7 +121,6 @@ async fn a_list_path_takes_digits_as_what_they_are() {
     }
 }
 
-#[tokio::test]
 async fn a_pointer_with_more_digits_than_are_tried_at_once_is_resolved() {
     let client = client().await;
     client
@@ -124,7 +135,6 @@ async fn a_pointer_with_more_digits_than_are_tried_at_once_is_resolved() {
     );
 }
 
-#[tokio::test]
 async fn what_is_not_there_is_null_and_no_error() {
     let client = jones().await;
     for query in [
@@ -154,7 +164,6 @@ async fn what_is_not_there_is_null_and_no_error() {
     assert_eq!(data, json!({"document": {"value": null, "at": null}}));
 }
 
-#[tokio::test]
 async fn a_stored_null_is_a_subdocument() {
     let client = jones().await;
     client.insert("null", "null").await;
@@ -170,7 +179,6 @@ async fn a_stored_null_is_a_subdocument() {
     assert_eq!(data, expected);
 }
 
-#[tokio::test]
 async fn every_kind_is_told() {
     let client = client().await;
     client
@@ -193,7 +201,6 @@ async fn every_kind_is_told() {
     assert_eq!(data["document"]["children"]["nodes"], json!(nodes));
 }
 
-#[tokio::test]
 async fn aliases_and_fragments_nest() {
     let client = jones().await;
     let query = r#"
@@ -218,7 +225,6 @@ async fn aliases_and_fragments_nest() {
     assert_eq!(data, expected);
 }
 
-#[tokio::test]
 async fn what_is_skipped_is_neither_answered_nor_read() {
     let client = jones().await;
     let query = "query($yes: Boolean!, $no: Boolean!) {
@@ -239,7 +245,6 @@ async fn what_is_skipped_is_neither_answered_nor_read() {
     assert_eq!((cost.ranges, cost.pairs, cost.gets), (1, 1, 0));
 }
 
-#[tokio::test]
 async fn ids_are_integers_or_strings_and_list_apart() {
     let client = client().await;
     for (id, value) in [

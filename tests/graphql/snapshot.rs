@@ -10,7 +10,15 @@ use phyllo::store::Outcome;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::support::{Client, NONE, client};
+use super::support::{Client, NONE, client};
+
+cases!(
+    threads [
+        a_query_never_sees_one_of_two_documents_that_were_written_together_without_the_other,
+        of_many_that_insert_the_same_id_one_succeeds,
+        what_was_reported_as_written_is_in_every_query_from_then_on,
+    ]
+);
 
 /// Replaces the documents 1 and 2 by the same number, in one transaction.
 async fn write_both(client: &Client, number: u64) {
@@ -33,7 +41,6 @@ async fn write_both(client: &Client, number: u64) {
         .expect("both are written");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_query_never_sees_one_of_two_documents_that_were_written_together_without_the_other() {
     let client = client().await;
     write_both(&client, 0).await;
@@ -71,7 +78,6 @@ async fn a_query_never_sees_one_of_two_documents_that_were_written_together_with
     assert_eq!(data["a"]["value"], json!(150));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_that_insert_the_same_id_one_succeeds() {
     let client = client().await;
     let insert = |at: usize| {
@@ -98,7 +104,6 @@ async fn of_many_that_insert_the_same_id_one_succeeds() {
     assert_eq!(client.stored("1").await, won[0].to_string());
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_reported_as_written_is_in_every_query_from_then_on() {
     let client = client().await;
     let insert = |at: usize| {

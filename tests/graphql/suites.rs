@@ -4,7 +4,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, client, only_error};
+use super::support::{Client, client, only_error};
+
+cases!(
+    async [
+        the_public_suite_of_json_patch,
+        the_examples_of_rfc_7396,
+    ]
+);
 
 /// The cases of one file of the public JSON Patch suite; none where the file is not at hand.
 fn cases(file: &str) -> Option<Vec<Value>> {
@@ -25,7 +32,6 @@ async fn patched(client: &Client, patch: &Value) -> Value {
     client.ask(query, json!({"p": patch})).await
 }
 
-#[tokio::test]
 async fn the_public_suite_of_json_patch() {
     for (file, cases_min) in [
         ("json-patch-tests.json", 90),
@@ -57,7 +63,6 @@ async fn the_public_suite_of_json_patch() {
     }
 }
 
-#[tokio::test]
 async fn the_examples_of_rfc_7396() {
     for (original, patch, result) in [
         (r#"{"a":"b"}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),

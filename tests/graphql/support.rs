@@ -13,8 +13,9 @@ use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
 use phyllo::key::pack_leaf;
-use phyllo::store::{Embedded, Observed, Operations, Outcome, Settled, Store, Transaction};
-use redb::backends::InMemoryBackend;
+use phyllo::store::{
+    Observed, Operations, Outcome, Pairs, RangeRead, Read, Settled, Store, Transaction,
+};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -40,10 +41,9 @@ pub(crate) struct Counts {
     pub(crate) commits: u64,
 }
 
-/// A client of an empty embedded store in memory.
+/// A client of an empty store.
 pub(crate) async fn client() -> Client {
-    let engine = Embedded::on_backend(InMemoryBackend::new()).expect("an empty store opens");
-    client_of(engine).await
+    client_of(super::empty_store().await).await
 }
 
 /// A client of a store on `engine`.
@@ -211,4 +211,18 @@ pub(crate) fn field_error(response: &Value) -> String {
 
 pub(crate) fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:.300}"))
+}
+
+/// All pairs of a range, batch by batch.
+pub(crate) async fn all_pairs(read: &dyn Read, begin: &[u8], end: &[u8]) -> Pairs {
+    let mut pairs = Pairs::default();
+    let mut begin = begin.to_vec();
+    loop {
+        let batch = read.range(RangeRead::new(&begin, end)).await.expect("read");
+        pairs.append(&batch.pairs);
+        match batch.pairs.last() {
+            Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
+            _ => return pairs,
+        }
+    }
 }

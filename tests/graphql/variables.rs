@@ -2,9 +2,23 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{NONE, client};
+use super::support::{NONE, client};
 
-#[tokio::test]
+cases!(
+    async [
+        a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name,
+        variables_are_a_json_object,
+        what_no_variable_of_the_operation_takes_is_ignored,
+        of_two_variables_of_the_same_name_the_last_counts,
+        json_in_variables_stands_anywhere_in_a_literal,
+        a_list_of_json_takes_one_value_for_a_list,
+        defaults_hold_where_nothing_is_given_and_null_is_something,
+        an_argument_whose_variable_is_not_given_takes_its_own_default,
+        many_variables_and_many_more_values_are_matched_in_one_pass,
+        variables_of_types_that_are_none_are_refused,
+    ]
+);
+
 async fn a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name() {
     let client = client().await;
     for (ty, given) in [
@@ -44,7 +58,7 @@ async fn a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name()
         let query = format!("{operation}($v: {ty}) {used}");
         let (executed, text) = client.named(&query, None, given).await;
         assert!(!executed, "{ty} {given}");
-        let error = &crate::support::parse(&text)["errors"][0];
+        let error = &super::support::parse(&text)["errors"][0];
         assert_eq!(error["extensions"]["code"], json!("BAD_USER_INPUT"));
         assert!(
             error["message"]
@@ -56,7 +70,6 @@ async fn a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name()
     client.assert_serves().await;
 }
 
-#[tokio::test]
 async fn variables_are_a_json_object() {
     let client = client().await;
     for variables in ["[]", "1", "\"x\"", "true"] {
@@ -70,7 +83,6 @@ async fn variables_are_a_json_object() {
     );
 }
 
-#[tokio::test]
 async fn what_no_variable_of_the_operation_takes_is_ignored() {
     let client = client().await;
     let data = client.data(
@@ -80,7 +92,6 @@ async fn what_no_variable_of_the_operation_takes_is_ignored() {
     assert_eq!(data.await["document"], Value::Null);
 }
 
-#[tokio::test]
 async fn of_two_variables_of_the_same_name_the_last_counts() {
     let client = client().await;
     client.insert("1", "1").await;
@@ -90,7 +101,6 @@ async fn of_two_variables_of_the_same_name_the_last_counts() {
     assert_eq!(data["document"]["value"], json!(2));
 }
 
-#[tokio::test]
 async fn json_in_variables_stands_anywhere_in_a_literal() {
     let client = client().await;
     let query = r#"mutation($x: JSON, $gone: JSON, $list: [JSON], $int: Int, $s: String, $b: Boolean, $set: JSON = {a: [1.0, null]}) {
@@ -110,7 +120,6 @@ async fn json_in_variables_stands_anywhere_in_a_literal() {
     );
 }
 
-#[tokio::test]
 async fn a_list_of_json_takes_one_value_for_a_list() {
     let client = client().await;
     let query = "mutation($l: [JSON]) { insertDocument(document: $l) { value } }";
@@ -128,7 +137,6 @@ async fn a_list_of_json_takes_one_value_for_a_list() {
     }
 }
 
-#[tokio::test]
 async fn defaults_hold_where_nothing_is_given_and_null_is_something() {
     let client = client().await;
     client.insert("1", r#"{"a": {"b": 1}}"#).await;
@@ -147,7 +155,6 @@ async fn defaults_hold_where_nothing_is_given_and_null_is_something() {
     }
 }
 
-#[tokio::test]
 async fn an_argument_whose_variable_is_not_given_takes_its_own_default() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
@@ -172,7 +179,6 @@ async fn an_argument_whose_variable_is_not_given_takes_its_own_default() {
     );
 }
 
-#[tokio::test]
 async fn many_variables_and_many_more_values_are_matched_in_one_pass() {
     let client = client().await;
     let declared: String = (0..1_000).map(|at| format!("$v{at}: JSON ")).collect();
@@ -189,7 +195,6 @@ async fn many_variables_and_many_more_values_are_matched_in_one_pass() {
     assert_eq!(data["insertDocument"]["kind"], json!("ARRAY"));
 }
 
-#[tokio::test]
 async fn variables_of_types_that_are_none_are_refused() {
     let client = client().await;
     for query in [
@@ -204,7 +209,7 @@ async fn variables_of_types_that_are_none_are_refused() {
     ] {
         let (executed, text) = client.named(query, None, NONE).await;
         assert!(!executed, "{query}");
-        let error = &crate::support::parse(&text)["errors"][0];
+        let error = &super::support::parse(&text)["errors"][0];
         assert_eq!(
             error["extensions"]["code"],
             json!("BAD_USER_INPUT"),

@@ -6,18 +6,33 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use phyllo::database::{OnceOnly, keep_answer};
 use phyllo::graphql::{Answer, Methods, Request};
-use phyllo::store::{Outcome, RangeRead};
+use phyllo::store::Outcome;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::support::{Client, NONE, client, only_error};
+use super::support::{Client, NONE, all_pairs, client, only_error};
+
+cases!(
+    async [
+        a_change_is_refused_unless_the_document_has_the_version_that_is_named,
+        every_field_of_an_operation_is_held_against_the_version_before_it,
+        what_changes_nothing_leaves_the_version_as_it_is,
+        an_operation_with_a_key_takes_effect_once_and_answers_the_same,
+        one_that_failed_leaves_no_record,
+        an_answer_that_is_too_long_to_be_kept_undoes_the_operation,
+        answers_past_their_time_are_no_answers_and_go_a_few_at_a_time,
+        a_query_takes_no_notice_of_a_key,
+    ]
+    threads [
+        of_the_same_operation_sent_many_times_at_once_one_takes_effect,
+    ]
+);
 
 async fn version(client: &Client, id: i64) -> Value {
     let query = format!("{{ document(id: {id}) {{ version }} }}");
     client.data(&query, NONE).await["document"]["version"].take()
 }
 
-#[tokio::test]
 async fn a_change_is_refused_unless_the_document_has_the_version_that_is_named() {
     let client = client().await;
     client.insert("1", r#"{"n":1,"l":[1]}"#).await;
@@ -63,7 +78,6 @@ async fn a_change_is_refused_unless_the_document_has_the_version_that_is_named()
     assert_eq!(client.stored("1").await, r#"{"l":[1],"n":4}"#);
 }
 
-#[tokio::test]
 async fn every_field_of_an_operation_is_held_against_the_version_before_it() {
     let client = client().await;
     client.insert("1", r#"{"n":1}"#).await;
@@ -88,7 +102,6 @@ async fn every_field_of_an_operation_is_held_against_the_version_before_it() {
     assert_eq!(version(&client, 2).await, Value::Null);
 }
 
-#[tokio::test]
 async fn what_changes_nothing_leaves_the_version_as_it_is() {
     let client = client().await;
     client.insert("1", r#"{"n":1,"l":[{},"x"]}"#).await;
@@ -131,7 +144,6 @@ const COUNT: &str = r#"mutation($by: JSON! = 1) {
     b: replaceDocument(id: 2, document: null) { version }
 }"#;
 
-#[tokio::test]
 async fn an_operation_with_a_key_takes_effect_once_and_answers_the_same() {
     let client = client().await;
     client.insert("1", r#"{"n":1}"#).await;
@@ -166,7 +178,6 @@ async fn an_operation_with_a_key_takes_effect_once_and_answers_the_same() {
     assert_eq!(client.stored("1").await, r#"{"n":15}"#);
 }
 
-#[tokio::test]
 async fn one_that_failed_leaves_no_record() {
     let client = client().await;
     let (code, _) = only_error(&keyed(&client, "k", COUNT, "{}").await);
@@ -176,7 +187,6 @@ async fn one_that_failed_leaves_no_record() {
     assert_eq!(answer["data"]["a"]["value"], json!(2));
 }
 
-#[tokio::test]
 async fn an_answer_that_is_too_long_to_be_kept_undoes_the_operation() {
     let client = client().await;
     let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { value } }";
@@ -189,7 +199,6 @@ async fn an_answer_that_is_too_long_to_be_kept_undoes_the_operation() {
     assert_eq!(keyed(&client, "k", query, &text(1_000_000)).await, answer);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_the_same_operation_sent_many_times_at_once_one_takes_effect() {
     let client = client().await;
     client.insert("1", r#"{"n":0}"#).await;
@@ -215,16 +224,11 @@ async fn kept(client: &Client) -> (usize, usize) {
     let mut counts = Vec::new();
     for family in [[0x00, 0x15, 6], [0x00, 0x15, 7]] {
         let end = [&family[..], &[0xFF]].concat();
-        let batch = snapshot
-            .range(RangeRead::new(&family, &end))
-            .await
-            .expect("read");
-        counts.push(batch.pairs.len());
+        counts.push(all_pairs(&*snapshot, &family, &end).await.len());
     }
     (counts[0], counts[1])
 }
 
-#[tokio::test]
 async fn answers_past_their_time_are_no_answers_and_go_a_few_at_a_time() {
     let client = client().await;
     client.insert("1", r#"{"n":0}"#).await;
@@ -262,7 +266,6 @@ async fn answers_past_their_time_are_no_answers_and_go_a_few_at_a_time() {
     assert_eq!(client.stored("1").await, r#"{"n":401}"#);
 }
 
-#[tokio::test]
 async fn a_query_takes_no_notice_of_a_key() {
     let client = client().await;
     client.insert("1", "1").await;

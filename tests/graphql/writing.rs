@@ -2,13 +2,29 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, NONE, client, only_error};
+use super::support::{Client, NONE, client, only_error};
+
+cases!(
+    async [
+        a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer,
+        a_doc_id_that_is_no_id_is_refused,
+        what_is_stored_already_is_kept,
+        all_fields_of_an_operation_commit_together,
+        an_error_of_a_later_field_undoes_the_earlier_ones,
+        an_error_of_a_nullable_field_of_the_first_undoes_the_second,
+        a_field_reads_what_its_own_and_earlier_fields_wrote,
+        the_version_told_is_the_version_read_later_and_versions_ascend,
+        an_undone_operation_leaves_no_version_behind,
+        a_field_asked_twice_under_one_name_writes_once,
+        a_skipped_field_writes_nothing,
+        a_document_must_be_given_but_may_be_null,
+    ]
+);
 
 async fn collections(client: &Client) -> Value {
     client.data("{ collections { name count } }", NONE).await["collections"].take()
 }
 
-#[tokio::test]
 async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer() {
     let client = client().await;
     let query =
@@ -50,7 +66,6 @@ async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer(
     );
 }
 
-#[tokio::test]
 async fn a_doc_id_that_is_no_id_is_refused() {
     let client = client().await;
     for doc_id in [
@@ -74,7 +89,6 @@ async fn a_doc_id_that_is_no_id_is_refused() {
     assert_eq!(collections(&client).await, json!([]));
 }
 
-#[tokio::test]
 async fn what_is_stored_already_is_kept() {
     let client = client().await;
     client.insert("1", "1").await;
@@ -99,7 +113,6 @@ async fn what_is_stored_already_is_kept() {
     );
 }
 
-#[tokio::test]
 async fn all_fields_of_an_operation_commit_together() {
     let client = client().await;
     let query = r#"mutation {
@@ -115,7 +128,6 @@ async fn all_fields_of_an_operation_commit_together() {
     assert_eq!(collections(&client).await, expected);
 }
 
-#[tokio::test]
 async fn an_error_of_a_later_field_undoes_the_earlier_ones() {
     let client = client().await;
     client.insert("taken", "0").await;
@@ -157,7 +169,6 @@ async fn an_error_of_a_later_field_undoes_the_earlier_ones() {
     client.assert_serves().await;
 }
 
-#[tokio::test]
 async fn an_error_of_a_nullable_field_of_the_first_undoes_the_second() {
     let client = client().await;
     let query = r#"mutation {
@@ -171,7 +182,6 @@ async fn an_error_of_a_nullable_field_of_the_first_undoes_the_second() {
     assert_eq!(collections(&client).await, json!([]));
 }
 
-#[tokio::test]
 async fn a_field_reads_what_its_own_and_earlier_fields_wrote() {
     let client = client().await;
     let query = r#"mutation {
@@ -194,7 +204,6 @@ async fn a_field_reads_what_its_own_and_earlier_fields_wrote() {
     assert_eq!(data, expected);
 }
 
-#[tokio::test]
 async fn the_version_told_is_the_version_read_later_and_versions_ascend() {
     let client = client().await;
     let mut last = String::new();
@@ -217,7 +226,6 @@ async fn the_version_told_is_the_version_read_later_and_versions_ascend() {
     }
 }
 
-#[tokio::test]
 async fn an_undone_operation_leaves_no_version_behind() {
     let client = client().await;
     let query = "mutation { a: insertDocument(id: 1, document: 1) { id } b: insertDocument(id: 1, document: 1) { id } }";
@@ -226,7 +234,6 @@ async fn an_undone_operation_leaves_no_version_behind() {
     assert_eq!(client.stored("1").await, "2");
 }
 
-#[tokio::test]
 async fn a_field_asked_twice_under_one_name_writes_once() {
     let client = client().await;
     for (query, variables) in [
@@ -254,7 +261,6 @@ async fn a_field_asked_twice_under_one_name_writes_once() {
     );
 }
 
-#[tokio::test]
 async fn a_skipped_field_writes_nothing() {
     let client = client().await;
     let query = "mutation($skip: Boolean!) { a: insertDocument(id: 1, document: 1) @skip(if: $skip) { id } b: insertDocument(id: 2, document: 1) { id } }";
@@ -266,7 +272,6 @@ async fn a_skipped_field_writes_nothing() {
     );
 }
 
-#[tokio::test]
 async fn a_document_must_be_given_but_may_be_null() {
     let client = client().await;
     client

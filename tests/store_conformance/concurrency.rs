@@ -7,7 +7,7 @@ use phyllo::key::Version;
 use phyllo::store::{Outcome, Settled, Transaction, transact};
 use tokio::task::{JoinSet, yield_now};
 
-use crate::engines::{Fresh, get, late};
+use super::engines::{Fresh, get, late};
 
 on_every_engine!(
     no_increment_is_lost,

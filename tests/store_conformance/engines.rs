@@ -32,7 +32,7 @@ pub(crate) fn in_memory() -> Embedded {
 }
 
 impl Fresh {
-    fn of(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn of(store: Arc<dyn Store>) -> Self {
         let prefix = format!("conformance/{:032x}/", rand::random::<u128>()).into_bytes();
         Self { store, prefix }
     }

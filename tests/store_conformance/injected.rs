@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::key::Version;
-use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
+use phyllo::store::{Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Commits have no effect and fail in this way.
     Commit(ErrorKind),
+    /// Commits end unknown, and take effect or not.
+    CommitUnknown { takes_effect: bool },
     /// Single reads fail in this way.
     Get(ErrorKind),
     /// Transactions do not begin.
@@ -63,6 +65,10 @@ impl Store for Injected {
 
     fn limits(&self) -> StoreLimits {
         self.inner.limits()
+    }
+
+    fn commits_can_end_unknown(&self) -> bool {
+        matches!(self.fault, Fault::CommitUnknown { .. }) || self.inner.commits_can_end_unknown()
     }
 
     async fn ready(&self) -> Result<()> {
@@ -124,15 +130,27 @@ impl Transaction for InjectedTransaction {
         self.inner.set_versionstamped_key(key, stamp_at, value);
     }
 
-    fn bytes(&self) -> usize {
-        self.inner.bytes()
+    async fn bytes(&self) -> Result<usize> {
+        self.inner.bytes().await
     }
 
-    async fn commit(&self) -> Result<Version> {
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
+    async fn commit(&self) -> Result<Version, CommitError> {
         match self.fault {
             Fault::Commit(kind) if strikes(&self.remaining) => {
                 self.inner.abort().await?;
-                Err(Error::new(kind, "injected"))
+                Err(Error::new(kind, "injected").into())
+            }
+            Fault::CommitUnknown { takes_effect } if strikes(&self.remaining) => {
+                if takes_effect {
+                    self.inner.commit().await?;
+                } else {
+                    self.inner.abort().await?;
+                }
+                Err(CommitError::Unknown(Error::unavailable("injected", "")))
             }
             _ => self.inner.commit().await,
         }

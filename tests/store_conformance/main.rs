@@ -1,7 +1,8 @@
 //! What `phyllo::store` promises, checked against every engine.
 //!
-//! A case is an `async fn(Fresh)`; `on_every_engine!` makes a test of it for each engine. To add
-//! an engine, add a function to `engines.rs` and a module to the macro. A case uses no key
+//! A case is an `async fn(Fresh)`; `on_every_engine!` makes a test of it for each engine that
+//! needs nothing but this process. To add one, add a function to `engines.rs` and a module to the
+//! macro. tests/foundationdb runs the same cases on a cluster. A case uses no key
 //! outside its own prefix, begins no transaction while it holds another (an engine may let one
 //! wait for the other), and stays far below ten megabytes and five seconds a transaction.
 
@@ -25,6 +26,8 @@ macro_rules! on_every_engine {
 }
 
 mod concurrency;
+mod counted;
+mod doubt;
 mod engines;
 mod injected;
 mod model;

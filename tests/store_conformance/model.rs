@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::engines::{Fresh, Pair, get, pairs};
+use super::engines::{Fresh, Pair, get, pairs};
 
 on_every_engine!(random_steps_do_what_they_do_to_a_map);
 

@@ -3,7 +3,7 @@
 use phyllo::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use phyllo::store::RangeRead;
 
-use crate::engines::{Fresh, Pair, get, pair, pairs};
+use super::engines::{Fresh, Pair, get, pair, pairs};
 
 on_every_engine!(
     keys_come_in_the_order_of_their_bytes,

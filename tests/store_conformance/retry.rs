@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::limits::TRANSACTION_TRIES_MAX;
-use phyllo::store::{Observed, Outcome, Read, Settled, Store, Transaction, transact};
+use phyllo::store::{Outcome, Settled, Transaction, transact};
 use tokio::time::Instant;
 
-use crate::engines::{Fresh, get, in_memory, late, pair};
-use crate::injected::{Fault, Injected};
+use super::engines::{Fresh, get, late, pair};
+use super::injected::{Fault, Injected};
 
 on_every_engine!(
     a_body_runs_once_when_nothing_goes_wrong,
@@ -142,36 +142,6 @@ async fn a_deadline_ends_trying_again(fresh: Fresh) {
     assert_eq!(error.expect("none succeeds").kind(), ErrorKind::Timeout);
     assert!(tries.count() < TRANSACTION_TRIES_MAX);
     assert_eq!(fresh.all().await, []);
-}
-
-#[tokio::test]
-async fn the_store_that_counts_counts_every_way_of_reading() {
-    let store = Observed::new(in_memory());
-    let operations = store.operations();
-    let transaction = store.begin().await.expect("begun");
-    transaction.set(b"a", b"12");
-    let range = phyllo::store::RangeRead::new(b"a", b"b");
-    let snapshot = store.snapshot().await.expect("taken");
-    let reads: [&dyn Read; 3] = [&*transaction, transaction.without_conflict(), &*snapshot];
-    for read in reads {
-        read.get(b"a").await.expect("read");
-        read.range(range).await.expect("read");
-        let resumed = phyllo::store::RangeRead {
-            resumed: true,
-            ..range
-        };
-        read.range(resumed).await.expect("read");
-    }
-    transaction.commit().await.expect("committed");
-    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    assert_eq!(count(&operations.transactions), 2);
-    assert_eq!(count(&operations.gets), 3);
-    assert_eq!(count(&operations.ranges), 3);
-    assert_eq!(count(&operations.batches), 6);
-    assert_eq!(count(&operations.pairs), 4);
-    assert_eq!(count(&operations.bytes), 2 * 2 + 4 * 3);
-    assert_eq!(count(&operations.commits), 1);
-    assert_eq!(count(&operations.conflicts), 0);
 }
 
 fn injected(fresh: &Fresh, fault: Fault, times: usize) -> Fresh {

@@ -3,7 +3,7 @@
 use phyllo::error::ErrorKind;
 use phyllo::store::{RangeRead, Read, Transaction};
 
-use crate::engines::{Fresh, get, pair, pairs};
+use super::engines::{Fresh, get, pair, pairs};
 
 on_every_engine!(
     a_stamp_is_the_version_that_the_commit_reports,

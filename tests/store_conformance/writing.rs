@@ -2,7 +2,7 @@
 
 use phyllo::store::{RangeRead, Transaction};
 
-use crate::engines::{Fresh, Pair, get, pair, pairs};
+use super::engines::{Fresh, Pair, get, pair, pairs};
 
 on_every_engine!(
     a_transaction_reads_its_own_writes,
@@ -233,25 +233,35 @@ async fn adding_is_seen_in_the_same_transaction(fresh: Fresh) {
 async fn every_kind_of_write_makes_a_transaction_larger(fresh: Fresh) {
     let transaction = fresh.transaction().await;
     let key = |key: &str| fresh.key(key);
-    let mut before = transaction.bytes();
+    let mut before = bytes_of(&*transaction).await;
     let writes: [&dyn Fn(); 6] = [
         &|| transaction.set(&key("a"), &[0; 1_000]),
         &|| transaction.clear(&key("b")),
         &|| transaction.clear_range(&key("c"), &key("d")),
         &|| transaction.add(&key("e"), 1),
         &|| transaction.set_versionstamped_value(&key("f"), &[0; 10], 0),
-        &|| transaction.set_versionstamped_key(&key("0123456789"), fresh.begin().len(), b""),
+        &|| {
+            transaction.set_versionstamped_key(
+                &key("log 0123456789"),
+                fresh.key("log ").len(),
+                b"",
+            );
+        },
     ];
     for (kind, write) in writes.iter().enumerate() {
         write();
-        let bytes = transaction.bytes();
+        let bytes = bytes_of(&*transaction).await;
         assert!(bytes > before, "write {kind}: {before} and then {bytes}");
         before = bytes;
     }
     assert!(before >= 1_000 + 6 * fresh.begin().len());
     // Reading does not make it forget what it wrote.
     get(&*transaction, &key("a")).await;
-    assert!(transaction.bytes() >= before);
+    assert!(bytes_of(&*transaction).await >= before);
+}
+
+async fn bytes_of(transaction: &dyn Transaction) -> usize {
+    transaction.bytes().await.expect("the store serves")
 }
 
 fn write_everything(fresh: &Fresh, transaction: &dyn Transaction) {

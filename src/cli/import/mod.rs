@@ -24,6 +24,7 @@ use std::pin::pin;
 use super::access::{Access, Missing};
 use super::arguments::{Import, OnError};
 use super::interrupt::interrupted;
+use super::location::Location;
 use super::{Done, Ended, failed};
 use crate::error::Result;
 use crate::server::local::operations::Policy;
@@ -31,7 +32,7 @@ use prepare::{Failure, Naming, Prepared};
 use read::{Reading, Step};
 use report::Report;
 
-pub(super) async fn run(store: &Path, import: Import) -> Done {
+pub(super) async fn run(store: &Location, import: Import) -> Done {
     let Stream {
         source,
         bytes,

@@ -153,13 +153,14 @@ pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Res
     })
 }
 
-/// All documents of a collection, from a snapshot taken now.
+/// All documents of a collection, from a snapshot taken now, and from later ones if the engine does
+/// not keep it for so long.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the collection's name is empty. What the store fails with.
 pub async fn scan(database: &Database, collection: &str) -> Result<Scan> {
     database::check_collection(collection)?;
-    Ok(Scan::new(database.snapshot().await?, collection))
+    Scan::over(database, collection).await
 }
 
 /// The collections that hold a document.

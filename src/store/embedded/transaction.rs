@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use redb::{Durability, ReadableTable, StorageError, Table, WriteTransaction};
 use tokio::sync::OwnedMutexGuard;
 
-use super::super::{Batch, RangeRead, Read, Transaction};
+use super::super::{Batch, CommitError, RangeRead, Read, Transaction};
 use super::commit::{Committer, Writer};
 use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS};
 use crate::error::{Error, ErrorKind, Result};
@@ -214,12 +214,17 @@ impl Transaction for EmbeddedTransaction {
         });
     }
 
-    fn bytes(&self) -> usize {
+    async fn bytes(&self) -> Result<usize> {
         let open = self.lock();
-        open.as_ref().map_or(0, |open| open.pending.written_bytes)
+        Ok(open.as_ref().map_or(0, |open| open.pending.written_bytes))
     }
 
-    async fn commit(&self) -> Result<Version> {
+    fn is_read_only(&self) -> bool {
+        let open = self.lock();
+        open.as_ref().is_none_or(|open| !open.pending.wrote)
+    }
+
+    async fn commit(&self) -> Result<Version, CommitError> {
         let Some(number) = self.commit_unsynced()? else {
             self.committer.progress.reaches(self.base).await?;
             return Ok(version(self.base));

@@ -18,14 +18,14 @@ use serde_json::{Map, Value, json};
 use self::change::{Change, Kind};
 use self::generate::{Operation, operations};
 use self::plain::{Documents, Outcome};
-use crate::changing::assert_stored;
-use crate::support::{Client, client};
+use super::changing::assert_stored;
+use super::support::{Client, client};
 
-/// Sequences, and operations of each: some thousands of operations in all.
-const SEQUENCES: u32 = 200;
+cases!(sync[random_changes_do_what_they_do_to_plain_json]);
+
+/// Operations of each sequence: some thousands in all on an engine of this process.
 const OPERATIONS_MAX: usize = 60;
 
-#[test]
 fn random_changes_do_what_they_do_to_plain_json() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -33,7 +33,7 @@ fn random_changes_do_what_they_do_to_plain_json() {
         .build()
         .expect("a runtime");
     let config = Config {
-        cases: SEQUENCES,
+        cases: super::SEQUENCES,
         failure_persistence: None,
         ..Config::default()
     };
@@ -104,7 +104,7 @@ impl Run {
                 let answer = &response["data"][format!("f{at}")];
                 match outcome {
                     Outcome::Deleted(deleted) => {
-                        prop_assert_eq!(answer, &json!(deleted), "{}", &told)
+                        prop_assert_eq!(answer, &json!(deleted), "{}", &told);
                     }
                     Outcome::Document(document) => {
                         prop_assert_eq!(&answer["value"], document, "{}", &told);

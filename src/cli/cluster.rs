@@ -1,0 +1,30 @@
+//! The store in a FoundationDB cluster, where this program was built with it.
+
+use std::path::Path;
+
+use crate::error::Result;
+
+/// Opens the cluster of a cluster file, by default of the default one.
+///
+/// # Errors
+/// `UNAVAILABLE`: the file is no cluster file, or the client cannot be used.
+#[cfg(feature = "foundationdb")]
+pub(super) fn open(cluster_file: Option<&Path>) -> Result<crate::store::FoundationDb> {
+    use crate::store::{Network, NetworkOptions};
+    // The store keeps the network until it is dropped.
+    Network::start(NetworkOptions::default())?.open(cluster_file)
+}
+
+/// Says how to build the program that opens it.
+///
+/// # Errors
+/// `UNAVAILABLE`: always.
+#[cfg(not(feature = "foundationdb"))]
+pub(super) fn open(cluster_file: Option<&Path>) -> Result<crate::store::Embedded> {
+    let which = cluster_file.map_or_else(String::new, |file| format!(" of {}", file.display()));
+    Err(super::failed(format!(
+        "this program was built without FoundationDB and cannot open the cluster{which}; install \
+         FoundationDB's client package and build it with `cargo build --release --features \
+         foundationdb`"
+    )))
+}

@@ -1,0 +1,165 @@
+//! What an error of FoundationDB means to the caller.
+
+use std::path::Path;
+
+use foundationdb::FdbError;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
+
+// Codes of <https://apple.github.io/foundationdb/api-error-codes.html>.
+const TRANSACTION_TOO_OLD: i32 = 1007;
+const NOT_COMMITTED: i32 = 1020;
+const TRANSACTION_TIMED_OUT: i32 = 1031;
+const ACCESSED_UNREADABLE: i32 = 1036;
+const DATABASE_LOCKED: i32 = 1038;
+const NO_CLUSTER_FILE_FOUND: i32 = 1515;
+const TRANSACTION_TOO_LARGE: i32 = 2101;
+const KEY_TOO_LARGE: i32 = 2102;
+const VALUE_TOO_LARGE: i32 = 2103;
+/// From here on, what the client refuses to send, or what was asked for in a way that means
+/// nothing.
+const FIRST_OF_CLIENT: i32 = 2000;
+
+/// Whether a commit that failed with this certainly had no effect. Of all else, a timeout among
+/// it, nobody knows.
+pub(super) fn is_certain(error: FdbError) -> bool {
+    error.is_retryable_not_committed() || error.code() >= FIRST_OF_CLIENT
+}
+
+/// Whether a read of a snapshot may succeed when it is done again at the same version.
+pub(super) fn is_passing(error: FdbError) -> bool {
+    is_worth_another_try(error) && !is_too_old(error)
+}
+
+/// A locked cluster stays locked for longer than anybody wants to wait.
+fn is_worth_another_try(error: FdbError) -> bool {
+    error.is_retryable_not_committed() && error.code() != DATABASE_LOCKED
+}
+
+pub(super) fn is_too_old(error: FdbError) -> bool {
+    error.code() == TRANSACTION_TOO_OLD
+}
+
+/// What the body of a transaction, or its commit, which had no effect, failed with.
+pub(super) fn of_transaction(error: FdbError) -> Error {
+    match error.code() {
+        NOT_COMMITTED => Error::new(
+            ErrorKind::Conflict,
+            "others kept changing what this operation reads; try again",
+        ),
+        TRANSACTION_TOO_OLD => Error::new(
+            ErrorKind::Conflict,
+            format!(
+                "the operation took longer than the {} seconds that FoundationDB gives a \
+                 transaction; do less in one operation, or try again",
+                CLUSTER_SNAPSHOT_TIME_MAX.as_secs()
+            ),
+        ),
+        _ if is_worth_another_try(error) => Error::new(
+            ErrorKind::Conflict,
+            format!("the FoundationDB cluster did not take the transaction ({error}); try again"),
+        ),
+        _ => other(error),
+    }
+}
+
+/// What a read of a snapshot failed with.
+pub(super) fn of_snapshot(error: FdbError) -> Error {
+    if is_too_old(error) {
+        return too_old();
+    }
+    other(error)
+}
+
+/// The snapshot has been kept for as long as the cluster keeps one.
+pub(super) fn too_old() -> Error {
+    Error::new(
+        ErrorKind::Timeout,
+        format!(
+            "reading took longer than the {} seconds for which FoundationDB keeps a snapshot; ask \
+             for less at a time",
+            CLUSTER_SNAPSHOT_TIME_MAX.as_secs()
+        ),
+    )
+}
+
+/// A transaction read what it had stamped.
+pub(super) fn stamped() -> Error {
+    Error::internal("a transaction read a key whose versionstamp it had written")
+}
+
+/// The transaction would be larger than the cluster takes.
+pub(super) fn too_large(bytes: usize) -> Error {
+    Error::too_large(format!(
+        "the operation makes a transaction of {bytes} bytes, all that it writes and the ranges \
+         that it must not conflict on included; FoundationDB's limit is \
+         {CLUSTER_TRANSACTION_BYTES_MAX} bytes"
+    ))
+}
+
+/// What a commit of unknown outcome failed with.
+pub(super) fn of_unknown_commit(error: FdbError) -> Error {
+    Error::unavailable(
+        "the FoundationDB cluster did not say whether it committed",
+        detail(error),
+    )
+}
+
+/// What the client itself failed with.
+pub(super) fn of_client(error: FdbError) -> Error {
+    Error::unavailable(
+        format!("FoundationDB's client cannot be used: {error}"),
+        detail(error),
+    )
+}
+
+/// A cluster could not be opened.
+pub(super) fn of_open(error: FdbError, cluster_file: Option<&str>) -> Error {
+    let message = match cluster_file {
+        Some(path) => format!("the FoundationDB cluster of {path} cannot be opened: {error}"),
+        None => format!("the FoundationDB cluster of the default file cannot be opened: {error}"),
+    };
+    Error::unavailable(message, detail(error))
+}
+
+/// The path of a cluster file, as the client takes it.
+pub(super) fn check_cluster_file(path: &Path) -> Result<&str> {
+    let cannot = |why: &dyn std::fmt::Display| {
+        Error::unavailable(
+            format!("the cluster file {} cannot be read: {why}", path.display()),
+            "",
+        )
+    };
+    std::fs::metadata(path).map_err(|error| cannot(&error))?;
+    let text = path.to_str().filter(|text| !text.contains('\0'));
+    text.ok_or_else(|| cannot(&"its name is not UTF-8"))
+}
+
+fn other(error: FdbError) -> Error {
+    match error.code() {
+        ACCESSED_UNREADABLE => stamped(),
+        TRANSACTION_TIMED_OUT => {
+            Error::unavailable("the FoundationDB cluster does not answer", detail(error))
+        }
+        DATABASE_LOCKED => Error::unavailable(
+            "the FoundationDB cluster is locked, as during a restore",
+            detail(error),
+        ),
+        NO_CLUSTER_FILE_FOUND => of_open(error, None),
+        TRANSACTION_TOO_LARGE => Error::too_large(format!(
+            "the operation makes a transaction of more than {CLUSTER_TRANSACTION_BYTES_MAX} \
+             bytes, which is FoundationDB's limit"
+        )),
+        KEY_TOO_LARGE | VALUE_TOO_LARGE => Error::too_large(error.message()),
+        code if code >= FIRST_OF_CLIENT => Error::internal(detail(error)),
+        _ => Error::unavailable(
+            format!("the FoundationDB cluster cannot serve: {error}"),
+            detail(error),
+        ),
+    }
+}
+
+fn detail(error: FdbError) -> String {
+    format!("FoundationDB error {}: {error}", error.code())
+}

@@ -1,0 +1,54 @@
+//! Ranges as the client reads them.
+
+use foundationdb::RangeOption;
+use foundationdb::future::{FdbKeys, FdbValues};
+use foundationdb::options::StreamingMode;
+
+use crate::store::{Batch, Pairs, RangeRead};
+
+/// So many pairs are asked for in one go.
+const FEW_PAIRS: usize = 16;
+
+/// How the client is asked for a batch; none if the range holds nothing anyway.
+pub(super) fn option<'r>(range: &RangeRead<'r>) -> Option<RangeOption<'r>> {
+    if range.begin >= range.end || range.pairs_max == 0 {
+        return None;
+    }
+    // Without a limit of its own a batch is what one reply of a server holds, some 80 kB. Who
+    // wants few pairs gets all of them at once, however long they are.
+    let few = range.pairs_max <= FEW_PAIRS;
+    Some(RangeOption {
+        limit: Some(range.batch_pairs_max()),
+        mode: if few {
+            StreamingMode::Exact
+        } else {
+            StreamingMode::WantAll
+        },
+        reverse: range.reverse,
+        ..RangeOption::from((range.begin, range.end))
+    })
+}
+
+/// What the client brought.
+pub(super) fn batch(range: &RangeRead<'_>, values: &FdbValues) -> Batch {
+    let mut pairs = Pairs::default();
+    for pair in values {
+        pairs.push(pair.key(), pair.value());
+    }
+    Batch {
+        more: values.more() && !pairs.is_empty() && pairs.len() < range.pairs_max,
+        pairs,
+    }
+}
+
+/// The keys strictly between the ends of a range at which to split it.
+pub(super) fn inner_points(points: &FdbKeys, begin: &[u8], end: &[u8]) -> Vec<Vec<u8>> {
+    let mut inner = Vec::new();
+    for point in points {
+        let key = point.key();
+        if begin < key && key < end {
+            inner.push(key.to_vec());
+        }
+    }
+    inner
+}

@@ -1,0 +1,168 @@
+//! Reads at one version, without a transaction's bookkeeping.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use foundationdb::future::FdbValues;
+use foundationdb::options::TransactionOption;
+use foundationdb::{FdbError, FdbResult, Transaction};
+
+use super::{Cluster, failure, range};
+use crate::error::Result;
+use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX, PARALLEL_READ_BYTES};
+use crate::store::{Batch, RangeRead, Read};
+
+pub(super) struct Snapshot {
+    // Dropped in this order: nothing outlives the cluster.
+    ahead: Mutex<Option<Ahead>>,
+    transaction: Transaction,
+    version: i64,
+    taken: Instant,
+    cluster: Arc<Cluster>,
+}
+
+/// The batch behind the last one of a range, which is on its way before it is asked for.
+struct Ahead {
+    begin: Vec<u8>,
+    end: Vec<u8>,
+    reverse: bool,
+    values: Pin<Box<dyn Future<Output = FdbResult<FdbValues>> + Send>>,
+}
+
+impl Snapshot {
+    pub(super) async fn take(cluster: Arc<Cluster>) -> FdbResult<Self> {
+        let (transaction, version) = cluster.transaction().await?;
+        let taken = Instant::now();
+        // Now that no other try is to come, which would have undone it.
+        transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
+        Ok(Self {
+            ahead: Mutex::new(None),
+            transaction,
+            version,
+            taken,
+            cluster,
+        })
+    }
+
+    /// Reads, and reads again where the cluster could not answer for the moment.
+    async fn read<T, F: Future<Output = FdbResult<T>>>(
+        &self,
+        read: impl Fn(&Transaction) -> F,
+    ) -> Result<T> {
+        if self.taken.elapsed() > CLUSTER_SNAPSHOT_TIME_MAX {
+            return Err(failure::too_old());
+        }
+        match read(&self.transaction).await {
+            Ok(found) => Ok(found),
+            Err(error) if failure::is_passing(error) => self.read_again(error, read).await,
+            Err(error) => Err(error),
+        }
+        .map_err(failure::of_snapshot)
+    }
+
+    /// Reads at the same version in other transactions, since what the client does after an error
+    /// would disturb the reads that are under way in this one.
+    async fn read_again<T, F: Future<Output = FdbResult<T>>>(
+        &self,
+        mut error: FdbError,
+        read: impl Fn(&Transaction) -> F,
+    ) -> FdbResult<T> {
+        let mut transaction = self.cluster.database.create_trx()?;
+        for _ in 0..CLUSTER_READ_TRIES_MAX {
+            transaction = transaction.on_error(error).await?;
+            transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
+            transaction.set_read_version(self.version);
+            match read(&transaction).await {
+                Err(again) if failure::is_passing(again) => error = again,
+                done => return done,
+            }
+        }
+        Err(error)
+    }
+
+    /// The batch that was asked for ahead, if it is this one.
+    fn taken_ahead(&self, range: &RangeRead<'_>) -> Option<Ahead> {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_this = |ahead: &mut Ahead| {
+            range.pairs_max == usize::MAX
+                && ahead.begin == range.begin
+                && ahead.end == range.end
+                && ahead.reverse == range.reverse
+        };
+        ahead.take_if(is_this)
+    }
+
+    /// Asks for the batch behind this one of a range that is read to its end.
+    fn ask_ahead(&self, range: &RangeRead<'_>, batch: &Batch) {
+        let Some((last, _)) = batch.pairs.last().filter(|_| batch.more && range.resumed) else {
+            return;
+        };
+        if range.pairs_max != usize::MAX {
+            return;
+        }
+        let (begin, end) = if range.reverse {
+            (range.begin.to_vec(), last.to_vec())
+        } else {
+            ([last, &[0]].concat(), range.end.to_vec())
+        };
+        let next = RangeRead {
+            begin: &begin,
+            end: &end,
+            ..*range
+        };
+        let Some(option) = range::option(&next) else {
+            return;
+        };
+        let values = Box::pin(self.transaction.get_range(&option, 1, true));
+        let next = Ahead {
+            begin,
+            end,
+            reverse: range.reverse,
+            values,
+        };
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        *ahead = Some(next);
+    }
+}
+
+#[async_trait]
+impl Read for Snapshot {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let value = self.read(|transaction| transaction.get(key, true)).await?;
+        Ok(value.map(|value| value.to_vec()))
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        let Some(option) = range::option(&range) else {
+            return Ok(Batch::default());
+        };
+        let ahead = match self.taken_ahead(&range) {
+            // Whatever it failed with, it is read anew.
+            Some(ahead) => ahead.values.await.ok(),
+            None => None,
+        };
+        let values = match ahead {
+            Some(values) => values,
+            None => {
+                self.read(|transaction| transaction.get_range(&option, 1, true))
+                    .await?
+            }
+        };
+        let batch = range::batch(&range, &values);
+        self.ask_ahead(&range, &batch);
+        Ok(batch)
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        if begin >= end {
+            return Ok(Vec::new());
+        }
+        let bytes = i64::try_from(PARALLEL_READ_BYTES).unwrap_or(i64::MAX);
+        let points = self
+            .read(|transaction| transaction.get_range_split_points(begin, end, bytes))
+            .await?;
+        Ok(range::inner_points(&points, begin, end))
+    }
+}

@@ -1,0 +1,397 @@
+//! A transaction of a cluster.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use foundationdb::options::{ConflictRangeType, MutationType, TransactionOption};
+use foundationdb::{FdbError, FdbResult, Transaction as Client, TransactionCommitError};
+
+use super::{Cluster, extend, failure, range, versioned};
+use crate::error::{Error, Result};
+use crate::key::Version;
+use crate::limits::{CLUSTER_TRANSACTION_BYTES_MAX, PARALLEL_READ_BYTES};
+use crate::store::{Batch, CommitError, RangeRead, Read, Transaction};
+
+/// A transaction, seen by reads that conflict; `without_conflict` are those that do not.
+pub(super) struct ClusterTransaction {
+    tracked: Reads,
+    untracked: Reads,
+}
+
+struct Reads {
+    shared: Arc<Shared>,
+    /// The client's word for reads that conflict with nothing.
+    snapshot: bool,
+}
+
+struct Shared {
+    // Dropped in this order: the client's transaction does not outlive the cluster.
+    open: Mutex<Open>,
+    /// The version at which it reads.
+    version: i64,
+    /// When the client began to count the time of this transaction, earlier tries included.
+    began: Instant,
+    cluster: Arc<Cluster>,
+}
+
+struct Open {
+    client: State,
+    /// The error of the last read that failed in a way that another try may not.
+    failed: Option<FdbError>,
+    wrote: bool,
+    writes_conflict: bool,
+    stamped: Stamped,
+}
+
+/// Ranges of keys that hold a stamp. Who reads one is refused here: asked for it, the client would
+/// fail the commit too.
+#[derive(Default)]
+struct Stamped(Vec<(Vec<u8>, Vec<u8>)>);
+
+enum State {
+    Running(Client),
+    Failed(TransactionCommitError),
+    Over,
+}
+
+impl ClusterTransaction {
+    pub(super) async fn begin(cluster: Arc<Cluster>) -> FdbResult<Self> {
+        let began = Instant::now();
+        let (client, version) = cluster.transaction().await?;
+        Ok(Self::new(client, version, began, cluster))
+    }
+
+    fn new(client: Client, version: i64, began: Instant, cluster: Arc<Cluster>) -> Self {
+        let shared = Arc::new(Shared {
+            open: Mutex::new(Open {
+                client: State::Running(client),
+                failed: None,
+                wrote: false,
+                writes_conflict: true,
+                stamped: Stamped::default(),
+            }),
+            version,
+            began,
+            cluster,
+        });
+        let reads = |snapshot| Reads {
+            shared: shared.clone(),
+            snapshot,
+        };
+        Self {
+            tracked: reads(false),
+            untracked: reads(true),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.tracked.shared.lock()
+    }
+
+    /// Writes, unless the transaction is over.
+    fn write(&self, write: impl FnOnce(&Client, &mut Stamped)) {
+        let mut open = self.open();
+        let open = &mut *open;
+        if let State::Running(client) = &open.client {
+            if !open.writes_conflict {
+                exempt(client);
+            }
+            write(client, &mut open.stamped);
+            open.wrote = true;
+        }
+    }
+
+    fn add_conflict(&self, begin: &[u8], end: &[u8], kind: ConflictRangeType) {
+        if begin >= end {
+            return;
+        }
+        let mut open = self.open();
+        open.wrote |= matches!(kind, ConflictRangeType::Write);
+        if let State::Running(client) = &open.client {
+            // It fails for keys past all that may be written only, which no writer can have.
+            let _added = client.add_conflict_range(begin, end, kind);
+        }
+    }
+
+    /// Commits what was written.
+    async fn commit_writes(&self) -> Result<Version, CommitError> {
+        let bytes = self.bytes().await?;
+        if bytes > CLUSTER_TRANSACTION_BYTES_MAX {
+            return Err(failure::too_large(bytes).into());
+        }
+        let (stamp, committing) = {
+            let State::Running(client) = self.open().client.take() else {
+                return Err(over().into());
+            };
+            // A cluster that goes away from here on leaves the outcome unknown.
+            extend(&client, self.tracked.shared.began.elapsed()).map_err(failure::of_client)?;
+            (client.get_versionstamp(), client.commit())
+        };
+        match committing.await {
+            Ok(_committed) => {
+                let stamp = stamp.await.map_err(failure::of_transaction)?;
+                let stamp = <[u8; 10]>::try_from(&*stamp);
+                stamp.map(Version).map_err(|_| {
+                    Error::internal("a commit's versionstamp is not of ten bytes").into()
+                })
+            }
+            Err(failed) => {
+                let error = *failed;
+                self.open().client = State::Failed(failed);
+                Err(if failure::is_certain(error) {
+                    CommitError::Refused(failure::of_transaction(error))
+                } else {
+                    CommitError::Unknown(failure::of_unknown_commit(error))
+                })
+            }
+        }
+    }
+}
+
+impl Stamped {
+    /// Whether a range meets one of them.
+    fn meet(&self, begin: &[u8], end: &[u8]) -> bool {
+        let meets = |stamped: &(Vec<u8>, Vec<u8>)| &stamped.0[..] < end && begin < &stamped.1[..];
+        self.0.iter().any(meets)
+    }
+
+    /// Forgets those that lie in a range that was cleared.
+    fn clear(&mut self, begin: &[u8], end: &[u8]) {
+        self.0
+            .retain(|stamped| &stamped.0[..] < begin || &stamped.1[..] > end);
+    }
+}
+
+impl State {
+    fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Over)
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses to read a range that holds a stamp.
+    fn check_readable(&self, begin: &[u8], end: &[u8]) -> Result<()> {
+        if self.lock().stamped.meet(begin, end) {
+            return Err(failure::stamped());
+        }
+        Ok(())
+    }
+
+    /// Asks the client for something.
+    async fn ask<T, F: Future<Output = FdbResult<T>>>(
+        &self,
+        ask: impl FnOnce(&Client) -> F,
+    ) -> Result<T> {
+        let answer = match &self.lock().client {
+            State::Running(client) => ask(client),
+            State::Failed(_) | State::Over => return Err(over()),
+        };
+        answer.await.map_err(|error| {
+            if error.is_retryable() {
+                self.lock().failed = Some(error);
+            }
+            failure::of_transaction(error)
+        })
+    }
+}
+
+#[async_trait]
+impl Read for Reads {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.shared.check_readable(key, &after(key))?;
+        let value = self.shared.ask(|client| client.get(key, self.snapshot));
+        Ok(value.await?.map(|value| value.to_vec()))
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        let Some(option) = range::option(&range) else {
+            return Ok(Batch::default());
+        };
+        self.shared.check_readable(range.begin, range.end)?;
+        let values = self
+            .shared
+            .ask(|client| client.get_range(&option, 1, self.snapshot));
+        Ok(range::batch(&range, &values.await?))
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        if begin >= end {
+            return Ok(Vec::new());
+        }
+        let bytes = i64::try_from(PARALLEL_READ_BYTES).unwrap_or(i64::MAX);
+        let points = self
+            .shared
+            .ask(|client| client.get_range_split_points(begin, end, bytes));
+        let points = points.await?;
+        Ok(range::inner_points(&points, begin, end))
+    }
+}
+
+#[async_trait]
+impl Read for ClusterTransaction {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.tracked.get(key).await
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        self.tracked.range(range).await
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.tracked.split_points(begin, end).await
+    }
+}
+
+#[async_trait]
+impl Transaction for ClusterTransaction {
+    fn without_conflict(&self) -> &dyn Read {
+        &self.untracked
+    }
+
+    fn set(&self, key: &[u8], value: &[u8]) {
+        let conflicts = self.open().writes_conflict;
+        self.write(|client, stamped| {
+            if stamped.meet(key, &after(key)) {
+                // What was stamped stays unreadable through a mere overwrite.
+                client.clear(key);
+                stamped.clear(key, &after(key));
+                if !conflicts {
+                    exempt(client);
+                }
+            }
+            client.set(key, value);
+        });
+    }
+
+    fn clear(&self, key: &[u8]) {
+        self.write(|client, stamped| {
+            client.clear(key);
+            stamped.clear(key, &after(key));
+        });
+    }
+
+    fn clear_range(&self, begin: &[u8], end: &[u8]) {
+        if begin < end {
+            self.write(|client, stamped| {
+                client.clear_range(begin, end);
+                stamped.clear(begin, end);
+            });
+        }
+    }
+
+    fn add(&self, key: &[u8], by: i64) {
+        self.write(|client, _| client.atomic_op(key, &by.to_le_bytes(), MutationType::Add));
+    }
+
+    fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
+        self.write(|client, stamped| {
+            let value = with_place(value, stamp_at);
+            client.atomic_op(key, &value, MutationType::SetVersionstampedValue);
+            stamped.0.push((key.to_vec(), after(key)));
+        });
+    }
+
+    fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
+        self.write(|client, stamped| {
+            let with_place = with_place(key, stamp_at);
+            client.atomic_op(&with_place, value, MutationType::SetVersionstampedKey);
+            let (mut first, mut last) = (key.to_vec(), key.to_vec());
+            first[stamp_at..stamp_at + 10].fill(0);
+            last[stamp_at..stamp_at + 10].fill(0xFF);
+            last.push(0);
+            stamped.0.push((first, last));
+        });
+    }
+
+    fn add_read_conflict(&self, begin: &[u8], end: &[u8]) {
+        self.add_conflict(begin, end, ConflictRangeType::Read);
+    }
+
+    fn add_write_conflict(&self, begin: &[u8], end: &[u8]) {
+        self.add_conflict(begin, end, ConflictRangeType::Write);
+    }
+
+    fn without_write_conflicts(&self, on: bool) {
+        self.open().writes_conflict = !on;
+    }
+
+    async fn bytes(&self) -> Result<usize> {
+        let bytes = self.tracked.shared.ask(Client::get_approximate_size);
+        Ok(usize::try_from(bytes.await?).unwrap_or(0))
+    }
+
+    fn is_read_only(&self) -> bool {
+        !self.open().wrote
+    }
+
+    /// A transaction that wrote nothing is as of the version at which it read.
+    async fn commit(&self) -> Result<Version, CommitError> {
+        if !self.is_read_only() {
+            return self.commit_writes().await;
+        }
+        match self.open().client.take() {
+            State::Running(_) => Ok(read_at(self.tracked.shared.version)),
+            State::Failed(_) | State::Over => Err(over().into()),
+        }
+    }
+
+    async fn retry(&self) -> Result<Option<Arc<dyn Transaction>>> {
+        let Shared { began, cluster, .. } = &*self.tracked.shared;
+        let (state, failed) = {
+            let mut open = self.open();
+            (open.client.take(), open.failed)
+        };
+        let paused = match (state, failed) {
+            (State::Failed(failed), _) => failed.on_error().await,
+            (State::Running(client), Some(error)) => client.on_error(error).await,
+            _ => return Ok(None),
+        };
+        // What the client would not try again begins anew.
+        let Ok(client) = paused else { return Ok(None) };
+        let begun = match extend(&client, began.elapsed()) {
+            Ok(()) => versioned(client).await,
+            Err(error) => Err(error),
+        };
+        let (client, version) = begun.map_err(failure::of_transaction)?;
+        let next = Self::new(client, version, *began, cluster.clone());
+        Ok(Some(Arc::new(next)))
+    }
+
+    async fn abort(&self) -> Result<()> {
+        drop(self.open().client.take());
+        Ok(())
+    }
+}
+
+/// The client's next write makes no conflict.
+fn exempt(client: &Client) {
+    // It fails for an unknown option only.
+    let _set = client.set_option(TransactionOption::NextWriteNoWriteConflictRange);
+}
+
+/// The key that follows another at once.
+fn after(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
+}
+
+/// Where the stamp goes follows what it goes into, in four bytes, little-endian.
+fn with_place(bytes: &[u8], stamp_at: usize) -> Vec<u8> {
+    let place = u32::try_from(stamp_at).expect("a key or value is far shorter");
+    [bytes, &place.to_le_bytes()].concat()
+}
+
+/// No commit up to this version is later.
+fn read_at(version: i64) -> Version {
+    let mut stamp = [0xFF; 10];
+    stamp[..8].copy_from_slice(&version.to_be_bytes());
+    Version(stamp)
+}
+
+fn over() -> Error {
+    Error::internal("the transaction is over; nothing more can be read or written in it")
+}

@@ -1,0 +1,206 @@
+//! Clusters of real `fdbserver` processes on this machine, stopped by their ids.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Time for a cluster to come up, so that a failure is no hang.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// FoundationDB's programs.
+pub(crate) struct Programs {
+    fdbserver: PathBuf,
+    fdbcli: PathBuf,
+}
+
+impl Programs {
+    /// Finds them in PATH, and beside the directories of `LD_LIBRARY_PATH`; else, which is missing.
+    pub(crate) fn find() -> Result<Self, &'static str> {
+        Ok(Self {
+            fdbserver: find("fdbserver").ok_or("fdbserver")?,
+            fdbcli: find("fdbcli").ok_or("fdbcli")?,
+        })
+    }
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let paths = |name: &str| {
+        let value = env::var_os(name).unwrap_or_default();
+        env::split_paths(&value).collect::<Vec<_>>()
+    };
+    let beside = |library: PathBuf| [library.clone(), library.join("../bin")];
+    let libraries = paths("LD_LIBRARY_PATH").into_iter().flat_map(beside);
+    let mut directories = paths("PATH").into_iter().chain(libraries);
+    directories.find_map(|directory| {
+        let path = directory.join(program);
+        path.is_file().then_some(path)
+    })
+}
+
+/// How often a cluster keeps everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Redundancy {
+    /// Once, in one process.
+    Single,
+    /// Twice, among three processes.
+    Double,
+}
+
+/// A cluster that keeps its data in memory and in a temporary directory.
+pub(crate) struct Cluster {
+    programs: Programs,
+    directory: TempDir,
+    processes: Vec<Process>,
+}
+
+struct Process {
+    port: u16,
+    child: Option<Child>,
+}
+
+impl Cluster {
+    /// Starts a cluster and waits until it serves.
+    pub(crate) fn start(redundancy: Redundancy) -> Self {
+        let ports = free_ports(match redundancy {
+            Redundancy::Single => 1,
+            Redundancy::Double => 3,
+        });
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut cluster = Self {
+            programs: Programs::find().unwrap_or_else(|missing| panic!("{missing} not found")),
+            directory,
+            processes: Vec::new(),
+        };
+        let addresses: Vec<_> = ports
+            .iter()
+            .map(|port| format!("127.0.0.1:{port}"))
+            .collect();
+        let text = format!("test:test@{}\n", addresses.join(","));
+        fs::write(cluster.file(), text).expect("a cluster file");
+        for port in ports {
+            cluster.processes.push(Process { port, child: None });
+            cluster.spawn(cluster.processes.len() - 1);
+        }
+        cluster.configure(match redundancy {
+            Redundancy::Single => "configure new single memory",
+            Redundancy::Double => "configure new double memory",
+        });
+        cluster
+    }
+
+    /// Its cluster file.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.directory.path().join("fdb.cluster")
+    }
+
+    /// Stops a process where it is, as if the machine were away.
+    pub(crate) fn pause(&self, number: usize) {
+        self.signal(number, "STOP");
+    }
+
+    /// Lets a paused process go on.
+    pub(crate) fn resume(&self, number: usize) {
+        self.signal(number, "CONT");
+    }
+
+    /// Kills a process.
+    pub(crate) fn kill(&mut self, number: usize) {
+        if let Some(mut child) = self.processes[number].child.take() {
+            child.kill().expect("it is ours");
+            child.wait().expect("it ends");
+        }
+    }
+
+    fn signal(&self, number: usize, signal: &str) {
+        let child = self.processes[number].child.as_ref().expect("it runs");
+        let sent = Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    fn spawn(&mut self, number: usize) {
+        let port = self.processes[number].port;
+        let path = |name: &str| self.directory.path().join(format!("{name}-{number}"));
+        let (data, log) = (path("data"), path("log"));
+        for directory in [&data, &log] {
+            fs::create_dir_all(directory).expect("a directory");
+        }
+        let child = Command::new(&self.programs.fdbserver)
+            .args(["-p", &format!("127.0.0.1:{port}")])
+            .arg("-C")
+            .arg(self.file())
+            .arg("-d")
+            .arg(data)
+            .arg("-L")
+            .arg(log)
+            .arg(format!("--locality-zoneid=zone-{number}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        self.processes[number].child = Some(child.expect("fdbserver starts"));
+    }
+
+    /// Makes the database, which takes until the processes have found one another.
+    fn configure(&self, command: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let said = self.ask(command);
+            if said.contains("Database created") || said.contains("already exists") {
+                break;
+            }
+            assert!(Instant::now() < deadline, "no cluster: {said}");
+            sleep(Duration::from_millis(200));
+        }
+        while !self.ask("status minimal").contains("is available") {
+            assert!(Instant::now() < deadline, "the cluster is not available");
+            sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn ask(&self, command: &str) -> String {
+        let output = Command::new(&self.programs.fdbcli)
+            .arg("-C")
+            .arg(self.file())
+            .args(["--timeout", "20", "--exec", command])
+            .output()
+            .expect("fdbcli runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for number in 0..self.processes.len() {
+            self.kill(number);
+        }
+    }
+}
+
+/// Ports that nobody uses, all different.
+fn free_ports(count: usize) -> Vec<u16> {
+    let bind = |_| TcpListener::bind("127.0.0.1:0").expect("a port");
+    let listeners: Vec<_> = (0..count).map(bind).collect();
+    let port = |listener: &TcpListener| listener.local_addr().expect("an address").port();
+    listeners.iter().map(port).collect()
+}
+
+/// The `phyllo` command on a cluster.
+pub(crate) fn phyllo(cluster_file: &Path, command: impl AsRef<OsStr>) -> Command {
+    let mut phyllo = Command::new(env!("CARGO_BIN_EXE_phyllo"));
+    phyllo
+        .arg(command)
+        .arg("--store")
+        .arg(format!("fdb:{}", cluster_file.display()))
+        .env_remove("PHYLLO_LISTEN")
+        .env_remove("PHYLLO_STORE");
+    phyllo
+}

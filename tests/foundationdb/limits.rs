@@ -1,0 +1,148 @@
+//! What FoundationDB bounds: the size of a transaction, and the life of a snapshot.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use phyllo::database::{Database, Existing, Scan};
+use phyllo::error::ErrorKind;
+use phyllo::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
+use phyllo::server::local::operations::{self, NewDocument, Policy};
+use phyllo::store::{CommitError, Store};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::graphql::support::{client_of, field_error};
+use super::shared::empty_store;
+
+cases!(
+    threads [
+        a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit,
+        ranges_that_must_not_conflict_count_against_the_limit,
+        a_document_past_the_limit_is_too_large_and_leaves_nothing,
+        a_large_document_is_read_whole_however_many_parts_it_is_read_in,
+        a_snapshot_that_is_kept_no_longer_is_a_timeout,
+        a_scan_goes_on_where_its_snapshot_is_kept_no_longer,
+    ]
+);
+
+async fn a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit() {
+    let store = empty_store().await;
+    let transaction = store.begin().await.expect("begun");
+    for number in 0_u32..101 {
+        transaction.set(&number.to_be_bytes(), &vec![7; 100_000]);
+    }
+    let bytes = transaction.bytes().await.expect("counted");
+    assert!(bytes > CLUSTER_TRANSACTION_BYTES_MAX);
+    let refused = transaction.commit().await.expect_err("it is too large");
+    let CommitError::Refused(error) = refused else {
+        panic!("nothing was sent: {refused:?}");
+    };
+    assert_eq!(error.kind(), ErrorKind::TooLarge);
+    assert!(error.message().contains(&bytes.to_string()), "{error}");
+    assert!(error.message().contains("10000000"), "{error}");
+    let snapshot = store.snapshot().await.expect("taken");
+    assert_eq!(snapshot.get(&[0; 4]).await.expect("read"), None);
+}
+
+async fn ranges_that_must_not_conflict_count_against_the_limit() {
+    let store = empty_store().await;
+    let transaction = store.begin().await.expect("begun");
+    transaction.set(b"key", b"");
+    let before = transaction.bytes().await.expect("counted");
+    let long = [1; 9_000];
+    transaction.add_read_conflict(&long, &[&long[..], &[0]].concat());
+    let read = transaction.bytes().await.expect("counted");
+    assert!(read >= before + 2 * long.len());
+    transaction.add_write_conflict(&long, &[&long[..], &[0]].concat());
+    let written = transaction.bytes().await.expect("counted");
+    assert!(written >= read + 2 * long.len());
+}
+
+async fn a_document_past_the_limit_is_too_large_and_leaves_nothing() {
+    let client = client_of(empty_store().await).await;
+    let document = json!({"long": "x".repeat(11_000_000)});
+    let mutation = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+    let response = client.ask(mutation, json!({"d": document})).await;
+    assert_eq!(field_error(&response), "TOO_LARGE");
+    let found = client.data("{ document(id: 1) { kind } }", "{}").await;
+    assert_eq!(found, json!({"document": null}));
+}
+
+async fn a_large_document_is_read_whole_however_many_parts_it_is_read_in() {
+    let client = client_of(empty_store().await).await;
+    let mut document = String::from("{");
+    for number in 0..3_000 {
+        let comma = if number > 0 { "," } else { "" };
+        let text = "abcdefgh".repeat(number % 300);
+        write!(document, "{comma}\"{number:05}\":\"{text}\"").expect("memory");
+    }
+    document.push('}');
+    assert!(document.len() > 3_000_000);
+    client.insert("1", &document).await;
+    assert!(
+        client.stored("1").await == document,
+        "what went in comes out"
+    );
+}
+
+async fn a_snapshot_that_is_kept_no_longer_is_a_timeout() {
+    let store = empty_store().await;
+    let snapshot = store.snapshot().await.expect("taken");
+    assert_eq!(snapshot.get(b"key").await.expect("read"), None);
+    sleep(CLUSTER_SNAPSHOT_TIME_MAX + Duration::from_secs(1)).await;
+    let error = snapshot.get(b"key").await.expect_err("it is too old");
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert!(error.message().contains("5 seconds"), "{error}");
+}
+
+async fn a_scan_goes_on_where_its_snapshot_is_kept_no_longer() {
+    let store = std::sync::Arc::new(empty_store().await);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let database = Database::open(store, deadline).await.expect("opened");
+    // More than a batch of documents, each of several pairs.
+    put(&database, (0..4_000).map(|id| (id, 0))).await;
+    let mut scan = Scan::over(&database, "D").await.expect("taken");
+    let mut found = Vec::new();
+    for _ in 0..10 {
+        let scanned = scan.next().await.expect("read").expect("there");
+        found.push(scanned.expect("ours"));
+    }
+    sleep(CLUSTER_SNAPSHOT_TIME_MAX + Duration::from_secs(1)).await;
+    // What is written meanwhile, before what was read and behind it, grown at both ends.
+    put(&database, [(3, 1), (3_999, 1), (4_000, 1)].into_iter()).await;
+    while let Some(scanned) = scan.next().await.expect("it goes on") {
+        found.push(scanned.expect("ours"));
+    }
+    assert_eq!(found.len(), 4_001, "none is missing and none comes twice");
+    for (id, scanned) in found.iter().enumerate() {
+        assert_eq!(scanned.id.to_string(), id.to_string());
+        let round = usize::from(id >= 3_999);
+        assert_eq!(scanned.json, text(round).into_bytes(), "{id}");
+    }
+}
+
+/// Stores documents of these ids, as they are in these rounds.
+async fn put(database: &Database, documents: impl Iterator<Item = (i64, usize)>) {
+    let documents = documents.map(|(id, round)| NewDocument {
+        id: phyllo::document::id::DocumentId::Integer(id),
+        leaves: phyllo::key::Leaves::from_json(&text(round)),
+    });
+    let policy = Policy {
+        existing: Existing::Replace,
+        go_on: false,
+    };
+    let documents: Vec<_> = documents.collect();
+    for batch in documents.chunks(500) {
+        let put = operations::put_batch(database, "D", std::sync::Arc::new(batch.to_vec()), policy);
+        for put in put.await.expect("stored") {
+            put.expect("stored");
+        }
+    }
+}
+
+fn text(round: usize) -> String {
+    let more = format!("\"r{round}\":{round}");
+    let a = if round > 0 { "\"a\":0," } else { "" };
+    let z = if round > 0 { ",\"z\":0" } else { "" };
+    format!("{{{a}\"m\":\"{}\",{more}{z}}}", "x".repeat(100))
+}

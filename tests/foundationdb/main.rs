@@ -1,0 +1,59 @@
+//! Phyllo on FoundationDB: real clusters, which these tests start themselves and stop.
+//!
+//! One cluster of one process serves the cases of the other suites, one after another, each on an
+//! empty store; what breaks a cluster has one of its own. The client is started once and stopped
+//! when all is over, so this program has its own `main`.
+//!
+//! Without FoundationDB's programs one line says so, and nothing runs.
+
+#[macro_use]
+mod case;
+mod cluster;
+mod conflicts;
+mod conformance;
+mod documents;
+mod failures;
+mod graphql;
+mod limits;
+#[path = "../model/mod.rs"]
+mod model;
+mod outage;
+mod servers;
+mod shared;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+use case::Case;
+use cluster::Programs;
+
+fn main() -> ExitCode {
+    if let Some(cluster_file) = std::env::var_os(failures::CLUSTER) {
+        return failures::child(cluster_file.as_ref());
+    }
+    let mut arguments = Arguments::from_args();
+    // Every case has the cluster for itself.
+    arguments.test_threads = Some(1);
+    if let Err(missing) = Programs::find() {
+        println!("skipped: FoundationDB tests: {missing} not found");
+        return ExitCode::SUCCESS;
+    }
+    let cases: Vec<Case> = [
+        conformance::suite(),
+        documents::all(),
+        graphql::suite(),
+        conflicts::suite(),
+        limits::suite(),
+        outage::suite(),
+        failures::suite(),
+        servers::suite(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let trials = cases.into_iter().map(Case::trial).collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    shared::stop();
+    conclusion.exit_code()
+}

@@ -1,0 +1,165 @@
+//! A cluster that is away, and one that loses a process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use phyllo::error::{ErrorKind, Result};
+use phyllo::store::{FoundationDb, Outcome, Settled, Store, transact};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use super::cluster::{Cluster, Redundancy};
+use super::shared::open;
+
+cases!(
+    threads [
+        a_cluster_that_is_away_is_unavailable_and_serves_again_when_it_is_back,
+        a_commit_that_the_deadline_cuts_off_is_said_to_be_unknown,
+        a_commit_that_is_cut_off_takes_effect_once_when_the_cluster_is_back,
+        no_acknowledged_write_is_lost_with_one_process_of_three,
+    ]
+);
+
+async fn a_cluster_that_is_away_is_unavailable_and_serves_again_when_it_is_back() {
+    let cluster = Cluster::start(Redundancy::Single);
+    let store = open(&cluster);
+    store.ready().await.expect("it serves");
+    let snapshot = store.snapshot().await.expect("taken");
+    cluster.pause(0);
+    let kind = |result: Result<()>| result.expect_err("it is away").kind();
+    assert_eq!(kind(store.ready().await), ErrorKind::Unavailable);
+    assert_eq!(
+        kind(snapshot.get(b"key").await.map(|_| ())),
+        ErrorKind::Unavailable
+    );
+    assert_eq!(
+        kind(store.snapshot().await.map(|_| ())),
+        ErrorKind::Unavailable
+    );
+    let added = add_one(&store, seconds(30), |_| {}).await;
+    assert_eq!(kind(added.map(|_| ())), ErrorKind::Unavailable);
+    cluster.resume(0);
+    until_ready(&store).await;
+    add_one(&store, seconds(30), |_| {})
+        .await
+        .expect("it serves");
+    assert_eq!(sum(&store).await, 1);
+}
+
+async fn a_commit_that_the_deadline_cuts_off_is_said_to_be_unknown() {
+    let cluster = Arc::new(Cluster::start(Redundancy::Single));
+    let store = open(&cluster);
+    let pausing = cluster.clone();
+    let added = add_one(&store, seconds(4), move |_| pausing.pause(0)).await;
+    let error = added.err().expect("there is no answer");
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert!(error.message().contains("not known"), "{error}");
+    cluster.resume(0);
+    until_ready(&store).await;
+    assert!(sum(&store).await <= 1);
+}
+
+async fn a_commit_that_is_cut_off_takes_effect_once_when_the_cluster_is_back() {
+    let cluster = Arc::new(Cluster::start(Redundancy::Single));
+    let store = open(&cluster);
+    let pausing = cluster.clone();
+    let resuming = cluster.clone();
+    let added = add_one(&store, seconds(60), move |number| {
+        if number == 1 {
+            pausing.pause(0);
+            let resuming = resuming.clone();
+            // Longer than a try of a transaction takes.
+            tokio::spawn(async move {
+                sleep(Duration::from_secs(14)).await;
+                resuming.resume(0);
+            });
+        }
+    });
+    let settled = added.await.expect("it is back in time");
+    assert!(matches!(settled, Settled::Committed(..)));
+    assert_eq!(sum(&store).await, 1);
+}
+
+async fn no_acknowledged_write_is_lost_with_one_process_of_three() {
+    let mut cluster = Cluster::start(Redundancy::Double);
+    let store = Arc::new(open(&cluster));
+    let done = Arc::new(AtomicBool::new(false));
+    let mut writers = JoinSet::new();
+    for writer in 0_u32..4 {
+        let (store, done) = (store.clone(), done.clone());
+        writers.spawn(async move {
+            let mut acknowledged = Vec::new();
+            let mut number = 0_u32;
+            while !done.load(Ordering::Acquire) {
+                number += 1;
+                let key = format!("{writer} {number}").into_bytes();
+                let written = transact(&*store, seconds(60), |transaction| {
+                    let key = key.clone();
+                    Box::pin(async move {
+                        transaction.set(&key, b"");
+                        Ok(Outcome::Commit(()))
+                    })
+                });
+                if written.await.is_ok() {
+                    acknowledged.push(key);
+                }
+            }
+            acknowledged
+        });
+    }
+    sleep(Duration::from_secs(1)).await;
+    cluster.kill(2);
+    add_one(&store, seconds(60), |_| {})
+        .await
+        .expect("the others go on");
+    sleep(Duration::from_secs(1)).await;
+    done.store(true, Ordering::Release);
+    let acknowledged = writers.join_all().await.concat();
+    assert!(acknowledged.len() > 10);
+    for key in acknowledged {
+        let snapshot = store.snapshot().await.expect("taken");
+        let found = snapshot.get(&key).await.expect("read");
+        assert!(found.is_some(), "{}", String::from_utf8_lossy(&key));
+    }
+}
+
+/// Adds one to the sum; `before_commit` is called with the number of the try.
+async fn add_one(
+    store: &FoundationDb,
+    deadline: Instant,
+    before_commit: impl Fn(usize) + Send + Sync + 'static,
+) -> Result<Settled<()>> {
+    let before_commit = Arc::new(before_commit);
+    let mut number = 0;
+    transact(store, deadline, |transaction| {
+        number += 1;
+        let (before_commit, number) = (before_commit.clone(), number);
+        Box::pin(async move {
+            transaction.get(b"sum").await?;
+            transaction.add(b"sum", 1);
+            before_commit(number);
+            Ok(Outcome::Commit(()))
+        })
+    })
+    .await
+}
+
+async fn sum(store: &FoundationDb) -> i64 {
+    let snapshot = store.snapshot().await.expect("taken");
+    let sum = snapshot.get(b"sum").await.expect("read");
+    sum.map_or(0, |sum| {
+        i64::from_le_bytes(sum.try_into().expect("eight bytes"))
+    })
+}
+
+async fn until_ready(store: &FoundationDb) {
+    let deadline = seconds(60);
+    while let Err(error) = store.ready().await {
+        assert!(Instant::now() < deadline, "it does not come back: {error}");
+    }
+}
+
+fn seconds(seconds: u64) -> Instant {
+    Instant::now() + Duration::from_secs(seconds)
+}

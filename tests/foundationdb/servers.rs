@@ -1,0 +1,204 @@
+//! Server processes over one cluster.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use phyllo::database::Database;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use super::cluster::{Cluster, Redundancy, phyllo};
+use super::shared::open;
+
+cases!(
+    threads [
+        what_one_server_commits_the_other_reads,
+        what_a_server_acknowledged_survives_its_kill_during_a_load,
+        a_server_is_not_ready_while_its_cluster_is_away_and_stops_in_order,
+        commands_work_on_a_cluster_while_servers_do,
+    ]
+);
+
+async fn what_one_server_commits_the_other_reads() {
+    let cluster = Cluster::start(Redundancy::Single);
+    let servers = [
+        Server::start(&cluster.file()),
+        Server::start(&cluster.file()),
+    ];
+    for number in 0..20 {
+        let (writer, reader) = (&servers[number % 2], &servers[(number + 1) % 2]);
+        writer.insert(number).await.expect("it serves");
+        assert_eq!(reader.stored(number).await, json!({"n": number}));
+    }
+}
+
+async fn what_a_server_acknowledged_survives_its_kill_during_a_load() {
+    let cluster = Cluster::start(Redundancy::Single);
+    let killed = Arc::new(Server::start(&cluster.file()));
+    let other = Server::start(&cluster.file());
+    let over = Arc::new(AtomicBool::new(false));
+    let mut writers = JoinSet::new();
+    for writer in 0..4 {
+        let (server, over) = (killed.clone(), over.clone());
+        writers.spawn(async move {
+            let mut acknowledged = Vec::new();
+            for number in (writer..).step_by(4) {
+                match server.insert(number).await {
+                    Ok(()) => acknowledged.push(number),
+                    Err(_) => break,
+                }
+                if over.load(Ordering::Acquire) {
+                    break;
+                }
+            }
+            acknowledged
+        });
+    }
+    sleep(Duration::from_secs(1)).await;
+    killed.signal("KILL");
+    sleep(Duration::from_secs(1)).await;
+    over.store(true, Ordering::Release);
+    let acknowledged = writers.join_all().await.concat();
+    assert!(acknowledged.len() > 10);
+    for number in &acknowledged {
+        assert_eq!(other.stored(*number).await, json!({"n": number}));
+    }
+    let counted = other.data("{ collections { count } }", json!({})).await;
+    let count = counted["collections"][0]["count"]
+        .as_u64()
+        .expect("a count");
+    assert!(count >= acknowledged.len() as u64);
+}
+
+async fn a_server_is_not_ready_while_its_cluster_is_away_and_stops_in_order() {
+    let cluster = Cluster::start(Redundancy::Single);
+    let mut server = Server::start(&cluster.file());
+    assert_eq!(server.status("/readyz").await, 200);
+    cluster.pause(0);
+    assert_eq!(server.status("/readyz").await, 503);
+    assert_eq!(server.status("/healthz").await, 200);
+    let refused = server.insert(1).await.expect_err("the cluster is away");
+    assert!(refused.contains("UNAVAILABLE"), "{refused}");
+    cluster.resume(0);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while server.status("/readyz").await != 200 {
+        assert!(Instant::now() < deadline, "it is not ready again");
+    }
+    server.insert(1).await.expect("it serves again");
+    server.signal("TERM");
+    assert!(server.process.wait().expect("it ends").success());
+}
+
+async fn commands_work_on_a_cluster_while_servers_do() {
+    let cluster = Cluster::start(Redundancy::Single);
+    let file = cluster.file();
+    let missing = run(&mut phyllo(&file, "collections"));
+    let said = missing.expect_err("there is nothing yet");
+    assert!(said.contains("there is no store"), "{said}");
+    assert!(!Database::is_in(&open(&cluster)).await.expect("read"));
+    let server = Server::start(&file);
+    server.insert(7).await.expect("it serves");
+    assert_eq!(
+        run(&mut phyllo(&file, "collections")).expect("it runs"),
+        "D\t1\n"
+    );
+    let got = run(phyllo(&file, "get").args(["7", "/n"])).expect("it runs");
+    assert_eq!(got.trim(), "7");
+    let exported = run(&mut phyllo(&file, "export")).expect("it runs");
+    assert_eq!(exported, "{\"id\":\"7\",\"document\":{\"n\":7}}\n");
+}
+
+/// What a command says on standard output; if it fails, on standard error.
+fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().expect("it runs");
+    if output.status.success() {
+        Ok(String::from_utf8(output.stdout).expect("text"))
+    } else {
+        Err(String::from_utf8(output.stderr).expect("text"))
+    }
+}
+
+/// A server process; killed when dropped.
+struct Server {
+    process: Child,
+    _stdout: BufReader<ChildStdout>,
+    address: String,
+    client: reqwest::Client,
+}
+
+impl Server {
+    fn start(cluster_file: &Path) -> Self {
+        let mut process = phyllo(cluster_file, "serve")
+            .args(["--listen", "127.0.0.1:0"])
+            .env("RUST_LOG", "off")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("Phyllo serves on ");
+        Self {
+            address: address.expect("an address").to_owned(),
+            process,
+            _stdout: stdout,
+            client: reqwest::Client::new(),
+        }
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill")
+            .args(["-s", signal, &self.process.id().to_string()])
+            .status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    async fn status(&self, path: &str) -> u16 {
+        let url = format!("{}{}", self.address, path.trim_start_matches('/'));
+        let response = self.client.get(url).send().await.expect("it answers");
+        response.status().as_u16()
+    }
+
+    async fn ask(&self, query: &str, variables: Value) -> Result<Value, reqwest::Error> {
+        let request = self.client.post(format!("{}graphql", self.address));
+        let body = json!({"query": query, "variables": variables});
+        request.json(&body).send().await?.json().await
+    }
+
+    async fn data(&self, query: &str, variables: Value) -> Value {
+        let mut response = self.ask(query, variables).await.expect("it answers");
+        assert_eq!(response.get("errors"), None, "{query}");
+        response["data"].take()
+    }
+
+    /// Stores a document; if that is not acknowledged, what was said.
+    async fn insert(&self, number: usize) -> Result<(), String> {
+        let mutation =
+            "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+        let variables = json!({"id": number.to_string(), "d": {"n": number}});
+        match self.ask(mutation, variables).await {
+            Ok(response) if response.get("errors").is_none() => Ok(()),
+            Ok(response) => Err(response.to_string()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    async fn stored(&self, number: usize) -> Value {
+        let query = "query($id: ID!) { document(id: $id) { value } }";
+        let mut data = self.data(query, json!({"id": number.to_string()})).await;
+        data["document"]["value"].take()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that has ended by itself cannot be killed.
+        let _killed = self.process.kill();
+        let _status = self.process.wait();
+    }
+}

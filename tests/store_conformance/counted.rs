@@ -1,0 +1,37 @@
+//! The store that counts what is asked of it.
+
+use std::sync::atomic::Ordering;
+
+use phyllo::store::{Observed, RangeRead, Read, Store};
+
+use super::engines::in_memory;
+
+#[tokio::test]
+async fn the_store_that_counts_counts_every_way_of_reading() {
+    let store = Observed::new(in_memory());
+    let operations = store.operations();
+    let transaction = store.begin().await.expect("begun");
+    transaction.set(b"a", b"12");
+    let range = RangeRead::new(b"a", b"b");
+    let snapshot = store.snapshot().await.expect("taken");
+    let reads: [&dyn Read; 3] = [&*transaction, transaction.without_conflict(), &*snapshot];
+    for read in reads {
+        read.get(b"a").await.expect("read");
+        read.range(range).await.expect("read");
+        let resumed = RangeRead {
+            resumed: true,
+            ..range
+        };
+        read.range(resumed).await.expect("read");
+    }
+    transaction.commit().await.expect("committed");
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    assert_eq!(count(&operations.transactions), 2);
+    assert_eq!(count(&operations.gets), 3);
+    assert_eq!(count(&operations.ranges), 3);
+    assert_eq!(count(&operations.batches), 6);
+    assert_eq!(count(&operations.pairs), 4);
+    assert_eq!(count(&operations.bytes), 2 * 2 + 4 * 3);
+    assert_eq!(count(&operations.commits), 1);
+    assert_eq!(count(&operations.conflicts), 0);
+}
