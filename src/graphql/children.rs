@@ -95,7 +95,9 @@ pub(super) struct SubdocumentEdge {
 }
 
 /// A cursor holds the last key and a digest of the query; with another query it is `BAD_USER_INPUT`.
+// Any subgraph with connections has this type: shareable, or no two of them compose.
 #[derive(SimpleObject)]
+#[graphql(shareable)]
 pub(super) struct PageInfo {
     /// Whether there are more behind this page.
     has_next_page: bool,

@@ -1,8 +1,17 @@
 //! Representations of entities, as a federated graph's gateway sends them.
 
-use async_graphql::Value;
+use std::convert::Infallible;
+
+use async_graphql::parser::types::{
+    ExecutableDocument, Field, OperationDefinition, Selection, SelectionSet,
+};
+use async_graphql::{Value, Variables};
+use async_graphql_value::Value as Input;
 
 use super::scalars::name;
+
+/// The field that asks for entities.
+const ENTITIES: &str = "_entities";
 
 /// The scalar that representations are of.
 pub(super) const REPRESENTATION: &str = "_Any";
@@ -20,4 +29,54 @@ pub(super) fn known(representation: Value) -> Value {
     let members = [("__typename", "Document"), ("collection", ""), ("id", "")];
     let members = members.map(|(member, text)| (name(member), Value::String(text.to_owned())));
     Value::Object(members.into_iter().collect())
+}
+
+/// The same with each representation known, if it is a list of them.
+pub(super) fn all_known(representations: Value) -> Value {
+    match representations {
+        Value::List(elements) => Value::List(elements.into_iter().map(known).collect()),
+        one => known(one),
+    }
+}
+
+/// Whether an operation asks for entities whose representations stand in its text, not in a
+/// variable.
+pub(super) fn are_literal(document: &ExecutableDocument, operation: &OperationDefinition) -> bool {
+    let fragments = document.fragments.values();
+    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
+    fragments
+        .chain([&operation.selection_set.node])
+        .any(has_literal)
+}
+
+/// Looks no deeper than the root, where alone entities can be asked for.
+fn has_literal(selections: &SelectionSet) -> bool {
+    let mut selections = selections.items.iter().map(|selection| &selection.node);
+    selections.any(|selection| match selection {
+        Selection::Field(field) => {
+            let field = &field.node;
+            let literal = |value: &Input| !matches!(value, Input::Variable(_));
+            field.name.node == ENTITIES && field.arguments.iter().any(|(_, it)| literal(&it.node))
+        }
+        Selection::InlineFragment(inline) => has_literal(&inline.node.selection_set.node),
+        Selection::FragmentSpread(_) => false,
+    })
+}
+
+/// Makes each representation that stands in a field's arguments a known one. A variable inside
+/// them that is not given is null, which no key is.
+pub(super) fn make_known(field: &mut Field, variables: &Variables) {
+    if field.name.node != ENTITIES {
+        return;
+    }
+    for (_, argument) in &mut field.arguments {
+        let written = std::mem::take(&mut argument.node);
+        argument.node = if let Input::Variable(_) = written {
+            written
+        } else {
+            let given = |name| Ok(variables.get(&name).cloned().unwrap_or_default());
+            let Ok(value) = written.into_const_with::<Infallible>(given);
+            all_known(value).into_value()
+        };
+    }
 }

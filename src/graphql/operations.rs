@@ -139,7 +139,8 @@ fn type_names(schema: &PhylloSchema) -> HashSet<String> {
     defined.chain(built_in.map(str::to_owned)).collect()
 }
 
-fn base_name(ty: &BaseType) -> &str {
+/// The name of a type without the lists around it.
+pub(super) fn base_name(ty: &BaseType) -> &str {
     match ty {
         BaseType::Named(name) => name,
         BaseType::List(element) => base_name(&element.base),

@@ -7,6 +7,7 @@ use async_graphql::{Number, Positioned, Value, Variables};
 use bytes::Bytes;
 
 use super::entities;
+use super::operations::base_name;
 use super::scalars::name;
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, JsonError, Problem, Reader};
@@ -33,7 +34,12 @@ pub(super) fn coerce(
                 .map_err(|error| error.at(format!("the variable `${variable}`")))?;
             variables.insert(name(variable), value);
         } else if let Some(default) = &definition.default_value {
-            variables.insert(name(variable), default.node.clone());
+            let default = default.node.clone();
+            let default = match base_name(&ty.base) {
+                entities::REPRESENTATION => entities::all_known(default),
+                _ => default,
+            };
+            variables.insert(name(variable), default);
         } else if !ty.nullable {
             return Err(Error::bad_input(format!(
                 "the variable `${variable}` of the type {ty} is required and not given"

@@ -10,6 +10,7 @@ cases!(
         one_entity_more_than_the_limit_is_refused_and_not_read,
         an_unknown_entity_is_null_and_the_others_are_answered,
         a_representation_that_matches_no_key_is_null_and_the_others_are_answered,
+        representations_in_the_text_of_a_query_are_as_those_of_variables,
         an_entity_that_cannot_be_is_an_error_in_its_own_place,
     ]
 );
@@ -103,6 +104,56 @@ async fn a_representation_that_matches_no_key_is_null_and_the_others_are_answere
         assert_eq!(data["_entities"][0], Value::Null, "{stranger}");
         assert_eq!(data["_entities"][1]["value"], json!(1));
     }
+}
+
+async fn representations_in_the_text_of_a_query_are_as_those_of_variables() {
+    let client = client().await;
+    client.insert("1", "1").await;
+    let one = r#"{__typename: "Document", collection: "D", id: "1"}"#;
+    for stranger in [
+        r#"{__typename: "Nope", id: "1"}"#,
+        r#"{__typename: "Document", id: "1"}"#,
+        r#"{__typename: "Document", collection: "D", id: null}"#,
+        r#"{__typename: "Document", collection: "D", id: "nobody"}"#,
+        r#"{__typename: "Document", collection: "D", id: $absent}"#,
+        r#"{__typename: $nope, collection: "D", id: "1"}"#,
+        "{}",
+        "[]",
+        "1",
+        "Document",
+    ] {
+        let entities = format!(
+            "_entities(representations: [{stranger}, {one}]) {{ ... on Document {{ value }} }}"
+        );
+        for query in [
+            format!("{{ {entities} }}"),
+            format!("{{ ... on Query {{ {entities} }} }}"),
+            format!("{{ ...all }} fragment all on Query {{ {entities} }}"),
+        ] {
+            let declared = ["$absent: ID", "$nope: String"];
+            let declared = declared.iter().filter(|it| query.contains(&it[..5]));
+            let declared: Vec<&str> = declared.copied().collect();
+            let query = match &declared[..] {
+                [] => query,
+                declared => format!("query({}) {query}", declared.join(", ")),
+            };
+            let data = client.data(&query, json!({"nope": "Nope"})).await;
+            assert_eq!(data["_entities"], json!([null, {"value": 1}]), "{query}");
+        }
+    }
+    let query = format!(
+        "query($r: [_Any!]! = [{{__typename: \"Nope\"}}, {one}], $one: _Any! = {one}) {{
+            all: _entities(representations: $r) {{ ... on Document {{ value }} }}
+            same: _entities(representations: [$one, {{}}, $one]) {{ ... on Document {{ value }} }}
+            single: _entities(representations: {one}) {{ ... on Document {{ value }} }}
+        }}"
+    );
+    let expected = json!({
+        "all": [null, {"value": 1}],
+        "same": [{"value": 1}, null, {"value": 1}],
+        "single": [{"value": 1}],
+    });
+    assert_eq!(client.data(&query, NONE).await, expected);
 }
 
 async fn an_entity_that_cannot_be_is_an_error_in_its_own_place() {

@@ -1,0 +1,109 @@
+//! Phyllo as a part of a federated graph, on the software that others use: composition by two
+//! tools, queries through two gateways, and a client that caches by id. Each test starts the real
+//! server on a store with data, and drives it from Node.js.
+//!
+//! All of it needs npm packages; where they cannot be had, one line says so.
+
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use server::Server;
+
+/// Runs a script on a server with data, its address as the argument, and returns what it printed;
+/// what it throws fails the test.
+fn run(script: &str) -> Option<String> {
+    static PACKAGES: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let Some(folder) = PACKAGES.get_or_init(install) else {
+        println!("skipped: {script}, because npm or its packages cannot be had here");
+        return None;
+    };
+    let store = tempfile::tempdir().expect("a directory");
+    import(&folder.join("notes.ndjson"), store.path());
+    let server = Server::start(store.path());
+    let ran = Command::new("node")
+        .arg(script)
+        .arg(format!("{}/graphql", server.url()))
+        .current_dir(folder)
+        .output()
+        .expect("npm came with node");
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{script}: {told}");
+    Some(String::from_utf8(ran.stdout).expect("UTF-8"))
+}
+
+/// The scripts with their packages, in a folder that is kept for the next time; none where npm or
+/// the packages cannot be had.
+fn install() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("federation");
+    fs::create_dir_all(&folder).expect("a directory");
+    for entry in fs::read_dir("tests/federation").expect("it is there") {
+        let file = entry.expect("a file").path();
+        if file.extension().is_none_or(|extension| extension != "rs") {
+            let name = file.file_name().expect("a name");
+            fs::copy(&file, folder.join(name)).expect("a copy");
+        }
+    }
+    let installed = Command::new("npm")
+        .args(["ci", "--ignore-scripts", "--silent"])
+        .current_dir(&folder)
+        .status();
+    installed
+        .is_ok_and(|status| status.success())
+        .then_some(folder)
+}
+
+fn import(documents: &Path, store: &Path) {
+    let imported = Command::new(env!("CARGO_BIN_EXE_phyllo"))
+        .args(["import", "--collection", "notes", "--store"])
+        .arg(store)
+        .arg(documents)
+        .output()
+        .expect("the binary starts");
+    let told = String::from_utf8_lossy(&imported.stderr);
+    assert!(imported.status.success(), "{told}");
+}
+
+#[test]
+fn two_tools_compose_phyllo_with_another_subgraph_without_errors_or_hints() {
+    run("composition.mjs");
+}
+
+#[test]
+fn queries_and_mutations_go_through_apollos_gateway_both_ways() {
+    run("apollo.mjs");
+}
+
+#[test]
+fn queries_and_mutations_go_through_the_guilds_gateway_both_ways() {
+    run("stitched.mjs");
+}
+
+#[test]
+fn a_client_that_caches_by_id_mixes_no_parts_of_a_document_up() {
+    run("client.mjs");
+}
+
+/// The queries of Apollo's compatibility suite, asked of Phyllo's types.
+#[test]
+fn the_features_of_a_subgraph_are_those_that_the_page_tells() {
+    let Some(told) = run("compatibility.mjs") else {
+        return;
+    };
+    let page = fs::read_to_string("docs/federation.md").expect("the page is there");
+    let table = page.split("## Features").nth(1).expect("the heading");
+    let table = table.split("\n## ").next().expect("a text");
+    let rows = table.lines().skip_while(|line| !line.starts_with("|---"));
+    let row = |row: &str| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        format!("{}: {}", cells[1], cells[2])
+    };
+    let rows = rows.skip(1).filter(|line| line.starts_with('|')).map(row);
+    assert_eq!(
+        rows.collect::<Vec<String>>(),
+        told.lines().collect::<Vec<&str>>()
+    );
+}
