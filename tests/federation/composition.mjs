@@ -1,6 +1,7 @@
 // Phyllo composes with another subgraph, which refers to documents and extends them.
 import assert from "node:assert/strict";
-import { parse } from "graphql";
+import { readFileSync } from "node:fs";
+import { buildSchema, parse, validate } from "graphql";
 import { composedByApollo, composedByGuild, subgraphs } from "./compose.mjs";
 import { products } from "./products.mjs";
 
@@ -27,4 +28,13 @@ for (const composed of [composedByApollo, composedByGuild]) {
     { graph: "PHYLLO", key: "collection id" },
     { graph: "PRODUCTS", key: "collection id" },
   ]);
+}
+
+// The example of docs/federation.md composes, and its query is one of the graph.
+const page = readFileSync("federation.md", "utf8");
+const [schema, query] = [...page.matchAll(/```graphql\n(.*?)```/gs)].map(([, text]) => text);
+const example = [services[0], { ...services[1], typeDefs: parse(schema) }];
+for (const composed of [composedByApollo, composedByGuild]) {
+  const graph = buildSchema(composed(example), { assumeValidSDL: true });
+  assert.deepEqual(validate(graph, parse(query)), []);
 }

@@ -47,6 +47,7 @@ fn install() -> Option<PathBuf> {
             fs::copy(&file, folder.join(name)).expect("a copy");
         }
     }
+    fs::copy("docs/federation.md", folder.join("federation.md")).expect("a copy");
     let installed = Command::new("npm")
         .args(["ci", "--ignore-scripts", "--silent"])
         .current_dir(&folder)

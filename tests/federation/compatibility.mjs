@@ -1,0 +1,134 @@
+// What npm's @apollo/federation-subgraph-compatibility asks of a subgraph, asked of Phyllo's own
+// types; its suite runs in containers and on types that each candidate has to implement. Prints
+// each feature and whether Phyllo has it, which docs/federation.md tells.
+import assert from "node:assert/strict";
+import { buildSubgraphSchema } from "@apollo/subgraph";
+import {
+  buildClientSchema,
+  getIntrospectionQuery,
+  isSpecifiedScalarType,
+  parse,
+  stripIgnoredCharacters,
+  visit,
+} from "graphql";
+import { ask } from "./compose.mjs";
+
+const url = process.argv[2];
+const { _service } = await ask(url, "query { _service { sdl } }");
+const sdl = stripIgnoredCharacters(_service.sdl);
+
+/** Where the schema's text applies a directive, by the names of types and fields. */
+function applied(directive) {
+  const places = [];
+  visit(parse(_service.sdl), {
+    Directive(node, _key, _parent, _path, ancestors) {
+      if (![directive, `federation__${directive}`].includes(node.name.value)) return;
+      const named = ancestors.filter((ancestor) => ancestor.name?.kind === "Name");
+      places.push(named.map(({ name }) => name.value).join("."));
+    },
+  });
+  return places;
+}
+
+const tell = (feature, has) => console.log(`${feature}: ${has}`);
+
+/** Tells that Phyllo's schema has no use for a directive. */
+function unused(directive) {
+  assert.deepEqual(applied(directive), []);
+  tell(`\`@${directive}\``, "not used");
+}
+
+// introspection: the text is a schema, and the one that clients see.
+assert.match(_service.sdl, /type Query/);
+const ours = buildSubgraphSchema({ typeDefs: parse(_service.sdl) }).getTypeMap();
+const seen = buildClientSchema(await ask(url, getIntrospectionQuery())).getTypeMap();
+const skipped = (type) => type.name.startsWith("_") || isSpecifiedScalarType(type);
+for (const [name, type] of Object.entries(seen).filter(([, type]) => !skipped(type))) {
+  assert.ok(ours[name], name);
+  const fields = Object.entries(type.getFields?.() ?? {});
+  for (const [field, { type, args }] of fields.filter(([field]) => !field.startsWith("_"))) {
+    const other = ours[name].getFields()[field];
+    assert.equal(String(other.type), String(type), `${name}.${field}`);
+    assert.deepEqual(
+      other.args.map((arg) => `${arg.name}: ${arg.type}`).sort(),
+      args.map((arg) => `${arg.name}: ${arg.type}`).sort(),
+    );
+  }
+}
+tell("`_service`", "yes");
+
+// @key: one, of two fields, neither of which has fields of its own.
+assert.deepEqual(applied("key"), ["Document"]);
+assert.match(sdl, /type Document(@key|@federation__key)\(fields:"collection id"\)\{/);
+tell("`@key` (single)", "not used");
+const { _entities } = await ask(
+  url,
+  `query ($representations: [_Any!]!) {
+    _entities(representations: $representations) { ...on Document { collection id kind } }
+  }`,
+  {
+    representations: [
+      { __typename: "Document", collection: "notes", id: "apples" },
+      { __typename: "Document", collection: "notes", id: "nobody" },
+      { __typename: "Document", collection: "notes", id: 42 },
+    ],
+  },
+);
+assert.deepEqual(_entities, [
+  { collection: "notes", id: "apples", kind: "OBJECT" },
+  null,
+  { collection: "notes", id: "42", kind: "OBJECT" },
+]);
+tell("`@key` (multi)", "yes");
+tell("`@key` (composite)", "not used");
+tell("repeatable `@key`", "not used");
+
+unused("requires");
+unused("provides");
+
+// ftv1: no trace comes, whoever asks for one.
+const traced = await fetch(url, {
+  method: "POST",
+  headers: { "content-type": "application/json", "apollo-federation-include-trace": "ftv1" },
+  body: JSON.stringify({ query: "query { __typename }" }),
+});
+assert.deepEqual(await traced.json(), { data: { __typename: "Query" } });
+tell("federated tracing", "no");
+
+// @link: one of the specification, of the second version, with names that it has.
+const links = [...sdl.matchAll(/@link\(url:"([^"]+)",? ?import:\[([^\]]+)\]\)/g)];
+assert.equal(links.length, 1);
+const [, specification, imported] = links[0];
+assert.match(specification, /^https:\/\/specs\.apollo\.dev\/federation\/v2\.\d+$/);
+const known = [
+  "@composeDirective",
+  "@extends",
+  "@external",
+  "@inaccessible",
+  "@interfaceObject",
+  "@key",
+  "@override",
+  "@provides",
+  "@requires",
+  "@requiresScopes",
+  "@shareable",
+  "@tag",
+];
+for (const [, name] of imported.matchAll(/"([^"]+)"/g)) assert.ok(known.includes(name), name);
+tell("`@link`", "yes");
+
+// @shareable: what a page of a connection is; resolved as by any other subgraph.
+assert.deepEqual(applied("shareable"), ["PageInfo"]);
+const { document } = await ask(
+  url,
+  `{
+    document(id: "apples", collection: "notes") {
+      children(first: 4) { pageInfo { hasNextPage hasPreviousPage } }
+    }
+  }`,
+);
+assert.deepEqual(document.children.pageInfo, { hasNextPage: false, hasPreviousPage: false });
+tell("`@shareable`", "yes");
+
+for (const directive of ["tag", "override", "inaccessible", "composeDirective", "interfaceObject"])
+  unused(directive);
