@@ -33,5 +33,5 @@ await through(async (services) => {
     });
     return JSON.parse(JSON.stringify(answer));
   };
-  return { execute, sent, stop: () => gateway.stop() };
+  return { execute, sent, stop: () => gateway.stop(), mutationsTogether: true };
 });

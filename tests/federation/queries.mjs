@@ -5,12 +5,13 @@ import { products } from "./products.mjs";
 
 /**
  * Sends the queries through a gateway. `gateway` makes one of the subgraphs: `execute`, what was
- * `sent` to them, and `stop`.
+ * `sent` to them, `stop`, and whether the fields of a mutation go to Phyllo in one request
+ * (`mutationsTogether`), which is one transaction.
  */
 export async function through(gateway) {
   const phyllo = process.argv[2];
   const other = await products();
-  const { execute, sent, stop } = await gateway(await subgraphs(phyllo, other));
+  const { execute, sent, stop, mutationsTogether } = await gateway(await subgraphs(phyllo, other));
   const data = async (query, variables = {}) => {
     const answer = await execute(query, variables);
     assert.equal(answer.errors, undefined, `${query}\n${JSON.stringify(answer.errors)}`);
@@ -19,7 +20,7 @@ export async function through(gateway) {
   const toPhyllo = () => sent.filter(({ url }) => url === phyllo);
   for (const theCase of CASES) {
     sent.length = 0;
-    await theCase({ data, execute, toPhyllo });
+    await theCase({ data, execute, toPhyllo, mutationsTogether });
   }
   await stop();
   other.stop();
@@ -105,7 +106,11 @@ const CASES = [
     });
   },
 
-  async function mutationsGoToPhylloWithJsonInVariablesAndInTheText({ data }) {
+  async function mutationsGoToPhylloWithJsonInVariablesAndInTheText({
+    data,
+    toPhyllo,
+    mutationsTogether,
+  }) {
     const insert = `mutation ($document: JSON, $path: Path) {
       insertDocument(id: "written", collection: "notes", document: $document) {
         id version value(path: $path) product { sku }
@@ -150,6 +155,7 @@ const CASES = [
         },
       },
     });
+    assert.equal(toPhyllo().length, 1 + (mutationsTogether ? 1 : 3));
     const read = `{ document(id: "written", collection: "notes") { value(path: "/nested") } }`;
     assert.deepEqual(await data(read), { document: { value: [{ a: [1, null, "x"] }] } });
   },

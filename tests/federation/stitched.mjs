@@ -24,5 +24,5 @@ await through(async (services) => {
     const answer = await graphql({ schema, source, variableValues, contextValue: {} });
     return JSON.parse(JSON.stringify(answer));
   };
-  return { execute, sent, stop() {} };
+  return { execute, sent, stop() {}, mutationsTogether: false };
 });
