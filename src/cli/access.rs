@@ -14,7 +14,9 @@ use super::cluster;
 use super::failed;
 use super::location::Location;
 use super::output::say;
-use crate::database::{Collection, Database, DocumentKey, Foreign, Part, Put, Scan, Scanned};
+use crate::database::{
+    Adopted, Collection, Database, DocumentKey, Foreign, Part, Put, Scan, Scanned,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
 use crate::server::local::operations::{self, NewDocument, Policy};
@@ -94,6 +96,14 @@ impl Access {
                 let ids = documents.iter().map(|document| &document.id);
                 client.put_batch(collection, ids.zip(texts), policy).await
             }
+        }
+    }
+
+    /// Enters documents that another program stored: [`operations::adopt`].
+    pub(super) async fn adopt(&self, collection: &str, begin: Option<Vec<u8>>) -> Result<Adopted> {
+        match self {
+            Self::Direct(database) => operations::adopt(database, collection, begin).await,
+            Self::Through(client) => client.adopt(collection, begin).await,
         }
     }
 

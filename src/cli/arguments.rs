@@ -59,6 +59,7 @@ pub(super) enum Command {
     Export(Export),
     Get(Get),
     Pairs(Pairs),
+    Adopt(Adopt),
     /// Print the collections that hold a document, and how many
     Collections,
     /// Print the GraphQL schema
@@ -193,6 +194,25 @@ pub(super) struct Pairs {
     /// Print the bytes, in hexadecimal: the key, a space, and the value
     #[arg(long)]
     pub(super) hex: bool,
+}
+
+/// Enter documents that another program stored
+///
+/// Programs that follow FoundationDB's "Hierarchical Documents" recipe store the same keys and
+/// values as Phyllo, but no catalog. Their documents can be read at once; entered into the catalog
+/// they are also counted and listed. Their version stays null until Phyllo writes them.
+///
+/// It works in small transactions while others read and write, and can be run again at any time:
+/// what the catalog knows stays as it is. Documents under ids that Phyllo has no name for (bytes,
+/// UUIDs, integers past 64 bits) are left as they are and printed, a line each.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo adopt D --store fdb:/etc/foundationdb/fdb.cluster")]
+pub(super) struct Adopt {
+    /// The collection: the string that the other program's keys begin with
+    #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
+    pub(super) collection: String,
 }
 
 #[derive(Debug, Args)]

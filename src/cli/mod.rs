@@ -2,6 +2,7 @@
 //! it where there is one (`access`), or a FoundationDB cluster.
 
 mod access;
+mod adopt;
 mod arguments;
 mod client;
 mod cluster;
@@ -73,6 +74,7 @@ async fn dispatch(arguments: Arguments) -> Done {
         Command::Export(export) => interrupt::or(export::run(store, export)).await,
         Command::Get(get) => interrupt::or(get::get(store, get)).await,
         Command::Pairs(pairs) => interrupt::or(get::pairs(store, pairs)).await,
+        Command::Adopt(adopt) => interrupt::or(adopt::run(store, adopt)).await,
         Command::Collections => interrupt::or(collections::run(store)).await,
         Command::Schema => {
             let mut output = Output::stdout();

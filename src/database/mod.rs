@@ -1,5 +1,6 @@
 //! Operations on documents: each inside one transaction or snapshot of the store.
 
+mod adopt;
 mod answers;
 mod catalog;
 mod children;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
+pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use catalog::{Collection, collections};
 pub use children::{Child, Children, children};

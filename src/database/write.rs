@@ -89,11 +89,12 @@ pub async fn put(
     })
 }
 
-struct Present {
+/// What is there of a document.
+pub(super) struct Present {
     /// The catalog knows the document.
-    entered: bool,
+    pub(super) entered: bool,
     /// Leaves are stored, perhaps by another program.
-    leaves: bool,
+    pub(super) leaves: bool,
 }
 
 impl Present {
@@ -102,7 +103,11 @@ impl Present {
     }
 }
 
-async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Result<Present> {
+pub(super) async fn stored(
+    read: &dyn Read,
+    document: &DocumentKey,
+    prefix: &[u8],
+) -> Result<Present> {
     let existence = Family::Existence(&document.collection, &document.id).key()?;
     let end = end_of(prefix);
     let (entered, first) = try_join(

@@ -4,6 +4,8 @@ use super::case::Case;
 use super::model;
 use super::shared::empty_store;
 
+#[path = "../documents/adopted.rs"]
+mod adopted;
 #[path = "../documents/catalogued.rs"]
 mod catalogued;
 #[path = "../documents/malformed.rs"]
@@ -14,8 +16,13 @@ mod round_trip;
 mod world;
 
 pub(crate) fn suite() -> Vec<Case> {
-    [catalogued::suite(), malformed::suite(), round_trip::suite()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        adopted::suite(),
+        catalogued::suite(),
+        malformed::suite(),
+        round_trip::suite(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

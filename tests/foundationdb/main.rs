@@ -8,6 +8,7 @@
 
 #[macro_use]
 mod case;
+mod adoption;
 mod cluster;
 mod conflicts;
 mod conformance;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let cases: Vec<Case> = [
+        adoption::suite(),
         conformance::suite(),
         documents::suite(),
         graphql::suite(),

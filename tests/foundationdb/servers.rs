@@ -114,7 +114,7 @@ async fn commands_work_on_a_cluster_while_servers_do() {
 }
 
 /// What a command says on standard output; if it fails, on standard error.
-fn run(command: &mut Command) -> Result<String, String> {
+pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().expect("it runs");
     if output.status.success() {
         Ok(String::from_utf8(output.stdout).expect("text"))
