@@ -19,6 +19,7 @@ mod limits;
 #[path = "../model/mod.rs"]
 mod model;
 mod outage;
+mod recipe;
 mod servers;
 mod shared;
 
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         outage::suite(),
         failures::suite(),
         servers::suite(),
+        recipe::suite(),
     ]
     .into_iter()
     .flatten()

@@ -124,7 +124,7 @@ pub(crate) fn run(command: &mut Command) -> Result<String, String> {
 }
 
 /// A server process; killed when dropped.
-struct Server {
+pub(crate) struct Server {
     process: Child,
     _stdout: BufReader<ChildStdout>,
     address: String,
@@ -132,7 +132,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(cluster_file: &Path) -> Self {
+    pub(crate) fn start(cluster_file: &Path) -> Self {
         let mut process = phyllo(cluster_file, "serve")
             .args(["--listen", "127.0.0.1:0"])
             .env("RUST_LOG", "off")
@@ -170,7 +170,7 @@ impl Server {
         request.json(&body).send().await?.json().await
     }
 
-    async fn data(&self, query: &str, variables: Value) -> Value {
+    pub(crate) async fn data(&self, query: &str, variables: Value) -> Value {
         let mut response = self.ask(query, variables).await.expect("it answers");
         assert_eq!(response.get("errors"), None, "{query}");
         response["data"].take()
