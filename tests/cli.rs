@@ -3,6 +3,8 @@
 
 #[path = "cli/adopt.rs"]
 mod adopt;
+#[path = "cli/copy.rs"]
+mod copy;
 #[path = "cli/export.rs"]
 mod export;
 #[path = "cli/get.rs"]

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::arguments::WrittenPath;
 use super::client::{Client, Records};
-use super::cluster;
+use super::cluster::{self, Clusters};
 use super::failed;
 use super::location::Location;
 use super::output::say;
@@ -178,6 +178,33 @@ pub(super) async fn open_to_serve(store: &Location, options: EmbeddedOptions) ->
     match store {
         Location::Directory(directory) => open_alone(directory, options).await,
         Location::Cluster(file) => open_database(cluster::open(file.as_deref())?).await,
+    }
+}
+
+/// Opens the database of a store for a copy, without the help of a server: a directory, which
+/// nobody else is to hold, or a cluster.
+///
+/// # Errors
+/// As [`Access::open`].
+pub(super) async fn open_to_copy(
+    clusters: &mut Clusters,
+    store: &Location,
+    missing: Missing,
+) -> Result<Database> {
+    match store {
+        Location::Directory(directory) => {
+            if missing == Missing::Fail && !directory.join(FILE_NAME).exists() {
+                return Err(no_store(&directory.display()));
+            }
+            open_alone(directory, EmbeddedOptions::default()).await
+        }
+        Location::Cluster(file) => {
+            let cluster = clusters.open(file.as_deref())?;
+            if missing == Missing::Fail && !Database::is_in(&cluster).await? {
+                return Err(no_store(store));
+            }
+            open_database(cluster).await
+        }
     }
 }
 

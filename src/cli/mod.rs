@@ -7,6 +7,7 @@ mod arguments;
 mod client;
 mod cluster;
 mod collections;
+mod copy;
 mod export;
 mod get;
 mod import;
@@ -75,6 +76,7 @@ async fn dispatch(arguments: Arguments) -> Done {
         Command::Get(get) => interrupt::or(get::get(store, get)).await,
         Command::Pairs(pairs) => interrupt::or(get::pairs(store, pairs)).await,
         Command::Adopt(adopt) => interrupt::or(adopt::run(store, adopt)).await,
+        Command::Copy(copy) => interrupt::or(copy::run(copy)).await,
         Command::Collections => interrupt::or(collections::run(store)).await,
         Command::Schema => {
             let mut output = Output::stdout();

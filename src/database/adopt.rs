@@ -52,6 +52,11 @@ pub async fn adopt(
     for found in found {
         match found.name(collection) {
             Some(document) => nameable.push((document, found.key)),
+            // One that is a leaf itself, and has others below, came twice.
+            None if adopted
+                .foreign
+                .last()
+                .is_some_and(|last| last.key == found.key) => {}
             None => adopted.foreign.push(Foreign { key: found.key }),
         }
     }

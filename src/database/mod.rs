@@ -4,6 +4,7 @@ mod adopt;
 mod answers;
 mod catalog;
 mod children;
+pub mod copy;
 mod edit;
 mod part;
 mod plan;

@@ -11,9 +11,9 @@ use crate::limits::KEY_BYTES_MAX;
 use foundationdb_tuple::Element;
 
 const FORMAT: i64 = 0;
-const EXISTENCE: i64 = 1;
+pub(super) const EXISTENCE: i64 = 1;
 const CATALOG: i64 = 2;
-const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 3;
 const ANSWER: i64 = 6;
 const ANSWER_EXPIRY: i64 = 7;
 const COMMIT: i64 = 8;
@@ -180,7 +180,7 @@ impl Family<'_> {
     }
 }
 
-fn append_system(key: &mut Vec<u8>, family: i64) {
+pub(super) fn append_system(key: &mut Vec<u8>, family: i64) {
     key.push(0);
     append(key, &family);
 }
@@ -191,7 +191,7 @@ fn append_commits(key: &mut Vec<u8>, shard: u8, expiry: u64) {
     append(key, &expiry);
 }
 
-fn ended(begin: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+pub(super) fn ended(begin: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     let end = [&begin[..], &[0xFF]].concat();
     (begin, end)
 }

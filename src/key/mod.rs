@@ -2,12 +2,14 @@
 //! Pure: no store, no I/O, nothing async.
 
 mod commit;
+mod entry;
 mod family;
 mod leaves;
 mod read;
 mod tuple;
 
 pub use commit::CommitMarker;
+pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};

@@ -12,6 +12,7 @@ mod adoption;
 mod cluster;
 mod conflicts;
 mod conformance;
+mod copying;
 mod documents;
 mod failures;
 mod graphql;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         failures::suite(),
         servers::suite(),
         recipe::suite(),
+        copying::suite(),
     ]
     .into_iter()
     .flatten()
