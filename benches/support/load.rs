@@ -33,26 +33,44 @@ pub(crate) fn graphql(query: &str, variables: &str) -> Vec<u8> {
 /// Sends `request` on `connections` connections at the same time for `time`, from a thread of its
 /// own; returns responses per second.
 pub(crate) fn rate(address: SocketAddr, request: &[u8], connections: usize, time: Duration) -> f64 {
-    let request: Arc<[u8]> = request.into();
+    rate_of(address, &[request.to_vec()], connections, time)
+}
+
+/// As [`rate`], but the connections take the requests by turns, each one of them.
+pub(crate) fn rate_of(
+    address: SocketAddr,
+    requests: &[Vec<u8>],
+    connections: usize,
+    time: Duration,
+) -> f64 {
+    let requests: Vec<Arc<[u8]>> = requests.iter().map(|request| request[..].into()).collect();
     let client = thread::spawn(move || {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         runtime
             .expect("a runtime")
-            .block_on(run(address, request, connections, time))
+            .block_on(run(address, requests, connections, time))
     });
     client.join().expect("the load ran")
 }
 
-async fn run(address: SocketAddr, request: Arc<[u8]>, connections: usize, time: Duration) -> f64 {
+async fn run(
+    address: SocketAddr,
+    requests: Vec<Arc<[u8]>>,
+    connections: usize,
+    time: Duration,
+) -> f64 {
     let stop = Arc::new(AtomicBool::new(false));
     let responses = Arc::new(AtomicU64::new(0));
     let clients: Vec<_> = (0..connections)
-        .map(|_| {
-            let (request, stop, responses) = (request.clone(), stop.clone(), responses.clone());
+        .map(|connection| {
+            let request = requests[connection % requests.len()].clone();
+            let (stop, responses) = (stop.clone(), responses.clone());
             tokio::spawn(async move {
                 let mut connection = Connection::open(address).await;
                 while !stop.load(Relaxed) {
-                    connection.ask(&request).await;
+                    let response = connection.ask(&request).await;
+                    let refused = memchr::memmem::find(response, b"\"errors\"").is_some();
+                    assert!(!refused, "{}", String::from_utf8_lossy(response));
                     responses.fetch_add(1, Relaxed);
                 }
             })
@@ -66,6 +84,21 @@ async fn run(address: SocketAddr, request: Arc<[u8]>, connections: usize, time: 
         client.await.expect("every request was answered");
     }
     rate
+}
+
+/// Sends each sequence of requests on a connection of its own, all at the same time, each request
+/// when the one before it was answered.
+pub(crate) fn ask_in_order(address: SocketAddr, sequences: &[Vec<Vec<u8>>]) {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
+    let sequences = sequences.iter().map(|sequence| async move {
+        let mut connection = Connection::open(address).await;
+        for request in sequence {
+            connection.ask(request).await;
+        }
+    });
+    runtime
+        .expect("a runtime")
+        .block_on(futures::future::join_all(sequences));
 }
 
 /// One keep-alive connection.

@@ -9,13 +9,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, sleep};
 
 use super::arguments::WrittenPath;
-use super::client::{Client, Records};
+use super::client::{self, Client, Records};
 use super::cluster::{self, Clusters};
 use super::failed;
 use super::location::Location;
 use super::output::say;
 use crate::database::{
-    Adopted, Collection, Database, DocumentKey, Foreign, Part, Put, Scan, Scanned,
+    Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned,
+    Summary,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
@@ -149,6 +150,35 @@ impl Access {
                 .await
                 .map(Documents::Direct),
             Self::Through(client) => client.export(collection).await.map(Documents::Through),
+        }
+    }
+
+    /// A check of the store, or of one collection.
+    pub(super) async fn check(&self, collection: Option<&str>) -> Result<Findings> {
+        match self {
+            Self::Direct(database) => operations::check(database, collection)
+                .await
+                .map(|check| Findings::Direct(Box::new(check))),
+            Self::Through(client) => client.check(collection).await.map(Findings::Through),
+        }
+    }
+}
+
+/// What a check finds, one after another.
+pub(super) enum Findings {
+    Direct(Box<Check>),
+    Through(client::Findings),
+}
+
+impl Findings {
+    /// The next finding, or the summary after the last.
+    pub(super) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
+        match self {
+            Self::Direct(check) => {
+                let finding = check.next().await?;
+                Ok(finding.ok_or_else(|| check.summary()))
+            }
+            Self::Through(findings) => findings.next().await,
         }
     }
 }

@@ -59,6 +59,7 @@ pub(super) enum Command {
     Export(Export),
     Get(Get),
     Pairs(Pairs),
+    Check(Check),
     Adopt(Adopt),
     Copy(Copy),
     /// Print the collections that hold a document, and how many
@@ -156,6 +157,29 @@ pub(super) struct Export {
     /// Write to this file, which appears once it is complete
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+}
+
+/// Verify everything that is stored, as it is at one moment
+///
+/// Each leaf can be read, arrays have no holes, nothing stands below a leaf, documents are entered
+/// and counted, versions are of documents, and every key is one that this program knows. A line
+/// tells of each fault, with its key as a tuple and in hexadecimal; what other programs have left
+/// there, which is no fault, is told too. A check changes nothing and works while a server runs.
+///
+/// If there are faults the exit code is 1.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo check
+  phyllo check --collection logs
+  phyllo check --json | tail -1      the summary, for machines")]
+pub(super) struct Check {
+    /// Only what belongs to this collection
+    #[arg(long, value_name = "NAME", value_parser = parse_collection)]
+    pub(super) collection: Option<String>,
+    /// Print an object for each finding, and at last one with the summary
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Print a document, or the part of it at a path, as JSON

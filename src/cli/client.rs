@@ -14,11 +14,11 @@ use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
 use super::failed;
-use crate::database::{Adopted, Collection, DocumentKey, Foreign, Put, Scanned};
+use crate::database::{Adopted, Collection, DocumentKey, Finding, Foreign, Put, Scanned, Summary};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::server::local::operations::Policy;
-use crate::server::local::{SOCKET_NAME, wire, with_short_path};
+use crate::server::local::{SOCKET_NAME, checked, wire, with_short_path};
 use crate::store::Pairs;
 
 /// One connection to a server's local socket.
@@ -105,11 +105,14 @@ impl Client {
     pub(super) async fn export(&self, collection: &str) -> Result<Records> {
         let query = [("collection", collection)];
         let answer = self.request(Method::GET, wire::EXPORT, &query, Vec::new());
-        Ok(Records {
-            body: answer.await?.into_body(),
-            bytes: Vec::new(),
-            at: 0,
-        })
+        Ok(Records(Fields::new(answer.await?)))
+    }
+
+    pub(super) async fn check(&self, collection: Option<&str>) -> Result<Findings> {
+        let query = collection.map(|collection| ("collection", collection));
+        let query = query.as_slice();
+        let answer = self.request(Method::GET, checked::CHECK, query, Vec::new());
+        Ok(Findings(Fields::new(answer.await?)))
     }
 
     async fn at(
@@ -153,25 +156,57 @@ impl Client {
 }
 
 /// The records of an export, as they arrive.
-pub(super) struct Records {
+pub(super) struct Records(Fields);
+
+impl Records {
+    /// The next document; none after the last.
+    pub(super) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
+        match wire::Record::read(self.0.next().await?)? {
+            wire::Record::Document(document) => Ok(Some(Ok(document))),
+            wire::Record::Foreign(foreign) => Ok(Some(Err(foreign))),
+            wire::Record::End => Ok(None),
+            wire::Record::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// What a check tells, as it arrives.
+pub(super) struct Findings(Fields);
+
+impl Findings {
+    /// The next finding, or the summary after the last.
+    pub(super) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
+        match checked::Record::read(self.0.next().await?)? {
+            checked::Record::Finding(finding) => Ok(Ok(finding)),
+            checked::Record::End(summary) => Ok(Err(summary)),
+            checked::Record::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// The fields of an answer that is read as it arrives.
+struct Fields {
     body: Incoming,
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Records {
-    /// The next document; none after the last.
-    pub(super) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
+impl Fields {
+    fn new(answer: Response<Incoming>) -> Self {
+        Self {
+            body: answer.into_body(),
+            bytes: Vec::new(),
+            at: 0,
+        }
+    }
+
+    async fn next(&mut self) -> Result<&[u8]> {
         loop {
-            if let Some((record, rest)) = wire::split_field(&self.bytes[self.at..]) {
-                let record = wire::Record::read(record)?;
-                self.at = self.bytes.len() - rest.len();
-                return match record {
-                    wire::Record::Document(document) => Ok(Some(Ok(document))),
-                    wire::Record::Foreign(foreign) => Ok(Some(Err(foreign))),
-                    wire::Record::End => Ok(None),
-                    wire::Record::Failed(error) => Err(error),
-                };
+            if let Some((field, rest)) = wire::split_field(&self.bytes[self.at..]) {
+                let end = self.bytes.len() - rest.len();
+                let begin = end - field.len();
+                self.at = end;
+                return Ok(&self.bytes[begin..end]);
             }
             self.bytes.drain(..self.at);
             self.at = 0;

@@ -4,6 +4,7 @@
 mod access;
 mod adopt;
 mod arguments;
+mod check;
 mod client;
 mod cluster;
 mod collections;
@@ -75,6 +76,7 @@ async fn dispatch(arguments: Arguments) -> Done {
         Command::Export(export) => interrupt::or(export::run(store, export)).await,
         Command::Get(get) => interrupt::or(get::get(store, get)).await,
         Command::Pairs(pairs) => interrupt::or(get::pairs(store, pairs)).await,
+        Command::Check(check) => interrupt::or(check::run(store, check)).await,
         Command::Adopt(adopt) => interrupt::or(adopt::run(store, adopt)).await,
         Command::Copy(copy) => interrupt::or(copy::run(copy)).await,
         Command::Collections => interrupt::or(collections::run(store)).await,

@@ -3,8 +3,10 @@
 mod adopt;
 mod answers;
 mod catalog;
+mod check;
 mod children;
 pub mod copy;
+mod cursor;
 mod edit;
 mod part;
 mod plan;
@@ -20,6 +22,7 @@ use tokio::time::Instant;
 pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use catalog::{Collection, collections};
+pub use check::{Check, Finding, Severity, Summary};
 pub use children::{Child, Children, children};
 pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
 pub use part::Part;

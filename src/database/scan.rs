@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use super::cursor::Cursor;
 use super::part::malformed;
 use super::plan::covers;
 use super::{Database, end_of};
 use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Family, JsonText};
-use crate::store::{Batch, RangeRead, Read};
+use crate::store::Read;
 
 /// A document that a scan came across.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Foreign {
 
 /// Reads the documents of a collection in the order of their ids.
 pub struct Scan {
-    read: Arc<dyn Read>,
+    pairs: Cursor,
     /// Where the next snapshot comes from when the engine keeps this one no longer.
     database: Option<Database>,
     /// Past the last document that is done with.
@@ -37,11 +38,6 @@ pub struct Scan {
     /// Where the last snapshot was taken, if it has brought nothing yet.
     renewed: Option<Vec<u8>>,
     collection_key: usize,
-    end: Vec<u8>,
-    batch: Batch,
-    at: usize,
-    begin: Option<Vec<u8>>,
-    resumed: bool,
 }
 
 impl Scan {
@@ -60,16 +56,11 @@ impl Scan {
     pub fn new(read: Arc<dyn Read>, collection: &str) -> Self {
         let (begin, end) = Family::documents(collection);
         Self {
-            read,
             database: None,
             done: begin.clone(),
             renewed: None,
             collection_key: begin.len(),
-            end,
-            batch: Batch::default(),
-            at: 0,
-            begin: Some(begin),
-            resumed: false,
+            pairs: Cursor::new(read, begin, end),
         }
     }
 
@@ -96,20 +87,16 @@ impl Scan {
         if self.renewed.as_ref() == Some(&self.done) {
             return Ok(false);
         }
-        self.read = database.snapshot().await?;
+        self.pairs
+            .renew(database.snapshot().await?, self.done.clone());
         self.renewed = Some(self.done.clone());
-        self.begin = Some(self.done.clone());
-        self.batch = Batch::default();
-        self.at = 0;
-        self.resumed = false;
         Ok(true)
     }
 
     async fn next_in_snapshot(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
-        if !self.has_pair().await? {
+        let Some((first, _)) = self.pairs.peek().await? else {
             return Ok(None);
-        }
-        let (first, _) = self.batch.pairs.get(self.at);
+        };
         let (id, bytes) = match Family::document_id(first, self.collection_key) {
             Ok((id, bytes)) => (Some(id), bytes),
             Err(bytes) => (None, bytes),
@@ -123,8 +110,7 @@ impl Scan {
         };
         let mut json = Vec::new();
         let mut text = JsonText::new(&mut json);
-        while self.has_pair().await? {
-            let (key, value) = self.batch.pairs.get(self.at);
+        while let Some((key, value)) = self.pairs.peek().await? {
             if !covers(&document_key, key) {
                 break;
             }
@@ -133,7 +119,7 @@ impl Scan {
                 self.skip(&document_key, false).await?;
                 return Err(error);
             }
-            self.at += 1;
+            self.pairs.advance();
         }
         self.done = end_of(&document_key);
         text.finish()
@@ -143,12 +129,11 @@ impl Scan {
 
     /// Goes past a document, or past its own key `alone`.
     async fn skip(&mut self, document_key: &[u8], alone: bool) -> Result<()> {
-        while self.has_pair().await? {
-            let (key, _) = self.batch.pairs.get(self.at);
+        while let Some((key, _)) = self.pairs.peek().await? {
             if !covers(document_key, key) || (alone && key != document_key) {
                 break;
             }
-            self.at += 1;
+            self.pairs.advance();
         }
         self.done = if alone {
             [document_key, &[0]].concat()
@@ -156,24 +141,5 @@ impl Scan {
             end_of(document_key)
         };
         Ok(())
-    }
-
-    /// Whether there is a pair at `at`, reading on if need be.
-    async fn has_pair(&mut self) -> Result<bool> {
-        if self.at == self.batch.pairs.len() {
-            let Some(begin) = self.begin.take() else {
-                return Ok(false);
-            };
-            let range = RangeRead {
-                resumed: self.resumed,
-                ..RangeRead::new(&begin, &self.end)
-            };
-            self.batch = self.read.range(range).await?;
-            self.at = 0;
-            self.resumed = true;
-            let last = self.batch.pairs.last().filter(|_| self.batch.more);
-            self.begin = last.map(|(key, _)| [key, &[0]].concat());
-        }
-        Ok(self.at < self.batch.pairs.len())
     }
 }

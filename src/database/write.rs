@@ -2,7 +2,7 @@
 
 use futures::future::try_join;
 
-use super::edit::{enter, write_leaves, write_version};
+use super::edit::{enter, replace_document, write_leaves, write_version};
 use super::{DocumentKey, end_of};
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
@@ -67,26 +67,21 @@ pub async fn put(
     leaves: &Leaves,
     existing: Existing,
 ) -> Result<Put> {
+    if existing == Existing::Replace {
+        return replace_document(transaction, document, leaves).await;
+    }
     let prefix = document.place(&Place::default())?;
     leaves.check_keys(prefix.len())?;
-    let present = stored(transaction, document, &prefix).await?;
-    if present.anything() {
-        match existing {
-            Existing::Fail => return Err(already_exists(document)),
-            Existing::Skip => return Ok(Put::Skipped),
-            Existing::Replace => transaction.clear_range(&prefix, &end_of(&prefix)),
-        }
+    if stored(transaction, document, &prefix).await?.anything() {
+        return match existing {
+            Existing::Skip => Ok(Put::Skipped),
+            _ => Err(already_exists(document)),
+        };
     }
-    if !present.entered {
-        enter(transaction, document)?;
-    }
+    enter(transaction, document)?;
     write_leaves(transaction, &prefix, leaves);
     write_version(transaction, document)?;
-    Ok(if present.anything() {
-        Put::Replaced
-    } else {
-        Put::Created
-    })
+    Ok(Put::Created)
 }
 
 /// What is there of a document.

@@ -160,13 +160,12 @@ impl Session {
         }
         let transaction = self.transaction()?;
         let known = self.before().get(document).copied();
-        let before = match known {
-            Some(before) => before,
-            None => {
-                let before = version_before(transaction, document).await?;
-                self.before().insert(document.clone(), before);
-                before
-            }
+        let before = if let Some(before) = known {
+            before
+        } else {
+            let before = version_before(transaction, document).await?;
+            self.before().insert(document.clone(), before);
+            before
         };
         let Some(expected) = expected else {
             return Ok(());

@@ -10,15 +10,15 @@ use crate::limits::KEY_BYTES_MAX;
 
 use foundationdb_tuple::Element;
 
-const FORMAT: i64 = 0;
+pub(super) const FORMAT: i64 = 0;
 pub(super) const EXISTENCE: i64 = 1;
-const CATALOG: i64 = 2;
+pub(super) const CATALOG: i64 = 2;
 pub(super) const VERSION: i64 = 3;
 const ANSWER: i64 = 6;
 const ANSWER_EXPIRY: i64 = 7;
 const COMMIT: i64 = 8;
 /// The part of a collection's catalog that counts its documents.
-const COUNT: i64 = 0;
+pub(super) const COUNT: i64 = 0;
 
 /// One family of keys. All but [`Family::Document`] begin with null and so stand before every
 /// collection. The numbers 4 and 5 are kept for index entries and the change feed.

@@ -6,13 +6,17 @@ mod entry;
 mod family;
 mod leaves;
 mod read;
+mod system;
 mod tuple;
+mod verify;
 
 pub use commit::CommitMarker;
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};
+pub use system::{Ranges, SystemKey, collection_of, counts_of, split_document};
 pub use tuple::{
     append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf, tuple_text,
 };
+pub use verify::{Verified, Verify};

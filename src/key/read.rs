@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::tuple::{
-    EMPTY_ARRAY, EMPTY_OBJECT, ESCAPE, PIECE, STRING, decode_leaf, decode_piece, split_first,
+    EMPTY_ARRAY, EMPTY_OBJECT, ESCAPE, PIECE, STRING, decode_leaf, decode_piece,
+    is_canonical_integer, split_first,
 };
 use crate::document::assemble::{Assembler, Misshapen};
 use crate::document::json::write_string;
@@ -70,6 +71,9 @@ pub fn step(key: &[u8]) -> Option<(Step<'_>, usize)> {
         let (text, rest) = split_first(key)?;
         return Some((Step::Key(text), key.len() - rest.len()));
     }
+    if !is_canonical_integer(key) {
+        return None;
+    }
     let (integer, rest) = split_first::<i64>(key)?;
     let step = match integer {
         0.. => Step::Index(integer.unsigned_abs()),
@@ -132,7 +136,7 @@ impl<'o> JsonText<'o> {
     #[inline]
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), Malformed> {
         let same = common_prefix(&self.previous, key);
-        let shared = self.shared_segments(key, same);
+        let shared = shared_segments(&self.ends, key, same);
         let mut at = shared.checked_sub(1).map_or(0, |last| self.ends[last]);
         if self.pieces_next > 0 {
             if shared == self.ends.len() && self.is_next_piece(&key[at..]) {
@@ -228,22 +232,23 @@ impl<'o> JsonText<'o> {
         self.pieces_next = 0;
         Ok(())
     }
+}
 
-    /// How many segments of the previous path `key` begins with. A segment's bytes tell where it
-    /// ends, but for a string, whose end may turn out to be an escaped NUL.
-    #[inline]
-    fn shared_segments(&self, key: &[u8], same: usize) -> usize {
-        let mut shared = self.ends.iter().take_while(|end| **end <= same).count();
-        if shared > 0 && key.get(self.ends[shared - 1]) == Some(&ESCAPE) {
-            shared -= 1;
-        }
-        shared
+/// How many segments of the previous path, which end at `ends` and of which `key` begins with the
+/// first `same` bytes, are also those of `key`. A segment's bytes tell where it ends, but for a
+/// string, whose end may turn out to be an escaped NUL.
+#[inline]
+pub(super) fn shared_segments(ends: &[usize], key: &[u8], same: usize) -> usize {
+    let mut shared = ends.iter().take_while(|end| **end <= same).count();
+    if shared > 0 && key.get(ends[shared - 1]) == Some(&ESCAPE) {
+        shared -= 1;
     }
+    shared
 }
 
 /// How many bytes two keys begin with alike, compared eight at a time.
 #[inline]
-fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let (a_words, b_words) = (a.chunks_exact(8), b.chunks_exact(8));
     let mut same = 0;
     for (a, b) in a_words.zip(b_words) {

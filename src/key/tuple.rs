@@ -102,9 +102,22 @@ pub(super) fn append_id(key: &mut Vec<u8>, id: &DocumentId) {
 /// The id that a packed key goes on with, and what follows it; none if it is of another kind.
 pub(super) fn split_id(bytes: &[u8]) -> Option<(DocumentId, &[u8])> {
     match split_element(bytes)? {
-        (Element::Int(integer), rest) => Some((DocumentId::Integer(integer), rest)),
+        (Element::Int(integer), rest) if is_canonical_integer(bytes) => {
+            Some((DocumentId::Integer(integer), rest))
+        }
         (Element::String(text), rest) => Some((DocumentId::Text(text.into_owned()), rest)),
         _ => None,
+    }
+}
+
+/// Whether packed bytes begin with an integer of at most eight bytes in the fewest that hold it.
+/// One in more bytes is another key, at which nothing that asks for the integer looks.
+pub(super) fn is_canonical_integer(bytes: &[u8]) -> bool {
+    match bytes {
+        [0x14, ..] => true,
+        [0x15..=0x1C, first, ..] => *first != 0,
+        [0x0C..=0x13, first, ..] => *first != 0xFF,
+        _ => false,
     }
 }
 

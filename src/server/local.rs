@@ -7,6 +7,7 @@
 //!
 //! Only the user who runs the server can open the socket.
 
+pub mod checked;
 pub mod operations;
 mod socket;
 pub mod wire;
@@ -22,7 +23,7 @@ use axum::routing::{get, post};
 use http::{StatusCode, Uri};
 use tokio::runtime::Handle;
 
-use crate::database::{Database, DocumentKey, Part, Scan};
+use crate::database::{Check, Database, DocumentKey, Part, Scan};
 use crate::document::id::DocumentId;
 use crate::document::path;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,6 +53,7 @@ pub fn router(database: Database) -> Router {
         .route(wire::GET, get(get_json))
         .route(wire::PAIRS, get(get_pairs))
         .route(wire::EXPORT, get(export))
+        .route(checked::CHECK, get(check))
         .route(wire::COLLECTIONS, get(collections))
         .layer(DefaultBodyLimit::disable())
         .with_state(database)
@@ -169,6 +171,27 @@ async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
     (chunk, Some(scan))
 }
 
+async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, Failure> {
+    let collection = optional(&uri, "collection");
+    let check = operations::check(&database, collection.as_deref()).await?;
+    let records = futures::stream::unfold(Some(check), |check| async move {
+        let (record, check) = check_record(check?).await;
+        Some((Ok::<_, std::convert::Infallible>(record), check))
+    });
+    Ok(Body::from_stream(records))
+}
+
+/// The next record of a check, and the check if it goes on.
+async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
+    let record = match check.next().await {
+        Ok(Some(finding)) => checked::Record::Finding(finding),
+        Ok(None) => checked::Record::End(check.summary()),
+        Err(error) => checked::Record::Failed(log(error)),
+    };
+    let goes_on = matches!(record, checked::Record::Finding(_));
+    (record.to_field(), goes_on.then_some(check))
+}
+
 fn place(uri: &Uri) -> Result<(DocumentKey, path::Path)> {
     let id = DocumentId::parse(&parameter(uri, "id")?)?;
     let document = DocumentKey::new(parameter(uri, "collection")?, id)?;
@@ -176,8 +199,12 @@ fn place(uri: &Uri) -> Result<(DocumentKey, path::Path)> {
 }
 
 fn parameter(uri: &Uri, name: &str) -> Result<String> {
+    optional(uri, name)
+        .ok_or_else(|| Error::bad_input(format!("the parameter {name:?} is missing")))
+}
+
+fn optional(uri: &Uri, name: &str) -> Option<String> {
     form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
         .find(|(key, _)| key == name)
         .map(|(_, value)| value.into_owned())
-        .ok_or_else(|| Error::bad_input(format!("the parameter {name:?} is missing")))
 }

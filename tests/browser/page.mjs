@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
-const TABS = ['OneCountry', 'BigDocument', 'SeveralCountries', 'Collections', 'InsertNote'];
+const TABS = ['OneCountry', 'BigDocument', 'SeveralCountries', 'Collections', 'InsertNote', 'ChangeNote'];
 const TYPED = `query Typed { collections { name count } document(collection: "countries", id: "FRA") { value(path: ["name", "common"]) } }`;
 const FLAGS = [
   '--no-sandbox',

@@ -96,6 +96,7 @@ fn commands_that_read_make_no_store() {
         &["pairs", "x"],
         &["export"],
         &["collections"],
+        &["check"],
     ] {
         store.run(arguments).expect(1).says("there is no store in");
         assert!(!store.path().exists());
@@ -115,7 +116,7 @@ fn the_schema_is_printed_without_a_store() {
 #[test]
 fn help_teaches_by_example() {
     let store = Store::alone();
-    for command in ["serve", "import", "export", "get", "pairs"] {
+    for command in ["serve", "import", "export", "get", "pairs", "check"] {
         let help = store.out(&[command, "--help"]);
         assert!(help.contains("Examples:"), "{help}");
         assert!(help.contains("PHYLLO_STORE"), "{help}");

@@ -22,7 +22,7 @@ fn adopt_all(world: &World, collection: &'static str) -> (Adopted, usize) {
     let mut batches = 0;
     loop {
         let begin = total.next.take();
-        let batch = adopt_one(world, collection, begin);
+        let batch = adopt_one(world, collection, begin.as_deref());
         batches += 1;
         total.entered += batch.entered;
         total.known += batch.known;
@@ -34,9 +34,9 @@ fn adopt_all(world: &World, collection: &'static str) -> (Adopted, usize) {
     }
 }
 
-fn adopt_one(world: &World, collection: &'static str, begin: Option<Vec<u8>>) -> Adopted {
+fn adopt_one(world: &World, collection: &'static str, begin: Option<&[u8]>) -> Adopted {
     let settled = world.run(world.database.transact(deadline(), |transaction| {
-        let begin = begin.clone();
+        let begin = begin.map(<[u8]>::to_vec);
         async move {
             let adopted = adopt(&*transaction, collection, begin.as_deref()).await?;
             Ok(Outcome::Commit(adopted))

@@ -21,7 +21,7 @@ cases!(
         an_empty_collection_and_one_too_long_are_refused,
         a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused,
         a_replaced_member_whose_key_would_be_too_long_does_not_matter,
-        every_change_has_a_later_version,
+        every_change_has_a_later_version_and_what_changes_nothing_the_same,
     ]
 );
 
@@ -191,18 +191,24 @@ fn a_replaced_member_whose_key_would_be_too_long_does_not_matter() {
     );
 }
 
-fn every_change_has_a_later_version() {
+fn every_change_has_a_later_version_and_what_changes_nothing_the_same() {
     let world = World::new();
     let document = numbered(1);
     let key = phyllo::key::Family::Version("D", &document.id)
         .key()
         .expect("short");
     let mut versions = Vec::new();
-    for json in ["1", "2", "2"] {
+    for json in ["1", "2", "2", "[2]", "[2,3]", "[2,3]", "3"] {
         world.put(&document, json, Existing::Replace).expect("any");
         let end = [&key[..], &[0]].concat();
         let pairs = world.pairs(&key, &end);
         versions.push(Version::decode(&pairs[0].1).expect("a version"));
     }
-    assert!(versions.is_sorted_by(|a, b| a < b), "{versions:?}");
+    let later: Vec<bool> = versions.windows(2).map(|pair| pair[0] < pair[1]).collect();
+    assert!(versions.is_sorted(), "{versions:?}");
+    assert_eq!(
+        later,
+        [true, false, true, true, false, true],
+        "what changes nothing keeps its version"
+    );
 }

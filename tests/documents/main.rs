@@ -18,6 +18,8 @@ macro_rules! cases {
 
 mod adopted;
 mod catalogued;
+mod checked;
+mod damages;
 mod malformed;
 #[path = "../model/mod.rs"]
 mod model;

@@ -8,8 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 
 use phyllo::database::{
-    Answer, Children, Database, DocumentKey, Existing, Extent, Foreign, Part, Put, Scan, Scanned,
-    Want, children, insert, load, put,
+    Answer, Check, Children, Database, DocumentKey, Existing, Extent, Finding, Foreign, Part, Put,
+    Scan, Scanned, Summary, Want, children, insert, load, put,
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
@@ -88,6 +88,28 @@ impl World {
             async move { Ok(()) }
         });
         written.expect("pairs can be written");
+    }
+
+    /// Removes a pair as another program would.
+    pub(crate) fn clear(&self, key: &[u8]) {
+        let cleared = self.transact(|transaction| {
+            transaction.clear(key);
+            async move { Ok(()) }
+        });
+        cleared.expect("a pair can be removed");
+    }
+
+    /// What a check of the store, or of one collection, finds.
+    pub(crate) fn check(&self, collection: Option<&str>) -> (Vec<Finding>, Summary) {
+        self.run(async {
+            let snapshot = self.database.snapshot().await.expect("a snapshot");
+            let mut check = Check::new(&snapshot, collection);
+            let mut found = Vec::new();
+            while let Some(finding) = check.next().await.expect("a check") {
+                found.push(finding);
+            }
+            (found, check.summary())
+        })
     }
 
     pub(crate) fn load(&self, document: &DocumentKey, path: &Path) -> Result<Option<Part>> {

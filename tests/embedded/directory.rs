@@ -21,6 +21,51 @@ async fn a_directory_is_made_with_all_above_it() {
     assert!(deep.join(FILE_NAME).is_file());
 }
 
+/// A store gets its name once it is made: what a crash before that leaves is none, and in nobody's
+/// way.
+#[tokio::test]
+async fn what_was_left_half_made_is_made_anew() {
+    let noise: Vec<u8> = (0..=255).cycle().take(2 << 20).collect();
+    for left in [vec![], vec![0; 4096], noise] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let making = directory.path().join("phyllo.redb.new");
+        fs::write(&making, &left).expect("written");
+        let (store, _) = open(directory.path()).expect("a new store");
+        assert!(!making.exists());
+        set(&store, "key", "value").await.expect("committed");
+        drop(store);
+        // Nor does it matter beside a store.
+        fs::write(&making, &left).expect("written");
+        let (store, _) = open(directory.path()).expect("it opens");
+        assert_eq!(get(&store, "key").await, Some(b"value".to_vec()));
+        assert_eq!(fs::read(&making).expect("read"), left);
+    }
+}
+
+/// Of many that make the same store at the same time one does, and none harms it.
+#[tokio::test]
+async fn a_store_is_made_by_one_of_many() {
+    for _ in 0..20 {
+        let directory = tempfile::tempdir().expect("a directory");
+        let made = std::thread::scope(|scope| {
+            let makers = [(); 4].map(|()| scope.spawn(|| open(directory.path())));
+            makers.map(|maker| maker.join().expect("no panic"))
+        });
+        let mut held = None;
+        for opened in made {
+            match opened {
+                Ok((store, _)) => assert!(held.replace(store).is_none(), "two hold it"),
+                Err(error) => assert!(error.message().contains("holds it"), "{error}"),
+            }
+        }
+        let store = held.expect("one holds it");
+        set(&store, "key", "value").await.expect("committed");
+        drop(store);
+        let (store, _) = open(directory.path()).expect("it opens");
+        assert_eq!(get(&store, "key").await, Some(b"value".to_vec()));
+    }
+}
+
 #[test]
 fn a_file_in_place_of_the_directory_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -37,8 +37,9 @@ struct State {
     free_bytes: Option<usize>,
 }
 
+/// A change of what is on a disk: its length, or the bytes at a place.
 #[derive(Clone, Debug)]
-enum Change {
+pub(crate) enum Change {
     Length(usize),
     Write(usize, Vec<u8>),
 }
@@ -58,7 +59,8 @@ impl Disk {
         Self::holding(Vec::new())
     }
 
-    fn holding(image: Vec<u8>) -> Self {
+    /// A disk on which this is synced.
+    pub(crate) fn holding(image: Vec<u8>) -> Self {
         Self(Arc::new(Inner {
             state: Mutex::new(State {
                 synced: image.clone(),
@@ -115,25 +117,7 @@ impl Disk {
     /// left, whole or torn.
     pub(crate) fn after_crash(&self, chance: &mut StdRng) -> Self {
         let state = self.lock();
-        let mut image = state.synced.clone();
-        let (all, none) = (chance.random_bool(0.1), chance.random_bool(0.1));
-        for change in &state.unsynced {
-            match change {
-                _ if all => apply(&mut image, change),
-                _ if none => {}
-                Change::Write(at, bytes) if chance.random_bool(0.3) => {
-                    for (sector, bytes) in bytes.chunks(SECTOR_BYTES).enumerate() {
-                        if chance.random_bool(0.5) {
-                            let at = at + sector * SECTOR_BYTES;
-                            apply(&mut image, &Change::Write(at, bytes.to_vec()));
-                        }
-                    }
-                }
-                whole if chance.random_bool(0.5) => apply(&mut image, whole),
-                _ => {}
-            }
-        }
-        Self::holding(image)
+        Self::holding(survivors(state.synced.clone(), &state.unsynced, chance))
     }
 
     /// What is on the disk now.
@@ -146,7 +130,34 @@ pub(crate) fn chance(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
 }
 
-fn apply(image: &mut Vec<u8>, change: &Change) {
+/// An image, and what a crash leaves of the changes that were made to it and not synced: any of
+/// them, and of a write perhaps only some sectors or its beginning.
+pub(crate) fn survivors(mut image: Vec<u8>, unsynced: &[Change], chance: &mut StdRng) -> Vec<u8> {
+    let (all, none) = (chance.random_bool(0.1), chance.random_bool(0.1));
+    for change in unsynced {
+        match change {
+            _ if all => apply(&mut image, change),
+            _ if none => {}
+            Change::Write(at, bytes) if chance.random_bool(0.1) => {
+                let begins = bytes[..chance.random_range(0..=bytes.len())].to_vec();
+                apply(&mut image, &Change::Write(*at, begins));
+            }
+            Change::Write(at, bytes) if chance.random_bool(0.3) => {
+                for (sector, bytes) in bytes.chunks(SECTOR_BYTES).enumerate() {
+                    if chance.random_bool(0.5) {
+                        let at = at + sector * SECTOR_BYTES;
+                        apply(&mut image, &Change::Write(at, bytes.to_vec()));
+                    }
+                }
+            }
+            whole if chance.random_bool(0.5) => apply(&mut image, whole),
+            _ => {}
+        }
+    }
+    image
+}
+
+pub(crate) fn apply(image: &mut Vec<u8>, change: &Change) {
     match change {
         Change::Length(bytes) => image.resize(*bytes, 0),
         Change::Write(at, bytes) => {

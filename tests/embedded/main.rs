@@ -5,8 +5,10 @@ mod crash;
 mod damage;
 mod directory;
 mod disk;
+mod documents;
 mod faults;
 mod process;
+mod recorder;
 mod sync;
 
 use std::sync::Arc;

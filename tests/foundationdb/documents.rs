@@ -1,8 +1,12 @@
 //! The suite of documents, on a cluster.
 
+use phyllo::database::Existing;
+use phyllo::key::Family;
+
 use super::case::Case;
 use super::model;
 use super::shared::empty_store;
+use world::{World, numbered};
 
 #[path = "../documents/adopted.rs"]
 mod adopted;
@@ -15,8 +19,11 @@ mod round_trip;
 #[path = "../documents/world.rs"]
 mod world;
 
-pub(crate) fn suite() -> Vec<Case> {
+cases!(sync[a_check_finds_what_is_wrong_and_nothing_else]);
+
+pub(crate) fn all() -> Vec<Case> {
     [
+        suite(),
         adopted::suite(),
         catalogued::suite(),
         malformed::suite(),
@@ -25,4 +32,20 @@ pub(crate) fn suite() -> Vec<Case> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+fn a_check_finds_what_is_wrong_and_nothing_else() {
+    let world = World::new();
+    for id in 0..50 {
+        let json = r#"{"a":[1,{"b":[]}],"c":"text"}"#;
+        world.put(&numbered(id), json, Existing::Fail).expect("new");
+    }
+    let (found, summary) = world.check(None);
+    assert_eq!((found, summary.documents, summary.faults), (vec![], 50, 0));
+    let document = numbered(7);
+    let existence = Family::Existence(&document.collection, &document.id);
+    let existence = existence.key().expect("short");
+    world.clear(&existence);
+    let (found, summary) = world.check(None);
+    assert!(summary.faults > 0, "{found:?}");
 }

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let cases: Vec<Case> = [
         adoption::suite(),
         conformance::suite(),
-        documents::suite(),
+        documents::all(),
         graphql::suite(),
         conflicts::suite(),
         limits::suite(),

@@ -123,7 +123,7 @@ fn places(value: &Json) -> Vec<(Vec<Value>, Json)> {
     let mut found = vec![(Vec::new(), value.clone())];
     for (segment, value) in below {
         for (path, value) in places(value) {
-            found.push(([&[segment.clone()], &path[..]].concat(), value));
+            found.push(([std::slice::from_ref(&segment), &path[..]].concat(), value));
         }
     }
     found

@@ -38,7 +38,11 @@ impl Client {
         let rows: Vec<Value> = (0..20)
             .map(|row| json!({"row": row, "of": operation}))
             .collect();
-        let long = if operation % 5 == 0 { 120_000 } else { 10 };
+        let long = if operation.is_multiple_of(5) {
+            120_000
+        } else {
+            10
+        };
         json!({"client": self.number, "rows": rows, "text": "x".repeat(long)})
     }
 
@@ -119,7 +123,7 @@ impl Client {
         );
         let counted = found["data"]["count"]["value"].as_u64().unwrap_or(0);
         assert_eq!(counted, done);
-        for operation in (0..done + 1)
+        for operation in (0..=done)
             .rev()
             .take(usize::try_from(sampled).expect("few"))
         {

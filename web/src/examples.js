@@ -132,6 +132,31 @@ mutation InsertNote {
 }
 `;
 
+const CHANGE_NOTE = `\
+# Parts of documents change leaf by leaf. Run this
+# twice: the second time "read" is 2. Each field
+# sees what the ones before it wrote.
+
+mutation ChangeNote {
+  merged: mergeDocument(
+    id: "mine"
+    collection: "notes"
+    patch: {title: "Layers", tags: ["thin"]}
+  ) { version }
+  appended: replaceDocument(
+    id: "mine"
+    collection: "notes"
+    path: "/tags/-"
+    document: "crisp"
+  ) { value(path: "/tags") }
+  counted: incrementDocument(
+    id: "mine"
+    collection: "notes"
+    path: "/read"
+  ) { value }
+}
+`;
+
 /** The tabs of a first visit. GraphiQL shows no variables in the first one. */
 export const EXAMPLES = [
   { query: ONE_COUNTRY },
@@ -139,6 +164,7 @@ export const EXAMPLES = [
   { query: SEVERAL_COUNTRIES, variables: '{\n  "id": "CHE"\n}' },
   { query: COLLECTIONS },
   { query: INSERT_NOTE },
+  { query: CHANGE_NOTE },
 ];
 
 /** What a new tab holds. */

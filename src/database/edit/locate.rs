@@ -84,14 +84,19 @@ impl Spot {
 impl Editor<'_> {
     /// Finds what a path leads to, by what stands there or else by its parent.
     pub(super) async fn locate(&self, path: &Path) -> Result<Target> {
+        self.locate_by(path, self.transaction).await
+    }
+
+    /// As [`locate`](Self::locate); what stands at the place itself is read by `read`.
+    pub(super) async fn locate_by(&self, path: &Path, read: &dyn Read) -> Result<Target> {
         let settled;
         let path = if path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
-            settled = settle(self.transaction, &self.document, path).await?;
+            settled = settle(self.transaction.without_conflict(), &self.document, path).await?;
             &settled
         } else {
             path
         };
-        if let Some(spot) = self.standing(path, self.transaction).await? {
+        if let Some(spot) = self.standing(path, read).await? {
             return Ok(Target::Present(spot));
         }
         let Some((above, last)) = path.split_last() else {
@@ -115,7 +120,7 @@ impl Editor<'_> {
         let found = found.await?;
         let parent = found.into_iter().find(|(_, pairs, _)| !pairs.is_empty());
         match parent {
-            Some((place, pairs, key)) => self.child_of(place, key, &pairs, last),
+            Some((place, pairs, key)) => self.child_of(&place, key, &pairs, last),
             None => Ok(Target::Orphan),
         }
     }
@@ -137,18 +142,18 @@ impl Editor<'_> {
     }
 
     /// The place of a new member or element of the container whose last pair this is.
-    fn child_of(&self, place: Place, key: Vec<u8>, last: &Pairs, token: &Token) -> Result<Target> {
+    fn child_of(&self, place: &Place, key: Vec<u8>, last: &Pairs, token: &Token) -> Result<Target> {
         let Some((last, _)) = last.first() else {
             return Ok(Target::Orphan);
         };
         let relative = &last[key.len()..];
         let (kind, length) = match step(relative).map(|(step, _)| step) {
-            _ if relative.is_empty() => return Ok(Target::Unfit(no_container(&place))),
+            _ if relative.is_empty() => return Ok(Target::Unfit(no_container(place))),
             Some(Step::Key(_)) => (Kind::Object, 1),
             Some(Step::Index(index)) => (Kind::Array, index + 1),
             Some(Step::Marker(Marker::EmptyObject)) => (Kind::Object, 0),
             Some(Step::Marker(Marker::EmptyArray)) => (Kind::Array, 0),
-            Some(Step::Marker(Marker::Piece)) => return Ok(Target::Unfit(no_container(&place))),
+            Some(Step::Marker(Marker::Piece)) => return Ok(Target::Unfit(no_container(place))),
             None => {
                 return Err(malformed(crate::key::Malformed::Segment, last));
             }
@@ -156,7 +161,7 @@ impl Editor<'_> {
         let segment = if kind == Kind::Object {
             match token.as_key() {
                 Some(name) => Segment::Key(name.into_owned()),
-                None => return Ok(Target::Unfit(no_element(&place, token))),
+                None => return Ok(Target::Unfit(no_element(place, token))),
             }
         } else {
             match token {
@@ -173,7 +178,7 @@ impl Editor<'_> {
                         self.document.id, self.document.collection
                     )));
                 }
-                _ => return Ok(Target::Unfit(past_end(&place, token, length))),
+                _ => return Ok(Target::Unfit(past_end(place, token, length))),
             }
         };
         let evidence =

@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::database::{
-    self, Adopted, Answer, Collection, Database, DocumentKey, Existing, Extent, Part, Put, Scan,
-    Want, load, put,
+    self, Adopted, Answer, Check, Collection, Database, DocumentKey, Existing, Extent, Part, Put,
+    Scan, Want, load, put,
 };
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
@@ -196,4 +196,15 @@ pub async fn scan(database: &Database, collection: &str) -> Result<Scan> {
 /// What the store fails with.
 pub async fn collections(database: &Database) -> Result<Vec<Collection>> {
     database::collections(&*database.snapshot().await?).await
+}
+
+/// A check of the store, or of one collection of it, at a snapshot taken now.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the collection's name is empty. What the store fails with.
+pub async fn check(database: &Database, collection: Option<&str>) -> Result<Check> {
+    if let Some(collection) = collection {
+        database::check_collection(collection)?;
+    }
+    Ok(Check::new(&database.snapshot().await?, collection))
 }

@@ -289,6 +289,6 @@ pub fn cut_short() -> Error {
     )
 }
 
-fn text(bytes: &[u8]) -> Result<&str> {
+pub(super) fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| Error::bad_input("not valid UTF-8"))
 }

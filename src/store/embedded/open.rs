@@ -1,7 +1,7 @@
 //! Opening a directory, and saying plainly why it cannot be opened.
 
 use std::cell::RefCell;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -16,6 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The file in a store's directory that holds the data.
 pub const FILE_NAME: &str = "phyllo.redb";
+/// Its name until the store in it is made.
+const MAKING_NAME: &str = "phyllo.redb.new";
 
 /// A store that is in order.
 pub(super) struct Opened {
@@ -34,26 +36,44 @@ pub(super) fn open(
     })?;
     let path = directory.join(FILE_NAME);
     attempt(&path.display().to_string(), || {
-        let new = !path.exists();
-        let file = TentativeFile::new(
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)?,
-        )?;
         let mut builder = Builder::new();
         builder
             .set_cache_size(options.cache_bytes)
             .set_repair_callback(move |session| repairing(session.progress()));
+        if !path.exists()
+            && let Some(made) = make(directory, &path, &builder)?
+        {
+            return Ok(made);
+        }
+        let file = TentativeFile::new(File::options().read(true).write(true).open(&path)?)?;
         let opened = prepare(builder.create_with_backend(file.clone())?)?;
         file.settle()?;
-        if new {
-            sync_name(directory)?;
-        }
         Ok(opened)
     })
+}
+
+/// Makes a store under another name, which a crash may leave behind half made, and gives it its
+/// own once all of it is on the disk. None if another process was faster.
+fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
+    let making = directory.join(MAKING_NAME);
+    let handle = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&making)?;
+    let file = TentativeFile::emptied(handle.try_clone()?)?;
+    let opened = prepare(builder.create_with_backend(file.clone())?)?;
+    // It is locked now. Whoever had the lock before may have finished what this would empty.
+    if path.exists() {
+        // Nobody makes the store any more. A file left behind would be in nobody's way.
+        let _removed = fs::remove_file(&making);
+        return Ok(None);
+    }
+    file.settle()?;
+    fs::rename(&making, path)?;
+    sync_name(directory)?;
+    Ok(Some(opened))
 }
 
 pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {

@@ -97,13 +97,13 @@ impl Step {
             _ => {}
         }
         let mut path = pointer(&to);
-        if self.to % 7 == 0 && matches!(self.tail, Tail::Behind(_)) {
+        if self.to.is_multiple_of(7) && matches!(self.tail, Tail::Behind(_)) {
             path = format!("{}/-", pointer(&to[..to.len().saturating_sub(1)]));
         }
         match self.op {
             "remove" => json!({"op": "remove", "path": path}),
             "move" | "copy" => json!({"op": self.op, "from": pointer(&from), "path": path}),
-            "test" if self.from % 2 == 0 => {
+            "test" if self.from.is_multiple_of(2) => {
                 let value = super::plain::at(part, &to).cloned().unwrap_or_default();
                 json!({"op": "test", "path": path, "value": value})
             }

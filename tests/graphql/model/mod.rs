@@ -104,7 +104,7 @@ impl Run {
                 let answer = &response["data"][format!("f{at}")];
                 match outcome {
                     Outcome::Deleted(deleted) => {
-                        prop_assert_eq!(answer, &json!(deleted), "{}", &told)
+                        prop_assert_eq!(answer, &json!(deleted), "{}", &told);
                     }
                     Outcome::Document(document) => {
                         prop_assert_eq!(&answer["value"], document, "{}", &told);

@@ -212,9 +212,8 @@ fn merge(document: &mut Option<Value>, path: &[Value], patch: &Value) -> Done {
         value = Value::Object(Map::from_iter([(name.clone(), value)]));
         path.pop();
         // An element at the end of an array is made only if it is what the path names.
-        let (element, array) = match path.split_last() {
-            Some((element @ Value::Number(_), above)) => (element, above),
-            _ => continue,
+        let Some((element @ Value::Number(_), array)) = path.split_last() else {
+            continue;
         };
         let there = document.as_ref().and_then(|document| at(document, array));
         if there.is_none_or(|array| {

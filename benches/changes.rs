@@ -1,0 +1,195 @@
+//! Changes of documents over HTTP: whether the size of what is around a change matters, and what a
+//! change writes to the disk.
+
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
+mod support;
+
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+use std::fs::read_to_string;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use phyllo::database::Database;
+use phyllo::server::{ServeOptions, router, serve_connections};
+use support::load::{ask_in_order, graphql, rate, rate_of};
+use support::{ROUNDS, database, document, median, report, store_document};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+const CLIENTS: usize = 32;
+const TURN: Duration = Duration::from_millis(1500);
+const LARGE: i64 = 1;
+const SMALL: i64 = 2;
+const LONG_LIST: i64 = 3;
+const SHORT_LIST: i64 = 4;
+/// The first of as many documents as there are clients.
+const OWN: usize = 100;
+
+fn main() {
+    let runtime = Runtime::new().expect("a runtime");
+    let directory = tempfile::tempdir().expect("a directory");
+    let (database, address) = runtime.block_on(async {
+        let database = database(directory.path()).await;
+        (database.clone(), serve(database).await)
+    });
+    runtime.block_on(async {
+        store_document(&database, LARGE, &document(1_000_000)).await;
+        store_document(&database, SMALL, &document(40)).await;
+        store_document(&database, LONG_LIST, &list(1_000_000)).await;
+        for own in 0..CLIENTS {
+            let id = i64::try_from(OWN + own).expect("small");
+            store_document(&database, id, &document(40 * CLIENTS)).await;
+        }
+    });
+    leaf_in_large_and_small(address);
+    append_to_long_and_short(address, &runtime, &database);
+    one_document_and_many(address);
+    bytes_written(address, 1);
+    bytes_written(address, CLIENTS);
+}
+
+async fn serve(database: Database) -> SocketAddr {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let listener = TcpListener::bind(any).await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let application = router(database, &ServeOptions::on(any));
+    tokio::spawn(serve_connections(
+        listener,
+        application,
+        std::future::pending(),
+    ));
+    address
+}
+
+fn list(elements: usize) -> String {
+    let elements: Vec<String> = (0..elements).map(|element| element.to_string()).collect();
+    format!("[{}]", elements.join(","))
+}
+
+/// A change of one leaf of a record that is the client's own.
+fn increment(document: impl std::fmt::Display, record: usize) -> Vec<u8> {
+    let query = format!(
+        "mutation {{ incrementDocument(id: {document}, path: [\"record{record:07}\", \"count\"]) {{ version }} }}"
+    );
+    graphql(&query, "{}")
+}
+
+fn leaf_in_large_and_small(address: SocketAddr) {
+    let (large, small) = (increment(LARGE, 125_000), increment(SMALL, 5));
+    ratios(
+        "changing one leaf of 1,000,000, against one of 40, 32 clients",
+        "at least 0.90",
+        || rate(address, &large, CLIENTS, TURN),
+        || rate(address, &small, CLIENTS, TURN),
+    );
+    let apart: Vec<_> = (0..CLIENTS)
+        .map(|client| increment(LARGE, client * 7_000))
+        .collect();
+    let together: Vec<_> = (0..CLIENTS)
+        .map(|client| increment(LARGE, 125_000 + client))
+        .collect();
+    ratios(
+        "changing 32 leaves far apart in a document of 1,000,000, against 32 side by side",
+        "none set",
+        || rate_of(address, &apart, CLIENTS, TURN),
+        || rate_of(address, &together, CLIENTS, TURN),
+    );
+}
+
+fn append_to_long_and_short(address: SocketAddr, runtime: &Runtime, database: &Database) {
+    let append = |id: i64| {
+        let query = format!(
+            "mutation {{ replaceDocument(id: {id}, path: \"/-\", document: 7) {{ version }} }}"
+        );
+        graphql(&query, "{}")
+    };
+    let (long, short) = (append(LONG_LIST), append(SHORT_LIST));
+    ratios(
+        "an append to an array of 1,000,000, against one of 10, 32 clients",
+        "at least 0.90",
+        || rate(address, &long, CLIENTS, TURN),
+        || {
+            runtime.block_on(store_document(database, SHORT_LIST, &list(10)));
+            rate(address, &short, CLIENTS, TURN)
+        },
+    );
+}
+
+fn one_document_and_many(address: SocketAddr) {
+    let one: Vec<_> = (0..CLIENTS).map(|client| increment(OWN, client)).collect();
+    let many: Vec<_> = (0..CLIENTS)
+        .map(|client| increment(OWN + client, client))
+        .collect();
+    ratios(
+        "changes of 32 clients to one document, against to 32 documents",
+        "none set",
+        || rate_of(address, &one, CLIENTS, TURN),
+        || rate_of(address, &many, CLIENTS, TURN),
+    );
+}
+
+fn ratios(what: &str, goal: &str, ours: impl Fn() -> f64, theirs: impl Fn() -> f64) {
+    let (mut figures, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let (a, b) = (ours(), theirs());
+        if round > 0 {
+            figures.push(a / b);
+            first.push(a);
+            second.push(b);
+        }
+    }
+    let (first, second) = (median(first).0, median(second).0);
+    report(
+        what,
+        figures,
+        goal,
+        &format!("[{first:.0}/s against {second:.0}/s]"),
+    );
+}
+
+/// What the process has written to the disk, per byte of JSON: strings of a hundred bytes are
+/// replaced, each time by another.
+fn bytes_written(address: SocketAddr, clients: usize) {
+    const TEXT_BYTES: usize = 100;
+    const CHANGES: usize = 200;
+    let replace = |client: usize, letter: &str| {
+        let text = letter.repeat(TEXT_BYTES - 2);
+        let query = format!(
+            "mutation {{ replaceDocument(id: {LARGE}, path: [\"record{:07}\", \"name\"], document: \"{text}\") {{ version }} }}",
+            client * 7_000
+        );
+        graphql(&query, "{}")
+    };
+    let sequences: Vec<Vec<Vec<u8>>> = (0..clients)
+        .map(|client| {
+            let letters = ["a", "b"].iter().cycle().take(CHANGES);
+            letters.map(|letter| replace(client, letter)).collect()
+        })
+        .collect();
+    let mut figures = Vec::new();
+    for _ in 0..ROUNDS {
+        let before = written();
+        ask_in_order(address, &sequences);
+        let changed = clients * CHANGES * TEXT_BYTES;
+        figures.push((written() - before) as f64 / changed as f64);
+    }
+    report(
+        &format!("bytes written to disk per byte of JSON changed, {clients} clients"),
+        figures,
+        "none set",
+        "[strings of 100 bytes in a document of 1,000,000 leaves]",
+    );
+}
+
+/// The bytes that this process has caused to be written to the disk.
+fn written() -> u64 {
+    let counts = read_to_string("/proc/self/io").expect("Linux counts them");
+    let line = counts
+        .lines()
+        .find_map(|line| line.strip_prefix("write_bytes: "));
+    line.and_then(|bytes| bytes.parse().ok()).expect("a number")
+}

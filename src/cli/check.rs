@@ -1,0 +1,102 @@
+//! `phyllo check`
+
+use super::access::{Access, Missing};
+use super::arguments::Check;
+use super::location::Location;
+use super::output::Output;
+use super::{Done, Ended};
+use crate::database::{Finding, Severity, Summary};
+use crate::document::json::write_string;
+use crate::key::{hex, tuple_text};
+
+pub(super) async fn run(store: &Location, check: Check) -> Done {
+    let access = Access::open(store, Missing::Fail).await?;
+    let mut findings = access.check(check.collection.as_deref()).await?;
+    let mut output = Output::stdout();
+    let summary = loop {
+        match findings.next().await? {
+            Ok(finding) if check.json => output.write(&finding_json(&finding))?,
+            Ok(finding) => output.write(finding_text(&finding).as_bytes())?,
+            Err(summary) => break summary,
+        }
+    };
+    let told = if check.json {
+        summary_json(&summary)
+    } else {
+        summary_text(&summary)
+    };
+    output.write(told.as_bytes())?;
+    output.finish()?;
+    if summary.faults > 0 {
+        return Err(Ended::Told);
+    }
+    Ok(())
+}
+
+fn finding_text(finding: &Finding) -> String {
+    let Finding { message, key, .. } = finding;
+    let severity = match finding.severity {
+        Severity::Fault => "fault",
+        Severity::Information => "information",
+    };
+    format!(
+        "{severity}: {message}: {} [{}]\n",
+        tuple_text(key),
+        hex(key)
+    )
+}
+
+fn finding_json(finding: &Finding) -> Vec<u8> {
+    let severity = match finding.severity {
+        Severity::Fault => "FAULT",
+        Severity::Information => "INFORMATION",
+    };
+    let (tuple, hex) = (tuple_text(&finding.key), hex(&finding.key));
+    let members = [
+        ("severity", severity),
+        ("code", &finding.code),
+        ("message", &finding.message),
+        ("tuple", &tuple),
+        ("key", &hex),
+    ];
+    let mut line = Vec::new();
+    for (name, value) in members {
+        line.push(if line.is_empty() { b'{' } else { b',' });
+        write_string(&mut line, name);
+        line.push(b':');
+        write_string(&mut line, value);
+    }
+    line.extend_from_slice(b"}\n");
+    line
+}
+
+fn summary_text(summary: &Summary) -> String {
+    let Summary {
+        documents,
+        not_adopted,
+        foreign,
+        leaves,
+        pairs,
+        bytes,
+        faults,
+    } = summary;
+    let seen = format!("{documents} documents, {leaves} leaves, {pairs} pairs, {bytes} bytes");
+    let others = match not_adopted + foreign {
+        0 => String::new(),
+        _ => format!(
+            "; of other programs {not_adopted} documents that are not adopted, and {foreign} others"
+        ),
+    };
+    let judged = match faults {
+        0 => "sound".to_owned(),
+        1 => "1 fault".to_owned(),
+        faults => format!("{faults} faults"),
+    };
+    format!("{seen}{others}; {judged}\n")
+}
+
+fn summary_json(summary: &Summary) -> String {
+    let numbers = summary.numbers();
+    let members = numbers.map(|(name, number)| format!("\"{name}\":{number}"));
+    format!("{{\"summary\":{{{}}}}}\n", members.join(","))
+}

@@ -1,0 +1,258 @@
+//! What any key of a store is: told from the key alone, for those who read them all.
+
+use super::Family;
+use super::family::{CATALOG, COUNT, EXISTENCE, FORMAT, VERSION, append_system, ended};
+use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
+use crate::limits::COUNT_SHARDS;
+
+use foundationdb_tuple::Element;
+
+/// The part of a collection's catalog that defines its indexes.
+const DEFINITIONS: i64 = 1;
+/// Index entries, the change feed, kept answers of operations, their expiry, and the markers of
+/// commits. What belongs to them is not looked at here.
+const OTHERS: [i64; 5] = [4, 5, 6, 7, 8];
+
+/// A key that begins with null: one of [`Family`], of which the parts that others are compared
+/// with are left packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemKey<'k> {
+    /// [`Family::Format`]
+    Format,
+    /// [`Family::Existence`], of the document with this key.
+    Existence(&'k [u8]),
+    /// [`Family::Count`], of the collection with this key.
+    Count(&'k [u8]),
+    /// An index definition, of the collection with this key.
+    Definition(&'k [u8]),
+    /// [`Family::Version`], of the document with this key.
+    Version(&'k [u8]),
+    /// Of a family of this number, in which documents and collections have no part.
+    Other(i64),
+}
+
+impl<'k> SystemKey<'k> {
+    /// What a key is; none if it is of no family.
+    pub fn parse(key: &'k [u8]) -> Option<Self> {
+        let (family, rest) = integer(key.strip_prefix(&[0])?)?;
+        match family {
+            FORMAT => rest.is_empty().then_some(Self::Format),
+            EXISTENCE => document(rest).map(Self::Existence),
+            VERSION => document(rest).map(Self::Version),
+            CATALOG => catalog(rest),
+            other => OTHERS.contains(&other).then_some(Self::Other(other)),
+        }
+    }
+
+    /// The key of the document that it is about.
+    pub fn document(self) -> Option<&'k [u8]> {
+        match self {
+            Self::Existence(document) | Self::Version(document) => Some(document),
+            _ => None,
+        }
+    }
+
+    /// The key of the collection that it is about, but not about one of its documents.
+    pub fn collection(self) -> Option<&'k [u8]> {
+        match self {
+            Self::Count(collection) | Self::Definition(collection) => Some(collection),
+            _ => None,
+        }
+    }
+}
+
+fn catalog(rest: &[u8]) -> Option<SystemKey<'_>> {
+    let bytes = collection(rest)?;
+    let (collection, rest) = rest.split_at(bytes);
+    match integer(rest)? {
+        (COUNT, shard) => match integer(shard)? {
+            (shard, []) if u64::try_from(shard).ok()? < COUNT_SHARDS => {
+                Some(SystemKey::Count(collection))
+            }
+            _ => None,
+        },
+        (DEFINITIONS, _) => Some(SystemKey::Definition(collection)),
+        _ => None,
+    }
+}
+
+fn integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    split_first(bytes).filter(|_| is_canonical_integer(bytes))
+}
+
+/// The bytes that the name of a collection takes.
+fn collection(bytes: &[u8]) -> Option<usize> {
+    match split_element(bytes)? {
+        (Element::String(name), rest) if !name.is_empty() => Some(bytes.len() - rest.len()),
+        _ => None,
+    }
+}
+
+/// All of it, if it is the key of a document.
+fn document(bytes: &[u8]) -> Option<&[u8]> {
+    let id = &bytes[collection(bytes)?..];
+    let (_, rest) = split_id(id)?;
+    rest.is_empty().then_some(bytes)
+}
+
+/// The length of the key of the document that a key belongs to.
+///
+/// # Errors
+/// It belongs to none that has a GraphQL ID; the length of what all keys of the same foreign
+/// document begin with, or of the whole key if it stands for itself.
+pub fn split_document(key: &[u8]) -> Result<usize, usize> {
+    let collection = collection(key).ok_or(key.len())?;
+    Family::document_id(key, collection).map(|(_, bytes)| bytes)
+}
+
+/// What the key of a document begins with: its collection.
+pub fn collection_of(document: &[u8]) -> &[u8] {
+    &document[..collection(document).unwrap_or_default()]
+}
+
+/// What the keys of the counts of a collection begin with.
+pub fn counts_of(collection: &[u8]) -> Vec<u8> {
+    let mut key = Vec::new();
+    append_system(&mut key, CATALOG);
+    key.extend_from_slice(collection);
+    append(&mut key, &COUNT);
+    key
+}
+
+/// A range of keys: the first, and the first past it.
+type Range = (Vec<u8>, Vec<u8>);
+
+/// The ranges that are read side by side to check a store.
+#[derive(Debug)]
+pub struct Ranges {
+    /// Of [`Family::Existence`].
+    pub existence: Range,
+    /// Of the catalog.
+    pub catalog: Range,
+    /// Of [`Family::Version`].
+    pub versions: Range,
+    /// Of all documents.
+    pub documents: Range,
+    /// All other keys.
+    pub others: Vec<Range>,
+}
+
+impl Ranges {
+    /// Those of the whole store, or of what belongs to one collection.
+    pub fn new(collection: Option<&str>) -> Self {
+        let system = |family| {
+            let mut begin = Vec::new();
+            append_system(&mut begin, family);
+            if let Some(collection) = &collection {
+                append(&mut begin, collection);
+            }
+            ended(begin)
+        };
+        let mut ranges = Self {
+            existence: system(EXISTENCE),
+            catalog: system(CATALOG),
+            versions: system(VERSION),
+            documents: (vec![0x02], vec![0x03]),
+            others: Vec::new(),
+        };
+        match collection {
+            Some(collection) => ranges.documents = Family::documents(collection),
+            None => ranges.others = ranges.between(),
+        }
+        ranges
+    }
+
+    /// What lies before, between and behind the ranges.
+    fn between(&self) -> Vec<Range> {
+        let mut found = Vec::new();
+        let mut begin: &[u8] = &[];
+        for (first, end) in [
+            &self.existence,
+            &self.catalog,
+            &self.versions,
+            &self.documents,
+        ] {
+            found.push((begin.to_vec(), first.clone()));
+            begin = end;
+        }
+        found.push((begin.to_vec(), vec![0xFF]));
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foundationdb_tuple::{Bytes, pack};
+
+    use super::*;
+    use crate::document::id::DocumentId;
+
+    #[test]
+    fn every_key_of_a_family_is_told_and_no_other() {
+        let id = DocumentId::Integer(7);
+        let key = |family: Family<'_>| family.key().expect("short");
+        let (document, collection) = (pack(&("c", 7)), pack(&("c",)));
+        let format = key(Family::Format);
+        assert_eq!(SystemKey::parse(&format), Some(SystemKey::Format));
+        let existence = key(Family::Existence("c", &id));
+        let expected = Some(SystemKey::Existence(&document));
+        assert_eq!(SystemKey::parse(&existence), expected);
+        let version = key(Family::Version("c", &id));
+        let expected = Some(SystemKey::Version(&document));
+        assert_eq!(SystemKey::parse(&version), expected);
+        let count = key(Family::Count("c", COUNT_SHARDS - 1));
+        let expected = Some(SystemKey::Count(&collection));
+        assert_eq!(SystemKey::parse(&count), expected);
+        let null = |rest: Vec<u8>| [vec![0], rest].concat();
+        let definition = null(pack(&(2, "c", 1, "by name")));
+        let expected = Some(SystemKey::Definition(&collection));
+        assert_eq!(SystemKey::parse(&definition), expected);
+
+        for number in OTHERS {
+            let other = null(pack(&(number, "anything")));
+            assert_eq!(SystemKey::parse(&other), Some(SystemKey::Other(number)));
+        }
+        for unknown in [
+            null(vec![]),
+            null(pack(&(0, 0))),
+            null(pack(&(1,))),
+            null(pack(&(1, "c"))),
+            null(pack(&(1, "", 7))),
+            null(pack(&(1, "c", 7, "a"))),
+            null(pack(&(1, "c", Bytes::from(&b"7"[..])))),
+            null(vec![0x15, 1, 0x02, b'c', 0, 0x16, 0, 7]),
+            null(pack(&(1, 7, 7))),
+            null(pack(&(2, "c"))),
+            null(pack(&(2, "c", 0))),
+            null(pack(&(2, "c", 0, 1, 1))),
+            null(pack(&(2, "c", 0, -1))),
+            null(pack(&(2, "c", 0, COUNT_SHARDS))),
+            null(pack(&(2, "c", 2))),
+            null(pack(&(9,))),
+            null(pack(&("c", 7))),
+            null(vec![0x16, 0, 0]),
+            document.clone(),
+            vec![],
+        ] {
+            assert_eq!(SystemKey::parse(&unknown), None, "{unknown:?}");
+        }
+    }
+
+    #[test]
+    fn the_ranges_of_a_store_hold_every_key_once() {
+        let ranges = Ranges::new(None);
+        let others = ranges.others.len();
+        let mut all = ranges.others;
+        all.extend([
+            ranges.existence,
+            ranges.catalog,
+            ranges.versions,
+            ranges.documents,
+        ]);
+        all.sort();
+        assert_eq!(all.len(), others + 4);
+        assert_eq!(all.first().expect("some").0, b"");
+        assert_eq!(all.last().expect("some").1, b"\xFF");
+        assert!(all.windows(2).all(|two| two[0].1 == two[1].0), "{all:?}");
+    }
+}

@@ -1,0 +1,351 @@
+//! The pairs of one value checked, all of them, without building anything.
+
+use super::read::{Malformed, Marker, Step, common_prefix, shared_segments, step};
+use super::tuple::{decode_leaf, decode_piece};
+use crate::document::assemble::Misshapen;
+
+/// Checks the pairs of one value, told in the order of their keys.
+///
+/// It finds a fault where [`super::JsonText`] does and only there, and goes on behind it, with what
+/// is most likely meant, so that one fault does not look like many. Its memory is that of a path.
+#[derive(Debug, Default)]
+pub struct Verify {
+    /// The packed path of the pair before, as far as it is one, and where its segments end.
+    path: Vec<u8>,
+    ends: Vec<usize>,
+    /// The container that each segment of the path is in, and perhaps the one that the path leads
+    /// to.
+    open: Vec<Container>,
+    at_path: AtPath,
+    leaves: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Container {
+    Object,
+    /// The index that is expected next.
+    Array(u64),
+}
+
+/// What the pair before has left at its path.
+#[derive(Debug, Default)]
+enum AtPath {
+    #[default]
+    Nothing,
+    Leaf,
+    /// Pieces of a string: the number that is expected next, and the beginning of a character.
+    Pieces(u64, Vec<u8>),
+}
+
+/// What a pair has shown to be wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// About the pairs before it, to be told with the last of them.
+    pub before: Option<Malformed>,
+    /// About the pair.
+    pub here: Option<Malformed>,
+}
+
+impl Verify {
+    /// Takes the next pair; `key` is relative to the value's root.
+    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Verified {
+        let same = common_prefix(&self.path, key);
+        let shared = shared_segments(&self.ends, key, same);
+        let at = shared.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let stays = shared == self.ends.len();
+        if stays
+            && let AtPath::Pieces(..) = self.at_path
+            && let Some((Step::Marker(Marker::Piece), bytes)) = step(&key[at..])
+        {
+            let here = self.piece(&key[at + bytes..], value).err();
+            return Verified { before: None, here };
+        }
+        let before = self.finish();
+        let leaf_above = stays && matches!(self.at_path, AtPath::Leaf);
+        let misplaced = leaf_above.then_some(Misshapen::LeafWithChildren.into());
+        self.ends.truncate(shared);
+        self.open.truncate(shared + 1);
+        let here = misplaced.or(self.place(key, value, at).err());
+        Verified { before, here }
+    }
+
+    /// The value is whole. Returns what is wrong with the pairs of a split string, if they were
+    /// the last.
+    pub fn finish(&mut self) -> Option<Malformed> {
+        let AtPath::Pieces(_, character) = &self.at_path else {
+            return None;
+        };
+        let cut = !character.is_empty();
+        self.at_path = AtPath::Leaf;
+        cut.then_some(Malformed::Pieces)
+    }
+
+    /// How many leaves there were; the pieces of a string are one.
+    pub fn leaves(&self) -> u64 {
+        self.leaves
+    }
+
+    /// Goes to the place of a pair, of which the segments before `at` are shared with the one
+    /// before. Returns the first fault.
+    fn place(&mut self, key: &[u8], value: &[u8], mut at: usize) -> Result<(), Malformed> {
+        self.path.truncate(at);
+        self.at_path = AtPath::Nothing;
+        let mut placed = Ok(());
+        while at < key.len() {
+            let (found, bytes) = step(&key[at..]).ok_or(Malformed::Segment)?;
+            let entered = match found {
+                Step::Key(_) => self.enter_member(),
+                Step::Index(index) => self.enter_element(index),
+                Step::Marker(marker) => {
+                    let beside = self.open.len() > self.ends.len();
+                    let written = self.mark(marker, &key[at + bytes..], value);
+                    if beside {
+                        placed = placed.and(Err(Misshapen::LeafWithChildren.into()));
+                    }
+                    return placed.and(written);
+                }
+            };
+            placed = placed.and(entered.map_err(Malformed::from));
+            self.path.extend_from_slice(&key[at..at + bytes]);
+            at += bytes;
+            self.ends.push(at);
+        }
+        self.leaf();
+        let leaf = decode_leaf(value).map(|_| ()).ok_or(Malformed::Value);
+        placed.and(leaf)
+    }
+
+    fn enter_member(&mut self) -> Result<(), Misshapen> {
+        match self.open.get(self.ends.len()) {
+            None => self.open.push(Container::Object),
+            Some(Container::Object) => {}
+            Some(Container::Array(_)) => return Err(Misshapen::MixedSegments),
+        }
+        Ok(())
+    }
+
+    fn enter_element(&mut self, index: u64) -> Result<(), Misshapen> {
+        let level = self.ends.len();
+        let before = self.open.get(level).copied();
+        self.open.truncate(level);
+        self.open.push(Container::Array(index.saturating_add(1)));
+        match before {
+            Some(Container::Object) => Err(Misshapen::MixedSegments),
+            Some(Container::Array(next)) if next != index => Err(Misshapen::Hole),
+            None if index != 0 => Err(Misshapen::Hole),
+            _ => Ok(()),
+        }
+    }
+
+    fn mark(&mut self, marker: Marker, rest: &[u8], value: &[u8]) -> Result<(), Malformed> {
+        self.leaf();
+        match (marker, rest) {
+            (Marker::Piece, number) => {
+                self.at_path = AtPath::Pieces(0, Vec::new());
+                self.piece(number, value)
+            }
+            (_, [_, ..]) => Err(Malformed::Segment),
+            (_, []) if value == [0] => Ok(()),
+            (_, []) => Err(Malformed::Value),
+        }
+    }
+
+    fn leaf(&mut self) {
+        self.leaves += 1;
+        self.at_path = AtPath::Leaf;
+    }
+
+    /// Takes a piece of the string at the path, whose number is packed.
+    fn piece(&mut self, number: &[u8], value: &[u8]) -> Result<(), Malformed> {
+        let AtPath::Pieces(next, character) = &mut self.at_path else {
+            return Err(Malformed::Pieces);
+        };
+        let found = match step(number) {
+            Some((Step::Index(found), bytes)) if bytes == number.len() => found,
+            _ => return Err(Malformed::Pieces),
+        };
+        let follows = found == *next;
+        *next = found.saturating_add(1);
+        let piece = decode_piece(value).ok_or(Malformed::Value)?;
+        if follows {
+            return goes_on(character, &piece)
+                .then_some(())
+                .ok_or(Malformed::Pieces);
+        }
+        // Behind a missing piece it may go on inside a character.
+        let inside = piece.iter().take_while(|byte| **byte & 0xC0 == 0x80);
+        let begins = inside.count();
+        character.clear();
+        goes_on(character, &piece[begins..]);
+        Err(Malformed::Pieces)
+    }
+}
+
+/// Whether text goes on with these bytes; the beginning of a character at its end is kept.
+fn goes_on(character: &mut Vec<u8>, piece: &[u8]) -> bool {
+    character.extend_from_slice(piece);
+    let cut = match std::str::from_utf8(character) {
+        Ok(_) => Some(character.len()),
+        Err(error) => error.error_len().is_none().then(|| error.valid_up_to()),
+    };
+    character.drain(..cut.unwrap_or(character.len()));
+    cut.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use foundationdb_tuple::{Bytes, TuplePack, pack};
+
+    use super::super::Leaves;
+    use super::*;
+
+    fn element(element: &impl TuplePack) -> Vec<u8> {
+        pack(&(element,))
+    }
+
+    fn path(segments: &[Vec<u8>]) -> Vec<u8> {
+        segments.concat()
+    }
+
+    /// What is found, by the number of the pair that it is told with.
+    fn found(pairs: &[(Vec<u8>, Vec<u8>)]) -> Vec<(usize, Malformed)> {
+        let mut verify = Verify::default();
+        let mut found = Vec::new();
+        for (at, (key, value)) in pairs.iter().enumerate() {
+            let Verified { before, here } = verify.push(key, value);
+            found.extend(before.map(|malformed| (at - 1, malformed)));
+            found.extend(here.map(|malformed| (at, malformed)));
+        }
+        found.extend(
+            verify
+                .finish()
+                .map(|malformed| (pairs.len() - 1, malformed)),
+        );
+        found
+    }
+
+    #[test]
+    fn nothing_is_found_in_what_a_document_is_packed_into() {
+        let long = "é\0".repeat(60_000);
+        let json = format!(
+            r#"{{"":{{"":[]}},"a":[[1],[{{}},"x"]],"a\u0000b":2,"b":"{}","c":{{"d":null}}}}"#,
+            long.replace('\0', "\\u0000")
+        );
+        let leaves = Leaves::from_json(&json).expect("a document");
+        let mut verify = Verify::default();
+        for (key, value) in leaves.iter() {
+            assert_eq!(verify.push(key, value), Verified::default());
+        }
+        assert_eq!(verify.finish(), None);
+        assert_eq!(verify.leaves(), 7);
+    }
+
+    #[test]
+    fn it_goes_on_behind_a_fault_and_tells_it_once() {
+        let (one, null) = (|| element(&1), || vec![0]);
+        let [a, b, c] = ["a", "b", "c"].map(|name| element(&name));
+        let index = |index: i64| element(&index);
+        let piece = |number: i64| [index(-3), index(number)].concat();
+        let bytes = |bytes: &'static [u8]| element(&Bytes::from(bytes));
+        let shape = Malformed::Shape;
+        let cases = [
+            // A hole is told where the array goes on, and the next one again.
+            (
+                [0, 2, 3, 5].map(|at| (index(at), one())).to_vec(),
+                vec![(1, shape(Misshapen::Hole)), (3, shape(Misshapen::Hole))],
+            ),
+            // What is below a leaf is told of by the first of it.
+            (
+                vec![
+                    (a.clone(), one()),
+                    (path(&[a.clone(), b.clone()]), one()),
+                    (path(&[a.clone(), c.clone()]), one()),
+                    (b.clone(), one()),
+                ],
+                vec![(1, shape(Misshapen::LeafWithChildren))],
+            ),
+            // Elements beside members are an array from then on.
+            (
+                vec![
+                    (a.clone(), one()),
+                    (index(0), one()),
+                    (index(1), one()),
+                    (index(3), one()),
+                ],
+                vec![
+                    (1, shape(Misshapen::MixedSegments)),
+                    (3, shape(Misshapen::Hole)),
+                ],
+            ),
+            (
+                vec![
+                    (path(&[a.clone(), b.clone()]), vec![]),
+                    (path(&[a.clone(), c.clone()]), bytes(b"x")),
+                    (path(&[b.clone(), index(-2)]), one()),
+                    (c.clone(), one()),
+                ],
+                vec![
+                    (0, Malformed::Value),
+                    (1, Malformed::Value),
+                    (2, Malformed::Value),
+                ],
+            ),
+            // Nothing stands where a key goes on with what is no segment.
+            (
+                vec![
+                    (path(&[a.clone(), bytes(b"x")]), one()),
+                    (path(&[a.clone(), bytes(b"y")]), one()),
+                    (path(&[a.clone(), b.clone()]), one()),
+                    (path(&[a.clone(), vec![0x21]]), one()),
+                ],
+                vec![
+                    (0, Malformed::Segment),
+                    (1, Malformed::Segment),
+                    (3, Malformed::Segment),
+                ],
+            ),
+            // An index in more bytes than it takes is a key that nobody asks for.
+            (
+                vec![(vec![0x16, 0, 0], one())],
+                vec![(0, Malformed::Segment)],
+            ),
+            (
+                vec![
+                    (path(&[a.clone(), piece(1)]), bytes(b"\x80")),
+                    (path(&[a.clone(), piece(2)]), bytes(b"b")),
+                    (path(&[a.clone(), piece(4)]), bytes(b"c")),
+                    (b.clone(), one()),
+                ],
+                vec![(0, Malformed::Pieces), (2, Malformed::Pieces)],
+            ),
+            // A character that does not end is told with the last piece.
+            (
+                vec![(path(&[a.clone(), piece(0)]), bytes(b"\xC3")), (b, one())],
+                vec![(0, Malformed::Pieces)],
+            ),
+            (
+                vec![(piece(0), bytes(b"a\xC3")), (piece(1), bytes(b"\xA9"))],
+                vec![],
+            ),
+            (
+                vec![(piece(0), bytes(b"a")), (piece(1), bytes(b"\xC3"))],
+                vec![(1, Malformed::Pieces)],
+            ),
+            (
+                vec![
+                    (path(&[a.clone(), c]), one()),
+                    (path(&[a.clone(), index(-2)]), null()),
+                    (path(&[a, index(-1)]), null()),
+                ],
+                vec![
+                    (1, shape(Misshapen::LeafWithChildren)),
+                    (2, shape(Misshapen::LeafWithChildren)),
+                ],
+            ),
+        ];
+        for (pairs, expected) in cases {
+            assert!(pairs.is_sorted());
+            assert_eq!(found(&pairs), expected, "{pairs:?}");
+        }
+    }
+}

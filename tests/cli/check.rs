@@ -1,0 +1,148 @@
+//! `phyllo check`
+
+use foundationdb_tuple::{Bytes, pack};
+use phyllo::key::hex;
+
+use super::harness::{Store, both, open};
+
+const DOCUMENT: &str = r#"{"a":[1,[],{"b":null}],"e":{},"s":"x"}"#;
+
+/// Writes pairs as another program would, and removes some.
+fn write(store: &Store, set: &[(Vec<u8>, Vec<u8>)], cleared: &[Vec<u8>]) {
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    runtime.block_on(async {
+        let database = open(store.path()).await;
+        let transaction = database.store().begin().await.expect("a transaction");
+        for (key, value) in set {
+            transaction.set(key, value);
+        }
+        for key in cleared {
+            transaction.clear(key);
+        }
+        transaction.commit().await.expect("a commit");
+    });
+}
+
+#[test]
+fn a_store_is_sound_after_imports() {
+    both(|store| {
+        store.import(format!("{DOCUMENT}\n").repeat(3_000), &["--name", "d"]);
+        store.import("[1,2]", &["--collection", "c"]);
+        store.import(DOCUMENT, &["--name", "d-7", "--format", "document"]);
+        let all = store.out(&["check"]);
+        assert!(all.starts_with("3002 documents, 15002 leaves, "), "{all}");
+        assert!(all.ends_with("; sound\n"), "{all}");
+        let of_c = store.out(&["check", "--collection", "c"]);
+        assert!(of_c.starts_with("2 documents, 2 leaves, "), "{of_c}");
+        let nowhere = store.out(&["check", "--collection", "nowhere"]);
+        assert_eq!(nowhere, "0 documents, 0 leaves, 0 pairs, 0 bytes; sound\n");
+    });
+}
+
+#[test]
+fn each_fault_is_a_line_with_its_key_and_the_exit_code_is_1() {
+    let mut store = Store::alone();
+    store.import(DOCUMENT, &["--name", "d"]);
+    let hole = pack(&("D", "d", "a", 7));
+    let foreign = pack(&("D", Bytes::from(&b"id"[..])));
+    let unknown = [vec![0], pack(&(99,))].concat();
+    let leaf = pack(&(1,));
+    let set = [
+        (hole.clone(), leaf.clone()),
+        (foreign.clone(), leaf.clone()),
+        (pack(&("D", "theirs")), leaf),
+        (unknown, vec![]),
+    ];
+    write(&store, &set, &[pack(&("D", "d", "e", -2))]);
+    for served in [false, true] {
+        if served {
+            store.serve();
+        }
+        let ran = store.run(&["check"]).expect(1);
+        assert_eq!(ran.err, "");
+        let expected = format!(
+            "fault: a key of the system is of no family: (null, 99) [001563]\n\
+             information: another program stored this where no document with a text id stands: \
+             (\"D\", b\"id\") [{}]\n\
+             fault: an array lacks an element: (\"D\", \"d\", \"a\", 7) [{}]\n\
+             information: another program stored this document, and it is not adopted: \
+             (\"D\", \"theirs\") [{}]\n",
+            hex(&foreign),
+            hex(&hole),
+            hex(&pack(&("D", "theirs"))),
+        );
+        let (lines, summary) = ran.out.rsplit_once("1 documents, ").expect("a summary");
+        assert_eq!(lines, expected);
+        assert!(summary.ends_with(
+            "of other programs 1 documents that are not adopted, and 1 others; 2 faults\n"
+        ));
+        let ran = store.run(&["check", "--collection", "D"]).expect(1);
+        assert!(ran.out.ends_with("; 1 fault\n"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn machines_are_told_in_json() {
+    let mut store = Store::alone();
+    store.import(DOCUMENT, &["--name", "d"]);
+    let odd = pack(&("D", "d", "\u{1}\"", 1));
+    write(&store, &[(odd.clone(), pack(&(1,)))], &[]);
+    for served in [false, true] {
+        if served {
+            store.serve();
+        }
+        let ran = store.run(&["check", "--json"]).expect(1);
+        let lines: Vec<serde_json::Value> = ran
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        let [fault, summary] = &lines[..] else {
+            panic!("{lines:?}");
+        };
+        assert_eq!(fault["severity"], "FAULT");
+        assert_eq!(fault["code"], "HOLE");
+        assert_eq!(fault["message"], "an array lacks an element");
+        assert_eq!(fault["key"], hex(&odd));
+        assert_eq!(fault["tuple"], "(\"D\", \"d\", \"\\u{1}\\\"\", 1)");
+        let summary = &summary["summary"];
+        for (name, number) in [
+            ("documents", 1),
+            ("notAdopted", 0),
+            ("foreign", 0),
+            ("leaves", 6),
+            ("pairs", 10),
+            ("faults", 1),
+        ] {
+            assert_eq!(summary[name], number, "{name}");
+        }
+        assert!(summary["bytes"].as_u64().is_some_and(|bytes| bytes > 100));
+    }
+}
+
+/// What is written while it runs does not show: it reads one snapshot.
+#[test]
+fn a_check_is_sound_while_documents_are_written() {
+    let store = Store::served();
+    let first = format!("{DOCUMENT}\n").repeat(2_000);
+    store.import(&first, &["--name", "d"]);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for round in 0..6 {
+                // Others in place of those that are there, and new ones between them.
+                let more = format!("[{round},{{\"a\":{round}}}]\n").repeat(2_000);
+                store.import(&more, &["--name", "d"]);
+                store.import(&more, &["--name", &format!("d-{round}")]);
+            }
+        });
+        let mut checks = 0;
+        while !writer.is_finished() {
+            let told = store.out(&["check"]);
+            assert!(told.ends_with("; sound\n"), "{told}");
+            checks += 1;
+        }
+        assert!(checks > 1, "none ran beside a write");
+    });
+    let told = store.out(&["check"]);
+    assert!(told.starts_with("14000 documents, "), "{told}");
+}

