@@ -14,6 +14,8 @@
 mod cluster;
 #[path = "../tests/foundationdb/recipe/python.rs"]
 mod python;
+#[path = "support/recipe.rs"]
+mod recipe;
 mod support;
 
 /// As in the server.
@@ -21,8 +23,7 @@ mod support;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -37,6 +38,7 @@ use phyllo::document::path::{Place, Segment};
 use phyllo::key::{Family, Leaves};
 use phyllo::server::{ServeOptions, router, serve_connections};
 use phyllo::store::{Network, NetworkOptions};
+use recipe::Recipe;
 use support::load::{Connection, graphql, rate};
 use support::{ROUNDS, TURN, deadline, document, median, report, store_document};
 use tokio::net::TcpListener;
@@ -354,49 +356,4 @@ async fn commit_bare(client: &Client, leaves: &Leaves) {
         transaction.set(&key, value);
     }
     transaction.commit().await.expect("nobody else writes them");
-}
-
-/// The recipe's code.
-struct Recipe {
-    python: PathBuf,
-    cluster_file: PathBuf,
-}
-
-impl Recipe {
-    fn find(cluster_file: &Path) -> Option<Self> {
-        match python::environment() {
-            Ok(python) => Some(Self {
-                python,
-                cluster_file: cluster_file.to_owned(),
-            }),
-            Err(why) => {
-                println!("skipped: the recipe's Python code, because {why}");
-                None
-            }
-        }
-    }
-
-    /// Runs it in several processes of so many threads, or in one of one; returns its calls per
-    /// second.
-    fn rate(&self, threads: usize, arguments: &[&str]) -> f64 {
-        let processes = if threads == 1 { 1 } else { PYTHON_PROCESSES };
-        let start = |_| {
-            Command::new(&self.python)
-                .arg("tests/foundationdb/recipe/rate.py")
-                .arg(&self.cluster_file)
-                .args([&TURN.as_secs_f64().to_string(), &threads.to_string()])
-                .args(arguments)
-                .env("PYTHONDONTWRITEBYTECODE", "1")
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("Python runs")
-        };
-        let processes: Vec<_> = (0..processes).map(start).collect();
-        let rates = processes.into_iter().map(|process| {
-            let output = process.wait_with_output().expect("Python runs");
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.trim().parse::<f64>().expect("a rate")
-        });
-        rates.sum()
-    }
 }
