@@ -3,26 +3,46 @@
 #
 #   docker build -t phyllo .
 #   docker run -p 127.0.0.1:8080:8080 -v phyllo-data:/data phyllo
+#
+# With the engine for FoundationDB clusters (docs/foundationdb.md, compose.yaml):
+#
+#   docker build --build-arg FOUNDATIONDB=7.3.79 -t phyllo .
+
+# The release of FoundationDB whose client the image has. Empty: the embedded engine only.
+ARG FOUNDATIONDB=""
 
 FROM node:22-bookworm-slim AS node
 
 FROM rust:1.95-bookworm AS build
+ARG FOUNDATIONDB
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=node /usr/local/lib/node_modules /usr/local/lib/node_modules
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+# The official client package, named foundationdb-clients_VERSION-1_amd64.deb (or _aarch64.deb); it
+# stays in /packages for the image.
+RUN mkdir /packages \
+ && if [ -n "$FOUNDATIONDB" ]; then \
+        case "$(dpkg --print-architecture)" in arm64) arch=aarch64 ;; *) arch=amd64 ;; esac \
+     && releases=https://github.com/apple/foundationdb/releases/download \
+     && package="foundationdb-clients_$FOUNDATIONDB-1_$arch.deb" \
+     && curl -fsSL -o "/packages/$package" "$releases/$FOUNDATIONDB/$package" \
+     && curl -fsSL -o /tmp/sum "$releases/$FOUNDATIONDB/$package.sha256" \
+     && echo "$(cut -d' ' -f1 /tmp/sum)  /packages/$package" | sha256sum --check \
+     && dpkg -i "/packages/$package" \
+     && apt-get update \
+     && apt-get install -y --no-install-recommends libclang-dev \
+     && rm -rf /var/lib/apt/lists/*; \
+    fi
 WORKDIR /phyllo
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/phyllo/target \
-    cargo build --release --locked && cp target/release/phyllo /usr/local/bin/phyllo
+    cargo build --release --locked ${FOUNDATIONDB:+--features foundationdb} \
+ && cp target/release/phyllo /usr/local/bin/phyllo
 
 FROM debian:bookworm-slim AS image
-# The Debian package of the FoundationDB client, 7.3, as a path in the build context
-# (--build-arg FOUNDATIONDB_CLIENT=foundationdb-clients_7.3.x_amd64.deb). Without it the image has
-# the embedded engine only.
-ARG FOUNDATIONDB_CLIENT=""
-RUN --mount=type=bind,target=/context \
-    if [ -n "$FOUNDATIONDB_CLIENT" ]; then dpkg -i "/context/$FOUNDATIONDB_CLIENT"; fi \
+RUN --mount=type=bind,from=build,source=/packages,target=/packages \
+    for package in /packages/*.deb; do [ ! -e "$package" ] || dpkg -i "$package"; done \
  && useradd --system --uid 10001 --home-dir /data --create-home phyllo
 COPY --from=build /usr/local/bin/phyllo /usr/local/bin/phyllo
 USER phyllo

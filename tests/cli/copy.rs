@@ -75,6 +75,7 @@ fn a_copy_holds_the_same_and_says_so() {
     ran.says("0 were there; leaves and catalog are equal");
     assert_eq!(exports(&from), exports(&to));
     assert_eq!(from.out(&["collections"]), to.out(&["collections"]));
+    to.run(&["check"]).expect(0);
     // Again, there is nothing to do but what the catalog does not know.
     let ran = copy(&from, &to).expect(0);
     ran.says("2506 were there; leaves and catalog are equal");

@@ -72,4 +72,5 @@ async fn documents_of_a_cluster_that_was_never_ours_are_adopted_by_the_command()
     run(phyllo(&file, "adopt").arg("D")).expect("it runs");
     let counted = run(&mut phyllo(&file, "collections")).expect("it is one now");
     assert_eq!(counted, "D\t1500\n");
+    run(&mut phyllo(&file, "check")).expect("catalog and counts are right");
 }

@@ -110,6 +110,8 @@ async fn a_store_copied_to_a_cluster_and_back_is_the_same() {
     }
     let counts = run(&mut phyllo(&cluster.file(), "collections"));
     assert_eq!(counts.expect("it runs"), "D\t5\nc\t3000\n");
+    run(&mut phyllo(&cluster.file(), "check")).expect("the cluster is right");
+    run(&mut local(&second, &["check"])).expect("so is what came back");
 }
 
 async fn a_copy_that_was_killed_is_taken_up() {
@@ -144,6 +146,7 @@ async fn a_copy_that_was_killed_is_taken_up() {
     assert!(!is_there(&store, &last).await, "it was killed too late");
     let said = run(&mut copy(name(&first), &cluster_name(&cluster))).expect("it is copied");
     assert!(said.contains("documents\t3003\n"), "{said}");
+    run(&mut phyllo(&cluster.file(), "check")).expect("the cluster is right");
     let local = run(&mut local(&first, &["export"])).expect("it is exported");
     let cluster = run(&mut phyllo(&cluster.file(), "export")).expect("it is exported");
     assert!(local == cluster, "the exports differ");

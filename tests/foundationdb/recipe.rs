@@ -1,7 +1,7 @@
 //! The same documents through Phyllo and through the recipe's own Python code.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 use super::cluster::{Cluster, Redundancy, phyllo};
 use super::model::Json;
 use super::servers::{Server, run};
+
+#[path = "recipe/python.rs"]
+mod python;
 
 cases!(
     threads [
@@ -53,7 +56,7 @@ struct Recipe {
 impl Recipe {
     /// Starts it; where Python or FoundationDB's package for it cannot be had, says so.
     fn start(cluster_file: &Path) -> Option<Self> {
-        let python = match environment() {
+        let python = match python::environment() {
             Ok(python) => python,
             Err(why) => {
                 println!("skipped: the recipe's Python code, because {why}");
@@ -96,33 +99,6 @@ impl Drop for Recipe {
         // One that has ended by itself cannot be killed.
         let _killed = self.process.kill();
         let _status = self.process.wait();
-    }
-}
-
-/// A Python that has FoundationDB's package, in a directory that is kept from run to run.
-fn environment() -> Result<PathBuf, &'static str> {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recipe-python");
-    let python = directory.join("bin/python");
-    let works = || {
-        let import = Command::new(&python).args(["-c", "import fdb"]).output();
-        import.is_ok_and(|output| output.status.success())
-    };
-    if works() {
-        return Ok(python);
-    }
-    let made = Command::new("python3")
-        .args(["-m", "venv"])
-        .arg(&directory)
-        .output();
-    if !made.is_ok_and(|output| output.status.success()) {
-        return Err("python3 with venv is not here");
-    }
-    let installed = Command::new(&python)
-        .args(["-m", "pip", "install", "--quiet", "foundationdb==7.3.*"])
-        .output();
-    match installed {
-        Ok(_) if works() => Ok(python),
-        _ => Err("the PyPI package foundationdb 7.3 cannot be had"),
     }
 }
 

@@ -1,0 +1,359 @@
+//! Reads and inserts over HTTP on a FoundationDB cluster of one process, which this starts itself,
+//! against the bare client in the same process, and against the recipe's own Python code.
+//!
+//! The recipe's code runs in four processes of eight threads each, so
+//! that as many of its calls are under way at the same time as there are connections.
+//!
+//! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `inserts`) measures
+//! one of the three alone.
+
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
+#[path = "../tests/foundationdb/cluster.rs"]
+#[allow(dead_code, reason = "only the tests do harm to clusters")]
+mod cluster;
+#[path = "../tests/foundationdb/recipe/python.rs"]
+mod python;
+#[path = "support/recipe.rs"]
+mod recipe;
+mod support;
+
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use cluster::{Cluster, Programs, Redundancy};
+use foundationdb::options::StreamingMode;
+use foundationdb::{Database as Client, RangeOption, Transaction};
+use futures::future::join_all;
+use phyllo::database::Database;
+use phyllo::document::id::DocumentId;
+use phyllo::document::path::{Place, Segment};
+use phyllo::key::{Family, Leaves};
+use phyllo::server::{ServeOptions, router, serve_connections};
+use phyllo::store::{Network, NetworkOptions};
+use recipe::Recipe;
+use support::load::{Connection, graphql, rate};
+use support::{ROUNDS, TURN, deadline, document, median, report, store_document};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+const CONNECTIONS: usize = 32;
+const SMALL: i64 = 40;
+const MIDDLE: i64 = 10_000;
+const PYTHON_PROCESSES: usize = 4;
+/// Requests in one measurement of a latency.
+const ASKED: usize = 100;
+
+fn main() {
+    if let Err(missing) = Programs::find() {
+        println!("skipped: FoundationDB benchmarks: {missing} not found");
+        return;
+    }
+    let cluster = Cluster::start(Redundancy::Single);
+    let network = Network::start(NetworkOptions::default()).expect("the client starts");
+    let runtime = Runtime::new().expect("a runtime");
+    let store = Arc::new(network.open(Some(&cluster.file())).expect("a cluster file"));
+    let database = runtime.block_on(async {
+        let database = Database::open(store, deadline()).await;
+        let database = database.expect("an empty store");
+        for leaves in [SMALL, MIDDLE] {
+            let size = usize::try_from(leaves).expect("small");
+            store_document(&database, leaves, &document(size)).await;
+        }
+        database
+    });
+    let bench = Bench {
+        address: runtime.block_on(serve(&database)),
+        client: Arc::new(open_bare(&cluster.file())),
+        recipe: Recipe::find(&cluster.file()),
+        runtime,
+    };
+    let asked = std::env::args().skip(1).find(|name| !name.starts_with('-'));
+    let wanted = |name: &str| asked.as_ref().is_none_or(|asked| asked == name);
+    if wanted("reads") {
+        bench.reads();
+    }
+    if wanted("paths") {
+        bench.hundred_paths();
+    }
+    if wanted("inserts") {
+        bench.inserts();
+    }
+    // The client's thread is stopped by the last that uses it.
+    drop((bench, database, network));
+}
+
+/// In seconds.
+struct Latencies {
+    hundred: f64,
+    one: f64,
+    bare_hundred: f64,
+    bare_one: f64,
+    recipe: Option<f64>,
+}
+
+struct Bench {
+    address: SocketAddr,
+    client: Arc<Client>,
+    recipe: Option<Recipe>,
+    runtime: Runtime,
+}
+
+impl Bench {
+    fn reads(&self) {
+        let request = graphql(
+            "query($id: ID!) { document(id: $id, path: \"/record0000003\") { value } }",
+            "{\"id\":40}",
+        );
+        let place = Place(vec![Segment::Key("record0000003".to_owned())]);
+        let key = Family::Document("D", &DocumentId::Integer(SMALL), &place).key();
+        let key: Arc<[u8]> = key.expect("short").into();
+        let pairs = self.runtime.block_on(read_bare(&self.client, &key));
+        assert_eq!(pairs, 4, "the bare client reads the leaves of the record");
+        self.compare(
+            "document(id, path) of 4 leaves, 32 in flight",
+            "at least 0.50",
+            || rate(self.address, &request, CONNECTIONS, TURN),
+            || {
+                let key = key.clone();
+                self.bare_rate(move |client| {
+                    let key = key.clone();
+                    async move {
+                        std::hint::black_box(read_bare(&client, &key).await);
+                    }
+                })
+            },
+            &["read", "40", "record0000003"],
+        );
+    }
+
+    fn inserts(&self) {
+        let text = document(usize::try_from(SMALL).expect("small"));
+        let request = graphql(
+            "mutation($document: JSON) { insertDocument(document: $document) { id } }",
+            &format!("{{\"document\":{text}}}"),
+        );
+        let leaves = Arc::new(Leaves::from_json(&text).expect("valid JSON"));
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), text).expect("a file");
+        self.compare(
+            "inserts of 40 leaves from 32 clients",
+            "at least 0.60",
+            || rate(self.address, &request, CONNECTIONS, TURN),
+            || {
+                let leaves = leaves.clone();
+                self.bare_rate(move |client| {
+                    let leaves = leaves.clone();
+                    async move { commit_bare(&client, &leaves).await }
+                })
+            },
+            &["insert", &file.path().display().to_string()],
+        );
+    }
+
+    fn hundred_paths(&self) {
+        let path = |at: usize| format!("[\"record{:07}\"]", at * 25);
+        let fields = (0..100).map(|at| {
+            format!(
+                "p{at}: document(id: 10000, path: {}) {{ value }} ",
+                path(at)
+            )
+        });
+        let hundred = graphql(&format!("{{ {} }}", fields.collect::<String>()), "{}");
+        let one = format!("{{ document(id: 10000, path: {}) {{ value }} }}", path(7));
+        let one = graphql(&one, "{}");
+        let latency = |request: &[u8]| self.runtime.block_on(latency(self.address, request));
+        let bare = |count: usize| self.runtime.block_on(latency_bare(&self.client, count));
+        let recipe = || {
+            let recipe = self.recipe.as_ref();
+            recipe.map(|recipe| 1.0 / recipe.rate(1, &["hundred", "10000"]))
+        };
+        let mut turns = Vec::new();
+        for round in 0..=ROUNDS {
+            let turn = Latencies {
+                hundred: latency(&hundred),
+                one: latency(&one),
+                bare_hundred: bare(100),
+                bare_one: bare(1),
+                recipe: recipe(),
+            };
+            if round > 0 {
+                turns.push(turn);
+            }
+        }
+        let of = |figure: fn(&Latencies) -> f64| turns.iter().map(figure).collect::<Vec<_>>();
+        let milliseconds = |figure| 1e3 * median(of(figure)).0;
+        let detail = |first, second| {
+            let (first, second) = (milliseconds(first), milliseconds(second));
+            format!("[{first:.2} ms against {second:.2} ms]")
+        };
+        report(
+            "100 paths in one request, latency against one path",
+            of(|turn| turn.hundred / turn.one),
+            "at most 3.00",
+            &detail(|turn| turn.hundred, |turn| turn.one),
+        );
+        report(
+            "  the bare client's: 100 ranges in one transaction against one",
+            of(|turn| turn.bare_hundred / turn.bare_one),
+            "-",
+            &detail(|turn| turn.bare_hundred, |turn| turn.bare_one),
+        );
+        report(
+            "  100 paths, latency against the bare client's",
+            of(|turn| turn.hundred / turn.bare_hundred),
+            "-",
+            "",
+        );
+        if self.recipe.is_some() {
+            report(
+                "  100 paths, latency against the recipe's code",
+                of(|turn| turn.hundred / turn.recipe.unwrap_or(f64::NAN)),
+                "-",
+                &detail(|turn| turn.hundred, |turn| turn.recipe.unwrap_or_default()),
+            );
+        }
+    }
+
+    /// Measures a rate by turns with the bare client's and the recipe's.
+    fn compare(
+        &self,
+        what: &str,
+        goal: &str,
+        mut ours: impl FnMut() -> f64,
+        mut bare: impl FnMut() -> f64,
+        recipe: &[&str],
+    ) {
+        let threads = CONNECTIONS / PYTHON_PROCESSES;
+        let recipe = || self.recipe.as_ref().map(|code| code.rate(threads, recipe));
+        let mut rates = Vec::new();
+        for round in 0..=ROUNDS {
+            let turn = (ours(), bare(), recipe());
+            if round > 0 {
+                rates.push(turn);
+            }
+        }
+        let of = |figure: fn(&(f64, f64, Option<f64>)) -> f64| rates.iter().map(figure).collect();
+        let rate = |rates: Vec<f64>| median(rates).0;
+        let (own, bare) = (rate(of(|rate| rate.0)), rate(of(|rate| rate.1)));
+        let detail = format!("[{own:.0}/s against {bare:.0}/s]");
+        report(
+            &format!("{what}, against the bare client"),
+            of(|rate| rate.0 / rate.1),
+            goal,
+            &detail,
+        );
+        if self.recipe.is_some() {
+            let ratios = of(|rate| rate.0 / rate.2.unwrap_or(f64::NAN));
+            let detail = format!("[{:.0}/s]", rate(of(|rate| rate.2.unwrap_or_default())));
+            report("  against the recipe's code", ratios, "-", &detail);
+        }
+    }
+
+    /// How often in a second as many tasks as there are connections do something.
+    fn bare_rate<W: Future<Output = ()> + Send>(
+        &self,
+        work: impl Fn(Arc<Client>) -> W + Clone + Send + 'static,
+    ) -> f64 {
+        let done = Arc::new(AtomicU64::new(0));
+        let begin = Instant::now();
+        self.runtime.block_on(async {
+            let tasks = (0..CONNECTIONS).map(|_| {
+                let (work, client, done) = (work.clone(), self.client.clone(), done.clone());
+                tokio::spawn(async move {
+                    while begin.elapsed() < TURN {
+                        work(client.clone()).await;
+                        done.fetch_add(1, Relaxed);
+                    }
+                })
+            });
+            for task in tasks.collect::<Vec<_>>() {
+                task.await.expect("it worked");
+            }
+        });
+        done.load(Relaxed) as f64 / begin.elapsed().as_secs_f64()
+    }
+}
+
+async fn serve(database: &Database) -> SocketAddr {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let listener = TcpListener::bind(any).await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let application = router(database.clone(), &ServeOptions::on(any));
+    tokio::spawn(serve_connections(
+        listener,
+        application,
+        std::future::pending(),
+    ));
+    address
+}
+
+async fn latency(address: SocketAddr, request: &[u8]) -> f64 {
+    let mut connection = Connection::open(address).await;
+    let begin = Instant::now();
+    for _ in 0..ASKED {
+        connection.ask(request).await;
+    }
+    begin.elapsed().as_secs_f64() / ASKED as f64
+}
+
+/// The same ranges as the requests, all at once in one transaction.
+async fn latency_bare(client: &Client, count: usize) -> f64 {
+    let keys = (0..count).map(|at| {
+        let place = Place(vec![Segment::Key(format!("record{:07}", at * 25))]);
+        let key = Family::Document("D", &DocumentId::Integer(MIDDLE), &place).key();
+        key.expect("short")
+    });
+    let keys: Vec<_> = keys.collect();
+    let begin = Instant::now();
+    for _ in 0..ASKED {
+        let transaction = client.create_trx().expect("a transaction");
+        let reads = keys.iter().map(|key| read_in(&transaction, key));
+        let pairs: usize = join_all(reads).await.into_iter().sum();
+        assert_eq!(pairs, 4 * count, "each record has four leaves");
+    }
+    begin.elapsed().as_secs_f64() / ASKED as f64
+}
+
+fn open_bare(cluster_file: &Path) -> Client {
+    Client::from_path(cluster_file.to_str().expect("a plain path")).expect("a cluster file")
+}
+
+/// Reads a range, in a transaction of its own; how many pairs it holds.
+async fn read_bare(client: &Client, key: &[u8]) -> usize {
+    let transaction = client.create_trx().expect("a transaction");
+    read_in(&transaction, key).await
+}
+
+async fn read_in(transaction: &Transaction, key: &[u8]) -> usize {
+    let end = [key, &[0xFF]].concat();
+    let option = RangeOption {
+        mode: StreamingMode::WantAll,
+        ..RangeOption::from((key, &end[..]))
+    };
+    let values = transaction.get_range(&option, 1, true).await;
+    values.expect("it can be read").len()
+}
+
+/// Commits the pairs of a document, and nothing else.
+async fn commit_bare(client: &Client, leaves: &Leaves) {
+    let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
+    let mut key = Family::Document("E", &id, &Place::default())
+        .key()
+        .expect("short");
+    let prefix = key.len();
+    let transaction = client.create_trx().expect("a transaction");
+    for (relative, value) in leaves.iter() {
+        key.truncate(prefix);
+        key.extend_from_slice(relative);
+        transaction.set(&key, value);
+    }
+    transaction.commit().await.expect("nobody else writes them");
+}
