@@ -20,6 +20,8 @@ pub(super) async fn run(store: &Location, asked: Serve) -> Done {
             Location::Cluster(_) => None,
         },
         body_bytes_max: asked.body_bytes_max,
+        cors_origins: asked.cors_origins,
+        batch_max: asked.batch_max,
     };
     serve(database, options).await?;
     Ok(())

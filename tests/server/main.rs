@@ -1,9 +1,13 @@
 //! The server as a client meets it over TCP: the real binary, on a port of its own.
 
 mod audits;
+mod batches;
 mod bodies;
+mod coding;
+mod cors;
 mod crash;
 mod headers;
 mod methods;
+mod persisted;
 mod process;
 mod support;
