@@ -104,6 +104,10 @@ pub(super) struct Serve {
     /// Take batches, which are JSON arrays of requests, of so many at most
     #[arg(long, value_name = "REQUESTS", value_parser = parse_positive)]
     pub(super) batch_max: Option<usize>,
+    /// Refuse queries for the schema (__schema, __type), which the page at / needs to complete
+    /// and explain; a gateway's _service and /schema.graphql are answered all the same
+    #[arg(long)]
+    pub(super) no_introspection: bool,
     /// Memory for pages of the store's file, in MiB; a cluster has none here
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) cache_mib: u32,

@@ -75,10 +75,15 @@ enum Mutated {
 impl GraphQl {
     /// The interface of `database`.
     pub fn new(database: Database) -> Self {
+        Self::with_introspection(database, true)
+    }
+
+    /// The interface of `database`, which tells its schema by introspection or does not.
+    pub fn with_introspection(database: Database, introspection: bool) -> Self {
         Self(Arc::new(Inner {
             database,
             schema: schema(Purpose::Execute),
-            operations: Operations::new(),
+            operations: Operations::new(introspection),
             persisted: PersistedQueries::new(),
             time_max: REQUEST_TIME_MAX,
         }))

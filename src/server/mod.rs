@@ -38,6 +38,8 @@ pub struct ServeOptions {
     pub cors_origins: Vec<Origin>,
     /// The requests of a batch, at most; none if batches are refused.
     pub batch_max: Option<usize>,
+    /// Whether queries may ask for the schema.
+    pub introspection: bool,
 }
 
 impl ServeOptions {
@@ -49,13 +51,15 @@ impl ServeOptions {
             body_bytes_max: BODY_BYTES_MAX,
             cors_origins: Vec::new(),
             batch_max: None,
+            introspection: true,
         }
     }
 }
 
 /// What clients and browsers reach, at their paths.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
-    let graphql = http::methods(GraphQl::new(database.clone()), options);
+    let graphql = GraphQl::with_introspection(database.clone(), options.introspection);
+    let graphql = http::methods(graphql, options);
     Router::new()
         .route("/graphql", graphql)
         .route("/schema.graphql", get(schema).layer(http::compression()))

@@ -7,6 +7,7 @@ mod coding;
 mod cors;
 mod crash;
 mod headers;
+mod introspection;
 mod methods;
 mod persisted;
 mod process;
