@@ -130,6 +130,21 @@ pub const IMPORT_CHUNK_BYTES: usize = 256 << 10;
 pub const IMPORT_DETECT_BYTES: usize = 64 << 10;
 /// Time for one transaction of an import, waiting for the store included.
 pub const IMPORT_BATCH_TIME_MAX: Duration = Duration::from_secs(600);
+/// Documents that an adoption looks at in one transaction, and a few more.
+pub const ADOPT_BATCH_DOCUMENTS_MAX: usize = 1_000;
+/// Pairs that an adoption reads at a time: small documents come several at once, and of a large one
+/// no more than this is read.
+pub const ADOPT_PAIRS_AT_ONCE: usize = 32;
+/// Time after which a transaction of an adoption looks for no further documents, well within
+/// [`CLUSTER_SNAPSHOT_TIME_MAX`].
+pub const ADOPT_BATCH_TIME: Duration = Duration::from_secs(1);
+/// Keys and values that a copy writes in one transaction, and a few more; of a larger document, in
+/// one of several.
+pub const COPY_BATCH_BYTES_MAX: usize = 1 << 20;
+/// Documents that a copy writes in one transaction, at most.
+pub const COPY_BATCH_DOCUMENTS_MAX: usize = 1_000;
+/// Transactions of a copy that are under way at the same time.
+pub const COPY_BATCHES_AT_ONCE: usize = 4;
 /// Time that a command waits for a store that another process holds and does not share.
 pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time for tasks to end when a command is done.

@@ -1,8 +1,12 @@
 //! The command line, run as a person runs it: on a store that nobody holds, and again through the
 //! server that holds it.
 
+#[path = "cli/adopt.rs"]
+mod adopt;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/copy.rs"]
+mod copy;
 #[path = "cli/export.rs"]
 mod export;
 #[path = "cli/get.rs"]

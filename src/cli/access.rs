@@ -10,12 +10,13 @@ use tokio::time::{Instant, sleep};
 
 use super::arguments::WrittenPath;
 use super::client::{self, Client, Records};
-use super::cluster;
+use super::cluster::{self, Clusters};
 use super::failed;
 use super::location::Location;
 use super::output::say;
 use crate::database::{
-    Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned, Summary,
+    Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned,
+    Summary,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
@@ -96,6 +97,14 @@ impl Access {
                 let ids = documents.iter().map(|document| &document.id);
                 client.put_batch(collection, ids.zip(texts), policy).await
             }
+        }
+    }
+
+    /// Enters documents that another program stored: [`operations::adopt`].
+    pub(super) async fn adopt(&self, collection: &str, begin: Option<Vec<u8>>) -> Result<Adopted> {
+        match self {
+            Self::Direct(database) => operations::adopt(database, collection, begin).await,
+            Self::Through(client) => client.adopt(collection, begin).await,
         }
     }
 
@@ -199,6 +208,33 @@ pub(super) async fn open_to_serve(store: &Location, options: EmbeddedOptions) ->
     match store {
         Location::Directory(directory) => open_alone(directory, options).await,
         Location::Cluster(file) => open_database(cluster::open(file.as_deref())?).await,
+    }
+}
+
+/// Opens the database of a store for a copy, without the help of a server: a directory, which
+/// nobody else is to hold, or a cluster.
+///
+/// # Errors
+/// As [`Access::open`].
+pub(super) async fn open_to_copy(
+    clusters: &mut Clusters,
+    store: &Location,
+    missing: Missing,
+) -> Result<Database> {
+    match store {
+        Location::Directory(directory) => {
+            if missing == Missing::Fail && !directory.join(FILE_NAME).exists() {
+                return Err(no_store(&directory.display()));
+            }
+            open_alone(directory, EmbeddedOptions::default()).await
+        }
+        Location::Cluster(file) => {
+            let cluster = clusters.open(file.as_deref())?;
+            if missing == Missing::Fail && !Database::is_in(&cluster).await? {
+                return Err(no_store(store));
+            }
+            open_database(cluster).await
+        }
     }
 }
 

@@ -62,6 +62,8 @@ pub(super) enum Command {
     Get(Get),
     Pairs(Pairs),
     Check(Check),
+    Adopt(Adopt),
+    Copy(Copy),
     /// Print the collections that hold a document, and how many
     Collections,
     /// Print the GraphQL schema
@@ -236,6 +238,58 @@ pub(super) struct Pairs {
     /// Print the bytes, in hexadecimal: the key, a space, and the value
     #[arg(long)]
     pub(super) hex: bool,
+}
+
+/// Enter documents that another program stored
+///
+/// Programs that follow FoundationDB's "Hierarchical Documents" recipe store the same keys and
+/// values as Phyllo, but no catalog. Their documents can be read at once; entered into the catalog
+/// they are also counted and listed. Their version stays null until Phyllo writes them.
+///
+/// It works in small transactions while others read and write, and can be run again at any time:
+/// what the catalog knows stays as it is. Documents under ids that Phyllo has no name for (bytes,
+/// UUIDs, integers past 64 bits) are left as they are and printed, a line each.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo adopt D --store fdb:/etc/foundationdb/fdb.cluster")]
+pub(super) struct Adopt {
+    /// The collection: the string that the other program's keys begin with
+    #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
+    pub(super) collection: String,
+}
+
+/// Copy all documents of a store to another, such as from a directory to a cluster
+///
+/// The target is to be empty, and to serve nobody yet: a document of many megabytes is written in
+/// several transactions, and can be read by half until its last one. The source is to be written
+/// to by nobody meanwhile. A directory must be held by no server; of a cluster, which keeps no
+/// moment for longer than five seconds, this program cannot tell who uses it.
+///
+/// An interrupted copy is taken up by running it again. A document is entered into the target's
+/// catalog in one transaction with its last leaf; those that are entered are passed over, and only
+/// those that the catalog does not know are written again. Before
+/// anything is written, all that the target holds is compared with the source, and a target that
+/// holds anything else is refused.
+///
+/// Leaves, entries and counts are copied, documents that other programs stored and that were not
+/// adopted among them. Versions are stamped anew, because those of one cluster mean nothing in
+/// another; answers that are kept for clients that retry are not copied.
+///
+/// In the end both stores are read through. The numbers of documents and leaves and the SHA-256 of
+/// leaves and catalog are printed for both, and if they differ the exit code is 1.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo copy --from ./phyllo-data --to fdb:/etc/foundationdb/fdb.cluster
+  phyllo copy --from fdb: --to ./copy")]
+pub(super) struct Copy {
+    /// The store to copy, a directory or fdb:FILE; --store has no meaning here
+    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(Location::from))]
+    pub(super) from: Location,
+    /// The store to copy to
+    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(Location::from))]
+    pub(super) to: Location,
 }
 
 #[derive(Debug, Args)]

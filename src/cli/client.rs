@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
 use super::failed;
-use crate::database::{Collection, DocumentKey, Finding, Foreign, Put, Scanned, Summary};
+use crate::database::{Adopted, Collection, DocumentKey, Finding, Foreign, Put, Scanned, Summary};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::server::local::operations::Policy;
@@ -75,6 +75,13 @@ impl Client {
         }
         let answer = self.request(Method::POST, wire::PUT_BATCH, &query, body);
         wire::read_results(&whole(answer.await?).await?)
+    }
+
+    pub(super) async fn adopt(&self, collection: &str, begin: Option<Vec<u8>>) -> Result<Adopted> {
+        let query = [("collection", collection)];
+        let begin = begin.unwrap_or_default();
+        let answer = self.request(Method::POST, wire::ADOPT, &query, begin);
+        wire::read_adopted(&whole(answer.await?).await?)
     }
 
     pub(super) async fn get(&self, document: &DocumentKey, path: &str) -> Result<Option<Vec<u8>>> {

@@ -2,11 +2,13 @@
 //! it where there is one (`access`), or a FoundationDB cluster.
 
 mod access;
+mod adopt;
 mod arguments;
 mod check;
 mod client;
 mod cluster;
 mod collections;
+mod copy;
 mod export;
 mod get;
 mod import;
@@ -75,6 +77,8 @@ async fn dispatch(arguments: Arguments) -> Done {
         Command::Get(get) => interrupt::or(get::get(store, get)).await,
         Command::Pairs(pairs) => interrupt::or(get::pairs(store, pairs)).await,
         Command::Check(check) => interrupt::or(check::run(store, check)).await,
+        Command::Adopt(adopt) => interrupt::or(adopt::run(store, adopt)).await,
+        Command::Copy(copy) => interrupt::or(copy::run(copy)).await,
         Command::Collections => interrupt::or(collections::run(store)).await,
         Command::Schema => {
             let mut output = Output::stdout();

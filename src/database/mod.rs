@@ -1,9 +1,11 @@
 //! Operations on documents: each inside one transaction or snapshot of the store.
 
+mod adopt;
 mod answers;
 mod catalog;
 mod check;
 mod children;
+pub mod copy;
 mod cursor;
 mod edit;
 mod part;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
+pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};

@@ -72,7 +72,7 @@ pub async fn put(
     }
     let prefix = document.place(&Place::default())?;
     leaves.check_keys(prefix.len())?;
-    if stored(transaction, document, &prefix).await? {
+    if stored(transaction, document, &prefix).await?.anything() {
         return match existing {
             Existing::Skip => Ok(Put::Skipped),
             _ => Err(already_exists(document)),
@@ -84,8 +84,25 @@ pub async fn put(
     Ok(Put::Created)
 }
 
-/// Whether the catalog knows a document, or leaves of it are stored, perhaps by another program.
-async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Result<bool> {
+/// What is there of a document.
+pub(super) struct Present {
+    /// The catalog knows the document.
+    pub(super) entered: bool,
+    /// Leaves are stored, perhaps by another program.
+    pub(super) leaves: bool,
+}
+
+impl Present {
+    fn anything(&self) -> bool {
+        self.entered || self.leaves
+    }
+}
+
+pub(super) async fn stored(
+    read: &dyn Read,
+    document: &DocumentKey,
+    prefix: &[u8],
+) -> Result<Present> {
     let existence = Family::Existence(&document.collection, &document.id).key()?;
     let end = end_of(prefix);
     let (entered, first) = try_join(
@@ -93,7 +110,10 @@ async fn stored(read: &dyn Read, document: &DocumentKey, prefix: &[u8]) -> Resul
         read.range(RangeRead::new(prefix, &end).at_most(1)),
     )
     .await?;
-    Ok(entered.is_some() || !first.pairs.is_empty())
+    Ok(Present {
+        entered: entered.is_some(),
+        leaves: !first.pairs.is_empty(),
+    })
 }
 
 async fn unused(transaction: &dyn Transaction, collection: &str) -> Result<DocumentKey> {
@@ -101,7 +121,7 @@ async fn unused(transaction: &dyn Transaction, collection: &str) -> Result<Docum
         let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
         let document = DocumentKey::new(collection, id)?;
         let prefix = document.place(&Place::default())?;
-        if !stored(transaction, &document, &prefix).await? {
+        if !stored(transaction, &document, &prefix).await?.anything() {
             return Ok(document);
         }
     }

@@ -2,6 +2,7 @@
 //! Pure: no store, no I/O, nothing async.
 
 mod commit;
+mod entry;
 mod family;
 mod leaves;
 mod read;
@@ -10,6 +11,7 @@ mod tuple;
 mod verify;
 
 pub use commit::CommitMarker;
+pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};

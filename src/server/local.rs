@@ -49,6 +49,7 @@ pub async fn serve_local(
 pub fn router(database: Database) -> Router {
     Router::new()
         .route(wire::PUT_BATCH, post(put_batch))
+        .route(wire::ADOPT, post(adopt))
         .route(wire::GET, get(get_json))
         .route(wire::PAIRS, get(get_pairs))
         .route(wire::EXPORT, get(export))
@@ -110,6 +111,17 @@ async fn put_batch(
     let results = tokio::task::spawn_blocking(put).await;
     let results = results.map_err(|error| Error::internal(format!("a batch ended: {error}")))??;
     Ok(wire::write_results(&results))
+}
+
+/// One transaction, of which the body says where it begins.
+async fn adopt(
+    State(database): State<Database>,
+    uri: Uri,
+    body: Bytes,
+) -> Result<Vec<u8>, Failure> {
+    let begin = (!body.is_empty()).then(|| body.to_vec());
+    let adopted = operations::adopt(&database, &parameter(&uri, "collection")?, begin).await?;
+    Ok(wire::write_adopted(&adopted))
 }
 
 async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response, Failure> {

@@ -16,6 +16,7 @@ macro_rules! cases {
     };
 }
 
+mod adopted;
 mod catalogued;
 mod checked;
 mod damages;

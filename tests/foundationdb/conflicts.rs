@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use phyllo::database::{Database, DocumentKey, insert};
+use phyllo::database::{
+    Answer, Check, Database, DocumentKey, Existing, Extent, Want, insert, load, merge, patch, put,
+};
 use phyllo::document::id::DocumentId;
-use phyllo::document::path::{Place, Segment};
+use phyllo::document::merge::MergePatch;
+use phyllo::document::patch::parse;
+use phyllo::document::path::{Path, Place, Segment};
 use phyllo::key::{Family, Leaves, Version};
-use phyllo::store::{Observed, Outcome, Store, Transaction, transact};
+use phyllo::store::{Observed, Outcome, Settled, Store, Transaction, transact};
 use tokio::sync::Barrier;
 use tokio::time::Instant;
 
@@ -18,6 +22,8 @@ cases!(
     threads [
         clients_that_set_different_leaves_of_one_document_do_not_conflict,
         clients_that_set_a_leaf_that_the_other_reads_conflict_and_both_succeed,
+        any_two_changes_at_the_same_time_come_to_what_one_after_the_other_does,
+        changes_that_do_not_touch_each_other_do_not_conflict,
     ]
 );
 
@@ -98,4 +104,188 @@ async fn change_leaf(
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(30)
+}
+
+const BEFORE: &str =
+    r#"{"a":0,"b":0,"e":{},"el":[],"l":[1,{"x":2},[3,4]],"o":{"x":1,"y":{"z":2}},"one":{"k":1}}"#;
+
+/// Changes, as JSON Patches or, those that are objects, as merge patches, that meet in every way:
+/// beside, above and below each other, first and last members, ends of arrays.
+const CHANGES: &[&str] = &[
+    r#"[{"op":"replace","path":"/a","value":7}]"#,
+    r#"[{"op":"replace","path":"/b","value":8}]"#,
+    r#"[{"op":"replace","path":"","value":[1]}]"#,
+    r#"[{"op":"add","path":"/o/p","value":1}]"#,
+    r#"[{"op":"add","path":"/o/q","value":{"r":1}}]"#,
+    r#"[{"op":"replace","path":"/o/x","value":9}]"#,
+    r#"[{"op":"replace","path":"/o/y/z","value":9}]"#,
+    r#"[{"op":"remove","path":"/o/x"}]"#,
+    r#"[{"op":"remove","path":"/o/y"}]"#,
+    r#"[{"op":"remove","path":"/o"}]"#,
+    r#"[{"op":"replace","path":"/o","value":[{"w":1}]}]"#,
+    r#"[{"op":"replace","path":"/o","value":{"x":1,"v":3}}]"#,
+    r#"[{"op":"replace","path":"/o","value":5}]"#,
+    r#"[{"op":"remove","path":"/one/k"}]"#,
+    r#"[{"op":"add","path":"/one/m","value":2}]"#,
+    r#"[{"op":"add","path":"/e/p","value":1}]"#,
+    r#"[{"op":"add","path":"/e/q","value":1}]"#,
+    r#"[{"op":"add","path":"/el/-","value":1}]"#,
+    r#"[{"op":"add","path":"/l/-","value":5}]"#,
+    r#"[{"op":"add","path":"/l/0","value":0}]"#,
+    r#"[{"op":"replace","path":"/l/0","value":[]}]"#,
+    r#"[{"op":"replace","path":"/l/2/1","value":6}]"#,
+    r#"[{"op":"remove","path":"/l/0"}]"#,
+    r#"[{"op":"remove","path":"/l/2"}]"#,
+    r#"[{"op":"move","from":"/o/x","path":"/one/x"}]"#,
+    r#"[{"op":"remove","path":"/l/2/0"},{"op":"remove","path":"/l/2/0"}]"#,
+    r#"{"o":{"y":{"z":4}}}"#,
+    r#"{"o":{"x":null,"s":1},"one":{"k":null}}"#,
+    r#"{"e":{"t":{"u":1}},"b":null}"#,
+    r#"{"l":{"v":1},"a":{"w":null}}"#,
+];
+
+/// Pairs of them, by number, that go through side by side, whichever commits first.
+const APART: &[(usize, usize)] = &[
+    (0, 1),
+    (0, 7),
+    (3, 4),
+    (3, 5),
+    (3, 6),
+    (3, 7),
+    (4, 6),
+    (5, 6),
+    (5, 8),
+    (6, 7),
+    (14, 3),
+    (17, 18),
+    (18, 20),
+    (18, 21),
+    (0, 22),
+    (0, 26),
+    (3, 26),
+    (5, 26),
+    (26, 27),
+    (26, 28),
+];
+
+async fn any_two_changes_at_the_same_time_come_to_what_one_after_the_other_does() {
+    let database = Database::open(Arc::new(empty_store().await), soon()).await;
+    let database = database.expect("opened");
+    for first in CHANGES {
+        for second in CHANGES {
+            let (id, other) = (DocumentId::Integer(1), DocumentId::Integer(2));
+            store(&database, &id).await;
+            store(&database, &other).await;
+            let told = at_the_same_time(&database, &id, first, second).await.0;
+            let expected = (
+                one(&database, &other, first).await,
+                one(&database, &other, second).await,
+            );
+            assert_eq!(told, expected, "{first} and {second}");
+            let found = json(&database, &id).await;
+            assert_eq!(found, json(&database, &other).await, "{first} and {second}");
+        }
+    }
+    let snapshot = database.snapshot().await.expect("a snapshot");
+    let mut check = Check::new(&snapshot, None);
+    assert_eq!(check.next().await.expect("a check"), None);
+}
+
+async fn changes_that_do_not_touch_each_other_do_not_conflict() {
+    let database = Database::open(Arc::new(empty_store().await), soon()).await;
+    let database = database.expect("opened");
+    for (a, b) in APART {
+        for (first, second) in [(CHANGES[*a], CHANGES[*b]), (CHANGES[*b], CHANGES[*a])] {
+            let id = DocumentId::Integer(1);
+            store(&database, &id).await;
+            let (_, conflict) = at_the_same_time(&database, &id, first, second).await;
+            assert!(!conflict, "{first} and {second}");
+        }
+    }
+}
+
+/// Whether a change was applied, or the code of its error.
+type Told = Result<(), &'static str>;
+
+/// Both changes in transactions that have read before either commits; the second again if it
+/// conflicts. What both are told, and whether they did conflict.
+async fn at_the_same_time(
+    database: &Database,
+    id: &DocumentId,
+    first: &'static str,
+    second: &'static str,
+) -> ((Told, Told), bool) {
+    let store = database.store();
+    let (a, b) = (store.begin().await, store.begin().await);
+    let (a, b) = (a.expect("begun"), b.expect("begun"));
+    let first = apply(&*a, id, first).await;
+    let tried = apply(&*b, id, second).await;
+    if first.is_ok() {
+        a.commit().await.expect("nobody else has committed");
+    }
+    match (&tried, tried.is_ok() && b.commit().await.is_err()) {
+        // An error comes from what was there before the first change: it holds if that does.
+        (Err(_), _) => ((first, one(database, id, second).await), false),
+        (Ok(()), true) => ((first, one(database, id, second).await), true),
+        (Ok(()), false) => ((first, tried), false),
+    }
+}
+
+async fn apply(transaction: &dyn Transaction, id: &DocumentId, change: &str) -> Told {
+    let document = Arc::new(DocumentKey::new("D", id.clone()).expect("a key"));
+    let root = Path::default();
+    let changed = if change.starts_with('{') {
+        let changes = MergePatch::parse(change).expect("a merge patch");
+        merge(transaction, &document, &root, &changes).await
+    } else {
+        let operations = parse(change).expect("a patch");
+        patch(transaction, &document, &root, &operations).await
+    };
+    changed.map(|_| ()).map_err(|error| error.kind().code())
+}
+
+async fn one(database: &Database, id: &DocumentId, change: &'static str) -> Told {
+    let id = id.clone();
+    let settled = database.transact(soon(), move |transaction| {
+        let id = id.clone();
+        Box::pin(async move {
+            let told = apply(&*transaction, &id, change).await;
+            Ok(match told {
+                Ok(()) => Outcome::Commit(told),
+                Err(_) => Outcome::Abort(told),
+            })
+        })
+    });
+    match settled.await.expect("settled") {
+        Settled::Committed(told, _) | Settled::Aborted(told) => told,
+    }
+}
+
+async fn store(database: &Database, id: &DocumentId) {
+    let id = id.clone();
+    let stored = database.transact(soon(), move |transaction| {
+        let document = DocumentKey::new("D", id.clone());
+        Box::pin(async move {
+            let leaves = Leaves::from_json(BEFORE)?;
+            put(&*transaction, &document?, &leaves, Existing::Replace).await?;
+            Ok(Outcome::Commit(()))
+        })
+    });
+    stored.await.expect("stored");
+}
+
+async fn json(database: &Database, id: &DocumentId) -> Option<String> {
+    let document = Arc::new(DocumentKey::new("D", id.clone()).expect("a key"));
+    let snapshot = database.snapshot().await.expect("a snapshot");
+    let want = Want::Part(document, Path::default(), Extent::Whole);
+    match load(&*snapshot, &[&want])
+        .await
+        .remove(0)
+        .expect("readable")
+    {
+        Answer::Part(part) => {
+            part.map(|part| String::from_utf8(part.json().expect("a document")).expect("UTF-8"))
+        }
+        Answer::Version(_) => None,
+    }
 }

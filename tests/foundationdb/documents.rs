@@ -8,6 +8,8 @@ use super::model;
 use super::shared::empty_store;
 use world::{World, numbered};
 
+#[path = "../documents/adopted.rs"]
+mod adopted;
 #[path = "../documents/catalogued.rs"]
 mod catalogued;
 #[path = "../documents/malformed.rs"]
@@ -22,6 +24,7 @@ cases!(sync[a_check_finds_what_is_wrong_and_nothing_else]);
 pub(crate) fn all() -> Vec<Case> {
     [
         suite(),
+        adopted::suite(),
         catalogued::suite(),
         malformed::suite(),
         round_trip::suite(),

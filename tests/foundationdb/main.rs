@@ -8,9 +8,11 @@
 
 #[macro_use]
 mod case;
+mod adoption;
 mod cluster;
 mod conflicts;
 mod conformance;
+mod copying;
 mod documents;
 mod failures;
 mod graphql;
@@ -18,6 +20,7 @@ mod limits;
 #[path = "../model/mod.rs"]
 mod model;
 mod outage;
+mod recipe;
 mod servers;
 mod shared;
 
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let cases: Vec<Case> = [
+        adoption::suite(),
         conformance::suite(),
         documents::all(),
         graphql::suite(),
@@ -48,6 +52,8 @@ fn main() -> ExitCode {
         outage::suite(),
         failures::suite(),
         servers::suite(),
+        recipe::suite(),
+        copying::suite(),
     ]
     .into_iter()
     .flatten()

@@ -114,7 +114,7 @@ async fn commands_work_on_a_cluster_while_servers_do() {
 }
 
 /// What a command says on standard output; if it fails, on standard error.
-fn run(command: &mut Command) -> Result<String, String> {
+pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().expect("it runs");
     if output.status.success() {
         Ok(String::from_utf8(output.stdout).expect("text"))
@@ -124,7 +124,7 @@ fn run(command: &mut Command) -> Result<String, String> {
 }
 
 /// A server process; killed when dropped.
-struct Server {
+pub(crate) struct Server {
     process: Child,
     _stdout: BufReader<ChildStdout>,
     address: String,
@@ -132,7 +132,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(cluster_file: &Path) -> Self {
+    pub(crate) fn start(cluster_file: &Path) -> Self {
         let mut process = phyllo(cluster_file, "serve")
             .args(["--listen", "127.0.0.1:0"])
             .env("RUST_LOG", "off")
@@ -170,7 +170,7 @@ impl Server {
         request.json(&body).send().await?.json().await
     }
 
-    async fn data(&self, query: &str, variables: Value) -> Value {
+    pub(crate) async fn data(&self, query: &str, variables: Value) -> Value {
         let mut response = self.ask(query, variables).await.expect("it answers");
         assert_eq!(response.get("errors"), None, "{query}");
         response["data"].take()

@@ -84,14 +84,19 @@ impl Spot {
 impl Editor<'_> {
     /// Finds what a path leads to, by what stands there or else by its parent.
     pub(super) async fn locate(&self, path: &Path) -> Result<Target> {
+        self.locate_by(path, self.transaction).await
+    }
+
+    /// As [`locate`](Self::locate); what stands at the place itself is read by `read`.
+    pub(super) async fn locate_by(&self, path: &Path, read: &dyn Read) -> Result<Target> {
         let settled;
         let path = if path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
-            settled = settle(self.transaction, &self.document, path).await?;
+            settled = settle(self.transaction.without_conflict(), &self.document, path).await?;
             &settled
         } else {
             path
         };
-        if let Some(spot) = self.standing(path, self.transaction).await? {
+        if let Some(spot) = self.standing(path, read).await? {
             return Ok(Target::Present(spot));
         }
         let Some((above, last)) = path.split_last() else {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, try_join_all};
 
-use super::super::DocumentKey;
+use super::super::{DocumentKey, end_of};
 use super::Editor;
 use super::locate::{Parent, Spot, Target, no_container, spot};
 use crate::document::leaf::{Kind, abridged};
@@ -13,7 +13,7 @@ use crate::document::merge::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
 use crate::key::Leaves;
-use crate::store::{Pairs, Transaction};
+use crate::store::{Pairs, Read, Transaction};
 
 /// Applies a merge patch at a place; creates the document, and members of objects on the way. A
 /// patch that removes puts null there. Whether that changed anything.
@@ -27,7 +27,10 @@ pub async fn merge(
     path: &Path,
     patch: &MergePatch<'_>,
 ) -> Result<bool> {
-    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    let (mut editor, target) = match patch {
+        MergePatch::Members(_) => Editor::begin_above(transaction, document, path).await?,
+        _ => Editor::begin(transaction, document, path).await?,
+    };
     match target {
         Target::Present(spot) => match patch {
             MergePatch::Members(_) => editor.merge_at(spot, patch).await?,
@@ -99,12 +102,24 @@ impl Editor<'_> {
     async fn merge_at(&mut self, at: Spot, patch: &MergePatch<'_>) -> Result<()> {
         let mut asked = Vec::new();
         self.places(&at.place, patch, &mut asked)?;
-        let read = self.transaction;
-        let spots = asked.into_iter().map(|(place, key)| spot(read, place, key));
+        let (read, free) = (self.transaction, self.transaction.without_conflict());
+        let spots = asked.into_iter().map(|(place, key, merged)| async move {
+            // Of an object that is merged into only depends that it is there.
+            let read: &dyn Read = if merged { free } else { read };
+            spot(read, place, key).await.map(|spot| (spot, merged))
+        });
         let spots = try_join_all(spots).await?;
+        for (spot, merged) in &spots {
+            if *merged && spot.first.is_empty() {
+                self.transaction
+                    .add_read_conflict(&spot.key, &end_of(&spot.key));
+            } else if *merged {
+                self.depend_on(&spot.key);
+            }
+        }
         let spots: Spots = spots
             .into_iter()
-            .map(|spot| (spot.place.clone(), spot))
+            .map(|(spot, _)| (spot.place.clone(), spot))
             .collect();
         self.merge_object(at, patch, &spots).await
     }
@@ -114,7 +129,7 @@ impl Editor<'_> {
         &self,
         place: &Place,
         patch: &MergePatch<'_>,
-        asked: &mut Vec<(Place, Vec<u8>)>,
+        asked: &mut Vec<(Place, Vec<u8>, bool)>,
     ) -> Result<()> {
         let MergePatch::Members(members) = patch else {
             return Ok(());
@@ -124,7 +139,7 @@ impl Editor<'_> {
             match self.document.place(&place) {
                 Ok(key) => {
                     self.places(&place, member, asked)?;
-                    asked.push((place, key));
+                    asked.push((place, key, matches!(member, MergePatch::Members(_))));
                 }
                 // Nothing can stand there, so there is nothing to remove.
                 Err(_) if matches!(member, MergePatch::Remove) => {}
@@ -145,6 +160,8 @@ impl Editor<'_> {
                 return Ok(());
             };
             if at.kind()? != Some(Kind::Object) {
+                self.transaction
+                    .add_read_conflict(&at.key, &end_of(&at.key));
                 return self.overwrite(&at, &alone(patch)?).await;
             }
             let mut removed = false;

@@ -31,7 +31,7 @@ use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
-use crate::store::{RangeRead, Transaction};
+use crate::store::{RangeRead, Read, Transaction};
 use locate::{Spot, Target};
 
 pub use increment::increment;
@@ -55,6 +55,30 @@ impl<'t> Editor<'t> {
         document: &Arc<DocumentKey>,
         path: &Path,
     ) -> Result<(Self, Target)> {
+        Self::begin_reading(transaction, transaction, document, path).await
+    }
+
+    /// Begins to change what is further down from `path`: of what stands there only depends that
+    /// something does.
+    async fn begin_above(
+        transaction: &'t dyn Transaction,
+        document: &Arc<DocumentKey>,
+        path: &Path,
+    ) -> Result<(Self, Target)> {
+        let free = transaction.without_conflict();
+        let (editor, target) = Self::begin_reading(transaction, free, document, path).await?;
+        if let Target::Present(spot) = &target {
+            editor.depend_on(&spot.key);
+        }
+        Ok((editor, target))
+    }
+
+    async fn begin_reading(
+        transaction: &'t dyn Transaction,
+        read: &dyn Read,
+        document: &Arc<DocumentKey>,
+        path: &Path,
+    ) -> Result<(Self, Target)> {
         let mut editor = Self {
             transaction,
             document: document.clone(),
@@ -63,7 +87,8 @@ impl<'t> Editor<'t> {
             changed: false,
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
-        let (entered, target) = try_join(transaction.get(&existence), editor.locate(path)).await?;
+        let (entered, target) =
+            try_join(transaction.get(&existence), editor.locate_by(path, read)).await?;
         editor.entered = entered.is_some();
         Ok((editor, target))
     }

@@ -26,7 +26,7 @@ pub async fn patch(
     path: &Path,
     operations: &[PatchOperation<'_>],
 ) -> Result<bool> {
-    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    let (mut editor, target) = Editor::begin_above(transaction, document, path).await?;
     let base = match target {
         Target::Present(spot) => Path::from(&spot.place),
         _ => return Err(editor.nothing_at(path)),

@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::database::{
-    self, Answer, Check, Collection, Database, DocumentKey, Existing, Extent, Part, Put, Scan,
-    Want, load, put,
+    self, Adopted, Answer, Check, Collection, Database, DocumentKey, Existing, Extent, Part, Put,
+    Scan, Want, load, put,
 };
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
@@ -124,6 +124,33 @@ fn is_about_the_document(error: &Error) -> bool {
         error.kind(),
         ErrorKind::BadUserInput | ErrorKind::TooLarge | ErrorKind::AlreadyExists
     )
+}
+
+/// Enters documents that another program stored, in one transaction: the batch from `begin` on.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the collection's name is empty. As [`database::adopt`].
+pub async fn adopt(
+    database: &Database,
+    collection: &str,
+    begin: Option<Vec<u8>>,
+) -> Result<Adopted> {
+    database::check_collection(collection)?;
+    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+        let (collection, begin) = (collection.to_owned(), begin.clone());
+        Box::pin(async move {
+            let adopted = database::adopt(&*transaction, &collection, begin.as_deref()).await?;
+            Ok(if adopted.entered > 0 {
+                Outcome::Commit(adopted)
+            } else {
+                Outcome::Abort(adopted)
+            })
+        })
+    };
+    match database.transact(deadline, body).await? {
+        Settled::Committed(adopted, _) | Settled::Aborted(adopted) => Ok(adopted),
+    }
 }
 
 /// The JSON at a place of a document; none if nothing is stored there.

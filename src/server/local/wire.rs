@@ -1,7 +1,7 @@
 //! What crosses the local socket, byte for byte: fields, each a length (64 bits, little-endian)
 //! and that many bytes. Paths begin with the version of all this.
 
-use crate::database::{Collection, Foreign, Put, Scanned};
+use crate::database::{Adopted, Collection, Foreign, Put, Scanned};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
@@ -13,6 +13,9 @@ use super::operations::{NewDocument, Policy};
 /// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: answers
 /// what became of each, a field each.
 pub const PUT_BATCH: &str = "/v1/put-batch";
+/// `POST ?collection=…`, the key where to begin, or nothing: answers fields documents entered,
+/// documents known, where to go on (empty: nowhere), and the key of each foreign document.
+pub const ADOPT: &str = "/v1/adopt";
 /// `GET ?collection=…&id=…&path=…`: answers the JSON there, or 204 if nothing is there.
 pub const GET: &str = "/v1/get";
 /// `GET ?collection=…&id=…&path=…`: answers fields key, value, key, value, …
@@ -107,6 +110,46 @@ pub fn read_results(mut bytes: &[u8]) -> Result<Vec<Result<Put>>> {
         bytes = rest;
     }
     Ok(results)
+}
+
+/// What became of a batch of an adoption.
+pub fn write_adopted(adopted: &Adopted) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_field(&mut out, adopted.entered.to_string().as_bytes());
+    write_field(&mut out, adopted.known.to_string().as_bytes());
+    write_field(&mut out, adopted.next.as_deref().unwrap_or_default());
+    for foreign in &adopted.foreign {
+        write_field(&mut out, &foreign.key);
+    }
+    out
+}
+
+/// Reads what [`write_adopted`] wrote.
+///
+/// # Errors
+/// `UNAVAILABLE`: it did not write that.
+pub fn read_adopted(bytes: &[u8]) -> Result<Adopted> {
+    let mut rest = bytes;
+    let mut field = || {
+        let (field, behind) = split_field(rest)?;
+        rest = behind;
+        Some(field)
+    };
+    let mut next_field = || field().ok_or_else(cut_short);
+    let number = |field: &[u8]| text(field)?.parse().map_err(|_| cut_short());
+    let mut adopted = Adopted {
+        entered: number(next_field()?)?,
+        known: number(next_field()?)?,
+        ..Adopted::default()
+    };
+    let next = next_field()?;
+    adopted.next = (!next.is_empty()).then(|| next.to_vec());
+    while !rest.is_empty() {
+        let (key, behind) = split_field(rest).ok_or_else(cut_short)?;
+        adopted.foreign.push(Foreign { key: key.to_vec() });
+        rest = behind;
+    }
+    Ok(adopted)
 }
 
 /// Pairs as they are stored.

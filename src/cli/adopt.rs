@@ -1,0 +1,87 @@
+//! `phyllo adopt`
+
+use std::time::Duration;
+
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+
+use super::Done;
+use super::access::{Access, Missing};
+use super::arguments::Adopt;
+use super::location::Location;
+use super::output::{Output, say};
+use crate::database::Adopted;
+use crate::key::tuple_text;
+
+pub(super) async fn run(store: &Location, asked: Adopt) -> Done {
+    // A cluster in which only other programs have stored anything is no store of ours yet.
+    let missing = match store {
+        Location::Directory(_) => Missing::Fail,
+        Location::Cluster(_) => Missing::Create,
+    };
+    let access = Access::open(store, missing).await?;
+    let mut report = Report::new();
+    let mut begin = None;
+    loop {
+        let batch = access.adopt(&asked.collection, begin.take()).await;
+        let batch = batch.inspect_err(|_| report.end(&asked.collection))?;
+        begin.clone_from(&batch.next);
+        report.add(&batch)?;
+        if begin.is_none() {
+            break;
+        }
+    }
+    report.end(&asked.collection);
+    Ok(())
+}
+
+struct Report {
+    bar: ProgressBar,
+    entered: u64,
+    known: u64,
+    foreign: u64,
+}
+
+impl Report {
+    fn new() -> Self {
+        let bar = ProgressBar::no_length();
+        let style = ProgressStyle::with_template("{spinner} {msg}{elapsed}");
+        bar.set_style(style.expect("a valid template"));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self {
+            bar,
+            entered: 0,
+            known: 0,
+            foreign: 0,
+        }
+    }
+
+    fn add(&mut self, batch: &Adopted) -> Done {
+        self.entered += batch.entered;
+        self.known += batch.known;
+        self.foreign += batch.foreign.len() as u64;
+        self.bar.set_message(format!(
+            "{} documents entered, {} known, ",
+            HumanCount(self.entered),
+            HumanCount(self.known)
+        ));
+        if batch.foreign.is_empty() {
+            return Ok(());
+        }
+        self.bar.suspend(|| {
+            let mut output = Output::stdout();
+            for foreign in &batch.foreign {
+                output.write(format!("{}\n", tuple_text(&foreign.key)).as_bytes())?;
+            }
+            output.finish()
+        })
+    }
+
+    fn end(&self, collection: &str) {
+        self.bar.finish_and_clear();
+        say(format_args!(
+            "the collection {collection:?}: {} entered, {} known before; {} under ids that Phyllo \
+             has no name for, left as they are",
+            self.entered, self.known, self.foreign
+        ));
+    }
+}

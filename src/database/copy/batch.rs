@@ -1,0 +1,197 @@
+//! The source taken apart into batches, and a batch written to the target.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, try_join_all};
+use tokio::time::Instant;
+
+use super::walk::{Documents, Head, Walk};
+use crate::database::{Database, catalog};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Entry, Version, tuple_text};
+use crate::limits::{COPY_BATCH_BYTES_MAX, COPY_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_TIME_MAX};
+use crate::store::{Outcome, Pairs, Read, Transaction};
+
+/// What is written in one transaction.
+#[derive(Default)]
+pub(super) struct Batch {
+    parts: Vec<Part>,
+    /// Documents of which it has the last leaf, entered or not.
+    pub(super) documents: u64,
+    /// Leaves and their bytes.
+    pub(super) leaves: u64,
+    pub(super) bytes: usize,
+    /// Documents that the target has entered, which were passed over on the way.
+    pub(super) skipped: u64,
+    /// Whether it has a document in part: it is to be written after the batch before it and before
+    /// the one behind it.
+    pub(super) in_order: bool,
+}
+
+/// A document, or leaves of one that is larger than a batch.
+struct Part {
+    document: Arc<Head>,
+    pairs: Pairs,
+    /// Whether it has the document's last leaf.
+    last: bool,
+}
+
+/// Reads the source.
+pub(super) struct Reader {
+    source: Documents,
+    /// The documents that the target has entered.
+    entered: Walk,
+    /// The document whose last leaf has not been read yet.
+    open: Option<Arc<Head>>,
+}
+
+impl Reader {
+    pub(super) async fn over(source: &Database, target: &Database) -> Result<Self> {
+        Ok(Self {
+            source: Documents::of(source).await?,
+            entered: Walk::over(target, Entry::Existence.all()).await?,
+            open: None,
+        })
+    }
+
+    /// The next batch; none behind the last.
+    pub(super) async fn next(&mut self) -> Result<Option<Batch>> {
+        let mut batch = Batch::default();
+        while !batch.is_full() {
+            let head = match self.open.take() {
+                Some(open) => open,
+                None => match self.source.next().await? {
+                    Some(head) => Arc::new(head),
+                    None => break,
+                },
+            };
+            if self.is_in_target(&head).await? {
+                self.source.leaves.seek(&head.end());
+                batch.skipped += 1;
+                continue;
+            }
+            let pairs = self.pairs_of(&head, &mut batch).await?;
+            if self.open.is_some() {
+                batch.in_order = true;
+            } else {
+                batch.documents += 1;
+            }
+            batch.parts.push(Part {
+                document: head,
+                pairs,
+                last: self.open.is_none(),
+            });
+        }
+        Ok((!batch.parts.is_empty() || batch.skipped > 0).then_some(batch))
+    }
+
+    async fn is_in_target(&mut self, document: &Head) -> Result<bool> {
+        if !document.entered {
+            return Ok(false);
+        }
+        let entry = Entry::Existence.key_of(&document.key);
+        self.entered.seek(&entry);
+        Ok(matches!(self.entered.pair().await?, Some((found, _)) if found == entry))
+    }
+
+    /// The leaves of a document from where the walk stands, as far as the batch has room; then it
+    /// stays open.
+    async fn pairs_of(&mut self, document: &Arc<Head>, batch: &mut Batch) -> Result<Pairs> {
+        let mut pairs = Pairs::default();
+        while let Some((key, value)) = self.source.leaves.pair().await? {
+            if !document.covers(key) {
+                return Ok(pairs);
+            }
+            if batch.bytes >= COPY_BATCH_BYTES_MAX && !pairs.is_empty() {
+                self.open = Some(document.clone());
+                return Ok(pairs);
+            }
+            pairs.push(key, value);
+            batch.leaves += 1;
+            batch.bytes += key.len() + value.len();
+            self.source.leaves.step();
+        }
+        Ok(pairs)
+    }
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.bytes >= COPY_BATCH_BYTES_MAX
+            || self.parts.len() >= COPY_BATCH_DOCUMENTS_MAX
+            || self.skipped >= COPY_BATCH_DOCUMENTS_MAX as u64
+    }
+
+    /// Writes it in one transaction: of each document that it has the last leaf of, the entry too.
+    pub(super) async fn write(self, target: Database) -> Result<()> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let parts = Arc::new(self.parts);
+        let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let parts = parts.clone();
+            Box::pin(async move { write_all(&*transaction, &parts).await.map(Outcome::Commit) })
+        };
+        target.transact(deadline, body).await.map(|_| ())
+    }
+}
+
+async fn write_all(transaction: &dyn Transaction, parts: &[Part]) -> Result<()> {
+    let complete = || {
+        let complete = parts
+            .iter()
+            .filter(|part| part.last && part.document.entered);
+        complete.map(|part| &*part.document)
+    };
+    try_join_all(complete().map(|document| check_not_entered(transaction, document))).await?;
+    for part in parts {
+        write_leaves(transaction, part);
+    }
+    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    for document in complete() {
+        transaction.set(&Entry::Existence.key_of(&document.key), &[]);
+        if document.versioned {
+            let value = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
+            let key = Entry::Version.key_of(&document.key);
+            transaction.set_versionstamped_value(&key, &value, Version::VALUE_PREFIX.len());
+        }
+        *counts
+            .entry(document.collection.as_deref().unwrap_or_default())
+            .or_default() += 1;
+    }
+    for (collection, count) in counts {
+        catalog::add_to_count(transaction, collection, count)?;
+    }
+    Ok(())
+}
+
+/// Only who writes to the target at the same time makes this fail: what was there is passed over.
+async fn check_not_entered(transaction: &dyn Transaction, document: &Head) -> Result<()> {
+    let read: &dyn Read = transaction;
+    match read.get(&Entry::Existence.key_of(&document.key)).await? {
+        None => Ok(()),
+        Some(_) => Err(Error::new(
+            ErrorKind::AlreadyExists,
+            format!(
+                "somebody else has written the document of the key {} to the target meanwhile; \
+                 copy to a store that serves nobody yet",
+                tuple_text(&document.key)
+            ),
+        )),
+    }
+}
+
+/// One write conflict range covers them.
+fn write_leaves(transaction: &dyn Transaction, part: &Part) {
+    let (Some((first, _)), end) = (part.pairs.first(), part.document.end()) else {
+        return;
+    };
+    transaction.add_write_conflict(first, &end);
+    transaction.without_write_conflicts(true);
+    for (key, value) in part.pairs.iter() {
+        transaction.set(key, value);
+    }
+    transaction.without_write_conflicts(false);
+}

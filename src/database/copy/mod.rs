@@ -1,0 +1,80 @@
+//! All documents of one store copied to another, of whatever engine.
+//!
+//! Leaves and entries of the catalog are copied, key by key. Versions are stamped anew: a
+//! versionstamp orders the commits of one cluster and says nothing in another. What is kept about
+//! operations (answers, markers of commits) stays behind.
+//!
+//! A document's entry is written in one transaction with its last leaf, so what the target has
+//! entered is there as a whole, and a copy that was interrupted can be taken up.
+
+mod batch;
+mod digest;
+mod overlap;
+mod walk;
+
+use tokio::task::JoinSet;
+
+use super::Database;
+use crate::error::{Error, Result};
+use crate::limits::COPY_BATCHES_AT_ONCE;
+use batch::Reader;
+pub use digest::Digest;
+pub use overlap::check_target;
+
+/// How far a copy is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Documents that were copied, those among them that the source's catalog does not know.
+    pub documents: u64,
+    /// Documents that were there.
+    pub skipped: u64,
+    /// Leaves that were copied.
+    pub leaves: u64,
+    /// Their bytes, of keys and values.
+    pub bytes: u64,
+}
+
+/// Copies what the target does not have yet; [`check_target`] first. `progress` is told after
+/// every batch.
+///
+/// # Errors
+/// `ALREADY_EXISTS`: somebody else writes to the target. What a store fails with.
+pub async fn copy(
+    source: &Database,
+    target: &Database,
+    mut progress: impl FnMut(&Copied),
+) -> Result<Copied> {
+    let mut copied = Copied::default();
+    let mut reader = Reader::over(source, target).await?;
+    let mut writes = JoinSet::new();
+    while let Some(batch) = reader.next().await? {
+        let in_order = batch.in_order;
+        let others_max = if in_order {
+            0
+        } else {
+            COPY_BATCHES_AT_ONCE - 1
+        };
+        finish(&mut writes, others_max).await?;
+        copied.documents += batch.documents;
+        copied.skipped += batch.skipped;
+        copied.leaves += batch.leaves;
+        copied.bytes += batch.bytes as u64;
+        writes.spawn(batch.write(target.clone()));
+        if in_order {
+            finish(&mut writes, 0).await?;
+        }
+        progress(&copied);
+    }
+    finish(&mut writes, 0).await?;
+    Ok(copied)
+}
+
+/// Waits until no more than so many writes are under way.
+async fn finish(writes: &mut JoinSet<Result<()>>, under_way_max: usize) -> Result<()> {
+    while writes.len() > under_way_max {
+        if let Some(ended) = writes.join_next().await {
+            ended.map_err(|error| Error::internal(format!("a batch ended: {error}")))??;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Whether a store can be the target of a copy.
+
+use super::walk::{Documents, Head};
+use crate::database::Database;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Entry, tuple_text};
+
+/// Checks that a store is empty, or holds what a copy of `source` that was interrupted left: of
+/// each document that it has entered all leaves, of any other the first ones.
+///
+/// # Errors
+/// `ALREADY_EXISTS`: it holds anything else. What a store fails with.
+pub async fn check_target(source: &Database, target: &Database) -> Result<()> {
+    let mut present = Documents::of(target).await?;
+    let mut source = Documents::of(source).await?;
+    while let Some(document) = present.next().await? {
+        if !is_of(&mut source, &mut present, &document).await? {
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!(
+                    "the target holds another document than the source under the key {}: copy to \
+                     an empty store, or to one that an interrupted copy of the same source left",
+                    tuple_text(&document.key)
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether what is present of a document is what the source has of it, from the beginning.
+async fn is_of(source: &mut Documents, present: &mut Documents, document: &Head) -> Result<bool> {
+    let entry = Entry::Existence.key_of(&document.key);
+    source.entries.seek(&entry);
+    let entered = matches!(source.entries.pair().await?, Some((found, _)) if found == entry);
+    if document.entered && !entered {
+        return Ok(false);
+    }
+    source.leaves.seek(&document.key);
+    loop {
+        let here = present.leaves.pair().await?;
+        let here = here.filter(|(key, _)| document.covers(key));
+        let there = source.leaves.pair().await?;
+        let there = there.filter(|(key, _)| document.covers(key));
+        match (here, there) {
+            (None, there) => return Ok(there.is_none() || !document.entered),
+            (here, there) if here != there => return Ok(false),
+            _ => {}
+        }
+        present.leaves.step();
+        source.leaves.step();
+    }
+}

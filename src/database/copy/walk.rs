@@ -1,0 +1,177 @@
+//! Going through a range of a store from one end to the other.
+
+use std::sync::Arc;
+
+use crate::database::{Database, end_of};
+use crate::error::{ErrorKind, Result};
+use crate::key::{Entry, OwnKey, all_documents};
+use crate::store::{Batch, RangeRead, Read};
+
+/// The pairs of a range in the order of their keys: from one snapshot, or from several where the
+/// engine does not keep one for so long.
+pub(super) struct Walk {
+    database: Database,
+    read: Arc<dyn Read>,
+    /// Nothing was read from this snapshot yet.
+    fresh: bool,
+    /// Where the next batch begins; none behind the last.
+    begin: Option<Vec<u8>>,
+    end: Vec<u8>,
+    batch: Batch,
+    at: usize,
+    resumed: bool,
+}
+
+impl Walk {
+    pub(super) async fn over(database: &Database, range: (Vec<u8>, Vec<u8>)) -> Result<Self> {
+        Ok(Self {
+            read: database.snapshot().await?,
+            database: database.clone(),
+            fresh: true,
+            begin: Some(range.0),
+            end: range.1,
+            batch: Batch::default(),
+            at: 0,
+            resumed: false,
+        })
+    }
+
+    /// The pair where it stands; none behind the last.
+    pub(super) async fn pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        while self.at == self.batch.pairs.len() {
+            let Some(begin) = self.begin.take() else {
+                return Ok(None);
+            };
+            self.read_from(begin).await?;
+        }
+        Ok(Some(self.batch.pairs.get(self.at)))
+    }
+
+    /// Goes behind the pair where it stands.
+    pub(super) fn step(&mut self) {
+        self.at += 1;
+    }
+
+    /// Goes to the first pair from `key` on. It never goes back.
+    pub(super) fn seek(&mut self, key: &[u8]) {
+        let ahead = self.batch.pairs.between(key, &self.end);
+        self.at = self.at.max(ahead.start);
+        if self.at == self.batch.pairs.len()
+            && let Some(begin) = &mut self.begin
+            && &begin[..] < key
+        {
+            *begin = key.to_vec();
+            self.resumed = false;
+        }
+    }
+
+    async fn read_from(&mut self, begin: Vec<u8>) -> Result<()> {
+        loop {
+            let range = RangeRead {
+                resumed: self.resumed,
+                ..RangeRead::new(&begin, &self.end)
+            };
+            match self.read.range(range).await {
+                Ok(batch) => self.batch = batch,
+                Err(error) if error.kind() == ErrorKind::Timeout && !self.fresh => {
+                    self.read = self.database.snapshot().await?;
+                    self.fresh = true;
+                    self.resumed = false;
+                    continue;
+                }
+                Err(error) => {
+                    self.begin = Some(begin);
+                    return Err(error);
+                }
+            }
+            self.at = 0;
+            self.fresh = false;
+            self.resumed = true;
+            let last = self.batch.pairs.last().filter(|_| self.batch.more);
+            self.begin = last.map(|(key, _)| [key, &[0]].concat());
+            return Ok(());
+        }
+    }
+}
+
+/// What is known of a document before its leaves are read.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    /// Its own key.
+    pub(super) key: Vec<u8>,
+    /// Whether only the leaf at that key is meant ([`OwnKey::alone`]).
+    alone: bool,
+    /// Its collection; none if it can have no entry.
+    pub(super) collection: Option<String>,
+    /// The catalog knows it.
+    pub(super) entered: bool,
+    /// Phyllo has written it.
+    pub(super) versioned: bool,
+}
+
+impl Head {
+    /// Whether a leaf is one of this document's.
+    pub(super) fn covers(&self, key: &[u8]) -> bool {
+        if self.alone {
+            return key == self.key;
+        }
+        crate::database::plan::covers(&self.key, key)
+    }
+
+    /// Past its last leaf.
+    pub(super) fn end(&self) -> Vec<u8> {
+        if self.alone {
+            return [&self.key[..], &[0]].concat();
+        }
+        end_of(&self.key)
+    }
+}
+
+/// All documents of a store, in order, with their entries in the catalog.
+pub(super) struct Documents {
+    pub(super) leaves: Walk,
+    pub(super) entries: Walk,
+    versions: Walk,
+}
+
+impl Documents {
+    pub(super) async fn of(database: &Database) -> Result<Self> {
+        Ok(Self {
+            leaves: Walk::over(database, all_documents()).await?,
+            entries: Walk::over(database, Entry::Existence.all()).await?,
+            versions: Walk::over(database, Entry::Version.all()).await?,
+        })
+    }
+
+    /// The next document that has leaves, or is entered, or both. `leaves` stands at its first
+    /// leaf; go behind its last before the next call.
+    pub(super) async fn next(&mut self) -> Result<Option<Head>> {
+        let leaf = self.leaves.pair().await?.map(|(key, _)| {
+            let own = OwnKey::of(key);
+            (key[..own.bytes].to_vec(), own)
+        });
+        let entry = self.entries.pair().await?;
+        let entry = entry.map(|(key, _)| Entry::Existence.document(key).to_vec());
+        let (key, own) = match (leaf, &entry) {
+            (leaf, Some(entry)) if leaf.as_ref().is_none_or(|(leaf, _)| entry < leaf) => {
+                (entry.clone(), OwnKey::of(entry))
+            }
+            (Some(leaf), _) => leaf,
+            (None, _) => return Ok(None),
+        };
+        let entered = entry.as_ref() == Some(&key);
+        if entered {
+            self.entries.step();
+        }
+        let version = Entry::Version.key_of(&key);
+        self.versions.seek(&version);
+        let versioned = matches!(self.versions.pair().await?, Some((found, _)) if found == version);
+        Ok(Some(Head {
+            alone: own.alone,
+            collection: own.collection,
+            key,
+            entered,
+            versioned,
+        }))
+    }
+}

@@ -1,0 +1,158 @@
+//! `phyllo copy`, from directory to directory; tests/foundationdb copies to a cluster and back.
+
+use std::fmt::Write as _;
+
+use foundationdb_tuple::{Bytes, pack};
+use phyllo::key::Entry;
+
+use super::harness::{Ran, Store, open};
+
+/// A store with all that a copy has to keep apart: several collections, a document larger than a
+/// transaction of a copy, one that was never adopted, and one of another kind of id.
+fn source() -> Store {
+    let store = Store::alone();
+    store.import(
+        "[1, {}, [], \"text\", {\"a\": [null, {\"b\": -0.0}]}]",
+        &["--name", "x"],
+    );
+    store.import(
+        "{\"k\":1}\n".repeat(2_500),
+        &["--collection", "many", "--name", "m"],
+    );
+    let mut large = String::from("[0");
+    for n in 0..40_000 {
+        write!(large, ",\"the leaf of the number {n}, long enough\"").expect("a string");
+    }
+    store.import(large + "]", &["--name", "large", "--format", "document"]);
+    write_raw(
+        &store,
+        &[
+            (pack(&("D", "not adopted", "n")), pack(&(1,))),
+            (pack(&("D", Bytes::from(&b"\x00\xFF"[..]), 0)), pack(&(1,))),
+            (pack(&("D", Bytes::from(&b"\x01"[..]))), pack(&(1,))),
+            (pack(&("D", Bytes::from(&b"\x01"[..]), "k")), pack(&(1,))),
+        ],
+    );
+    store
+}
+
+fn write_raw(store: &Store, pairs: &[(Vec<u8>, Vec<u8>)]) {
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    runtime.block_on(async {
+        let database = open(store.path()).await;
+        let transaction = database.store().begin().await.expect("a transaction");
+        for (key, value) in pairs {
+            transaction.set(key, value);
+        }
+        transaction.commit().await.expect("a commit");
+    });
+}
+
+fn copy(from: &Store, to: &Store) -> Ran {
+    let path = |store: &Store| store.path().to_str().expect("a plain path").to_owned();
+    from.run(&["copy", "--from", &path(from), "--to", &path(to)])
+}
+
+fn exports(store: &Store) -> [String; 2] {
+    // One of the documents is of another program's kind, so the export says so and goes on.
+    let export = |name| store.run(&["export", "--collection", name]).out;
+    [export("D"), export("many")]
+}
+
+/// The lines of one side of what a copy prints, without the store's own name.
+fn side(out: &str, at: usize) -> Vec<&str> {
+    let lines: Vec<_> = out.lines().collect();
+    lines.chunks(lines.len() / 2).nth(at).expect("two sides")[1..].to_vec()
+}
+
+#[test]
+fn a_copy_holds_the_same_and_says_so() {
+    let (from, to) = (source(), Store::alone());
+    let ran = copy(&from, &to).expect(0);
+    assert_eq!(side(&ran.out, 0), side(&ran.out, 1));
+    assert!(ran.out.contains("documents\t2506\n"), "{}", ran.out);
+    assert!(ran.out.contains("collection\tD\t6\n"), "{}", ran.out);
+    ran.says("0 were there; leaves and catalog are equal");
+    assert_eq!(exports(&from), exports(&to));
+    assert_eq!(from.out(&["collections"]), to.out(&["collections"]));
+    // Again, there is nothing to do but what the catalog does not know.
+    let ran = copy(&from, &to).expect(0);
+    ran.says("2506 were there; leaves and catalog are equal");
+}
+
+#[test]
+fn a_copy_that_was_interrupted_is_taken_up() {
+    let (from, to) = (source(), Store::alone());
+    to.import("1", &["--name", "x-1", "--format", "document"]);
+    // The first leaves of a document, and nothing of its entry.
+    let leaf = |n: i64, value: &str| (pack(&("D", "large", n)), pack(&(value,)));
+    let zero = (pack(&("D", "large", 0)), pack(&(0,)));
+    let first = leaf(1, "the leaf of the number 0, long enough");
+    write_raw(&to, &[zero.clone(), first]);
+    copy(&from, &to)
+        .expect(0)
+        .says("1 were there; leaves and catalog are equal");
+    assert_eq!(exports(&from), exports(&to));
+    assert_eq!(to.count(), 6);
+}
+
+#[test]
+fn a_target_that_holds_anything_else_is_refused_and_stays_as_it_is() {
+    let from = source();
+    let refused = |to: &Store, key: &str| {
+        let before = exports(to);
+        let ran = copy(&from, to).expect(1);
+        assert_eq!(ran.out, "");
+        ran.says("the target holds another document").says(key);
+        assert_eq!(exports(to), before);
+    };
+    let other_value = Store::alone();
+    other_value.import("2", &["--name", "x-1", "--format", "document"]);
+    refused(&other_value, "(\"D\", \"x-1\")");
+    let other_document = Store::alone();
+    other_document.import("1", &["--name", "y", "--format", "document"]);
+    refused(&other_document, "(\"D\", \"y\")");
+    let part = Store::alone();
+    part.import("[0]", &["--name", "large", "--format", "document"]);
+    refused(&part, "(\"D\", \"large\")");
+    let not_the_first_leaf = Store::alone();
+    not_the_first_leaf.import("1", &["--name", "x-1", "--format", "document"]);
+    let hole = pack(&("D", "large", 1));
+    write_raw(
+        &not_the_first_leaf,
+        &[(hole, pack(&("the leaf of the number 0, long enough",)))],
+    );
+    refused(&not_the_first_leaf, "(\"D\", \"large\")");
+    let entry_only = Store::alone();
+    entry_only.import("1", &["--name", "x-1", "--format", "document"]);
+    let entry = Entry::Existence.key_of(&pack(&("D", "x-2")));
+    write_raw(&entry_only, &[(entry, Vec::new())]);
+    refused(&entry_only, "(\"D\", \"x-2\")");
+}
+
+#[test]
+fn a_difference_that_is_left_is_told() {
+    let (from, to) = (source(), Store::alone());
+    copy(&from, &to).expect(0);
+    // A count that is wrong, as no comparison of documents shows.
+    let count = pack(&(None::<i64>, 2, "D", 0, 15));
+    write_raw(&to, &[(count, 77_i64.to_le_bytes().to_vec())]);
+    let ran = copy(&from, &to).expect(1);
+    assert_ne!(side(&ran.out, 0), side(&ran.out, 1));
+    ran.says("leaves and catalog differ")
+        .says("the target differs from the source");
+}
+
+#[test]
+fn a_store_that_is_served_or_not_there_is_not_copied() {
+    let (from, mut to) = (source(), Store::alone());
+    copy(&to, &from).expect(1).says("there is no store");
+    assert!(!to.path().exists());
+    to.serve();
+    copy(&from, &to)
+        .expect(1)
+        .says("another process holds the store");
+    let same = from.path().to_str().expect("a plain path").to_owned();
+    let ran = from.run(&["copy", "--from", &same, "--to", &same]);
+    ran.expect(1).says("another process holds the store");
+}

@@ -1,0 +1,159 @@
+//! Documents that another program stored, entered into the catalog.
+
+use foundationdb_tuple::{Bytes, pack};
+use futures::FutureExt;
+use phyllo::database::{Adopted, Collection, Existing, Put, Want, adopt, collections};
+use phyllo::key::tuple_text;
+use phyllo::store::{Outcome, Settled};
+
+use super::world::{World, deadline, numbered};
+
+cases!(
+    sync [
+        what_another_program_stored_is_entered_once_and_counted,
+        ids_that_have_no_name_are_listed_and_left,
+        many_documents_are_entered_in_batches_whatever_their_size,
+    ]
+);
+
+/// Adopts a whole collection; every batch ends.
+fn adopt_all(world: &World, collection: &'static str) -> (Adopted, usize) {
+    let mut total = Adopted::default();
+    let mut batches = 0;
+    loop {
+        let begin = total.next.take();
+        let batch = adopt_one(world, collection, begin.as_deref());
+        batches += 1;
+        total.entered += batch.entered;
+        total.known += batch.known;
+        total.foreign.extend(batch.foreign);
+        total.next = batch.next;
+        if total.next.is_none() {
+            return (total, batches);
+        }
+    }
+}
+
+fn adopt_one(world: &World, collection: &'static str, begin: Option<&[u8]>) -> Adopted {
+    let settled = world.run(world.database.transact(deadline(), |transaction| {
+        let begin = begin.map(<[u8]>::to_vec);
+        async move {
+            let adopted = adopt(&*transaction, collection, begin.as_deref()).await?;
+            Ok(Outcome::Commit(adopted))
+        }
+        .boxed()
+    }));
+    match settled.expect("it can be adopted") {
+        Settled::Committed(adopted, _) | Settled::Aborted(adopted) => adopted,
+    }
+}
+
+fn counts(world: &World) -> Vec<(String, i64)> {
+    let found = world.run(async {
+        let snapshot = world.database.snapshot().await?;
+        collections(&*snapshot).await
+    });
+    let pair = |Collection { name, count }| (name, count);
+    found.expect("readable").into_iter().map(pair).collect()
+}
+
+/// The leaves `{"n": …}` of a document as another program writes them.
+fn leaf(id: i64) -> (Vec<u8>, Vec<u8>) {
+    (pack(&("D", id, "n")), pack(&(id,)))
+}
+
+fn version(world: &World, id: i64) -> String {
+    let want = Want::Version(numbered(id).into());
+    let answers = world.run(async {
+        let snapshot = world.database.snapshot().await.expect("a snapshot");
+        phyllo::database::load(&*snapshot, &[&want]).await
+    });
+    format!("{:?}", answers[0].as_ref().expect("a version"))
+}
+
+fn what_another_program_stored_is_entered_once_and_counted() {
+    let world = World::new();
+    world.put(&numbered(2), "{}", Existing::Fail).expect("new");
+    let mut pairs = vec![leaf(1), leaf(3), leaf(-4)];
+    pairs.push((pack(&("D", "name", 0)), pack(&(true,))));
+    pairs.push((pack(&("D", "name", 1)), pack(&(false,))));
+    pairs.push((pack(&("other", 1)), pack(&(1,))));
+    world.write(&pairs);
+    let (adopted, batches) = adopt_all(&world, "D");
+    let expected = Adopted {
+        entered: 4,
+        known: 1,
+        ..Adopted::default()
+    };
+    assert_eq!((adopted, batches), (expected, 1));
+    assert_eq!(counts(&world), [("D".to_owned(), 5)]);
+    let stored = world.pairs(b"", b"\xFF");
+    let (again, _) = adopt_all(&world, "D");
+    assert_eq!((again.entered, again.known), (0, 5));
+    assert_eq!(counts(&world), [("D".to_owned(), 5)]);
+    // The marker of the commit that entered nothing is none of the documents'.
+    let documents = |pairs: Vec<(Vec<u8>, Vec<u8>)>| -> Vec<_> {
+        let mut pairs = pairs;
+        pairs.retain(|(key, _)| !key.starts_with(&[0, 0x15, 8]));
+        pairs
+    };
+    assert_eq!(documents(world.pairs(b"", b"\xFF")), documents(stored));
+    assert_eq!(version(&world, 1), "Version(None)");
+    let put = world.put(&numbered(1), "1", Existing::Replace);
+    assert_eq!(put.expect("any"), Put::Replaced);
+    assert_ne!(version(&world, 1), "Version(None)");
+    assert_eq!(counts(&world), [("D".to_owned(), 5)]);
+}
+
+fn ids_that_have_no_name_are_listed_and_left() {
+    let world = World::new();
+    let long = "i".repeat(9_994);
+    let pairs = [
+        (pack(&("D", Bytes::from(&b"\x01"[..]), "a")), pack(&(1,))),
+        (pack(&("D", Bytes::from(&b"\x01"[..]), "b")), pack(&(1,))),
+        (pack(&("D", Bytes::from(&b"\x02"[..]))), pack(&(1,))),
+        (pack(&("D",)), pack(&(1,))),
+        (pack(&("D", long.as_str())), pack(&(1,))),
+        // An integer as no tuple layer packs it.
+        ([&pack(&("D",))[..], &[0x16, 0, 9]].concat(), pack(&(1,))),
+        leaf(5),
+    ];
+    world.write(&pairs);
+    let (adopted, _) = adopt_all(&world, "D");
+    assert_eq!((adopted.entered, adopted.known), (1, 0));
+    let foreign: Vec<_> = adopted.foreign.iter().map(|f| tuple_text(&f.key)).collect();
+    assert_eq!(
+        foreign,
+        [
+            "(\"D\",)",
+            "(\"D\", b\"\\x01\")",
+            "(\"D\", b\"\\x02\")",
+            &format!("(\"D\", {long:?})"),
+            "(\"D\", 9)",
+        ]
+    );
+    assert_eq!(counts(&world), [("D".to_owned(), 1)]);
+    for (key, value) in pairs {
+        let found = world.pairs(&key, &[&key[..], &[0]].concat());
+        assert_eq!(found, [(key, value)]);
+    }
+}
+
+fn many_documents_are_entered_in_batches_whatever_their_size() {
+    let world = World::new();
+    let mut pairs = Vec::new();
+    for id in 0..2_500_i64 {
+        // Larger than what is read at a time, smaller, and all that is between.
+        for n in 0..[1, 2, 31, 32, 33, 65][usize::try_from(id % 6).expect("small")] {
+            pairs.push((pack(&("D", id, n)), pack(&(id,))));
+        }
+        if id % 500 == 499 {
+            world.write(&pairs);
+            pairs.clear();
+        }
+    }
+    let (adopted, batches) = adopt_all(&world, "D");
+    assert_eq!((adopted.entered, adopted.known), (2_500, 0));
+    assert!(batches >= 3, "{batches} batches");
+    assert_eq!(counts(&world), [("D".to_owned(), 2_500)]);
+}
