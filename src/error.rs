@@ -21,6 +21,8 @@ pub enum ErrorKind {
     TestFailed,
     /// A limit on size was passed; the message names it.
     TooLarge,
+    /// No query is kept under the hash that was sent: send its text, too.
+    PersistedQueryNotFound,
     /// The query asks for more work than one request may; the message names the limit.
     TooComplex,
     /// Others kept changing what the transaction read until its tries were used up: try again.
@@ -34,7 +36,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
@@ -42,6 +44,7 @@ impl ErrorKind {
         Self::VersionMismatch,
         Self::TestFailed,
         Self::TooLarge,
+        Self::PersistedQueryNotFound,
         Self::TooComplex,
         Self::Conflict,
         Self::Timeout,
@@ -64,6 +67,7 @@ impl ErrorKind {
             Self::VersionMismatch => "VERSION_MISMATCH",
             Self::TestFailed => "TEST_FAILED",
             Self::TooLarge => "TOO_LARGE",
+            Self::PersistedQueryNotFound => "PERSISTED_QUERY_NOT_FOUND",
             Self::TooComplex => "TOO_COMPLEX",
             Self::Conflict => "CONFLICT",
             Self::Timeout => "TIMEOUT",

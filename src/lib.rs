@@ -16,7 +16,7 @@
 //!
 //! # A read: `document(id: "FRA", path: "/name") { value }`
 //!
-//! 1. `server::http::by_post` reads the body within its bound and [`graphql::Request::from_json`]
+//! 1. `server::http::by_post` reads the body within its bound and [`graphql::Posted::from_json`]
 //!    takes it apart; variables stay text.
 //! 2. [`graphql::GraphQl::answer`] asks `graphql::operations` for the document of this text:
 //!    kept, or bounded (`guard::check_text`), parsed, bounded again (`guard::check_expanded`) and

@@ -17,6 +17,8 @@ pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
 /// The body of an HTTP request, by default.
 pub const BODY_BYTES_MAX: usize = 32 << 20;
+/// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
+pub const BODY_DECODED_BYTES: usize = 4 << 10;
 /// The text of a query.
 pub const QUERY_BYTES_MAX: usize = 128 << 10;
 /// Lexical tokens in the text of a query.
@@ -40,6 +42,15 @@ pub const OPERATIONS_CACHED_MAX: usize = 1_000;
 /// A query text past this is parsed anew each time.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
+/// Query texts kept by their hash, for clients that send the hash alone.
+pub const PERSISTED_QUERIES_MAX: usize = 10_000;
+/// Bytes of those texts, all together.
+pub const PERSISTED_QUERIES_BYTES_MAX: usize = 16 << 20;
+
+/// A response smaller than this is sent as it is, also to those who take gzip.
+pub const COMPRESSED_BYTES_MIN: u16 = 1 << 10;
+/// Time for which a browser remembers that an origin may send requests.
+pub const PREFLIGHT_TIME: Duration = Duration::from_secs(60 * 60);
 /// The JSON that one response may carry.
 pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
 /// A page of `children` where `first` is not given.

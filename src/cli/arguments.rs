@@ -7,6 +7,7 @@
 )]
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
@@ -16,8 +17,9 @@ use super::location::Location;
 use crate::database::{Existing, check_collection};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::BODY_BYTES_MAX;
+use crate::server::Origin;
 
 /// A GraphQL server for JSON documents that are read and written by path.
 ///
@@ -91,6 +93,23 @@ pub(super) struct Serve {
     /// The body of a request, at most, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = BODY_BYTES_MAX)]
     pub(super) body_bytes_max: usize,
+    /// An origin, such as https://app.example, whose pages may send requests from a browser; can
+    /// be given several times (in the variable with commas). Without, only pages of the server
+    /// itself may
+    #[arg(
+        long = "cors-origin",
+        value_name = "ORIGIN",
+        env = "PHYLLO_CORS_ORIGINS",
+        value_delimiter = ','
+    )]
+    pub(super) cors_origins: Vec<Origin>,
+    /// Take batches, which are JSON arrays of requests, of so many at most
+    #[arg(long, value_name = "REQUESTS", value_parser = parse_positive)]
+    pub(super) batch_max: Option<usize>,
+    /// Refuse queries for the schema (__schema, __type), which the page at / needs to complete
+    /// and explain; a gateway's _service and /schema.graphql are answered all the same
+    #[arg(long)]
+    pub(super) no_introspection: bool,
     /// Memory for pages of the store's file, in MiB; a cluster has none here
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) cache_mib: u32,
@@ -339,6 +358,12 @@ pub(super) enum OnError {
     Stop,
     /// Store all others
     Continue,
+}
+
+fn parse_positive(text: &str) -> Result<usize> {
+    let number = text.parse::<NonZeroUsize>();
+    let number = number.map_err(|error| Error::bad_input(error.to_string()))?;
+    Ok(number.get())
 }
 
 fn parse_path(text: &str) -> Result<WrittenPath> {

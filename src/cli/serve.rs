@@ -20,6 +20,9 @@ pub(super) async fn run(store: &Location, asked: Serve) -> Done {
             Location::Cluster(_) => None,
         },
         body_bytes_max: asked.body_bytes_max,
+        cors_origins: asked.cors_origins,
+        batch_max: asked.batch_max,
+        introspection: !asked.no_introspection,
     };
     serve(database, options).await?;
     Ok(())

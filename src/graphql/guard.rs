@@ -180,6 +180,38 @@ pub(super) fn check_expanded(document: &ExecutableDocument) -> Result<()> {
     bound(fragments.fields, QUERY_FIELDS_MAX, FIELDS)
 }
 
+/// Refuses a query that asks for the schema. To be called behind [`check_expanded`], which bounds
+/// how deep this goes.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it has a field `__schema` or `__type`.
+pub(super) fn check_introspection(document: &ExecutableDocument) -> Result<()> {
+    let operations = document.operations.iter();
+    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
+    let fragments = document.fragments.values();
+    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
+    if operations.chain(fragments).any(introspects) {
+        return Err(Error::bad_input(
+            "introspection is turned off on this server",
+        ));
+    }
+    Ok(())
+}
+
+fn introspects(selections: &SelectionSet) -> bool {
+    selections
+        .items
+        .iter()
+        .any(|selection| match &selection.node {
+            Selection::Field(field) => {
+                matches!(field.node.name.node.as_str(), "__schema" | "__type")
+                    || introspects(&field.node.selection_set.node)
+            }
+            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
+            Selection::FragmentSpread(_) => false,
+        })
+}
+
 const FIELDS: &str = "fields with fragments expanded";
 
 /// Levels of selections, those of fragments included: what the parser and validation recurse into.

@@ -13,6 +13,7 @@ mod located;
 mod lookahead;
 mod mutation;
 mod operations;
+mod persisted;
 mod query;
 mod repeat;
 mod request;
@@ -25,7 +26,8 @@ mod variables;
 
 use async_graphql::SDLExportOptions;
 
-pub use request::Request;
+pub use persisted::QueryHash;
+pub use request::{Posted, Request};
 pub use service::{Answer, GraphQl, Methods};
 
 /// The schema as text, as `schema.graphql` has it.

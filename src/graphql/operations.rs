@@ -14,7 +14,7 @@ use async_graphql::{EmptySubscription, Schema, ServerError, ValidationMode, Vali
 use lru::LruCache;
 
 use super::entities::REPRESENTATION;
-use super::guard::{check_expanded, check_text};
+use super::guard::{check_expanded, check_introspection, check_text};
 use super::mutation::Mutation;
 use super::query::Query;
 use crate::error::{Error, Result};
@@ -58,16 +58,18 @@ impl From<Error> for Refusal {
 pub(super) struct Operations {
     validating: PhylloSchema,
     types: HashSet<String>,
+    introspection: bool,
     kept: Mutex<LruCache<Box<str>, Arc<ExecutableDocument>>>,
 }
 
 impl Operations {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(introspection: bool) -> Self {
         let capacity = NonZeroUsize::new(OPERATIONS_CACHED_MAX).unwrap_or(NonZeroUsize::MIN);
         let validating = schema(Purpose::Validate);
         Self {
             types: type_names(&validating),
             validating,
+            introspection,
             kept: Mutex::new(LruCache::new(capacity)),
         }
     }
@@ -81,6 +83,9 @@ impl Operations {
         check_text(text)?;
         let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![error.into()]))?;
         check_expanded(&document)?;
+        if !self.introspection {
+            check_introspection(&document)?;
+        }
         self.check_types(&document)?;
         // Boxed, because it is rare and large.
         Box::pin(self.validate(&document)).await?;

@@ -65,6 +65,7 @@ mod tests {
             operation_name: name.map(str::to_owned),
             variables: variables.to_owned().into(),
             idempotency_key: Some("key".to_owned()),
+            ..Request::default()
         }
     }
 

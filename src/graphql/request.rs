@@ -2,16 +2,19 @@
 
 use bytes::Bytes;
 
+use super::persisted::{QueryHash, persisted_query};
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, Reader};
 use crate::document::leaf::abridged;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What a client asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The text of the query.
+    /// The text of the query; empty if only its hash was sent.
     pub query: String,
+    /// The hash by which the client wants the query to be known.
+    pub query_hash: Option<QueryHash>,
     /// Which of the query's operations to execute.
     pub operation_name: Option<String>,
     /// The JSON text of the variables, an object; empty if none are given.
@@ -20,26 +23,67 @@ pub struct Request {
     pub idempotency_key: Option<String>,
 }
 
+/// What the body of a POST request holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Posted {
+    /// One request.
+    One(Request),
+    /// A JSON array of requests, one or more.
+    Batch(Vec<Request>),
+}
+
+impl Posted {
+    /// Reads the JSON body of a POST request, in which there may be a batch of so many requests.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is not JSON, or not of the form that GraphQL over HTTP has, or a batch
+    /// where none is allowed. `TOO_COMPLEX`: the batch has too many requests.
+    pub fn from_json(body: &Bytes, batch_max: Option<usize>) -> Result<Self> {
+        let text = utf8(body)?;
+        let in_body = |error| json_error(&error, text).at("the body");
+        let mut reader = Reader::new(text, usize::MAX);
+        if reader.peek_value() != Some(b'[') {
+            return Request::from_json(body).map(Self::One);
+        }
+        let batch_max = batch_max.ok_or_else(|| {
+            Error::bad_input("batches of requests are not served: send one object")
+        })?;
+        reader.next().map_err(in_body)?;
+        let mut requests = Vec::new();
+        while let Some(element) = reader.next_element().map_err(in_body)? {
+            if requests.len() == batch_max {
+                return Err(Error::new(
+                    ErrorKind::TooComplex,
+                    format!("more than {batch_max} requests in a batch, which is the limit"),
+                ));
+            }
+            let at = |error: Error| error.at(format!("request {} of the batch", requests.len()));
+            let request = Request::from_json(&body.slice_ref(element.as_bytes())).map_err(at)?;
+            requests.push(request);
+        }
+        if reader.next().map_err(in_body)? != Event::End {
+            return Err(Error::bad_input("the body goes on behind its JSON array"));
+        }
+        if requests.is_empty() {
+            return Err(Error::bad_input("the batch has no request"));
+        }
+        Ok(Self::Batch(requests))
+    }
+}
+
 impl Request {
-    /// Reads the JSON body of a POST request.
+    /// Reads a request from a JSON object.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: it is not JSON, or not of the form that GraphQL over HTTP has.
     pub fn from_json(body: &Bytes) -> Result<Self> {
-        let text = std::str::from_utf8(body)
-            .map_err(|error| Error::bad_input(format!("the body is not UTF-8: {error}")))?;
+        let text = utf8(body)?;
         let in_body = |error| json_error(&error, text).at("the body");
         // Nesting has no bound here but the body's size: nothing recurses, and what the variables
         // may hold is bounded where they are read.
         let mut reader = Reader::new(text, usize::MAX);
-        match reader.next().map_err(in_body)? {
-            Event::BeginObject => {}
-            Event::BeginArray => {
-                return Err(Error::bad_input(
-                    "batches of requests are not served: send one object",
-                ));
-            }
-            _ => return Err(Error::bad_input("the body is not a JSON object")),
+        if reader.next().map_err(in_body)? != Event::BeginObject {
+            return Err(Error::bad_input("the body is not a JSON object"));
         }
         let mut request = Self::default();
         let mut query = None;
@@ -48,15 +92,16 @@ impl Request {
                 "query" => query = string("query", value)?,
                 "operationName" => request.operation_name = string("operationName", value)?,
                 "variables" => request.variables = object("variables", value, body)?,
-                "extensions" => drop(object("extensions", value, body)?),
+                "extensions" => {
+                    request.query_hash = persisted_query(&object("extensions", value, body)?)?;
+                }
                 _ => {}
             }
         }
         if reader.next().map_err(in_body)? != Event::End {
             return Err(Error::bad_input("the body goes on behind its JSON object"));
         }
-        request.query = query.ok_or_else(no_query)?;
-        Ok(request)
+        request.with_query(query)
     }
 
     /// Reads the parameters of a GET request.
@@ -76,18 +121,30 @@ impl Request {
                     request.variables = parameter("variables", value.into_owned())?;
                 }
                 "extensions" if !value.is_empty() => {
-                    parameter("extensions", value.into_owned())?;
+                    let extensions = parameter("extensions", value.into_owned())?;
+                    request.query_hash = persisted_query(&extensions)?;
                 }
                 _ => {}
             }
         }
-        request.query = query.ok_or_else(no_query)?;
-        Ok(request)
+        request.with_query(query)
+    }
+
+    /// The request with its query, of which the text or the hash must have been sent.
+    fn with_query(mut self, query: Option<String>) -> Result<Self> {
+        if query.is_none() && self.query_hash.is_none() {
+            return Err(Error::bad_input(
+                "there is no `query`, which is to be the text of a GraphQL query",
+            ));
+        }
+        self.query = query.unwrap_or_default();
+        Ok(self)
     }
 }
 
-fn no_query() -> Error {
-    Error::bad_input("there is no `query`, which is to be the text of a GraphQL query")
+fn utf8(body: &Bytes) -> Result<&str> {
+    std::str::from_utf8(body)
+        .map_err(|error| Error::bad_input(format!("the body is not UTF-8: {error}")))
 }
 
 fn string(name: &str, value: &str) -> Result<Option<String>> {

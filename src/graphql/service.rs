@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
 use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select};
+use super::persisted::PersistedQueries;
 use super::repeat::once_only;
 use super::request::Request;
 use super::response::{fill, server_error, write, write_committed, write_uncommitted};
@@ -48,6 +49,7 @@ struct Inner {
     database: Database,
     schema: PhylloSchema,
     operations: Operations,
+    persisted: PersistedQueries,
     time_max: Duration,
 }
 
@@ -73,10 +75,16 @@ enum Mutated {
 impl GraphQl {
     /// The interface of `database`.
     pub fn new(database: Database) -> Self {
+        Self::with_introspection(database, true)
+    }
+
+    /// The interface of `database`, which tells its schema by introspection or does not.
+    pub fn with_introspection(database: Database, introspection: bool) -> Self {
         Self(Arc::new(Inner {
             database,
             schema: schema(Purpose::Execute),
-            operations: Operations::new(),
+            operations: Operations::new(introspection),
+            persisted: PersistedQueries::new(),
             time_max: REQUEST_TIME_MAX,
         }))
     }
@@ -133,7 +141,9 @@ impl GraphQl {
 
 impl Inner {
     async fn prepare(&self, request: Request) -> Result<(Operation, OperationType), Refusal> {
+        let request = self.persisted.resolve(request)?;
         let document = self.operations.document(&request.query).await?;
+        self.persisted.keep(&request);
         let selected = select(&document, request.operation_name.as_deref())?;
         let ty = selected.ty;
         let variables = coerce(&selected.variable_definitions, &request.variables)?;

@@ -1,51 +1,86 @@
 //! GraphQL over HTTP, as its specification has it: <https://graphql.github.io/graphql-over-http/>.
 
-use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::header::{ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest, Response, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::time::timeout;
+mod batch;
+mod body;
+mod cors;
+mod media;
 
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{
+    ACCEPT, ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest, Response, StatusCode};
+use axum::middleware::from_fn;
+use axum::routing::{MethodRouter, get};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
+
+pub use cors::Origin;
+
+use super::ServeOptions;
 use crate::error::{Error, ErrorKind};
-use crate::graphql::{Answer, GraphQl, Methods, Request};
-use crate::limits::{BODY_TIME_MAX, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::graphql::{Answer, GraphQl, Methods, Posted, Request};
+use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use body::{Coding, body};
+use media::{Media, is_json};
+
+/// Compresses what is sent in gzip for those who take it. The level is the fastest: it has most
+/// of the gain for a fraction of the work.
+pub(super) fn compression() -> CompressionLayer<SizeAbove> {
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(SizeAbove::new(COMPRESSED_BYTES_MIN))
+}
+
+/// What `/graphql` answers, by method.
+pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter {
+    let endpoint = Endpoint {
+        graphql,
+        body_bytes_max: options.body_bytes_max,
+        batch_max: options.batch_max,
+    };
+    let methods = get(by_get)
+        .post(by_post)
+        .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
+        .with_state(endpoint)
+        .layer(compression());
+    if options.cors_origins.is_empty() {
+        return methods;
+    }
+    methods
+        .layer(cors::allowing(&options.cors_origins))
+        .layer(from_fn(cors::with_methods))
+}
 
 /// What `/graphql` needs to answer.
 #[derive(Clone)]
-pub(super) struct Endpoint {
+struct Endpoint {
     graphql: GraphQl,
     body_bytes_max: usize,
+    batch_max: Option<usize>,
 }
 
 impl Endpoint {
-    pub(super) fn new(graphql: GraphQl, body_bytes_max: usize) -> Self {
-        Self {
-            graphql,
-            body_bytes_max,
-        }
-    }
-
     async fn answer(&self, media: Media, request: Request, methods: Methods) -> Response<Body> {
         match self.graphql.answer(request, methods).await {
             Answer::Executed(body) => response(media, StatusCode::OK, body),
-            Answer::Refused(body) => response(media, media.refused(), body),
+            Answer::Refused(body) => {
+                // A query that is not known today may be tomorrow.
+                let response = response(media, media.refused(), body);
+                with(response, CACHE_CONTROL, "no-store")
+            }
             Answer::MutationRefused(body) => {
-                let mut response = response(media, StatusCode::METHOD_NOT_ALLOWED, body);
-                response
-                    .headers_mut()
-                    .insert(ALLOW, HeaderValue::from_static("POST"));
-                response
+                let response = response(media, StatusCode::METHOD_NOT_ALLOWED, body);
+                with(response, ALLOW, "POST")
             }
         }
     }
 }
 
 /// Queries may come by GET: `?query=…&variables=…&operationName=…`.
-pub(super) async fn by_get(
-    State(endpoint): State<Endpoint>,
-    request: HttpRequest<Body>,
-) -> Response<Body> {
+async fn by_get(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -> Response<Body> {
     let Some(media) = Media::accepted(request.headers()) else {
         return not_acceptable();
     };
@@ -57,36 +92,47 @@ pub(super) async fn by_get(
 
 /// All operations come by POST, as JSON and nothing else, so that no form of another site can
 /// send one.
-pub(super) async fn by_post(
-    State(endpoint): State<Endpoint>,
-    request: HttpRequest<Body>,
-) -> Response<Body> {
+async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -> Response<Body> {
     let Some(media) = Media::accepted(request.headers()) else {
         return not_acceptable();
     };
     if !is_json(request.headers()) {
-        let error = Error::bad_input("the content type of the body must be application/json");
-        return response(
+        return unsupported(
             media,
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            GraphQl::refuse(&error),
+            "the content type of the body must be application/json",
         );
     }
+    let Some(coding) = Coding::of(request.headers()) else {
+        let response = unsupported(
+            media,
+            "the content encoding of the body must be gzip, or none",
+        );
+        return with(response, ACCEPT_ENCODING, "gzip");
+    };
     let idempotency_key = match idempotency_key(request.headers()) {
         Ok(key) => key,
         Err(error) => return refused(media, &error),
     };
-    let body = match body(request, endpoint.body_bytes_max).await {
+    let body = match body(request, coding, endpoint.body_bytes_max).await {
         Ok(body) => body,
         Err(error) => return refused(media, &error),
     };
-    match Request::from_json(&body) {
-        Ok(request) => {
+    match Posted::from_json(&body, endpoint.batch_max) {
+        Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
                 ..request
             };
             endpoint.answer(media, request, Methods::All).await
+        }
+        Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
+            let error =
+                Error::bad_input("an Idempotency-Key is for one operation, not for a batch");
+            refused(media, &error)
+        }
+        Ok(Posted::Batch(requests)) => {
+            let answers = batch::answer(&endpoint.graphql, requests).await;
+            response(media, StatusCode::OK, answers)
         }
         Err(error) => refused(media, &error),
     }
@@ -117,113 +163,6 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     }
 }
 
-/// The media types that a response can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Media {
-    GraphQl,
-    Json,
-}
-
-impl Media {
-    const fn content_type(self) -> HeaderValue {
-        match self {
-            Self::GraphQl => {
-                HeaderValue::from_static("application/graphql-response+json; charset=utf-8")
-            }
-            Self::Json => HeaderValue::from_static("application/json; charset=utf-8"),
-        }
-    }
-
-    /// The status of a response to a request that was read but not executed: clients of plain
-    /// JSON take any other status than 200 for a failure of the network.
-    const fn refused(self) -> StatusCode {
-        match self {
-            Self::GraphQl => StatusCode::BAD_REQUEST,
-            Self::Json => StatusCode::OK,
-        }
-    }
-
-    /// The one that the client likes best; plain JSON if it does not say or takes anything.
-    fn accepted(headers: &HeaderMap) -> Option<Self> {
-        let mut accept = headers.get_all(ACCEPT).iter().peekable();
-        if accept.peek().is_none() {
-            return Some(Self::Json);
-        }
-        let ranges = accept
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','));
-        let mut best: Option<(f32, Self)> = None;
-        for (media, quality) in ranges.filter_map(media_range) {
-            if quality > 0.0 && best.is_none_or(|(best, _)| quality > best) {
-                best = Some((quality, media));
-            }
-        }
-        best.map(|(_, media)| media)
-    }
-}
-
-fn media_range(range: &str) -> Option<(Media, f32)> {
-    let mut parts = range.split(';').map(str::trim);
-    let media = match parts.next()?.to_ascii_lowercase().as_str() {
-        "application/graphql-response+json" => Media::GraphQl,
-        "application/json" | "application/*" | "*/*" => Media::Json,
-        _ => return None,
-    };
-    let quality = parts.find_map(|part| part.strip_prefix("q="));
-    Some((
-        media,
-        quality.map_or(Some(1.0), |quality| quality.parse().ok())?,
-    ))
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let content_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let Some(content_type) = content_type else {
-        return false;
-    };
-    let mut parts = content_type.split(';').map(str::trim);
-    let json = parts
-        .next()
-        .is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
-    let utf8 = parts.all(
-        |part| match part.to_ascii_lowercase().strip_prefix("charset=") {
-            Some(charset) => charset.trim_matches('"') == "utf-8",
-            None => true,
-        },
-    );
-    json && utf8
-}
-
-async fn body(request: HttpRequest<Body>, bytes_max: usize) -> Result<Bytes, Error> {
-    let too_large = || {
-        Error::too_large(format!(
-            "the body is larger than {bytes_max} bytes, which is the limit"
-        ))
-    };
-    let length = request.headers().get(CONTENT_LENGTH);
-    let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|length| length > bytes_max) {
-        return Err(too_large());
-    }
-    let read = Limited::new(request.into_body(), bytes_max).collect();
-    match timeout(BODY_TIME_MAX, read).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(error)) => Err(Error::bad_input(format!(
-            "the body did not arrive whole: {error}"
-        ))),
-        Err(_) => Err(Error::new(
-            ErrorKind::Timeout,
-            format!(
-                "the body did not arrive within {} s",
-                BODY_TIME_MAX.as_secs()
-            ),
-        )),
-    }
-}
-
 /// The response to a request that could not be read.
 fn refused(media: Media, error: &Error) -> Response<Body> {
     let status = match error.kind() {
@@ -245,11 +184,23 @@ fn not_acceptable() -> Response<Body> {
     )
 }
 
+/// The response to a body of which the headers say that it cannot be read.
+fn unsupported(media: Media, message: &str) -> Response<Body> {
+    let refusal = GraphQl::refuse(&Error::bad_input(message));
+    response(media, StatusCode::UNSUPPORTED_MEDIA_TYPE, refusal)
+}
+
 fn response(media: Media, status: StatusCode, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, media.content_type());
+    headers.insert(VARY, HeaderValue::from_name(ACCEPT));
     response
-        .headers_mut()
-        .insert(CONTENT_TYPE, media.content_type());
+}
+
+fn with(mut response: Response<Body>, name: HeaderName, value: &'static str) -> Response<Body> {
+    let value = HeaderValue::from_static(value);
+    response.headers_mut().insert(name, value);
     response
 }

@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use http::Origin;
 pub use listen::serve as serve_connections;
 
 use axum::Router;
@@ -33,6 +34,12 @@ pub struct ServeOptions {
     pub directory: Option<PathBuf>,
     /// The body of a request, at most, in bytes.
     pub body_bytes_max: usize,
+    /// The origins whose pages may send requests.
+    pub cors_origins: Vec<Origin>,
+    /// The requests of a batch, at most; none if batches are refused.
+    pub batch_max: Option<usize>,
+    /// Whether queries may ask for the schema.
+    pub introspection: bool,
 }
 
 impl ServeOptions {
@@ -42,19 +49,20 @@ impl ServeOptions {
             listen,
             directory: None,
             body_bytes_max: BODY_BYTES_MAX,
+            cors_origins: Vec::new(),
+            batch_max: None,
+            introspection: true,
         }
     }
 }
 
 /// What clients and browsers reach, at their paths.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
-    let graphql = http::Endpoint::new(GraphQl::new(database.clone()), options.body_bytes_max);
+    let graphql = GraphQl::with_introspection(database.clone(), options.introspection);
+    let graphql = http::methods(graphql, options);
     Router::new()
-        .route(
-            "/graphql",
-            get(http::by_get).post(http::by_post).with_state(graphql),
-        )
-        .route("/schema.graphql", get(schema))
+        .route("/graphql", graphql)
+        .route("/schema.graphql", get(schema).layer(http::compression()))
         .merge(health::routes(database))
         .merge(page::routes())
 }

@@ -65,7 +65,7 @@ fn a_body_of_just_the_limit_is_taken() {
     let mut connection = server.connect();
     assert_eq!(
         connection
-            .ask("POST", "/graphql", &[JSON], &padded(LIMIT))
+            .ask("POST", "/graphql", &[JSON], padded(LIMIT))
             .status,
         200
     );
@@ -74,7 +74,7 @@ fn a_body_of_just_the_limit_is_taken() {
     assert_eq!(connection.response(true).status, 200);
     assert_eq!(
         connection
-            .ask("POST", "/graphql", &[JSON], &padded(LIMIT + 1))
+            .ask("POST", "/graphql", &[JSON], padded(LIMIT + 1))
             .status,
         413
     );
@@ -88,7 +88,7 @@ fn the_default_limit_takes_a_large_document() {
         "POST",
         "/graphql",
         &[JSON],
-        &insertion("1", &json!({"t": text}).to_string()),
+        insertion("1", &json!({"t": text}).to_string()),
     );
     assert_eq!(response.json()["data"]["insertDocument"]["id"], json!("1"));
     let found = server.query("{ document(id: 1) { value } }");
@@ -119,7 +119,7 @@ fn a_body_that_comes_byte_by_byte_is_answered_when_it_is_whole_and_holds_nobody_
     );
     let (half, rest) = body.split_at(body.len() / 2);
     let body = slow
-        .ask("POST", "/graphql", &[JSON], &insertion("2", "1"))
+        .ask("POST", "/graphql", &[JSON], insertion("2", "1"))
         .json();
     assert_eq!(body["data"]["insertDocument"]["id"], json!("2"));
     slow.send(head("POST", "/graphql", &[JSON], half.len() + rest.len()));

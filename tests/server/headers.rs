@@ -7,7 +7,7 @@ use crate::support::{JSON, Response, Server};
 fn increment(server: &Server, key: &str) -> Response {
     let query = json!({"query": "mutation { incrementDocument(id: 1) { value version } }"});
     let headers = [JSON, ("idempotency-key", key)];
-    server.ask("POST", "/graphql", &headers, &query.to_string())
+    server.ask("POST", "/graphql", &headers, query.to_string())
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! The server as a client meets it over TCP: the real binary, on a port of its own.
 
+mod audits;
+mod batches;
 mod bodies;
+mod coding;
+mod cors;
 mod crash;
 mod headers;
+mod introspection;
 mod methods;
+mod persisted;
 mod process;
 mod support;

@@ -58,14 +58,17 @@ fn every_endpoint_answers() {
 }
 
 #[test]
-fn only_get_head_and_post_are_methods_of_graphql() {
+fn only_get_head_post_and_options_are_methods_of_graphql() {
     let server = Server::start();
-    for method in ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"] {
+    for method in ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"] {
         let response = server.ask(method, "/graphql", &[JSON], "{}");
         assert_eq!(response.status, 405, "{method}");
         let allow = response.header("allow").expect("the methods that are");
         assert!(allow.contains("GET") && allow.contains("POST"), "{allow}");
     }
+    let response = server.ask("OPTIONS", "/graphql", &[], "");
+    assert_eq!((response.status, response.body.as_str()), (204, ""));
+    assert_eq!(response.list("allow"), ["get", "head", "options", "post"]);
     for path in ["/healthz", "/readyz", "/schema.graphql"] {
         assert_eq!(server.ask("POST", path, &[], "").status, 405, "{path}");
     }
@@ -105,7 +108,7 @@ fn a_query_by_get_takes_variables_and_an_operation_name() {
         "POST",
         "/graphql",
         &[JSON],
-        &insertion("a b", r#"{"ä": [1.0]}"#),
+        insertion("a b", r#"{"ä": [1.0]}"#),
     );
     let path = concat!(
         "/graphql?query=query+A(%24id:ID!,%24p:Path){document(id:%24id){value(path:%24p)}}query%20B{__typename}",
@@ -298,7 +301,7 @@ fn a_body_that_is_not_json_by_its_header_is_refused_so_that_no_form_can_write() 
             "POST",
             "/graphql",
             &[("content-type", content_type)],
-            &insertion(&at.to_string(), "1"),
+            insertion(&at.to_string(), "1"),
         );
         assert_eq!(
             response.json()["data"]["insertDocument"]["id"],
@@ -320,7 +323,7 @@ fn integers_and_markers_pass_through_http_as_they_are() {
                 .to_owned(),
         ),
     ] {
-        let response = server.ask("POST", "/graphql", &[JSON], &insertion(id, &document));
+        let response = server.ask("POST", "/graphql", &[JSON], insertion(id, &document));
         assert_eq!(
             response.body,
             format!(r#"{{"data":{{"insertDocument":{{"id":"{id}"}}}}}}"#)

@@ -122,7 +122,7 @@ fn what_was_answered_survives_a_kill() {
             "POST",
             "/graphql",
             &[JSON],
-            &insertion(&id.to_string(), "[1]"),
+            insertion(&id.to_string(), "[1]"),
         );
         assert_eq!(
             response.json()["data"]["insertDocument"]["id"],

@@ -27,6 +27,7 @@ pub(crate) fn command(directory: &TempDir, arguments: &[&str]) -> Command {
     command.args(["--listen", "127.0.0.1:0"]).args(arguments);
     command
         .env_remove("PHYLLO_LISTEN")
+        .env_remove("PHYLLO_CORS_ORIGINS")
         .env_remove("PHYLLO_STORE");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -79,7 +80,7 @@ impl Server {
         method: &str,
         path: &str,
         headers: &[(&str, &str)],
-        body: &str,
+        body: impl AsRef<[u8]>,
     ) -> Response {
         self.connect().ask(method, path, headers, body)
     }
@@ -90,7 +91,7 @@ impl Server {
             "POST",
             "/graphql",
             &[JSON],
-            &json!({"query": query}).to_string(),
+            json!({"query": query}).to_string(),
         );
         assert_eq!(response.status, 200);
         response.json()
@@ -102,6 +103,17 @@ impl Server {
             self.query("{ __typename }"),
             json!({"data": {"__typename": "Query"}})
         );
+    }
+
+    /// The most memory that it has held so far, in bytes.
+    pub(crate) fn memory_peak(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        let status = status.expect("Linux tells");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.parse::<usize>().ok())
+            .expect("a number")
+            << 10
     }
 
     /// Sends a signal, by its name.
@@ -142,7 +154,10 @@ pub(crate) struct Connection(BufReader<TcpStream>);
 pub(crate) struct Response {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
+    /// The body, unless it is encoded.
     pub(crate) body: String,
+    /// The body as it was sent.
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Connection {
@@ -163,9 +178,9 @@ impl Connection {
         method: &str,
         path: &str,
         headers: &[(&str, &str)],
-        body: &str,
+        body: impl AsRef<[u8]>,
     ) -> Response {
-        self.send(head(method, path, headers, body.len()));
+        self.send(head(method, path, headers, body.as_ref().len()));
         self.send(body);
         self.response(method != "HEAD")
     }
@@ -190,16 +205,37 @@ impl Connection {
             status,
             headers,
             body: String::new(),
+            bytes: Vec::new(),
         };
         if with_body {
-            let length = response
-                .header("content-length")
-                .map_or(0, |length| length.parse().expect("a length"));
-            let mut body = vec![0; length];
-            self.0.read_exact(&mut body).expect("the body");
-            response.body = String::from_utf8(body).expect("UTF-8");
+            response.bytes = self.body(&response);
+        }
+        if response.header("content-encoding").is_none() {
+            response.body = String::from_utf8(response.bytes.clone()).expect("UTF-8");
         }
         response
+    }
+
+    fn body(&mut self, response: &Response) -> Vec<u8> {
+        if response.header("transfer-encoding") != Some("chunked") {
+            let length = response.header("content-length");
+            return self.exactly(length.map_or(0, |length| length.parse().expect("a length")));
+        }
+        let mut body = Vec::new();
+        loop {
+            let length = usize::from_str_radix(&self.line(), 16).expect("a length");
+            body.extend(self.exactly(length));
+            assert_eq!(self.line(), "");
+            if length == 0 {
+                return body;
+            }
+        }
+    }
+
+    fn exactly(&mut self, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        self.0.read_exact(&mut bytes).expect("the body");
+        bytes
     }
 
     /// Asserts that the server closes the connection without another byte.
@@ -221,6 +257,17 @@ impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(header, _)| header == name);
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// The values of a header that is a list, however many lines it has.
+    pub(crate) fn list(&self, name: &str) -> Vec<String> {
+        let lines = self.headers.iter().filter(|(header, _)| header == name);
+        let elements = lines.flat_map(|(_, value)| value.split(','));
+        let mut elements: Vec<String> = elements
+            .map(|element| element.trim().to_ascii_lowercase())
+            .collect();
+        elements.sort();
+        elements
     }
 
     pub(crate) fn json(&self) -> Value {

@@ -1,0 +1,49 @@
+//! Several requests in one body.
+
+use tokio::time::Instant;
+
+use crate::error::{Error, ErrorKind};
+use crate::graphql::{Answer, GraphQl, Methods, Request};
+use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
+
+/// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
+/// request on time and on what a response may carry hold for all together: what has not begun
+/// when one of them is passed is refused.
+pub(super) async fn answer(graphql: &GraphQl, requests: Vec<Request>) -> Vec<u8> {
+    let deadline = Instant::now() + REQUEST_TIME_MAX;
+    let mut answers = vec![b'['];
+    for request in requests {
+        if answers.len() > 1 {
+            answers.push(b',');
+        }
+        answers.extend(match left(&answers, deadline) {
+            Ok(()) => json(graphql.answer(request, Methods::All).await),
+            Err(error) => GraphQl::refuse(&error),
+        });
+    }
+    answers.push(b']');
+    answers
+}
+
+/// Whether there is room and time for one more.
+fn left(answers: &[u8], deadline: Instant) -> Result<(), Error> {
+    if answers.len() > RESPONSE_BYTES_MAX {
+        return Err(Error::too_large(format!(
+            "the answers before this one in the batch have more than {RESPONSE_BYTES_MAX} bytes, \
+             which is the limit: it was not executed"
+        )));
+    }
+    if Instant::now() > deadline {
+        return Err(Error::new(
+            ErrorKind::Timeout,
+            "the time for the batch is over: this request was not executed",
+        ));
+    }
+    Ok(())
+}
+
+fn json(answer: Answer) -> Vec<u8> {
+    match answer {
+        Answer::Executed(json) | Answer::Refused(json) | Answer::MutationRefused(json) => json,
+    }
+}

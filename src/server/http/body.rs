@@ -1,0 +1,126 @@
+//! Bodies of requests: read within their bounds, decoded where they are compressed.
+
+use std::io::{self, Write};
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use axum::http::{HeaderMap, HeaderValue, Request};
+use flate2::write::MultiGzDecoder;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::task::yield_now;
+use tokio::time::timeout;
+
+use crate::error::{Error, ErrorKind};
+use crate::limits::{BODY_DECODED_BYTES, BODY_TIME_MAX};
+
+/// How a body is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coding {
+    Identity,
+    Gzip,
+}
+
+impl Coding {
+    /// The one that the headers name; none if it is another, or several.
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        let mut named = headers.get_all(CONTENT_ENCODING).iter();
+        let coding = named.next().map(HeaderValue::as_bytes);
+        let coding = match coding.map(<[u8]>::to_ascii_lowercase).as_deref() {
+            None | Some(b"identity") => Self::Identity,
+            Some(b"gzip" | b"x-gzip") => Self::Gzip,
+            Some(_) => return None,
+        };
+        named.next().is_none().then_some(coding)
+    }
+}
+
+/// The body of a request, whole and decoded.
+///
+/// # Errors
+/// `TOO_LARGE`: it has more than `bytes_max` bytes, as it was sent or decoded. `TIMEOUT`: it took
+/// too long to arrive. `BAD_USER_INPUT`: it did not arrive whole, or is not in that coding.
+pub(super) async fn body(
+    request: Request<Body>,
+    coding: Coding,
+    bytes_max: usize,
+) -> Result<Bytes, Error> {
+    let length = request.headers().get(CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > bytes_max) {
+        return Err(too_large(bytes_max));
+    }
+    // As it was sent it is bounded too, since gzip can be made to decode to nothing.
+    let sent = Limited::new(request.into_body(), bytes_max);
+    let read = async {
+        match coding {
+            Coding::Identity => match sent.collect().await {
+                Ok(body) => Ok(body.to_bytes()),
+                Err(error) => Err(unread(&*error, bytes_max)),
+            },
+            // Boxed, because it is rare and large.
+            Coding::Gzip => Box::pin(decoded(sent, bytes_max)).await,
+        }
+    };
+    timeout(BODY_TIME_MAX, read).await.unwrap_or_else(|_| {
+        let seconds = BODY_TIME_MAX.as_secs();
+        let message = format!("the body did not arrive within {seconds} s");
+        Err(Error::new(ErrorKind::Timeout, message))
+    })
+}
+
+/// Decodes a body as it arrives, and stops where it passes the bound, so that never more than
+/// that is held.
+async fn decoded(mut sent: Limited<Body>, bytes_max: usize) -> Result<Bytes, Error> {
+    let not_gzip = |error: io::Error| match error.kind() {
+        io::ErrorKind::FileTooLarge => too_large(bytes_max),
+        _ => Error::bad_input(format!("the body is not gzip as it is to be: {error}")),
+    };
+    let mut decoder = MultiGzDecoder::new(Bounded {
+        bytes: Vec::new(),
+        bytes_max,
+    });
+    while let Some(frame) = sent.frame().await {
+        let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
+        let data = frame.into_data().unwrap_or_default();
+        for piece in data.chunks(BODY_DECODED_BYTES) {
+            decoder.write_all(piece).map_err(not_gzip)?;
+            // A little that is sent can be much to decode: others have their turn meanwhile.
+            yield_now().await;
+        }
+    }
+    let bounded = decoder.finish().map_err(not_gzip)?;
+    Ok(bounded.bytes.into())
+}
+
+/// Takes bytes up to a bound.
+struct Bounded {
+    bytes: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if more.len() > self.bytes_max - self.bytes.len() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn unread(error: &(dyn std::error::Error + Send + Sync + 'static), bytes_max: usize) -> Error {
+    if error.is::<LengthLimitError>() {
+        return too_large(bytes_max);
+    }
+    Error::bad_input(format!("the body did not arrive whole: {error}"))
+}
+
+fn too_large(bytes_max: usize) -> Error {
+    Error::too_large(format!(
+        "the body is larger than {bytes_max} bytes, which is the limit"
+    ))
+}

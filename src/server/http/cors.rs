@@ -1,0 +1,118 @@
+//! Pages of other origins that may send requests (<https://fetch.spec.whatwg.org/#cors-protocol>).
+//!
+//! None may unless the operator names them, one by one. There is no wildcard and no
+//! `Access-Control-Allow-Credentials`: Phyllo knows no cookies.
+
+use std::str::FromStr;
+
+use axum::extract::Request;
+use axum::http::header::ALLOW;
+use axum::http::{HeaderValue, Method, Uri};
+use axum::middleware::Next;
+use axum::response::Response;
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
+
+use crate::error::Error;
+use crate::limits::PREFLIGHT_TIME;
+
+/// The methods of `/graphql`.
+pub(super) const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
+
+/// An origin, as browsers write it: `https://app.example` or `http://localhost:5173`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(HeaderValue);
+
+impl FromStr for Origin {
+    type Err = Error;
+
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is no origin, or has more than one.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let lower = text.to_ascii_lowercase();
+        origin(&lower).map(Self).ok_or_else(|| {
+            Error::bad_input(format!(
+                "{text:?} is no origin such as https://app.example or http://localhost:5173 \
+                 (no path, no slash at the end, no wildcard)"
+            ))
+        })
+    }
+}
+
+fn origin(text: &str) -> Option<HeaderValue> {
+    let uri: Uri = text.parse().ok()?;
+    let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
+    let host = authority.host();
+    if host.is_empty() || host.contains('*') || text != format!("{scheme}://{authority}") {
+        return None;
+    }
+    // Browsers leave out the port that the scheme has by itself, and never name a user.
+    let port = authority
+        .port_u16()
+        .filter(|port| !matches!((scheme, port), ("http", 80) | ("https", 443)));
+    let plain = match authority.port() {
+        Some(port) => *authority == *format!("{host}:{port}"),
+        None => authority.as_str() == host,
+    };
+    let written = match port {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    };
+    HeaderValue::from_str(&written).ok().filter(|_| plain)
+}
+
+/// Lets pages of these origins send any header and read the answers.
+pub(super) fn allowing(origins: &[Origin]) -> CorsLayer {
+    let origins = origins.iter().map(|Origin(origin)| origin.clone());
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers(AllowHeaders::mirror_request())
+        .max_age(PREFLIGHT_TIME)
+}
+
+/// Says which methods there are in each answer to OPTIONS, since those that are no preflight ask
+/// for that.
+pub(super) async fn with_methods(request: Request, next: Next) -> Response {
+    let asked = request.method() == Method::OPTIONS;
+    let mut response = next.run(request).await;
+    if asked {
+        response.headers_mut().insert(ALLOW, METHODS);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_read_as_browsers_write_it() {
+        for (text, expected) in [
+            ("https://app.example", Some("https://app.example")),
+            ("HTTPS://App.Example", Some("https://app.example")),
+            ("http://localhost:5173", Some("http://localhost:5173")),
+            ("https://app.example:443", Some("https://app.example")),
+            ("http://app.example:443", Some("http://app.example:443")),
+            ("http://[::1]:3000", Some("http://[::1]:3000")),
+            ("app://bundle", Some("app://bundle")),
+            ("https://app.example/", None),
+            ("https://app.example/x", None),
+            ("https://app.example?x", None),
+            ("https://user@app.example", None),
+            ("https://*.example", None),
+            ("https://", None),
+            ("app.example", None),
+            ("https://a.example,https://b.example", None),
+            ("https://a.example https://b.example", None),
+            ("*", None),
+            ("null", None),
+            ("", None),
+        ] {
+            let read = text.parse::<Origin>().ok();
+            let read = read
+                .as_ref()
+                .map(|Origin(value)| value.to_str().expect("ASCII"));
+            assert_eq!(read, expected, "{text:?}");
+        }
+    }
+}
