@@ -93,7 +93,7 @@ pub(super) struct Serve {
     /// The body of a request, at most, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = BODY_BYTES_MAX)]
     pub(super) body_bytes_max: usize,
-    /// An origin, such as https://app.example, whose pages may send requests from a browser; can
+    /// An origin, such as `https://app.example`, whose pages may send requests from a browser; can
     /// be given several times (in the variable with commas). Without, only pages of the server
     /// itself may
     #[arg(
