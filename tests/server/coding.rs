@@ -173,7 +173,9 @@ fn a_gzip_bomb_is_refused_by_what_it_decodes_to_and_never_held() {
         server.assert_serves();
     }
     let more = server.memory_peak().saturating_sub(before);
-    assert!(more < 6 * LIMIT, "{more} bytes more for bombs of 1 GiB");
+    // The allocator keeps some of what each thread has freed; the smallest bomb's 256 MiB are far
+    // from it.
+    assert!(more < 16 * LIMIT, "{more} bytes more for bombs of 1 GiB");
     // What decodes to nothing is bounded as it is sent.
     let nothing = gzip(b"").repeat(LIMIT / 20 + 1);
     let mut connection = server.connect();
