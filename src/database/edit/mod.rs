@@ -31,7 +31,7 @@ use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
-use crate::store::{RangeRead, Read, Transaction};
+use crate::store::{RangeRead, Read, Transaction, behind};
 use locate::{Spot, Target};
 
 pub use increment::increment;
@@ -114,8 +114,8 @@ impl<'t> Editor<'t> {
             self.depend_on(parent.evidence.as_deref().unwrap_or(&parent.key));
             // Also of a parent that has members: whoever removes the last of them writes it.
             let (marker, _) = empty_marker(&parent.key, parent.kind);
-            let behind = [&marker[..], &[0]].concat();
-            self.transaction.add_read_conflict(&marker, &behind);
+            self.transaction
+                .add_read_conflict(&marker, &behind(&marker));
             if parent.empty {
                 self.transaction.clear(&marker);
             }
@@ -315,7 +315,7 @@ pub async fn version_before(
 /// `TOO_LARGE`: its key passes the limit.
 pub fn depend_on_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
     let key = Family::Version(&document.collection, &document.id).key()?;
-    transaction.add_read_conflict(&key, &[&key[..], &[0]].concat());
+    transaction.add_read_conflict(&key, &behind(&key));
     Ok(())
 }
 
