@@ -89,18 +89,15 @@ impl Editor<'_> {
 
     async fn add(&mut self, base: &Path, path: &Path, leaves: &Leaves) -> Result<()> {
         let whole = base.join(path);
-        match self.locate(&whole).await? {
-            Target::Present(spot) => match spot.element().filter(|_| !path.tokens().is_empty()) {
-                Some(index) => {
-                    let (array, _) = self.parent_of(&spot.place)?;
-                    self.insert_element(&array, index, leaves).await
-                }
-                None => self.overwrite(&spot, leaves).await,
-            },
-            Target::Vacant(spot) => self.put_new(&spot, leaves),
-            Target::Orphan => Err(self.no_parent(&whole)),
-            Target::Unfit(error) => Err(error),
+        let target = self.locate(&whole).await?;
+        if let Target::Present(spot) = &target
+            && let Some(index) = spot.element().filter(|_| !path.tokens().is_empty())
+        {
+            let (array, _) = self.parent_of(&spot.place)?;
+            return self.insert_element(&array, index, leaves).await;
         }
+        self.put(target, &whole, leaves).await?;
+        Ok(())
     }
 
     async fn test(&mut self, base: &Path, path: &Path, expected: &Leaves) -> Result<()> {
