@@ -65,9 +65,11 @@ pub async fn adopt(
     let present = unknown.documents.iter();
     let present = present.map(|(document, key)| stored(transaction, document, key));
     let present = try_join_all(present).await?;
+    let indexes = indexes(transaction, collection).await?;
     for ((document, _), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
             enter(transaction, document)?;
+            enter_entries(transaction, document, &indexes).await?;
             adopted.entered += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use foundationdb_tuple::{pack, unpack};
 
-use super::FORMAT;
+use super::{FORMAT, FORMAT_INDEXED};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Family;
 use crate::limits::COUNT_SHARDS;
@@ -26,10 +26,13 @@ pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
         return Ok(false);
     };
     match unpack::<(i64,)>(&value) {
-        Ok((FORMAT,)) => Ok(true),
+        Ok((FORMAT | FORMAT_INDEXED,)) => Ok(true),
         Ok((other,)) => Err(Error::new(
             ErrorKind::Unavailable,
-            format!("the store has format {other}; this program reads and writes format {FORMAT}"),
+            format!(
+                "the store has format {other}; this program reads and writes the formats {FORMAT} \
+                 and {FORMAT_INDEXED}"
+            ),
         )),
         Err(error) => Err(Error::internal(format!("the store's format: {error}"))),
     }
@@ -38,6 +41,16 @@ pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
 pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
     if !check_format(transaction).await? {
         transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
+    }
+    Ok(())
+}
+
+/// Marks the store as one that has indexes, for programs that know of none.
+pub(super) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
+    let key = Family::Format.key()?;
+    let value = pack(&(FORMAT_INDEXED,));
+    if transaction.get(&key).await?.as_deref() != Some(&value[..]) {
+        transaction.set(&key, &value);
     }
     Ok(())
 }
