@@ -6,7 +6,7 @@ use super::{FORMAT, FORMAT_INDEXED};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Family;
 use crate::limits::COUNT_SHARDS;
-use crate::store::{RangeRead, Read, Transaction};
+use crate::store::{Batches, Read, Transaction};
 
 /// A collection that holds a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,22 +70,16 @@ pub(super) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: 
 /// # Errors
 /// What the store fails with.
 pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
-    let (mut begin, end) = Family::counts();
+    let (begin, end) = Family::counts();
     let mut found: Vec<Collection> = Vec::new();
-    let mut range = RangeRead::new(&begin, &end);
-    loop {
-        let batch = read.range(range).await?;
-        for (key, value) in batch.pairs.iter() {
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(pairs) = batches.next().await? {
+        for (key, value) in pairs.iter() {
             count(&mut found, key, value);
         }
-        let Some((last, _)) = batch.pairs.last().filter(|_| batch.more) else {
-            found.retain(|collection| collection.count > 0);
-            return Ok(found);
-        };
-        begin = [last, &[0]].concat();
-        range = RangeRead::new(&begin, &end);
-        range.resumed = true;
     }
+    found.retain(|collection| collection.count > 0);
+    Ok(found)
 }
 
 fn count(found: &mut Vec<Collection>, key: &[u8], value: &[u8]) {
