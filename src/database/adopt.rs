@@ -6,6 +6,7 @@ use std::time::Instant;
 use futures::future::try_join_all;
 
 use super::edit::enter;
+use super::index::{enter_entries, indexes};
 use super::write::stored;
 use super::{DocumentKey, Foreign, end_of};
 use crate::document::id::DocumentId;
@@ -65,9 +66,11 @@ pub async fn adopt(
     let present = unknown.documents.iter();
     let present = present.map(|(document, key)| stored(transaction, document, key));
     let present = try_join_all(present).await?;
+    let indexes = indexes(transaction, collection).await?;
     for ((document, _), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
             enter(transaction, document)?;
+            enter_entries(transaction, document, &indexes).await?;
             adopted.entered += 1;
         }
     }

@@ -2,13 +2,13 @@
 
 use foundationdb_tuple::{pack, unpack};
 
-use super::FORMAT;
+use super::{FORMAT, FORMAT_INDEXED};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Family;
 use crate::limits::COUNT_SHARDS;
 use crate::store::{Batches, Read, Transaction};
 
-/// A collection that holds a document.
+/// A collection that holds a document or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {
     /// Its name.
@@ -26,10 +26,13 @@ pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
         return Ok(false);
     };
     match unpack::<(i64,)>(&value) {
-        Ok((FORMAT,)) => Ok(true),
+        Ok((FORMAT | FORMAT_INDEXED,)) => Ok(true),
         Ok((other,)) => Err(Error::new(
             ErrorKind::Unavailable,
-            format!("the store has format {other}; this program reads and writes format {FORMAT}"),
+            format!(
+                "the store has format {other}; this program reads and writes the formats {FORMAT} \
+                 and {FORMAT_INDEXED}"
+            ),
         )),
         Err(error) => Err(Error::internal(format!("the store's format: {error}"))),
     }
@@ -38,6 +41,16 @@ pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
 pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
     if !check_format(transaction).await? {
         transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
+    }
+    Ok(())
+}
+
+/// Marks the store as one that has indexes, for programs that know of none.
+pub(super) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
+    let key = Family::Format.key()?;
+    let value = pack(&(FORMAT_INDEXED,));
+    if transaction.get(&key).await?.as_deref() != Some(&value[..]) {
+        transaction.set(&key, &value);
     }
     Ok(())
 }
@@ -52,30 +65,40 @@ pub(super) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: 
     Ok(())
 }
 
-/// The collections that hold a document, by name.
+/// The collections that hold a document or an index, by name.
 ///
 /// # Errors
 /// What the store fails with.
 pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
     let (begin, end) = Family::counts();
-    let mut found: Vec<Collection> = Vec::new();
+    let mut found = Vec::new();
     let mut batches = Batches::new(read, begin, end);
     while let Some(pairs) = batches.next().await? {
         for (key, value) in pairs.iter() {
-            count(&mut found, key, value);
+            take(&mut found, key, value);
         }
     }
-    found.retain(|collection| collection.count > 0);
-    Ok(found)
+    let held = found
+        .into_iter()
+        .filter(|(collection, indexed)| collection.count > 0 || *indexed);
+    Ok(held.map(|(collection, _)| collection).collect())
 }
 
-fn count(found: &mut Vec<Collection>, key: &[u8], value: &[u8]) {
-    let (Some(name), Ok(count)) = (Family::counted_collection(key), value.try_into()) else {
-        return;
+/// Takes a pair of the catalog: a count, or the definition of an index.
+fn take(found: &mut Vec<(Collection, bool)>, key: &[u8], value: &[u8]) {
+    let (name, count, indexed) = match (Family::counted_collection(key), value.try_into()) {
+        (Some(name), Ok(count)) => (name, i64::from_le_bytes(count), false),
+        (Some(_), Err(_)) => return,
+        (None, _) => match Family::indexed_collection(key) {
+            Some(name) => (name, 0, true),
+            None => return,
+        },
     };
-    let count = i64::from_le_bytes(count);
-    match found.last_mut().filter(|last| last.name == name) {
-        Some(last) => last.count += count,
-        None => found.push(Collection { name, count }),
+    match found.last_mut().filter(|(last, _)| last.name == name) {
+        Some((last, has_index)) => {
+            last.count += count;
+            *has_index |= indexed;
+        }
+        None => found.push((Collection { name, count }, indexed)),
     }
 }

@@ -1,0 +1,244 @@
+//! A JSON value held whole, exact: for what has to look at values rather than to pass them on.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::flatten::json_error;
+use super::json::{Event, Reader};
+use super::leaf::{Kind, Leaf};
+use super::number;
+use super::path::Segment;
+use crate::error::{Error, Result};
+use crate::limits::DOCUMENT_LEVELS_MAX;
+
+/// A JSON value. At most [`DOCUMENT_LEVELS_MAX`] levels deep, so what walks it may recurse.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    /// A value without members or elements.
+    Leaf(Leaf<'static>),
+    /// The elements of an array.
+    Array(Vec<Tree>),
+    /// The members of an object by name, in UTF-8 byte order, none twice.
+    Object(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    /// The value that a JSON text writes. Of members of the same name the last one wins.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the text is not JSON or holds a number past binary64. `TOO_LARGE`:
+    /// nesting or an integer passes its limit.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX);
+        let mut open = Vec::new();
+        loop {
+            let event = reader.next();
+            let value = match event.map_err(|error| json_error(&error, text))? {
+                Event::BeginObject => {
+                    open.push(Open::Object(Vec::new(), String::new()));
+                    continue;
+                }
+                Event::BeginArray => {
+                    open.push(Open::Array(Vec::new()));
+                    continue;
+                }
+                Event::Name(name) => {
+                    if let Some(Open::Object(_, next)) = open.last_mut() {
+                        *next = name.into_owned();
+                    }
+                    continue;
+                }
+                Event::EndObject | Event::EndArray => match open.pop() {
+                    Some(closed) => closed.closed(),
+                    None => return Err(Error::internal("a reader closed what was not open")),
+                },
+                Event::String(text) => Self::Leaf(Leaf::String(Cow::Owned(text.into_owned()))),
+                Event::Number(text) => Self::Leaf(Leaf::number(text)?),
+                Event::Bool(value) => Self::Leaf(Leaf::Bool(value)),
+                Event::Null => Self::Leaf(Leaf::Null),
+                Event::End => return Err(Error::internal("a reader ended before its value")),
+            };
+            match open.last_mut() {
+                Some(Open::Array(elements)) => elements.push(value),
+                Some(Open::Object(members, name)) => members.push((std::mem::take(name), value)),
+                None => {
+                    let end = reader.next();
+                    end.map_err(|error| json_error(&error, text))?;
+                    return Ok(value);
+                }
+            }
+        }
+    }
+
+    /// The kind of the value.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Leaf(leaf) => leaf.kind(),
+            Self::Array(_) => Kind::Array,
+            Self::Object(_) => Kind::Object,
+        }
+    }
+
+    /// What stands further down; none if nothing does.
+    pub fn at(&self, below: &[Segment]) -> Option<&Self> {
+        below.iter().try_fold(self, Self::child)
+    }
+
+    /// The member or element that a segment names; none if there is none.
+    pub fn child(&self, segment: &Segment) -> Option<&Self> {
+        match (self, segment) {
+            (Self::Object(members), Segment::Key(name)) => {
+                let found = members.binary_search_by(|(member, _)| member.as_str().cmp(name));
+                found.ok().map(|at| &members[at].1)
+            }
+            (Self::Array(elements), Segment::Index(index)) => {
+                elements.get(usize::try_from(*index).ok()?)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A container that is being read.
+enum Open {
+    Array(Vec<Tree>),
+    /// Its members as they were written, and the name of the next.
+    Object(Vec<(String, Tree)>, String),
+}
+
+impl Open {
+    fn closed(self) -> Tree {
+        match self {
+            Self::Array(elements) => Tree::Array(elements),
+            Self::Object(mut members, _) => {
+                // The sort is stable: of the same name, the last written stands last.
+                members.sort_by(|(a, _), (b, _)| a.cmp(b));
+                members.dedup_by(|later, kept| {
+                    let same = later.0 == kept.0;
+                    if same {
+                        std::mem::swap(later, kept);
+                    }
+                    same
+                });
+                Tree::Object(members)
+            }
+        }
+    }
+}
+
+/// Whether two values are equal: containers by what they hold, numbers by value and exactly
+/// (`1`, `1.0` and `1e0` are equal).
+pub fn equal(a: &Tree, b: &Tree) -> bool {
+    match (a, b) {
+        (Tree::Leaf(a), Tree::Leaf(b)) => number::equal(a, b),
+        (Tree::Array(a), Tree::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
+        }
+        (Tree::Object(a), Tree::Object(b)) => {
+            let mut pairs = a.iter().zip(b);
+            a.len() == b.len() && pairs.all(|((x, a), (y, b))| x == y && equal(a, b))
+        }
+        _ => false,
+    }
+}
+
+/// The order of two values of one type: numbers by value and exactly, strings by code point,
+/// `false` before `true`; null and null are equal. None across types and for containers.
+pub fn compare(a: &Tree, b: &Tree) -> Option<Ordering> {
+    match (a, b) {
+        (Tree::Leaf(a), Tree::Leaf(b)) => number::order(a, b),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn tree(text: &str) -> Tree {
+        Tree::from_json(text).expect(text)
+    }
+
+    #[test]
+    fn members_come_by_name_and_the_last_of_the_same_name_wins() {
+        let value = tree(r#" {"b":1,"a":[true,null],"b":{"x":[]},"":"","a":2} "#);
+        let Tree::Object(members) = &value else {
+            panic!("no object: {value:?}");
+        };
+        let names: Vec<_> = members.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["", "a", "b"]);
+        let below = [Segment::Key("b".into()), Segment::Key("x".into())];
+        assert_eq!(value.at(&below), Some(&Tree::Array(vec![])));
+        assert_eq!(value.at(&[Segment::Key("a".into())]), Some(&tree("2")));
+        assert_eq!(value.at(&[Segment::Index(0)]), None);
+        assert_eq!(value.at(&[]), Some(&value));
+        assert_eq!(value.kind(), Kind::Object);
+    }
+
+    #[test]
+    fn an_element_is_found_by_its_index_alone() {
+        let value = tree("[1,[2]]");
+        assert_eq!(
+            value.at(&[Segment::Index(1), Segment::Index(0)]),
+            Some(&tree("2"))
+        );
+        assert_eq!(value.at(&[Segment::Index(2)]), None);
+        assert_eq!(value.at(&[Segment::Index(u64::MAX)]), None);
+        assert_eq!(value.at(&[Segment::Key("0".into())]), None);
+    }
+
+    #[test]
+    fn what_is_not_json_or_nests_too_deep_is_refused() {
+        for text in ["", "[", "{\"a\"}", "1 2", "[1,]", "nul", "1e999"] {
+            let error = Tree::from_json(text).expect_err(text);
+            assert_eq!(error.kind(), ErrorKind::BadUserInput, "{text}");
+        }
+        let levels = |levels| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        tree(&levels(DOCUMENT_LEVELS_MAX));
+        let error = Tree::from_json(&levels(DOCUMENT_LEVELS_MAX + 1)).expect_err("too deep");
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn equality_is_deep_and_numbers_are_compared_by_value() {
+        for (a, b, expected) in [
+            ("[1,{\"a\":2.0}]", "[1.0,{\"a\":2}]", true),
+            ("[9007199254740993]", "[9007199254740992.0]", false),
+            ("{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", true),
+            ("{\"a\":1}", "{\"a\":1,\"b\":2}", false),
+            ("{\"a\":1}", "{\"b\":1}", false),
+            ("[1,2]", "[2,1]", false),
+            ("[]", "{}", false),
+            ("[]", "[]", true),
+            ("null", "false", false),
+            ("\"1\"", "1", false),
+        ] {
+            assert_eq!(equal(&tree(a), &tree(b)), expected, "{a} and {b}");
+            assert_eq!(equal(&tree(b), &tree(a)), expected, "{b} and {a}");
+        }
+    }
+
+    #[test]
+    fn order_is_within_one_type_only() {
+        use Ordering::{Equal, Greater, Less};
+        for (a, b, expected) in [
+            ("1", "1.5", Some(Less)),
+            ("9007199254740993", "9007199254740992.0", Some(Greater)),
+            ("1e300", "100000000000000000000", Some(Greater)),
+            ("\"a\"", "\"b\"", Some(Less)),
+            // By code point: UTF-16 would have it the other way round.
+            ("\"\u{FFFF}\"", "\"\u{10000}\"", Some(Less)),
+            ("false", "true", Some(Less)),
+            ("null", "null", Some(Equal)),
+            ("null", "0", None),
+            ("\"1\"", "1", None),
+            ("[]", "[]", None),
+            ("{}", "{}", None),
+        ] {
+            assert_eq!(compare(&tree(a), &tree(b)), expected, "{a} and {b}");
+            let reversed = expected.map(Ordering::reverse);
+            assert_eq!(compare(&tree(b), &tree(a)), reversed, "{b} and {a}");
+        }
+    }
+}
