@@ -52,6 +52,24 @@ pub fn order(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<Ordering> {
     }
 }
 
+/// A number as its integer towards zero and what is left of it, both exact, of one sign. None if it
+/// is no number.
+pub fn split(leaf: &Leaf<'_>) -> Option<(Leaf<'static>, f64)> {
+    match leaf {
+        Leaf::Integer(integer) => Some((Leaf::Integer(*integer), 0.0)),
+        Leaf::BigInteger(integer) => Some((Leaf::BigInteger(integer.clone()), 0.0)),
+        Leaf::Double(double) => {
+            let whole = whole(double.trunc())?;
+            let whole = match i64::try_from(&whole) {
+                Ok(small) => Leaf::Integer(small),
+                Err(_) => Leaf::BigInteger(whole),
+            };
+            Some((whole, double.fract()))
+        }
+        _ => None,
+    }
+}
+
 /// How an integer compares with a finite double, exactly.
 fn compare(integer: &BigInt, double: f64) -> Ordering {
     match whole(double.floor()) {

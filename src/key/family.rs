@@ -14,14 +14,18 @@ pub(super) const FORMAT: i64 = 0;
 pub(super) const EXISTENCE: i64 = 1;
 pub(super) const CATALOG: i64 = 2;
 pub(super) const VERSION: i64 = 3;
+pub(super) const INDEX: i64 = 4;
 const ANSWER: i64 = 6;
 const ANSWER_EXPIRY: i64 = 7;
 const COMMIT: i64 = 8;
+pub(super) const BUILD: i64 = 9;
 /// The part of a collection's catalog that counts its documents.
 pub(super) const COUNT: i64 = 0;
+/// The part of a collection's catalog that defines its indexes.
+pub(super) const DEFINITIONS: i64 = 1;
 
 /// One family of keys. All but [`Family::Document`] begin with null and so stand before every
-/// collection. The numbers 4 and 5 are kept for index entries and the change feed.
+/// collection. The number 5 is kept for the change feed.
 #[derive(Clone, Copy, Debug)]
 pub enum Family<'a> {
     /// `(null, 0) → (format,)`: the format version of the store.
@@ -30,10 +34,16 @@ pub enum Family<'a> {
     /// deletion only.
     Existence(&'a str, &'a DocumentId),
     /// `(null, 2, collection, 0, shard) → 64-bit little-endian integer`: the sum over the shards
-    /// is the number of documents. `(null, 2, collection, 1, …)` is kept for index definitions.
+    /// is the number of documents.
     Count(&'a str, u64),
+    /// `(null, 2, collection, 1, name) → (number, unique, state, error, (text, (step, …)), …)`: the
+    /// definition of an index; what its value holds, `database::index` says.
+    Definition(&'a str, &'a str),
     /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed it.
     Version(&'a str, &'a DocumentId),
+    /// `(null, 4, collection, number) …`: what the keys of the entries of an index begin with;
+    /// [`IndexKey`](super::IndexKey) has the rest.
+    Index(&'a str, u64),
     /// `(null, 6, key, n)`: the answer kept for an operation that came with an idempotency key.
     /// `n = 0 → (versionstamp, digest of the operation, expiry, bytes of the answer)`; the answer
     /// follows in pieces, `n = 1, 2, … → (bytes,)`.
@@ -44,6 +54,9 @@ pub enum Family<'a> {
     /// unknown, of the try that took effect. It may be cleared at its expiry, in seconds since
     /// 1970.
     Commit(u8, u64, &'a [u8; 16]),
+    /// `(null, 9, collection, number) → (name, owner, expiry, position)`: an index that is being
+    /// built, who builds it until when, in seconds since 1970, and how far it has come.
+    Build(&'a str, u64),
     /// `(collection, id, segment, …) → (leaf,)`: what stands at a place of a document, and the
     /// beginning of the keys of all that stands below it.
     Document(&'a str, &'a DocumentId, &'a Place),
@@ -68,6 +81,22 @@ impl Family<'_> {
                 append(&mut key, collection);
                 append(&mut key, &COUNT);
                 append(&mut key, shard);
+            }
+            Self::Definition(collection, name) => {
+                append_system(&mut key, CATALOG);
+                append(&mut key, collection);
+                append(&mut key, &DEFINITIONS);
+                append(&mut key, name);
+            }
+            Self::Index(collection, number) => {
+                append_system(&mut key, INDEX);
+                append(&mut key, collection);
+                append(&mut key, number);
+            }
+            Self::Build(collection, number) => {
+                append_system(&mut key, BUILD);
+                append(&mut key, collection);
+                append(&mut key, number);
             }
             Self::Version(collection, id) => {
                 append_system(&mut key, VERSION);
@@ -103,6 +132,52 @@ impl Family<'_> {
         let mut begin = Vec::new();
         append_system(&mut begin, CATALOG);
         ended(begin)
+    }
+
+    /// The keys of the definitions of a collection's indexes: from the first to past the last.
+    pub fn definitions(collection: &str) -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, CATALOG);
+        append(&mut begin, &collection);
+        append(&mut begin, &DEFINITIONS);
+        ended(begin)
+    }
+
+    /// The keys of all [`Family::Build`]: from the first to past the last.
+    pub fn builds() -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, BUILD);
+        ended(begin)
+    }
+
+    /// The collection and the number in a key of [`Family::Build`].
+    pub fn build_of(key: &[u8]) -> Option<(String, u64)> {
+        let mut prefix = Vec::new();
+        append_system(&mut prefix, BUILD);
+        let (collection, rest) = split_element(key.strip_prefix(&prefix[..])?)?;
+        match (collection, split_element(rest)?) {
+            (Element::String(collection), (Element::Int(number), [])) => {
+                Some((collection.into_owned(), u64::try_from(number).ok()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// The keys of the catalog's documents of a collection: from the first to past the last.
+    pub fn existences(collection: &str) -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, EXISTENCE);
+        append(&mut begin, &collection);
+        ended(begin)
+    }
+
+    /// The id at the end of a key of [`Family::Existence`] of the collection whose keys begin at
+    /// [`Family::existences`].
+    pub fn existing_id(key: &[u8], begin: &[u8]) -> Option<DocumentId> {
+        match split_id(key.strip_prefix(begin)?)? {
+            (id, []) => Some(id),
+            _ => None,
+        }
     }
 
     /// The keys of the answer kept for an idempotency key: from the first to past the last.
@@ -249,6 +324,9 @@ mod tests {
             Family::Format,
             Family::Existence("D", &id),
             Family::Count("D", 15),
+            Family::Definition("D", "by name"),
+            Family::Index("D", u64::MAX),
+            Family::Build("D", u64::MAX),
             Family::Version("D", &id),
             Family::Answer("key", 0),
             Family::AnswerExpiry(1, 1, "key"),

@@ -4,6 +4,7 @@
 mod commit;
 mod entry;
 mod family;
+mod index;
 mod leaves;
 mod read;
 mod system;
@@ -13,6 +14,7 @@ mod verify;
 pub use commit::CommitMarker;
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
+pub use index::{IndexKey, IndexValue, Rank};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};
 pub use system::{Ranges, SystemKey, collection_of, counts_of, split_document};

@@ -1,17 +1,17 @@
 //! What any key of a store is: told from the key alone, for those who read them all.
 
 use super::Family;
-use super::family::{CATALOG, COUNT, EXISTENCE, FORMAT, VERSION, append_system, ended};
+use super::family::{
+    CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, VERSION, append_system, ended,
+};
 use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
 use crate::limits::COUNT_SHARDS;
 
 use foundationdb_tuple::Element;
 
-/// The part of a collection's catalog that defines its indexes.
-const DEFINITIONS: i64 = 1;
-/// Index entries, the change feed, kept answers of operations, their expiry, and the markers of
-/// commits. What belongs to them is not looked at here.
-const OTHERS: [i64; 5] = [4, 5, 6, 7, 8];
+/// Index entries, the change feed, kept answers of operations, their expiry, the markers of
+/// commits, and builds of indexes. What belongs to them is not looked at here.
+const OTHERS: [i64; 6] = [4, 5, 6, 7, 8, 9];
 
 /// A key that begins with null: one of [`Family`], of which the parts that others are compared
 /// with are left packed.
@@ -228,7 +228,7 @@ mod tests {
             null(pack(&(2, "c", 0, -1))),
             null(pack(&(2, "c", 0, COUNT_SHARDS))),
             null(pack(&(2, "c", 2))),
-            null(pack(&(9,))),
+            null(pack(&(10,))),
             null(pack(&("c", 7))),
             null(vec![0x16, 0, 0]),
             document.clone(),

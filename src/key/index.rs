@@ -1,0 +1,410 @@
+//! Entries of indexes: values in the order of JSON's types and values, and the ids they lead to.
+
+use sha2::{Digest, Sha256};
+
+use super::family::{Family, within_limit};
+use super::leaves::Leaves;
+use super::tuple::{
+    append, append_id, append_leaf, append_piece, decode_leaf, split_element, split_first, split_id,
+};
+use super::{Marker, Step, step};
+use crate::document::id::DocumentId;
+use crate::document::leaf::{Leaf, abridged};
+use crate::document::number::split;
+use crate::error::{Error, Result};
+use crate::limits::KEY_BYTES_MAX;
+
+use foundationdb_tuple::Element;
+use num_bigint::BigInt;
+
+/// What an indexed value is, in the order in which indexes have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// A path of the index, not its first, selects nothing.
+    Missing = 0,
+    /// `null`
+    Null = 1,
+    /// `false`
+    False = 2,
+    /// `true`
+    True = 3,
+    /// A number, by value.
+    Number = 4,
+    /// A string, by its UTF-8 bytes, that is by code point.
+    String = 5,
+    /// An object or an array, by a digest of its leaves.
+    Container = 6,
+}
+
+impl Rank {
+    const ALL: [Self; 7] = [
+        Self::Missing,
+        Self::Null,
+        Self::False,
+        Self::True,
+        Self::Number,
+        Self::String,
+        Self::Container,
+    ];
+
+    /// What all values of this rank, and none of another, begin with.
+    pub fn prefix(self) -> Vec<u8> {
+        let mut prefix = Vec::with_capacity(2);
+        append(&mut prefix, &(self as i64));
+        prefix
+    }
+}
+
+/// A value as entries have it: elements of a tuple that sort by rank and then by value. Equal
+/// values, numbers compared by value, have the same bytes; the entries of one value are those keys
+/// that begin with its bytes and do not go on with `0xFF`.
+///
+/// A number is its integer towards zero, then 0, or -1 or 1 and the exact rest as a double.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IndexValue(Vec<u8>);
+
+impl IndexValue {
+    /// Where a path of an index that is not its first selects nothing.
+    pub fn missing() -> Self {
+        Self(Rank::Missing.prefix())
+    }
+
+    /// The value of a leaf.
+    pub fn of_leaf(leaf: &Leaf<'_>) -> Self {
+        let rank = match leaf {
+            Leaf::Null => Rank::Null,
+            Leaf::Bool(false) => Rank::False,
+            Leaf::Bool(true) => Rank::True,
+            Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_) => Rank::Number,
+            Leaf::String(_) => Rank::String,
+        };
+        let mut value = rank.prefix();
+        if let Leaf::String(_) = leaf {
+            append_leaf(&mut value, leaf);
+        }
+        if let Some((whole, rest)) = split(leaf) {
+            append_leaf(&mut value, &whole);
+            if rest == 0.0 {
+                append(&mut value, &0);
+            } else {
+                append(&mut value, &if rest < 0.0 { -1 } else { 1 });
+                append(&mut value, &rest);
+            }
+        }
+        Self(value)
+    }
+
+    /// The value of what stands at a place, given by its pairs, their keys relative to the place.
+    /// None if there is no pair, or none that a document has. A string that is too long for any
+    /// key is one that no entry can hold: its length in bytes is the error.
+    pub fn of_pairs<'p>(
+        pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
+    ) -> Result<Option<Self>, usize> {
+        let mut pairs = pairs.peekable();
+        let Some((first, value)) = pairs.peek() else {
+            return Ok(None);
+        };
+        if first.is_empty() {
+            return Ok(decode_leaf(value).map(|leaf| Self::of_leaf(&leaf)));
+        }
+        if let Some((Step::Marker(Marker::Piece), _)) = step(first) {
+            return Err(pairs.map(|(_, piece)| piece.len()).sum());
+        }
+        Ok(Some(Self::of_container(pairs)))
+    }
+
+    /// The value of a JSON value; of a container, of its digest.
+    pub fn of_leaves(leaves: &Leaves) -> Result<Option<Self>, usize> {
+        Self::of_pairs(leaves.iter())
+    }
+
+    fn of_container<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Self {
+        let mut digest = Sha256::new();
+        let mut field = |bytes: &[u8]| {
+            digest.update((bytes.len() as u64).to_be_bytes());
+            digest.update(bytes);
+        };
+        for (key, value) in pairs {
+            field(key);
+            match decode_leaf(value) {
+                Some(leaf) => field(&Self::of_leaf(&leaf).0),
+                None => field(value),
+            }
+        }
+        let mut value = Rank::Container.prefix();
+        append_piece(&mut value, &digest.finalize());
+        Self(value)
+    }
+
+    /// The elements, packed.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// What kind of value it is.
+    pub fn rank(&self) -> Rank {
+        rank(&self.0).map_or(Rank::Missing, |(rank, _)| rank)
+    }
+
+    /// The first value of packed bytes, and what follows it.
+    pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (rank, payload) = rank(bytes)?;
+        let rest = match rank {
+            Rank::Missing | Rank::Null | Rank::False | Rank::True => payload,
+            Rank::String | Rank::Container => split_element(payload)?.1,
+            Rank::Number => {
+                let (_, sign) = split_element(payload)?;
+                match split_element(sign)? {
+                    (Element::Int(0), rest) => rest,
+                    (Element::Int(_), rest) => split_element(rest)?.1,
+                    _ => return None,
+                }
+            }
+        };
+        let value = Self(bytes[..bytes.len() - rest.len()].to_vec());
+        Some((value, rest))
+    }
+
+    /// As JSON, at most about 40 characters of it, for messages.
+    pub fn text(&self) -> String {
+        let mut json = Vec::new();
+        match self.leaf() {
+            Some(leaf) => leaf.write_json(&mut json),
+            None if self.rank() == Rank::Missing => return "nothing".to_owned(),
+            None => return "an object or an array".to_owned(),
+        }
+        abridged(&String::from_utf8_lossy(&json)).into_owned()
+    }
+
+    fn leaf(&self) -> Option<Leaf<'_>> {
+        let (rank, payload) = rank(&self.0)?;
+        match rank {
+            Rank::Missing | Rank::Container => None,
+            Rank::Null => Some(Leaf::Null),
+            Rank::False => Some(Leaf::Bool(false)),
+            Rank::True => Some(Leaf::Bool(true)),
+            Rank::String => decode_leaf(payload),
+            Rank::Number => {
+                let (whole, behind) = split_element(payload)?;
+                let (_, rest) = split_element(behind)?;
+                let rest = split_first::<f64>(rest).map_or(0.0, |(rest, _)| rest);
+                match whole {
+                    #[expect(
+                        clippy::cast_precision_loss,
+                        reason = "what has a rest is smaller than 2^53"
+                    )]
+                    Element::Int(whole) if rest != 0.0 => Some(Leaf::Double(whole as f64 + rest)),
+                    Element::Int(whole) => Some(Leaf::Integer(whole)),
+                    Element::BigInt(whole) => Some(Leaf::BigInteger(BigInt::clone(&whole))),
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+fn rank(bytes: &[u8]) -> Option<(Rank, &[u8])> {
+    let (number, rest) = split_first::<i64>(bytes)?;
+    let rank = Rank::ALL.into_iter().find(|rank| *rank as i64 == number)?;
+    Some((rank, rest))
+}
+
+/// What the keys of one index's entries begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexKey {
+    prefix: Vec<u8>,
+}
+
+impl IndexKey {
+    /// Those of the index `number` of a collection.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: the collection's name.
+    pub fn new(collection: &str, number: u64) -> Result<Self> {
+        let prefix = Family::Index(collection, number).key()?;
+        Ok(Self { prefix })
+    }
+
+    /// All entries: from the first to past the last.
+    pub fn all(&self) -> (Vec<u8>, Vec<u8>) {
+        self.span(&[], &[0xFF])
+    }
+
+    /// The entries whose values lie from `begin` to before `end`, both relative to this prefix.
+    pub fn span(&self, begin: &[u8], end: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let key = |relative: &[u8]| [&self.prefix[..], relative].concat();
+        (key(begin), key(end))
+    }
+
+    /// The key of an entry: `values` are packed, one after another.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: it passes the limit on keys.
+    pub fn entry(&self, values: &[u8], id: &DocumentId) -> Result<Vec<u8>> {
+        let mut key = self.prefix.clone();
+        key.extend_from_slice(values);
+        append_id(&mut key, id);
+        within_limit(key).map_err(|_| {
+            Error::too_large(format!(
+                "the value makes an entry of more than {KEY_BYTES_MAX} bytes, which is the limit \
+                 of a key"
+            ))
+        })
+    }
+
+    /// What an entry has behind this prefix: packed values and an id.
+    pub fn relative<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+        key.strip_prefix(&self.prefix[..])
+    }
+
+    /// The packed values of an entry with so many columns, and its id.
+    pub fn parse<'k>(&self, key: &'k [u8], columns: usize) -> Option<(&'k [u8], DocumentId)> {
+        let relative = self.relative(key)?;
+        let mut rest = relative;
+        for _ in 0..columns {
+            rest = IndexValue::split(rest)?.1;
+        }
+        match split_id(rest)? {
+            (id, []) => Some((&relative[..relative.len() - rest.len()], id)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(json: &str) -> IndexValue {
+        let leaves = Leaves::from_json(json).expect(json);
+        let value = IndexValue::of_leaves(&leaves);
+        value.expect("short").expect("a value has leaves")
+    }
+
+    #[test]
+    fn values_sort_by_rank_and_then_by_value() {
+        let ascending = [
+            "null",
+            "false",
+            "true",
+            "-1e308",
+            "-100000000000000000000000",
+            "-9223372036854775809",
+            "-9223372036854775808",
+            "-9007199254740993",
+            "-9007199254740992.0",
+            "-2",
+            "-1.5",
+            "-1",
+            "-0.5",
+            "-5e-324",
+            "0",
+            "5e-324",
+            "0.1",
+            "0.9999999999999999",
+            "1",
+            "1.0000000000000002",
+            "9007199254740992.0",
+            "9007199254740993",
+            "9223372036854775807",
+            "9223372036854775808",
+            "18446744073709551614",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1e22",
+            "10000000000000000000001",
+            "1.7976931348623157e308",
+            r#""""#,
+            r#""\u0000""#,
+            r#""\u0000a""#,
+            r#""a""#,
+            r#""a\u0000""#,
+            r#""a\u0000b""#,
+            r#""ab""#,
+            r#""b""#,
+            r#""\uffee""#,
+            r#""😀""#,
+        ];
+        let values: Vec<_> = ascending.iter().map(|json| value(json)).collect();
+        for (pair, json) in values.windows(2).zip(ascending.windows(2)) {
+            assert!(pair[0] < pair[1], "{json:?}");
+            // What has the lesser value as its beginning is still past all of its entries.
+            let end = [pair[0].bytes(), &[0xFF]].concat();
+            assert!(end.as_slice() < pair[1].bytes(), "{json:?}");
+        }
+        assert!(IndexValue::missing() < values[0]);
+        assert!(values[values.len() - 1] < value("[]"));
+    }
+
+    #[test]
+    fn equal_values_have_one_form_and_others_another() {
+        for (a, b) in [
+            ("1", "1.0"),
+            ("1", "10e-1"),
+            ("0", "-0.0"),
+            ("1e22", "10000000000000000000000"),
+            ("18446744073709551616", "18446744073709551616.0"),
+            (r#""é""#, r#""\u00e9""#),
+            (r#"{"a":1,"b":[]}"#, r#"{"b":[],"a":1.0}"#),
+        ] {
+            assert_eq!(value(a), value(b), "{a} and {b}");
+        }
+        for (a, b) in [
+            ("{}", "[]"),
+            (r#"{"a":1}"#, r#"{"a":"1"}"#),
+            ("[1,2]", "[2,1]"),
+            ("[[1],2]", "[1,[2]]"),
+            (r#"{"0":1}"#, "[1]"),
+        ] {
+            assert_ne!(value(a), value(b), "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn an_entry_reads_back_and_says_its_values() {
+        let key = IndexKey::new("D", 300).expect("short");
+        let columns = [
+            "1.5",
+            r#""a\u0000b""#,
+            "[1]",
+            "-18446744073709551615",
+            "true",
+        ];
+        let values: Vec<u8> = columns
+            .iter()
+            .flat_map(|json| value(json).bytes().to_vec())
+            .collect();
+        for id in [DocumentId::Integer(-7), DocumentId::Text("x\0".to_owned())] {
+            let entry = key.entry(&values, &id).expect("short");
+            let (begin, end) = key.all();
+            assert!(begin <= entry && entry < end);
+            assert_eq!(key.parse(&entry, columns.len()), Some((&values[..], id)));
+            assert_eq!(key.parse(&entry, columns.len() - 1), None);
+        }
+        for (json, text) in [
+            ("1.5", "1.5"),
+            ("-0.25", "-0.25"),
+            ("2.0", "2"),
+            (r#""é""#, "\"é\""),
+            ("1e22", "10000000000000000000000"),
+            ("null", "null"),
+            ("{}", "an object or an array"),
+        ] {
+            assert_eq!(value(json).text(), text);
+        }
+    }
+
+    #[test]
+    fn what_no_entry_can_hold_is_told_by_its_length() {
+        let text = format!("\"{}\"", "x".repeat(100_001));
+        let leaves = Leaves::from_json(&text).expect("a document");
+        assert!(IndexValue::of_leaves(&leaves).is_err());
+        let text = format!("\"{}\"", "x".repeat(10_000));
+        let leaves = Leaves::from_json(&text).expect("a document");
+        let value = IndexValue::of_leaves(&leaves).expect("in one piece");
+        let value = value.expect("a leaf");
+        let key = IndexKey::new("D", 1).expect("short");
+        let error = key.entry(value.bytes(), &DocumentId::Integer(1));
+        assert!(error.expect_err("too long").message().contains("10000"));
+    }
+}
