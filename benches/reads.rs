@@ -21,7 +21,7 @@ use axum::routing::post;
 use phyllo::database::Database;
 use phyllo::key::Family;
 use phyllo::server::{ServeOptions, router, serve_connections};
-use phyllo::store::RangeRead;
+use phyllo::store::Batches;
 use support::load::{Connection, graphql, post as post_request, rate};
 use support::{ROUNDS, TURN, database, document, report, store_document};
 use tokio::net::TcpListener;
@@ -154,17 +154,9 @@ async fn scan_rate(database: &Database) -> f64 {
     let end = [&begin[..], &[0xFF]].concat();
     let (start, mut leaves) = (Instant::now(), 0);
     while start.elapsed() < TURN {
-        let (mut from, mut more) = (begin.clone(), true);
-        while more {
-            let batch = snapshot
-                .range(RangeRead::new(&from, &end))
-                .await
-                .expect("read");
-            leaves += batch.pairs.len();
-            more = batch.more;
-            if let Some((last, _)) = batch.pairs.last() {
-                from = [last, &[0]].concat();
-            }
+        let mut batches = Batches::new(&*snapshot, &begin[..], &end[..]);
+        while let Some(batch) = batches.next().await.expect("read") {
+            leaves += batch.len();
             std::hint::black_box(&batch);
         }
     }

@@ -17,6 +17,8 @@ pub enum ErrorKind {
     AlreadyExists,
     /// The document has changed since the version that was named.
     VersionMismatch,
+    /// Another document has the same values in a unique index; the message names both.
+    UniqueViolation,
     /// A `test` of a JSON Patch does not hold.
     TestFailed,
     /// A limit on size was passed; the message names it.
@@ -36,12 +38,13 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
         Self::AlreadyExists,
         Self::VersionMismatch,
+        Self::UniqueViolation,
         Self::TestFailed,
         Self::TooLarge,
         Self::PersistedQueryNotFound,
@@ -65,6 +68,7 @@ impl ErrorKind {
             Self::NotFound => "NOT_FOUND",
             Self::AlreadyExists => "ALREADY_EXISTS",
             Self::VersionMismatch => "VERSION_MISMATCH",
+            Self::UniqueViolation => "UNIQUE_VIOLATION",
             Self::TestFailed => "TEST_FAILED",
             Self::TooLarge => "TOO_LARGE",
             Self::PersistedQueryNotFound => "PERSISTED_QUERY_NOT_FOUND",

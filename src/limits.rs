@@ -125,6 +125,24 @@ pub const COMMITS_PER_CLEANING: u32 = 64;
 /// Keys over which a collection's document count is spread, so that none is hot.
 pub const COUNT_SHARDS: u64 = 16;
 
+/// Indexes of a collection.
+pub const INDEXES_MAX: usize = 64;
+/// JSONPaths of an index.
+pub const INDEX_PATHS_MAX: usize = 8;
+/// The name of an index.
+pub const INDEX_NAME_BYTES_MAX: usize = 255;
+/// Documents of which the entries are added in one transaction while an index is built.
+pub const INDEX_BATCH_DOCUMENTS_MAX: usize = 512;
+/// Those among them that are read at the same time.
+pub const INDEX_BATCH_DOCUMENTS_AT_ONCE: usize = 64;
+/// Bytes that are read of them in one transaction, and a few more.
+pub const INDEX_BATCH_BYTES_MAX: usize = 1 << 20;
+/// Time for which a server that builds an index keeps others from it, after each batch; and for
+/// one batch.
+pub const INDEX_LEASE_TIME: Duration = Duration::from_secs(10);
+/// Time after which a server looks again for an index that is to be built.
+pub const INDEX_POLL_TIME: Duration = Duration::from_millis(250);
+
 /// Time for one request, waiting for the store included.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
 /// Time for a client to send the head of a request.

@@ -13,7 +13,7 @@ use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::Family;
 use crate::limits::{ADOPT_BATCH_DOCUMENTS_MAX, ADOPT_BATCH_TIME, ADOPT_PAIRS_AT_ONCE};
-use crate::store::{RangeRead, Read, Transaction};
+use crate::store::{RangeRead, Read, Transaction, behind};
 
 /// What became of one batch of documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,9 +65,11 @@ pub async fn adopt(
     let present = unknown.documents.iter();
     let present = present.map(|(document, key)| stored(transaction, document, key));
     let present = try_join_all(present).await?;
+    let indexes = indexes(transaction, collection).await?;
     for ((document, _), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
             enter(transaction, document)?;
+            enter_entries(transaction, document, &indexes).await?;
             adopted.entered += 1;
         }
     }
@@ -168,7 +170,7 @@ impl Found {
     /// Past its last key.
     fn end(&self) -> Vec<u8> {
         if self.alone {
-            [&self.key[..], &[0]].concat()
+            behind(&self.key)
         } else {
             end_of(&self.key)
         }

@@ -11,7 +11,7 @@ use crate::limits::{
     KEPT_ANSWER_BYTES_MAX, KEPT_ANSWER_SHARDS, KEPT_ANSWER_TIME, KEPT_ANSWERS_CLEARED_AT_ONCE,
     PIECE_BYTES,
 };
-use crate::store::{RangeRead, Transaction};
+use crate::store::{Batches, RangeRead, Transaction, behind};
 
 /// An operation that takes effect once, however often it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,17 +61,12 @@ pub async fn kept_answer(
     let stamp: &[u8; 12] = stamp.as_bytes();
     let version = stamp[..10].try_into().map_err(|_| damaged())?;
     let (_, end) = Family::answer(&operation.key);
-    let mut begin = [&head_key[..], &[0]].concat();
+    let mut batches = Batches::new(transaction, behind(&head_key), end);
     let mut bytes = Vec::new();
-    loop {
-        let batch = transaction.range(RangeRead::new(&begin, &end)).await?;
-        for (_, value) in batch.pairs.iter() {
+    while let Some(pieces) = batches.next().await? {
+        for (_, value) in pieces.iter() {
             let (Bytes(piece),) = unpack(value).map_err(|_| damaged())?;
             bytes.extend_from_slice(&piece);
-        }
-        match batch.pairs.last() {
-            Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
-            _ => break,
         }
     }
     if i64::try_from(bytes.len()) != Ok(length) {

@@ -2,11 +2,11 @@
 
 use foundationdb_tuple::{pack, unpack};
 
-use super::FORMAT;
+use super::{FORMAT, FORMAT_INDEXED};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Family;
 use crate::limits::COUNT_SHARDS;
-use crate::store::{RangeRead, Read, Transaction};
+use crate::store::{Batches, Read, Transaction};
 
 /// A collection that holds a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,10 +26,13 @@ pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
         return Ok(false);
     };
     match unpack::<(i64,)>(&value) {
-        Ok((FORMAT,)) => Ok(true),
+        Ok((FORMAT | FORMAT_INDEXED,)) => Ok(true),
         Ok((other,)) => Err(Error::new(
             ErrorKind::Unavailable,
-            format!("the store has format {other}; this program reads and writes format {FORMAT}"),
+            format!(
+                "the store has format {other}; this program reads and writes the formats {FORMAT} \
+                 and {FORMAT_INDEXED}"
+            ),
         )),
         Err(error) => Err(Error::internal(format!("the store's format: {error}"))),
     }
@@ -38,6 +41,16 @@ pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
 pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
     if !check_format(transaction).await? {
         transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
+    }
+    Ok(())
+}
+
+/// Marks the store as one that has indexes, for programs that know of none.
+pub(super) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
+    let key = Family::Format.key()?;
+    let value = pack(&(FORMAT_INDEXED,));
+    if transaction.get(&key).await?.as_deref() != Some(&value[..]) {
+        transaction.set(&key, &value);
     }
     Ok(())
 }
@@ -57,22 +70,16 @@ pub(super) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: 
 /// # Errors
 /// What the store fails with.
 pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
-    let (mut begin, end) = Family::counts();
+    let (begin, end) = Family::counts();
     let mut found: Vec<Collection> = Vec::new();
-    let mut range = RangeRead::new(&begin, &end);
-    loop {
-        let batch = read.range(range).await?;
-        for (key, value) in batch.pairs.iter() {
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(pairs) = batches.next().await? {
+        for (key, value) in pairs.iter() {
             count(&mut found, key, value);
         }
-        let Some((last, _)) = batch.pairs.last().filter(|_| batch.more) else {
-            found.retain(|collection| collection.count > 0);
-            return Ok(found);
-        };
-        begin = [last, &[0]].concat();
-        range = RangeRead::new(&begin, &end);
-        range.resumed = true;
     }
+    found.retain(|collection| collection.count > 0);
+    Ok(found)
 }
 
 fn count(found: &mut Vec<Collection>, key: &[u8], value: &[u8]) {

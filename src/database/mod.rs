@@ -8,6 +8,7 @@ mod children;
 pub mod copy;
 mod cursor;
 mod edit;
+mod index;
 mod part;
 mod plan;
 mod read;
@@ -25,6 +26,7 @@ pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};
 pub use children::{Child, Children, children};
 pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
+pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan};
 pub use read::{Answer, Want, load};
@@ -39,6 +41,9 @@ use crate::store::{Outcome, Read, Settled, Store, Transaction, transact};
 
 /// The format of the bytes stored; docs/format.md draws it.
 pub const FORMAT: i64 = 1;
+/// The format of a store in which an index was ever made. A program that knows only the other
+/// would change documents and leave their entries as they were.
+pub const FORMAT_INDEXED: i64 = 2;
 
 /// A database of documents in a store.
 #[derive(Clone)]

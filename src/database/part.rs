@@ -109,6 +109,12 @@ impl Part {
         )
     }
 
+    /// The pairs, their keys relative to the place.
+    pub(super) fn relative_pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.pairs()
+            .map(|(key, value)| (&key[self.key.len()..], value))
+    }
+
     /// The pairs as they are stored.
     pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.range.clone().map(|at| self.pairs.get(at))

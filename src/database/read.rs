@@ -15,7 +15,7 @@ use crate::key::{Family, Version};
 use crate::limits::{
     DIGIT_TOKENS_AT_ONCE, PARALLEL_READ_BYTES, PARALLEL_READS_MAX, RESPONSE_BYTES_MAX,
 };
-use crate::store::{Batch, Pairs, RangeRead, Read};
+use crate::store::{Batch, Batches, Pairs, RangeRead, Read, behind};
 
 /// Pairs carry a key for each leaf, so they may be larger than the JSON text they make.
 const READ_BYTES_MAX: usize = 4 * RESPONSE_BYTES_MAX;
@@ -167,7 +167,7 @@ async fn read_whole(read: &dyn Read, range: RangeRead<'_>) -> Result<Pairs> {
     let Some((last, _)) = pairs.last().filter(|_| more) else {
         return Ok(pairs);
     };
-    let begin = [last, &[0]].concat();
+    let begin = behind(last);
     let points = read.split_points(&begin, range.end).await?;
     let expected = (points.len() + 1) * PARALLEL_READ_BYTES;
     if points.is_empty() || expected > 2 * READ_BYTES_MAX {
@@ -188,26 +188,13 @@ async fn read_whole(read: &dyn Read, range: RangeRead<'_>) -> Result<Pairs> {
 }
 
 /// Reads on to the end of a range, one batch after another, and puts them behind what is there.
-async fn read_on(
-    read: &dyn Read,
-    mut begin: Vec<u8>,
-    end: &[u8],
-    mut pairs: Pairs,
-) -> Result<Pairs> {
-    loop {
-        let batch = read
-            .range(RangeRead {
-                resumed: true,
-                ..RangeRead::new(&begin, end)
-            })
-            .await?;
-        pairs.append(&batch.pairs);
+async fn read_on(read: &dyn Read, begin: Vec<u8>, end: &[u8], mut pairs: Pairs) -> Result<Pairs> {
+    let mut batches = Batches::new(read, begin, end).resumed();
+    while let Some(batch) = batches.next().await? {
+        pairs.append(&batch);
         check_size(&pairs)?;
-        let Some((last, _)) = batch.pairs.last().filter(|_| batch.more) else {
-            return Ok(pairs);
-        };
-        begin = [last, &[0]].concat();
     }
+    Ok(pairs)
 }
 
 fn check_size(pairs: &Pairs) -> Result<()> {

@@ -10,7 +10,7 @@ use super::{Database, end_of};
 use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Family, JsonText};
-use crate::store::Read;
+use crate::store::{Read, behind};
 
 /// A document that a scan came across.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Scan {
             self.pairs.advance();
         }
         self.done = if alone {
-            [document_key, &[0]].concat()
+            behind(document_key)
         } else {
             end_of(document_key)
         };

@@ -3,6 +3,7 @@
 use futures::future::try_join;
 
 use super::edit::{enter, replace_document, write_leaves, write_version};
+use super::index::{indexes, insert_entries};
 use super::{DocumentKey, end_of};
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
@@ -72,7 +73,12 @@ pub async fn put(
     }
     let prefix = document.place(&Place::default())?;
     leaves.check_keys(prefix.len())?;
-    if stored(transaction, document, &prefix).await?.anything() {
+    let (present, indexes) = try_join(
+        stored(transaction, document, &prefix),
+        indexes(transaction, &document.collection),
+    )
+    .await?;
+    if present.anything() {
         return match existing {
             Existing::Skip => Ok(Put::Skipped),
             _ => Err(already_exists(document)),
@@ -80,6 +86,7 @@ pub async fn put(
     }
     enter(transaction, document)?;
     write_leaves(transaction, &prefix, leaves);
+    insert_entries(transaction, document, leaves, &indexes).await?;
     write_version(transaction, document)?;
     Ok(Put::Created)
 }

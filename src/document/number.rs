@@ -36,22 +36,6 @@ pub fn equal(a: &Leaf<'_>, b: &Leaf<'_>) -> bool {
     }
 }
 
-/// The order of two leaves of one type: numbers by value and exactly, strings by code point, `false`
-/// before `true`; null and null are equal. None across types.
-pub fn order(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<Ordering> {
-    match (a, b) {
-        (Leaf::Null, Leaf::Null) => Some(Ordering::Equal),
-        (Leaf::Bool(a), Leaf::Bool(b)) => Some(a.cmp(b)),
-        // UTF-8 has the order of code points.
-        (Leaf::String(a), Leaf::String(b)) => Some(a.cmp(b)),
-        (Leaf::Integer(a), Leaf::Integer(b)) => Some(a.cmp(b)),
-        (Leaf::Double(a), Leaf::Double(b)) => a.partial_cmp(b),
-        (Leaf::Double(a), b) => Some(compare(&exact(b)?, *a).reverse()),
-        (a, Leaf::Double(b)) => Some(compare(&exact(a)?, *b)),
-        (a, b) => Some(exact(a)?.cmp(&exact(b)?)),
-    }
-}
-
 /// A number as its integer towards zero and what is left of it, both exact, of one sign. None if it
 /// is no number.
 pub fn split(leaf: &Leaf<'_>) -> Option<(Leaf<'static>, f64)> {
@@ -67,6 +51,22 @@ pub fn split(leaf: &Leaf<'_>) -> Option<(Leaf<'static>, f64)> {
             Some((whole, double.fract()))
         }
         _ => None,
+    }
+}
+
+/// The order of two leaves of one type: numbers by value and exactly, strings by code point, `false`
+/// before `true`; null and null are equal. None across types.
+pub fn order(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<Ordering> {
+    match (a, b) {
+        (Leaf::Null, Leaf::Null) => Some(Ordering::Equal),
+        (Leaf::Bool(a), Leaf::Bool(b)) => Some(a.cmp(b)),
+        // UTF-8 has the order of code points.
+        (Leaf::String(a), Leaf::String(b)) => Some(a.cmp(b)),
+        (Leaf::Integer(a), Leaf::Integer(b)) => Some(a.cmp(b)),
+        (Leaf::Double(a), Leaf::Double(b)) => a.partial_cmp(b),
+        (Leaf::Double(a), b) => Some(compare(&exact(b)?, *a).reverse()),
+        (a, Leaf::Double(b)) => Some(compare(&exact(a)?, *b)),
+        (a, b) => Some(exact(a)?.cmp(&exact(b)?)),
     }
 }
 

@@ -143,6 +143,19 @@ impl Family<'_> {
         ended(begin)
     }
 
+    /// The name of the index that a key of [`Family::Definition`] defines.
+    pub fn index_name(key: &[u8]) -> Option<String> {
+        let mut prefix = Vec::new();
+        append_system(&mut prefix, CATALOG);
+        let (_, rest) = split_element(key.strip_prefix(&prefix[..])?)?;
+        match (split_element(rest)?, split_element(split_element(rest)?.1)?) {
+            ((Element::Int(DEFINITIONS), _), (Element::String(name), [])) => {
+                Some(name.into_owned())
+            }
+            _ => None,
+        }
+    }
+
     /// The keys of all [`Family::Build`]: from the first to past the last.
     pub fn builds() -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();

@@ -70,6 +70,20 @@ impl Leaves {
         self.pairs.iter().map(|pair| self.pair(*pair))
     }
 
+    /// The pairs of what stands at a packed place, their keys relative to it.
+    pub fn below<'l>(&'l self, place: &'l [u8]) -> impl Iterator<Item = (&'l [u8], &'l [u8])> {
+        let begin = self.pairs.partition_point(|pair| self.pair(*pair).0 < place);
+        let pairs = self.pairs[begin..].iter().map(|pair| self.pair(*pair));
+        let inside = |key: &[u8]| {
+            key.starts_with(place) && key.get(place.len()) != Some(&super::tuple::ESCAPE)
+        };
+        // What goes on from an escaped NUL stands between: a member whose name only begins so.
+        pairs
+            .take_while(move |(key, _)| key.starts_with(place))
+            .filter(move |(key, _)| inside(key))
+            .map(|(key, value)| (&key[place.len()..], value))
+    }
+
     /// How many pairs there are.
     pub fn len(&self) -> usize {
         self.pairs.len()

@@ -2,16 +2,16 @@
 
 use super::Family;
 use super::family::{
-    CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, VERSION, append_system, ended,
+    CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, INDEX, VERSION, append_system, ended,
 };
 use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
 use crate::limits::COUNT_SHARDS;
 
 use foundationdb_tuple::Element;
 
-/// Index entries, the change feed, kept answers of operations, their expiry, the markers of
-/// commits, and builds of indexes. What belongs to them is not looked at here.
-const OTHERS: [i64; 6] = [4, 5, 6, 7, 8, 9];
+/// The change feed, kept answers of operations, their expiry, the markers of commits, and builds of
+/// indexes. What belongs to them is not looked at here.
+const OTHERS: [i64; 5] = [5, 6, 7, 8, 9];
 
 /// A key that begins with null: one of [`Family`], of which the parts that others are compared
 /// with are left packed.
@@ -27,6 +27,8 @@ pub enum SystemKey<'k> {
     Definition(&'k [u8]),
     /// [`Family::Version`], of the document with this key.
     Version(&'k [u8]),
+    /// An entry of the index of this number, of the collection with this key.
+    Entry(&'k [u8], u64),
     /// Of a family of this number, in which documents and collections have no part.
     Other(i64),
 }
@@ -40,6 +42,7 @@ impl<'k> SystemKey<'k> {
             EXISTENCE => document(rest).map(Self::Existence),
             VERSION => document(rest).map(Self::Version),
             CATALOG => catalog(rest),
+            INDEX => entry(rest),
             other => OTHERS.contains(&other).then_some(Self::Other(other)),
         }
     }
@@ -73,6 +76,14 @@ fn catalog(rest: &[u8]) -> Option<SystemKey<'_>> {
         },
         (DEFINITIONS, _) => Some(SystemKey::Definition(collection)),
         _ => None,
+    }
+}
+
+fn entry(rest: &[u8]) -> Option<SystemKey<'_>> {
+    let (collection, rest) = rest.split_at(collection(rest)?);
+    match integer(rest)? {
+        (_, []) => None,
+        (number, _) => Some(SystemKey::Entry(collection, u64::try_from(number).ok()?)),
     }
 }
 
@@ -131,6 +142,8 @@ pub struct Ranges {
     pub catalog: Range,
     /// Of [`Family::Version`].
     pub versions: Range,
+    /// Of the entries of indexes.
+    pub entries: Range,
     /// Of all documents.
     pub documents: Range,
     /// All other keys.
@@ -152,6 +165,7 @@ impl Ranges {
             existence: system(EXISTENCE),
             catalog: system(CATALOG),
             versions: system(VERSION),
+            entries: system(INDEX),
             documents: (vec![0x02], vec![0x03]),
             others: Vec::new(),
         };
@@ -170,6 +184,7 @@ impl Ranges {
             &self.existence,
             &self.catalog,
             &self.versions,
+            &self.entries,
             &self.documents,
         ] {
             found.push((begin.to_vec(), first.clone()));
@@ -208,6 +223,10 @@ mod tests {
         let expected = Some(SystemKey::Definition(&collection));
         assert_eq!(SystemKey::parse(&definition), expected);
 
+        let entry = null(pack(&(4, "c", 3, 1, 7)));
+        let expected = Some(SystemKey::Entry(&collection, 3));
+        assert_eq!(SystemKey::parse(&entry), expected);
+
         for number in OTHERS {
             let other = null(pack(&(number, "anything")));
             assert_eq!(SystemKey::parse(&other), Some(SystemKey::Other(number)));
@@ -228,6 +247,10 @@ mod tests {
             null(pack(&(2, "c", 0, -1))),
             null(pack(&(2, "c", 0, COUNT_SHARDS))),
             null(pack(&(2, "c", 2))),
+            null(pack(&(4, "c"))),
+            null(pack(&(4, "c", 3))),
+            null(pack(&(4, "c", -3, 1))),
+            null(pack(&(4, 7, 3, 1))),
             null(pack(&(10,))),
             null(pack(&("c", 7))),
             null(vec![0x16, 0, 0]),
@@ -247,10 +270,11 @@ mod tests {
             ranges.existence,
             ranges.catalog,
             ranges.versions,
+            ranges.entries,
             ranges.documents,
         ]);
         all.sort();
-        assert_eq!(all.len(), others + 4);
+        assert_eq!(all.len(), others + 5);
         assert_eq!(all.first().expect("some").0, b"");
         assert_eq!(all.last().expect("some").1, b"\xFF");
         assert!(all.windows(2).all(|two| two[0].1 == two[1].0), "{all:?}");

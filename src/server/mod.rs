@@ -18,7 +18,7 @@ use axum::routing::get;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::database::Database;
+use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, schema_text};
 use crate::limits::BODY_BYTES_MAX;
@@ -81,6 +81,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         let served = socket.serve(database.clone(), stopped(stopping.clone()));
         tokio::spawn(served)
     });
+    let building = tokio::spawn(Builder::new(database.clone()).run());
     announce(address);
     let router = router(database.clone(), &options);
     let failure = tokio::select! {
@@ -89,6 +90,8 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     };
     stop.send_replace(true);
     signals.abort();
+    // A batch that is under way is undone, and done again by the next server.
+    building.abort();
     if let Some(local) = local {
         local.await.map_err(internal)??;
     }

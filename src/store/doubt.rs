@@ -6,7 +6,7 @@
 
 use std::time::SystemTime;
 
-use super::Transaction;
+use super::{Transaction, behind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};
@@ -72,7 +72,7 @@ impl<T> Doubt<T> {
 
     /// Leaves this try's marker, and from time to time clears what markers have expired.
     pub(super) fn mark(&self, transaction: &dyn Transaction, number: u64) {
-        transaction.add_read_conflict(&self.key, &[&self.key[..], &[0]].concat());
+        transaction.add_read_conflict(&self.key, &behind(&self.key));
         let value = CommitMarker::value(number);
         transaction.set_versionstamped_value(&self.key, &value, CommitMarker::STAMP_AT);
         if rand::random_range(0..COMMITS_PER_CLEANING) == 0 {

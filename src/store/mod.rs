@@ -3,6 +3,7 @@
 //! It offers what FoundationDB offers. Where an engine has no use for a call, the call is a
 //! documented no-op there. Everything above this module works on any engine.
 
+mod batches;
 mod doubt;
 mod embedded;
 #[cfg(feature = "foundationdb")]
@@ -17,6 +18,7 @@ use async_trait::async_trait;
 
 #[cfg(feature = "foundationdb")]
 pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
+pub use batches::{Batches, behind};
 pub use embedded::{Embedded, EmbeddedOptions, FILE_NAME};
 pub use observed::{Observed, Operations};
 pub use pairs::Pairs;

@@ -15,7 +15,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::error::{Error, Result};
 use phyllo::key::Leaves;
-use phyllo::store::{Outcome, RangeRead, Settled, Transaction};
+use phyllo::store::{Batches, Outcome, Settled, Transaction};
 
 pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -181,17 +181,12 @@ impl World {
         self.run(async {
             let snapshot = self.database.snapshot().await.expect("a snapshot");
             let mut found = Vec::new();
-            let mut begin = begin.to_vec();
-            loop {
-                let batch = snapshot.range(RangeRead::new(&begin, end)).await;
-                let batch = batch.expect("a range can be read");
+            let mut batches = Batches::new(snapshot, begin, end);
+            while let Some(batch) = batches.next().await.expect("a range can be read") {
                 let pair = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
-                found.extend(batch.pairs.iter().map(pair));
-                match batch.pairs.last().filter(|_| batch.more) {
-                    Some((last, _)) => begin = [last, &[0]].concat(),
-                    None => return found,
-                }
+                found.extend(batch.iter().map(pair));
             }
+            found
         })
     }
 

@@ -7,7 +7,7 @@ use phyllo::database::{Database, Existing, Scan};
 use phyllo::error::ErrorKind;
 use phyllo::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
 use phyllo::server::local::operations::{self, NewDocument, Policy};
-use phyllo::store::{CommitError, Store};
+use phyllo::store::{CommitError, Store, behind};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -50,10 +50,10 @@ async fn ranges_that_must_not_conflict_count_against_the_limit() {
     transaction.set(b"key", b"");
     let before = transaction.bytes().await.expect("counted");
     let long = [1; 9_000];
-    transaction.add_read_conflict(&long, &[&long[..], &[0]].concat());
+    transaction.add_read_conflict(&long, &behind(&long));
     let read = transaction.bytes().await.expect("counted");
     assert!(read >= before + 2 * long.len());
-    transaction.add_write_conflict(&long, &[&long[..], &[0]].concat());
+    transaction.add_write_conflict(&long, &behind(&long));
     let written = transaction.bytes().await.expect("counted");
     assert!(written >= read + 2 * long.len());
 }

@@ -14,7 +14,7 @@ use phyllo::document::path::Path;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
 use phyllo::key::pack_leaf;
 use phyllo::store::{
-    Observed, Operations, Outcome, Pairs, RangeRead, Read, Settled, Store, Transaction,
+    Batches, Observed, Operations, Outcome, Pairs, Read, Settled, Store, Transaction,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -216,13 +216,9 @@ pub(crate) fn parse(text: &str) -> Value {
 /// All pairs of a range, batch by batch.
 pub(crate) async fn all_pairs(read: &dyn Read, begin: &[u8], end: &[u8]) -> Pairs {
     let mut pairs = Pairs::default();
-    let mut begin = begin.to_vec();
-    loop {
-        let batch = read.range(RangeRead::new(&begin, end)).await.expect("read");
-        pairs.append(&batch.pairs);
-        match batch.pairs.last() {
-            Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
-            _ => return pairs,
-        }
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(batch) = batches.next().await.expect("read") {
+        pairs.append(&batch);
     }
+    pairs
 }

@@ -1,7 +1,7 @@
 //! Keys, ranges, batches, snapshots.
 
 use phyllo::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use phyllo::store::RangeRead;
+use phyllo::store::{Batches, RangeRead, Read, behind};
 
 use super::engines::{Fresh, Pair, get, pair, pairs};
 
@@ -12,6 +12,8 @@ on_every_engine!(
     an_empty_or_inverted_range_holds_nothing,
     a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped,
     a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped,
+    batches_bring_a_range_to_its_end_and_are_never_empty,
+    batches_leave_out_what_is_sought_past_and_go_on_in_another_snapshot,
     a_key_that_is_not_there_differs_from_an_empty_value,
     the_longest_key_and_value_come_back,
     a_snapshot_stays_as_it_is_while_others_commit,
@@ -160,16 +162,7 @@ async fn a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped(fresh: Fres
 }
 
 async fn a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped(fresh: Fresh) {
-    let expected: Vec<Pair> = (0_u8..30)
-        .map(|number| pair([number], vec![number; VALUE_BYTES_MAX]))
-        .collect();
-    fresh
-        .write(|transaction| {
-            for (key, value) in &expected {
-                transaction.set(&fresh.key(key), value);
-            }
-        })
-        .await;
+    let expected = three_megabytes(&fresh).await;
     let (begin, end) = (fresh.begin(), fresh.end());
     let snapshot = fresh.snapshot().await;
     let first = snapshot.range(RangeRead::new(&begin, &end)).await;
@@ -177,6 +170,75 @@ async fn a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped(fresh: Fres
     assert!(first.more, "three megabytes are more than a batch");
     assert!(!first.pairs.is_empty());
     assert_eq!(fresh.all_in(&*snapshot).await, expected);
+}
+
+async fn three_megabytes(fresh: &Fresh) -> Vec<Pair> {
+    let pairs: Vec<Pair> = (0_u8..30)
+        .map(|number| pair([number], vec![number; VALUE_BYTES_MAX]))
+        .collect();
+    fresh
+        .write(|transaction| {
+            for (key, value) in &pairs {
+                transaction.set(&fresh.key(key), value);
+            }
+        })
+        .await;
+    pairs
+}
+
+async fn batches_bring_a_range_to_its_end_and_are_never_empty(fresh: Fresh) {
+    let expected = three_megabytes(&fresh).await;
+    let (snapshot, transaction) = (fresh.snapshot().await, fresh.transaction().await);
+    let reads: [&dyn Read; 2] = [&*snapshot, &*transaction];
+    let third = fresh.key([3]);
+    for read in reads {
+        for (begin, rest) in [
+            (fresh.begin(), &expected[..]),
+            (third.clone(), &expected[3..]),
+            (behind(&third), &expected[4..]),
+            (fresh.end(), &[]),
+        ] {
+            for batches in [
+                Batches::new(read, &begin[..], fresh.end()),
+                Batches::new(read, &begin[..], fresh.end()).resumed(),
+            ] {
+                assert!(to_the_end(&fresh, batches).await == rest, "other pairs");
+            }
+        }
+    }
+}
+
+async fn to_the_end(fresh: &Fresh, mut batches: Batches<&dyn Read>) -> Vec<Pair> {
+    let mut found = Vec::new();
+    while let Some(batch) = batches.next().await.expect("the store serves") {
+        assert!(!batch.is_empty());
+        found.extend(batch.iter().map(|(key, value)| pair(key, value)));
+    }
+    assert!(batches.next().await.expect("not an error").is_none());
+    fresh.without_prefix(found)
+}
+
+async fn batches_leave_out_what_is_sought_past_and_go_on_in_another_snapshot(fresh: Fresh) {
+    let expected = three_megabytes(&fresh).await;
+    let mut batches = Batches::new(fresh.snapshot().await, fresh.begin(), fresh.end());
+    let first = batches.next().await.expect("the store serves");
+    let read = first.expect("there are pairs").len();
+    assert!(read < 28, "three megabytes are more than a batch");
+    batches.seek(&fresh.key([0]));
+    batches.seek(&fresh.key([28]));
+    fresh
+        .write(|transaction| transaction.set(&fresh.key([28, 1]), b"new"))
+        .await;
+    batches.renew(fresh.snapshot().await);
+    let mut rest = Vec::new();
+    while let Some(batch) = batches.next().await.expect("the store serves") {
+        rest.extend(batch.iter().map(|(key, value)| pair(key, value)));
+    }
+    let new = pair([28, 1], "new");
+    let expected = [expected[28].clone(), new, expected[29].clone()];
+    assert!(fresh.without_prefix(rest) == expected, "other pairs");
+    batches.seek(&fresh.key([29]));
+    assert!(batches.next().await.expect("not an error").is_none());
 }
 
 async fn a_key_that_is_not_there_differs_from_an_empty_value(fresh: Fresh) {

@@ -141,6 +141,15 @@ pub(super) enum What {
         counted: i64,
         entered: i64,
     },
+    /// A definition of an index that means nothing.
+    Definition,
+    /// An entry that a document should have in an index.
+    NoEntry,
+    /// An entry of an index that is not there, or has none.
+    EntryAlone,
+    /// An entry that the document it leads to should not have.
+    StaleEntry,
+    EntryValue,
     NotAdopted,
     Foreign,
 }
@@ -182,6 +191,11 @@ impl What {
             Self::VersionAlone => "VERSION_ALONE",
             Self::CountValue => "COUNT_VALUE",
             Self::Count { .. } => "COUNT",
+            Self::Definition => "INDEX_DEFINITION",
+            Self::NoEntry => "NO_INDEX_ENTRY",
+            Self::EntryAlone => "INDEX_ENTRY_ALONE",
+            Self::StaleEntry => "STALE_INDEX_ENTRY",
+            Self::EntryValue => "INDEX_ENTRY_VALUE",
             Self::NotAdopted => "NOT_ADOPTED",
             Self::Foreign => "FOREIGN",
         }
@@ -222,6 +236,11 @@ impl What {
             Self::VersionValue => "the version of a document is no versionstamp",
             Self::VersionAlone => "a version is of no document",
             Self::CountValue => "a count is no 64-bit integer",
+            Self::Definition => "the definition of an index is damaged",
+            Self::NoEntry => "a document has no such entry in an index, and should have it",
+            Self::EntryAlone => "an entry is of no index",
+            Self::StaleEntry => "an entry of an index is not what its document holds",
+            Self::EntryValue => "an entry of an index has a value",
             Self::NotAdopted => "another program stored this document, and it is not adopted",
             Self::Foreign => "another program stored this where no document with a text id stands",
             Self::Pair(_) | Self::KeyTooLong(_) | Self::ValueTooLong(_) | Self::Count { .. } => "",

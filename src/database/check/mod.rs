@@ -3,6 +3,7 @@
 //! Entries, versions, the catalog and the documents are in the same order, that of collection and
 //! id, so they are read side by side and each document is compared with what is said of it.
 
+mod entries;
 mod finding;
 
 use std::sync::Arc;
@@ -11,14 +12,16 @@ use foundationdb_tuple::unpack;
 
 pub use finding::{Finding, Severity, Summary};
 
-use super::FORMAT;
+use super::{FORMAT, FORMAT_INDEXED};
 use super::cursor::Cursor;
+use super::index::is_definition;
 use super::plan::covers;
 use crate::error::Result;
 use crate::key::{
     Family, Ranges, SystemKey, Verify, Version, collection_of, counts_of, split_document,
 };
 use crate::store::Read;
+use entries::Indexes;
 use finding::{Report, What};
 
 /// Verifies a store, or one collection of it.
@@ -27,6 +30,8 @@ pub struct Check {
     catalog: Cursor,
     versions: Cursor,
     documents: Cursor,
+    entries: Cursor,
+    indexes: Indexes,
     /// What is left of the other ranges, the next one last.
     others: Vec<Cursor>,
     format: Format,
@@ -71,6 +76,8 @@ impl Check {
             catalog: cursor(ranges.catalog),
             versions: cursor(ranges.versions),
             documents: cursor(ranges.documents),
+            entries: cursor(ranges.entries),
+            indexes: Indexes::new(read.clone()),
             others: ranges.others.into_iter().rev().map(cursor).collect(),
             format: match collection {
                 Some(_) => Format::Ignored,
@@ -109,6 +116,14 @@ impl Check {
         if !self.others.is_empty() {
             return self.other().await;
         }
+        if let Some((key, value)) = self.entries.peek().await? {
+            self.report.see(key, value);
+            self.indexes
+                .check_entry(key, value, &mut self.report)
+                .await?;
+            self.entries.advance();
+            return Ok(());
+        }
         if self.document.is_some() {
             return self.leaf().await;
         }
@@ -134,7 +149,7 @@ impl Check {
         match SystemKey::parse(key) {
             Some(SystemKey::Format) => {
                 self.format = Format::Seen;
-                if !matches!(unpack(value), Ok((FORMAT,))) {
+                if !matches!(unpack(value), Ok((FORMAT | FORMAT_INDEXED,))) {
                     self.report.tell(What::FormatValue, key);
                 }
             }
@@ -255,15 +270,17 @@ impl Check {
             return Ok(());
         };
         self.report.see(key, value);
-        if let (Some(SystemKey::Count(_)), Some(tally)) =
-            (SystemKey::parse(key), &mut self.collection)
-        {
-            match value.try_into() {
+        match (SystemKey::parse(key), &mut self.collection) {
+            (Some(SystemKey::Count(_)), Some(tally)) => match value.try_into() {
                 Ok(count) => {
                     tally.counted = tally.counted.wrapping_add(i64::from_le_bytes(count));
                 }
                 Err(_) => self.report.tell(What::CountValue, key),
+            },
+            (Some(SystemKey::Definition(_)), _) if !is_definition(key, value) => {
+                self.report.tell(What::Definition, key);
             }
+            _ => {}
         }
         self.catalog.advance();
         Ok(())
@@ -284,6 +301,7 @@ impl Check {
             (Some(_), _, true) => {}
         }
         if entry.is_some() {
+            self.indexes.check_document(&document, report).await?;
             report.summary.documents += 1;
             if let Some(tally) = &mut self.collection {
                 tally.entered += 1;

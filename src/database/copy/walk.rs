@@ -5,46 +5,41 @@ use std::sync::Arc;
 use crate::database::{Database, end_of};
 use crate::error::{ErrorKind, Result};
 use crate::key::{Entry, OwnKey, all_documents};
-use crate::store::{Batch, RangeRead, Read};
+use crate::store::{Batches, Pairs, Read, behind};
 
 /// The pairs of a range in the order of their keys: from one snapshot, or from several where the
 /// engine does not keep one for so long.
 pub(super) struct Walk {
     database: Database,
-    read: Arc<dyn Read>,
+    batches: Batches<Arc<dyn Read>>,
     /// Nothing was read from this snapshot yet.
     fresh: bool,
-    /// Where the next batch begins; none behind the last.
-    begin: Option<Vec<u8>>,
-    end: Vec<u8>,
-    batch: Batch,
+    batch: Pairs,
     at: usize,
-    resumed: bool,
 }
 
 impl Walk {
     pub(super) async fn over(database: &Database, range: (Vec<u8>, Vec<u8>)) -> Result<Self> {
+        let (begin, end) = range;
         Ok(Self {
-            read: database.snapshot().await?,
+            batches: Batches::new(database.snapshot().await?, begin, end),
             database: database.clone(),
             fresh: true,
-            begin: Some(range.0),
-            end: range.1,
-            batch: Batch::default(),
+            batch: Pairs::default(),
             at: 0,
-            resumed: false,
         })
     }
 
     /// The pair where it stands; none behind the last.
     pub(super) async fn pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
-        while self.at == self.batch.pairs.len() {
-            let Some(begin) = self.begin.take() else {
+        if self.at == self.batch.len() {
+            let Some(batch) = self.read_on().await? else {
                 return Ok(None);
             };
-            self.read_from(begin).await?;
+            self.batch = batch;
+            self.at = 0;
         }
-        Ok(Some(self.batch.pairs.get(self.at)))
+        Ok(Some(self.batch.get(self.at)))
     }
 
     /// Goes behind the pair where it stands.
@@ -54,43 +49,23 @@ impl Walk {
 
     /// Goes to the first pair from `key` on. It never goes back.
     pub(super) fn seek(&mut self, key: &[u8]) {
-        let ahead = self.batch.pairs.between(key, &self.end);
+        let ahead = self.batch.between(key, self.batches.end());
         self.at = self.at.max(ahead.start);
-        if self.at == self.batch.pairs.len()
-            && let Some(begin) = &mut self.begin
-            && &begin[..] < key
-        {
-            *begin = key.to_vec();
-            self.resumed = false;
+        if self.at == self.batch.len() {
+            self.batches.seek(key);
         }
     }
 
-    async fn read_from(&mut self, begin: Vec<u8>) -> Result<()> {
-        loop {
-            let range = RangeRead {
-                resumed: self.resumed,
-                ..RangeRead::new(&begin, &self.end)
-            };
-            match self.read.range(range).await {
-                Ok(batch) => self.batch = batch,
-                Err(error) if error.kind() == ErrorKind::Timeout && !self.fresh => {
-                    self.read = self.database.snapshot().await?;
-                    self.fresh = true;
-                    self.resumed = false;
-                    continue;
-                }
-                Err(error) => {
-                    self.begin = Some(begin);
-                    return Err(error);
-                }
+    async fn read_on(&mut self) -> Result<Option<Pairs>> {
+        let batch = match self.batches.next().await {
+            Err(error) if error.kind() == ErrorKind::Timeout && !self.fresh => {
+                self.batches.renew(self.database.snapshot().await?);
+                self.batches.next().await?
             }
-            self.at = 0;
-            self.fresh = false;
-            self.resumed = true;
-            let last = self.batch.pairs.last().filter(|_| self.batch.more);
-            self.begin = last.map(|(key, _)| [key, &[0]].concat());
-            return Ok(());
-        }
+            batch => batch?,
+        };
+        self.fresh = false;
+        Ok(batch)
     }
 }
 
@@ -121,7 +96,7 @@ impl Head {
     /// Past its last leaf.
     pub(super) fn end(&self) -> Vec<u8> {
         if self.alone {
-            return [&self.key[..], &[0]].concat();
+            return behind(&self.key);
         }
         end_of(&self.key)
     }

@@ -26,15 +26,11 @@ pub async fn increment(
     by: &Leaf<'_>,
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, document, path).await?;
-    match target {
-        Target::Present(spot) => {
-            let sum = sum(&number(&spot)?, by)?;
-            editor.overwrite(&spot, &Leaves::from_leaf(&sum)).await?;
-        }
-        Target::Vacant(spot) => editor.put_new(&spot, &Leaves::from_leaf(by))?,
-        Target::Orphan => return Err(editor.no_parent(path)),
-        Target::Unfit(error) => return Err(error),
-    }
+    let leaves = match &target {
+        Target::Present(spot) => Leaves::from_leaf(&sum(&number(spot)?, by)?),
+        _ => Leaves::from_leaf(by),
+    };
+    editor.put(target, path, &leaves).await?;
     editor.finish()
 }
 

@@ -31,7 +31,7 @@ use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
-use crate::store::{RangeRead, Read, Transaction};
+use crate::store::{RangeRead, Read, Transaction, behind};
 use locate::{Spot, Target};
 
 pub use increment::increment;
@@ -105,6 +105,26 @@ impl<'t> Editor<'t> {
         Ok(self.changed)
     }
 
+    /// Puts a value at the place that `path` leads to. Whether it stands in the place of another.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`: the place has no parent. `INVALID_PATH`: the parent cannot have such a member
+    /// or element. `TOO_LARGE`: a key passes the limit. What the store fails with.
+    async fn put(&mut self, target: Target, path: &Path, leaves: &Leaves) -> Result<Put> {
+        match target {
+            Target::Present(spot) => {
+                self.overwrite(&spot, leaves).await?;
+                Ok(Put::Replaced)
+            }
+            Target::Vacant(spot) => {
+                self.put_new(&spot, leaves)?;
+                Ok(Put::Created)
+            }
+            Target::Orphan => Err(self.no_parent(path)),
+            Target::Unfit(error) => Err(error),
+        }
+    }
+
     /// Puts a value where nothing stands.
     fn put_new(&mut self, spot: &Spot, leaves: &Leaves) -> Result<()> {
         leaves.check_keys(spot.key.len())?;
@@ -114,8 +134,8 @@ impl<'t> Editor<'t> {
             self.depend_on(parent.evidence.as_deref().unwrap_or(&parent.key));
             // Also of a parent that has members: whoever removes the last of them writes it.
             let (marker, _) = empty_marker(&parent.key, parent.kind);
-            let behind = [&marker[..], &[0]].concat();
-            self.transaction.add_read_conflict(&marker, &behind);
+            self.transaction
+                .add_read_conflict(&marker, &behind(&marker));
             if parent.empty {
                 self.transaction.clear(&marker);
             }
@@ -214,12 +234,7 @@ pub async fn replace(
     leaves: &Leaves,
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, document, path).await?;
-    match target {
-        Target::Present(spot) => editor.overwrite(&spot, leaves).await?,
-        Target::Vacant(spot) => editor.put_new(&spot, leaves)?,
-        Target::Orphan => return Err(editor.no_parent(path)),
-        Target::Unfit(error) => return Err(error),
-    }
+    editor.put(target, path, leaves).await?;
     editor.finish()
 }
 
@@ -230,19 +245,9 @@ pub(super) async fn replace_document(
     leaves: &Leaves,
 ) -> Result<Put> {
     let document = Arc::new(document.clone());
-    let (mut editor, target) = Editor::begin(transaction, &document, &Path::default()).await?;
-    let put = match target {
-        Target::Present(spot) => {
-            editor.overwrite(&spot, leaves).await?;
-            Put::Replaced
-        }
-        Target::Vacant(spot) => {
-            editor.put_new(&spot, leaves)?;
-            Put::Created
-        }
-        Target::Orphan => return Err(Error::internal("a whole document has no parent")),
-        Target::Unfit(error) => return Err(error),
-    };
+    let whole = Path::default();
+    let (mut editor, target) = Editor::begin(transaction, &document, &whole).await?;
+    let put = editor.put(target, &whole, leaves).await?;
     editor.finish()?;
     Ok(put)
 }
@@ -315,7 +320,7 @@ pub async fn version_before(
 /// `TOO_LARGE`: its key passes the limit.
 pub fn depend_on_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
     let key = Family::Version(&document.collection, &document.id).key()?;
-    transaction.add_read_conflict(&key, &[&key[..], &[0]].concat());
+    transaction.add_read_conflict(&key, &behind(&key));
     Ok(())
 }
 

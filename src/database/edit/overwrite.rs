@@ -5,7 +5,7 @@ use super::Editor;
 use super::locate::Spot;
 use crate::error::Result;
 use crate::key::Leaves;
-use crate::store::{RangeRead, Transaction};
+use crate::store::{Batches, Transaction};
 
 impl Editor<'_> {
     /// Puts a value in the place of the one that stands there.
@@ -42,15 +42,9 @@ impl Editor<'_> {
             any: false,
         };
         let mut new = leaves.iter().peekable();
-        let mut from = begin.to_vec();
-        let mut resumed = false;
-        loop {
-            let range = RangeRead {
-                resumed,
-                ..RangeRead::new(&from, end)
-            };
-            let batch = self.transaction.range(range).await?;
-            for (key, value) in batch.pairs.iter() {
+        let mut batches = Batches::new(self.transaction, begin, end);
+        while let Some(batch) = batches.next().await? {
+            for (key, value) in batch.iter() {
                 let stored = &key[base.len()..];
                 while let Some((key, value)) = new.next_if(|(key, _)| *key < stored) {
                     writes.set(key, value);
@@ -61,11 +55,6 @@ impl Editor<'_> {
                     None => writes.stale(key),
                 }
             }
-            match batch.pairs.last() {
-                Some((last, _)) if batch.more => from = [last, &[0]].concat(),
-                _ => break,
-            }
-            resumed = true;
         }
         for (key, value) in new {
             writes.set(key, value);

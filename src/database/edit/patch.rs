@@ -10,7 +10,7 @@ use crate::document::patch::{PatchOperation, numbered};
 use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, decode_leaf};
-use crate::store::{RangeRead, Transaction};
+use crate::store::{Batches, Transaction};
 
 /// Applies all operations of a patch at a place. Whether that changed anything.
 ///
@@ -89,18 +89,15 @@ impl Editor<'_> {
 
     async fn add(&mut self, base: &Path, path: &Path, leaves: &Leaves) -> Result<()> {
         let whole = base.join(path);
-        match self.locate(&whole).await? {
-            Target::Present(spot) => match spot.element().filter(|_| !path.tokens().is_empty()) {
-                Some(index) => {
-                    let (array, _) = self.parent_of(&spot.place)?;
-                    self.insert_element(&array, index, leaves).await
-                }
-                None => self.overwrite(&spot, leaves).await,
-            },
-            Target::Vacant(spot) => self.put_new(&spot, leaves),
-            Target::Orphan => Err(self.no_parent(&whole)),
-            Target::Unfit(error) => Err(error),
+        let target = self.locate(&whole).await?;
+        if let Target::Present(spot) = &target
+            && let Some(index) = spot.element().filter(|_| !path.tokens().is_empty())
+        {
+            let (array, _) = self.parent_of(&spot.place)?;
+            return self.insert_element(&array, index, leaves).await;
         }
+        self.put(target, &whole, leaves).await?;
+        Ok(())
     }
 
     async fn test(&mut self, base: &Path, path: &Path, expected: &Leaves) -> Result<()> {
@@ -109,15 +106,9 @@ impl Editor<'_> {
         };
         let mut expected = expected.iter();
         let end = end_of(&spot.key);
-        let mut begin = spot.key.clone();
-        let mut resumed = false;
-        loop {
-            let range = RangeRead {
-                resumed,
-                ..RangeRead::new(&begin, &end)
-            };
-            let batch = self.transaction.range(range).await?;
-            for (key, value) in batch.pairs.iter() {
+        let mut batches = Batches::new(self.transaction, &spot.key[..], end);
+        while let Some(batch) = batches.next().await? {
+            for (key, value) in batch.iter() {
                 let same = expected.next().is_some_and(|(other, expected)| {
                     key[spot.key.len()..] == *other && same_value(value, expected)
                 });
@@ -125,11 +116,6 @@ impl Editor<'_> {
                     return Err(failed("what is stored there is not equal to it"));
                 }
             }
-            match batch.pairs.last() {
-                Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
-                _ => break,
-            }
-            resumed = true;
         }
         match expected.next() {
             Some(_) => Err(failed("what is stored there is not equal to it")),

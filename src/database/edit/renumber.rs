@@ -7,7 +7,7 @@ use crate::document::path::Segment;
 use crate::error::{Error, Result};
 use crate::key::{Leaves, Step, empty_marker, step};
 use crate::limits::MOVED_BYTES_MAX;
-use crate::store::{Pairs, RangeRead};
+use crate::store::{Batches, Pairs};
 
 impl Editor<'_> {
     /// Removes an element that is there; those behind it move up.
@@ -58,28 +58,19 @@ impl Editor<'_> {
     }
 
     /// All pairs from `begin` to before `end`, held in memory.
-    pub(super) async fn pairs(&self, mut begin: Vec<u8>, end: &[u8]) -> Result<Pairs> {
+    pub(super) async fn pairs(&self, begin: Vec<u8>, end: &[u8]) -> Result<Pairs> {
         let mut found = Pairs::default();
-        let mut resumed = false;
-        loop {
-            let range = RangeRead {
-                resumed,
-                ..RangeRead::new(&begin, end)
-            };
-            let batch = self.transaction.range(range).await?;
-            found.append(&batch.pairs);
+        let mut batches = Batches::new(self.transaction, begin, end);
+        while let Some(batch) = batches.next().await? {
+            found.append(&batch);
             if found.bytes() > MOVED_BYTES_MAX {
                 return Err(Error::too_large(format!(
                     "this moves or copies more than {MOVED_BYTES_MAX} bytes of keys and values, \
                      which is the limit of one operation"
                 )));
             }
-            match batch.pairs.last() {
-                Some((last, _)) if batch.more => begin = [last, &[0]].concat(),
-                _ => return Ok(found),
-            }
-            resumed = true;
         }
+        Ok(found)
     }
 }
 

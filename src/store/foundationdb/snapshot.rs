@@ -12,7 +12,7 @@ use foundationdb::{FdbError, FdbResult, Transaction};
 use super::{Cluster, failure, range};
 use crate::error::Result;
 use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX, PARALLEL_READ_BYTES};
-use crate::store::{Batch, RangeRead, Read};
+use crate::store::{Batch, RangeRead, Read, behind};
 
 pub(super) struct Snapshot {
     // Dropped in this order: nothing outlives the cluster.
@@ -105,7 +105,7 @@ impl Snapshot {
         let (begin, end) = if range.reverse {
             (range.begin.to_vec(), last.to_vec())
         } else {
-            ([last, &[0]].concat(), range.end.to_vec())
+            (behind(last), range.end.to_vec())
         };
         let next = RangeRead {
             begin: &begin,

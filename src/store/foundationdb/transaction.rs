@@ -11,7 +11,7 @@ use super::{Cluster, extend, failure, range, versioned};
 use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::{CLUSTER_TRANSACTION_BYTES_MAX, PARALLEL_READ_BYTES};
-use crate::store::{Batch, CommitError, RangeRead, Read, Transaction};
+use crate::store::{Batch, CommitError, RangeRead, Read, Transaction, behind};
 
 /// A transaction, seen by reads that conflict; `without_conflict` are those that do not.
 pub(super) struct ClusterTransaction {
@@ -203,7 +203,7 @@ impl Shared {
 #[async_trait]
 impl Read for Reads {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.shared.check_readable(key, &after(key))?;
+        self.shared.check_readable(key, &behind(key))?;
         let value = self.shared.ask(|client| client.get(key, self.snapshot));
         Ok(value.await?.map(|value| value.to_vec()))
     }
@@ -256,10 +256,10 @@ impl Transaction for ClusterTransaction {
     fn set(&self, key: &[u8], value: &[u8]) {
         let conflicts = self.open().writes_conflict;
         self.write(|client, stamped| {
-            if stamped.meet(key, &after(key)) {
+            if stamped.meet(key, &behind(key)) {
                 // What was stamped stays unreadable through a mere overwrite.
                 client.clear(key);
-                stamped.clear(key, &after(key));
+                stamped.clear(key, &behind(key));
                 if !conflicts {
                     exempt(client);
                 }
@@ -271,7 +271,7 @@ impl Transaction for ClusterTransaction {
     fn clear(&self, key: &[u8]) {
         self.write(|client, stamped| {
             client.clear(key);
-            stamped.clear(key, &after(key));
+            stamped.clear(key, &behind(key));
         });
     }
 
@@ -292,7 +292,7 @@ impl Transaction for ClusterTransaction {
         self.write(|client, stamped| {
             let value = with_place(value, stamp_at);
             client.atomic_op(key, &value, MutationType::SetVersionstampedValue);
-            stamped.0.push((key.to_vec(), after(key)));
+            stamped.0.push((key.to_vec(), behind(key)));
         });
     }
 
@@ -372,11 +372,6 @@ impl Transaction for ClusterTransaction {
 fn exempt(client: &Client) {
     // It fails for an unknown option only.
     let _set = client.set_option(TransactionOption::NextWriteNoWriteConflictRange);
-}
-
-/// The key that follows another at once.
-fn after(key: &[u8]) -> Vec<u8> {
-    [key, &[0]].concat()
 }
 
 /// Where the stamp goes follows what it goes into, in four bytes, little-endian.

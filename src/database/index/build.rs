@@ -1,0 +1,392 @@
+//! Building indexes on documents that are there already, while they change.
+//!
+//! A change keeps the entries of an index from the commit on that defines it. So all that is left
+//! is to add those of documents which were there before: batch by batch in the order of their ids,
+//! each in a transaction that depends on what it reads of the documents and moves the mark of how
+//! far the index has come. Whoever holds the lease goes on from that mark; it is renewed with each
+//! batch, and another server takes over once it has run out.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use foundationdb_tuple::{Bytes, pack, unpack};
+use futures::future::BoxFuture;
+use tokio::time::{Instant, sleep};
+
+use super::define::{clear_entries, define};
+use super::entries::{Values, of_answers, wants};
+use super::upkeep::write;
+use super::{Index, State, index_named};
+use crate::database::{Answer, Database, DocumentKey, Want, load};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Family, hex};
+use crate::limits::{
+    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_DOCUMENTS_AT_ONCE, INDEX_BATCH_DOCUMENTS_MAX,
+    INDEX_LEASE_TIME, INDEX_POLL_TIME,
+};
+use crate::store::{Batches, Outcome, RangeRead, Settled, Transaction};
+
+/// Builds the indexes of a store that are to be built, one at a time.
+pub struct Builder {
+    database: Database,
+    /// Names it in leases.
+    owner: [u8; 16],
+    /// Documents in the next batch: fewer after one that did not go through.
+    documents: usize,
+}
+
+/// What a step came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Built {
+    /// No index is to be built, or others are building them.
+    Nothing,
+    /// So many documents more have their entries in the index of this collection and name.
+    Documents(String, String, usize),
+    /// The index of this collection and name serves.
+    Ready(String, String),
+    /// It cannot be built, for this reason.
+    Failed(String, String, String),
+}
+
+/// An index that is to be built.
+#[derive(Clone, Debug)]
+struct Task {
+    collection: String,
+    number: u64,
+    name: String,
+}
+
+/// The value of [`Family::Build`].
+struct Progress {
+    name: String,
+    owner: Vec<u8>,
+    /// In seconds since 1970.
+    expiry: i64,
+    /// The key of the last entry of the catalog that is done with, without what all begin with.
+    position: Vec<u8>,
+}
+
+/// How a batch ended.
+enum Batch {
+    /// Another has the lease, or the index is gone.
+    Left,
+    Done(usize),
+    Ready,
+    /// A document cannot be in the index.
+    Unfit(Error),
+}
+
+impl Builder {
+    /// A builder of the indexes in `database`.
+    pub fn new(database: Database) -> Self {
+        Self {
+            database,
+            owner: rand::random(),
+            documents: INDEX_BATCH_DOCUMENTS_MAX,
+        }
+    }
+
+    /// Builds what there is to build, now and later, until it is dropped.
+    pub async fn run(mut self) {
+        loop {
+            match self.step().await {
+                Ok(Built::Nothing) => sleep(INDEX_POLL_TIME).await,
+                Ok(Built::Documents(..)) => tokio::task::yield_now().await,
+                Ok(Built::Ready(collection, index)) => {
+                    tracing::info!(collection, index, "the index is built and serves");
+                }
+                Ok(Built::Failed(collection, index, reason)) => {
+                    tracing::warn!(collection, index, reason, "the index cannot be built");
+                }
+                Err(error) => {
+                    if error.kind() != ErrorKind::Conflict {
+                        tracing::warn!("an index is not built further: {error}");
+                    }
+                    sleep(INDEX_POLL_TIME).await;
+                }
+            }
+        }
+    }
+
+    /// Builds until nothing is left that this builder may build.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub async fn finish(&mut self) -> Result<()> {
+        while self.step().await? != Built::Nothing {}
+        Ok(())
+    }
+
+    /// Goes on by one batch.
+    ///
+    /// # Errors
+    /// What the store fails with; the same step may go through when it is done again.
+    pub async fn step(&mut self) -> Result<Built> {
+        let Some(task) = self.next_task().await? else {
+            return Ok(Built::Nothing);
+        };
+        let batch = match self.batch(&task).await {
+            Err(error) if self.documents > 1 && is_about_size(&error) => {
+                self.documents /= 2;
+                return Ok(Built::Documents(task.collection, task.name, 0));
+            }
+            // One document by itself is too large for a transaction.
+            Err(error) if error.kind() == ErrorKind::TooLarge => Batch::Unfit(error),
+            batch => batch?,
+        };
+        Ok(match batch {
+            Batch::Left => Built::Nothing,
+            Batch::Done(documents) => {
+                self.documents = (self.documents * 2).min(INDEX_BATCH_DOCUMENTS_MAX);
+                Built::Documents(task.collection, task.name, documents)
+            }
+            Batch::Ready => Built::Ready(task.collection, task.name),
+            Batch::Unfit(error) => {
+                let reason = error.message().to_owned();
+                self.fail(&task, &reason).await?;
+                Built::Failed(task.collection, task.name, reason)
+            }
+        })
+    }
+
+    /// The first index that nobody else is building.
+    async fn next_task(&self) -> Result<Option<Task>> {
+        let snapshot = self.database.snapshot().await?;
+        let (begin, end) = Family::builds();
+        let mut batches = Batches::new(&*snapshot, begin, end);
+        while let Some(pairs) = batches.next().await? {
+            for (key, value) in pairs.iter() {
+                let (collection, number) = Family::build_of(key).ok_or_else(|| damaged(key))?;
+                let progress = Progress::decode(value).ok_or_else(|| damaged(key))?;
+                if progress.may_go_on(&self.owner) {
+                    return Ok(Some(Task {
+                        collection,
+                        number,
+                        name: progress.name,
+                    }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    async fn batch(&self, task: &Task) -> Result<Batch> {
+        let (owner, documents) = (self.owner, self.documents);
+        let task = task.clone();
+        let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let task = task.clone();
+            Box::pin(async move {
+                let batch = task.batch(&*transaction, &owner, documents).await?;
+                Ok(match batch {
+                    Batch::Unfit(_) | Batch::Left => Outcome::Abort(batch),
+                    _ => Outcome::Commit(batch),
+                })
+            })
+        };
+        let deadline = Instant::now() + INDEX_LEASE_TIME;
+        match self.database.transact(deadline, body).await? {
+            Settled::Committed(batch, _) | Settled::Aborted(batch) => Ok(batch),
+        }
+    }
+
+    /// The index has no entries from now on, and says why.
+    async fn fail(&self, task: &Task, reason: &str) -> Result<()> {
+        let (task, reason) = (task.clone(), reason.to_owned());
+        let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let (task, reason) = (task.clone(), reason.clone());
+            Box::pin(async move {
+                let Some(index) = task.index(&*transaction).await? else {
+                    return Ok(Outcome::Abort(()));
+                };
+                clear_entries(&*transaction, &task.collection, task.number)?;
+                let failed = Index {
+                    state: State::Failed,
+                    error: Some(reason),
+                    ..index
+                };
+                define(&*transaction, &task.collection, &failed)?;
+                Ok(Outcome::Commit(()))
+            })
+        };
+        let deadline = Instant::now() + INDEX_LEASE_TIME;
+        self.database.transact(deadline, body).await.map(|_| ())
+    }
+}
+
+impl Task {
+    /// The definition of the index, if it still is to be built.
+    async fn index(&self, transaction: &dyn Transaction) -> Result<Option<Index>> {
+        let index = index_named(transaction, &self.collection, &self.name).await?;
+        Ok(index.filter(|index| index.number == self.number && index.state == State::Building))
+    }
+
+    async fn batch(
+        &self,
+        transaction: &dyn Transaction,
+        owner: &[u8],
+        documents_max: usize,
+    ) -> Result<Batch> {
+        let key = Family::Build(&self.collection, self.number).key()?;
+        let Some(value) = transaction.get(&key).await? else {
+            return Ok(Batch::Left);
+        };
+        let mut progress = Progress::decode(&value).ok_or_else(|| damaged(&key))?;
+        if !progress.may_go_on(owner) {
+            return Ok(Batch::Left);
+        }
+        let Some(index) = self.index(transaction).await? else {
+            transaction.clear(&key);
+            return Ok(Batch::Done(0));
+        };
+        let position = &progress.position;
+        let documents = self
+            .documents(transaction, position, documents_max)
+            .await?;
+        if documents.is_empty() {
+            let ready = Index {
+                state: State::Ready,
+                ..index
+            };
+            define(transaction, &self.collection, &ready)?;
+            transaction.clear(&key);
+            return Ok(Batch::Ready);
+        }
+        let done = match self.add(transaction, &index, &documents).await? {
+            Ok(done) => done,
+            Err(error) => return Ok(Batch::Unfit(error)),
+        };
+        owner.clone_into(&mut progress.owner);
+        if let Some((_, position)) = done.checked_sub(1).and_then(|last| documents.get(last)) {
+            position.clone_into(&mut progress.position);
+        }
+        progress.expiry = now() + i64::try_from(INDEX_LEASE_TIME.as_secs()).unwrap_or(i64::MAX);
+        transaction.set(&key, &progress.encode());
+        Ok(Batch::Done(done))
+    }
+
+    /// The next documents of the catalog, each with the position behind it. What is entered
+    /// meanwhile has its entries from whoever enters it, so nothing depends on that.
+    async fn documents(
+        &self,
+        transaction: &dyn Transaction,
+        position: &[u8],
+        documents_max: usize,
+    ) -> Result<Vec<(Arc<DocumentKey>, Vec<u8>)>> {
+        let (first, end) = Family::existences(&self.collection);
+        let begin = match position {
+            [] => first.clone(),
+            position => [&first[..], position, &[0]].concat(),
+        };
+        let range = RangeRead::new(&begin, &end).at_most(documents_max);
+        let found = transaction.without_conflict().range(range).await?.pairs;
+        let documents = found.iter().filter_map(|(key, _)| {
+            let id = Family::existing_id(key, &first)?;
+            let document = DocumentKey::new(self.collection.clone(), id);
+            let position = key[first.len()..].to_vec();
+            Some(document.map(|document| (Arc::new(document), position)))
+        });
+        documents.collect()
+    }
+
+    /// Adds the entries of some documents, as far as a batch has room; how many those were. The
+    /// inner error is about what a document holds.
+    async fn add(
+        &self,
+        transaction: &dyn Transaction,
+        index: &Index,
+        documents: &[(Arc<DocumentKey>, Vec<u8>)],
+    ) -> Result<Result<usize>> {
+        let (mut done, mut bytes) = (0, 0);
+        for some in documents.chunks(INDEX_BATCH_DOCUMENTS_AT_ONCE) {
+            let of_one = |(document, _): &(Arc<DocumentKey>, _)| {
+                let wanted: Vec<Want> = wants(document, &[index]).collect();
+                wanted
+            };
+            let wanted: Vec<Want> = some.iter().flat_map(of_one).collect();
+            let wanted: Vec<&Want> = wanted.iter().collect();
+            let answers = load(transaction, &wanted).await;
+            bytes += answers.iter().map(bytes_of).sum::<usize>();
+            let mut answers = answers.into_iter();
+            for (document, _) in some {
+                let values = of_answers(index, &mut answers)?;
+                let written = match values {
+                    Ok(values) => {
+                        let before = Values::new();
+                        write(transaction, document, index, &before, &values).await
+                    }
+                    Err(error) => Err(error),
+                };
+                match written {
+                    Err(error) if is_about_a_value(&error) => {
+                        return Ok(Err(error.at(format!("the document {}", document.id))));
+                    }
+                    written => written?,
+                }
+                done += 1;
+            }
+            if bytes >= INDEX_BATCH_BYTES_MAX {
+                break;
+            }
+        }
+        Ok(Ok(done))
+    }
+}
+
+impl Progress {
+    fn decode(value: &[u8]) -> Option<Self> {
+        let (name, Bytes(owner), expiry, Bytes(position)): (String, Bytes<'_>, i64, Bytes<'_>) =
+            unpack(value).ok()?;
+        Some(Self {
+            name,
+            owner: owner.into_owned(),
+            expiry,
+            position: position.into_owned(),
+        })
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        pack(&(
+            &self.name[..],
+            Bytes(self.owner[..].into()),
+            self.expiry,
+            Bytes(self.position[..].into()),
+        ))
+    }
+
+    fn may_go_on(&self, owner: &[u8]) -> bool {
+        self.owner == owner || self.expiry <= now()
+    }
+}
+
+/// An error that fewer documents in a batch may not meet.
+fn is_about_size(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::Conflict
+    )
+}
+
+/// An error that every server meets with this document.
+fn is_about_a_value(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::UniqueViolation | ErrorKind::TooLarge
+    )
+}
+
+/// Bytes of keys and values that an answer brought.
+fn bytes_of(answer: &Result<Answer>) -> usize {
+    match answer {
+        Ok(Answer::Part(Some(part))) => part.pairs().map(|(key, value)| key.len() + value.len()).sum(),
+        _ => 0,
+    }
+}
+
+fn damaged(key: &[u8]) -> Error {
+    Error::internal(format!("no build of an index: the key {}", hex(key)))
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    i64::try_from(since.unwrap_or(Duration::ZERO).as_secs()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,148 @@
+//! Making and dropping indexes.
+
+use foundationdb_tuple::{Bytes, pack};
+
+use super::{Index, IndexPath, State, indexes};
+use crate::database::{catalog, check_collection};
+use crate::document::leaf::abridged;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Family, IndexKey};
+use crate::limits::{INDEX_NAME_BYTES_MAX, INDEX_PATHS_MAX, INDEXES_MAX};
+use crate::store::{RangeRead, Transaction};
+
+/// Makes an index. On a collection without documents it serves from this commit on, otherwise as
+/// soon as it is built. An index of this name that is on the same paths, and as unique, is left as
+/// it is.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: a name, a path, or their number. `ALREADY_EXISTS`: another index has this
+/// name. `TOO_LARGE`: the names make a key past the limit, or the collection has [`INDEXES_MAX`]
+/// indexes. What the store fails with.
+pub async fn create_index(
+    transaction: &dyn Transaction,
+    collection: &str,
+    name: &str,
+    on: &[impl AsRef<str>],
+    unique: bool,
+) -> Result<Index> {
+    check_collection(collection)?;
+    check_name(name)?;
+    let on = paths(on)?;
+    let known = indexes(transaction, collection).await?;
+    if let Some(same) = known.iter().find(|index| index.name == name) {
+        if same.on == on && same.unique == unique {
+            return Ok(same.clone());
+        }
+        return Err(Error::new(
+            ErrorKind::AlreadyExists,
+            format!(
+                "the collection {collection:?} has an index {name:?} already, and it is another \
+                 one: drop it first"
+            ),
+        ));
+    }
+    if known.len() >= INDEXES_MAX {
+        return Err(Error::too_large(format!(
+            "the collection {collection:?} has {} indexes; the limit is {INDEXES_MAX}",
+            known.len()
+        )));
+    }
+    let (begin, end) = Family::existences(collection);
+    let first = transaction.range(RangeRead::new(&begin, &end).at_most(1));
+    let empty = first.await?.pairs.is_empty();
+    let highest = known.iter().map(|index| index.number).max();
+    let index = Index {
+        name: name.to_owned(),
+        number: highest.unwrap_or(0) + 1,
+        on,
+        unique,
+        state: if empty { State::Ready } else { State::Building },
+        error: None,
+    };
+    catalog::write_indexed_format(transaction).await?;
+    define(transaction, collection, &index)?;
+    if !empty {
+        let build = Family::Build(collection, index.number).key()?;
+        let none = || Bytes(Vec::new().into());
+        transaction.set(&build, &pack(&(name, none(), 0_i64, none())));
+    }
+    Ok(index)
+}
+
+/// Drops an index and its entries. Whether there was one of this name.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: the names make a key past the
+/// limit. What the store fails with.
+pub async fn drop_index(
+    transaction: &dyn Transaction,
+    collection: &str,
+    name: &str,
+) -> Result<bool> {
+    check_collection(collection)?;
+    let Some(index) = super::index_named(transaction, collection, name).await? else {
+        return Ok(false);
+    };
+    transaction.clear(&Family::Definition(collection, name).key()?);
+    clear_entries(transaction, collection, index.number)?;
+    Ok(true)
+}
+
+/// Writes a definition.
+pub(super) fn define(
+    transaction: &dyn Transaction,
+    collection: &str,
+    index: &Index,
+) -> Result<()> {
+    let key = Family::Definition(collection, &index.name).key()?;
+    transaction.set(&key, &index.encode());
+    Ok(())
+}
+
+/// Clears all entries of an index, and what is known of its being built.
+pub(super) fn clear_entries(
+    transaction: &dyn Transaction,
+    collection: &str,
+    number: u64,
+) -> Result<()> {
+    let (begin, end) = IndexKey::new(collection, number)?.all();
+    transaction.clear_range(&begin, &end);
+    transaction.clear(&Family::Build(collection, number).key()?);
+    Ok(())
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.len() > INDEX_NAME_BYTES_MAX {
+        return Err(Error::bad_input(format!(
+            "the name of an index has from 1 to {INDEX_NAME_BYTES_MAX} bytes, and {:?} has {}",
+            abridged(name),
+            name.len()
+        )));
+    }
+    Ok(())
+}
+
+fn paths(on: &[impl AsRef<str>]) -> Result<Vec<IndexPath>> {
+    if on.is_empty() || on.len() > INDEX_PATHS_MAX {
+        return Err(Error::bad_input(format!(
+            "an index is on 1 to {INDEX_PATHS_MAX} JSONPaths, not on {}",
+            on.len()
+        )));
+    }
+    let paths = on.iter().map(|text| IndexPath::parse(text.as_ref()));
+    let paths: Vec<IndexPath> = paths.collect::<Result<_>>()?;
+    if paths.iter().filter(|path| path.is_multiple()).count() > 1 {
+        return Err(Error::bad_input(
+            "an index has at most one [*] in all of its JSONPaths: make an index for each",
+        ));
+    }
+    for (at, path) in paths.iter().enumerate() {
+        if paths[..at].contains(path) {
+            return Err(Error::bad_input(format!(
+                "the index has the JSONPath {} twice",
+                path.text()
+            )));
+        }
+    }
+    Ok(paths)
+}
