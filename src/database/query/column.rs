@@ -136,7 +136,7 @@ fn ordered(
 fn strings_from(beginning: &str) -> (Vec<u8>, Vec<u8>) {
     let value = IndexValue::of_leaf(&Leaf::String(beginning.into()));
     // Without the NUL that ends it, the text's form is what theirs begin with.
-    let (_, begin) = value.bytes().split_last().unwrap_or_default();
+    let begin = &value.bytes()[..value.bytes().len() - 1];
     let mut end = begin.to_vec();
     // A NUL in a text has 0xFF behind it, which nothing can stand behind.
     while end.last() == Some(&0xFF) {
