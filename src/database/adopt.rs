@@ -6,6 +6,7 @@ use std::time::Instant;
 use futures::future::try_join_all;
 
 use super::edit::enter;
+use super::index::{enter_entries, indexes};
 use super::write::stored;
 use super::{DocumentKey, Foreign, end_of};
 use crate::document::id::DocumentId;

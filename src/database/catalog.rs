@@ -8,7 +8,7 @@ use crate::key::Family;
 use crate::limits::COUNT_SHARDS;
 use crate::store::{Batches, Read, Transaction};
 
-/// A collection that holds a document.
+/// A collection that holds a document or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {
     /// Its name.
@@ -65,30 +65,40 @@ pub(super) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: 
     Ok(())
 }
 
-/// The collections that hold a document, by name.
+/// The collections that hold a document or an index, by name.
 ///
 /// # Errors
 /// What the store fails with.
 pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
     let (begin, end) = Family::counts();
-    let mut found: Vec<Collection> = Vec::new();
+    let mut found = Vec::new();
     let mut batches = Batches::new(read, begin, end);
     while let Some(pairs) = batches.next().await? {
         for (key, value) in pairs.iter() {
-            count(&mut found, key, value);
+            take(&mut found, key, value);
         }
     }
-    found.retain(|collection| collection.count > 0);
-    Ok(found)
+    let held = found
+        .into_iter()
+        .filter(|(collection, indexed)| collection.count > 0 || *indexed);
+    Ok(held.map(|(collection, _)| collection).collect())
 }
 
-fn count(found: &mut Vec<Collection>, key: &[u8], value: &[u8]) {
-    let (Some(name), Ok(count)) = (Family::counted_collection(key), value.try_into()) else {
-        return;
+/// Takes a pair of the catalog: a count, or the definition of an index.
+fn take(found: &mut Vec<(Collection, bool)>, key: &[u8], value: &[u8]) {
+    let (name, count, indexed) = match (Family::counted_collection(key), value.try_into()) {
+        (Some(name), Ok(count)) => (name, i64::from_le_bytes(count), false),
+        (Some(_), Err(_)) => return,
+        (None, _) => match Family::indexed_collection(key) {
+            Some(name) => (name, 0, true),
+            None => return,
+        },
     };
-    let count = i64::from_le_bytes(count);
-    match found.last_mut().filter(|last| last.name == name) {
-        Some(last) => last.count += count,
-        None => found.push(Collection { name, count }),
+    match found.last_mut().filter(|(last, _)| last.name == name) {
+        Some((last, has_index)) => {
+            last.count += count;
+            *has_index |= indexed;
+        }
+        None => found.push((Collection { name, count }, indexed)),
     }
 }

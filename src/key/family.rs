@@ -143,19 +143,6 @@ impl Family<'_> {
         ended(begin)
     }
 
-    /// The name of the index that a key of [`Family::Definition`] defines.
-    pub fn index_name(key: &[u8]) -> Option<String> {
-        let mut prefix = Vec::new();
-        append_system(&mut prefix, CATALOG);
-        let (_, rest) = split_element(key.strip_prefix(&prefix[..])?)?;
-        match (split_element(rest)?, split_element(split_element(rest)?.1)?) {
-            ((Element::Int(DEFINITIONS), _), (Element::String(name), [])) => {
-                Some(name.into_owned())
-            }
-            _ => None,
-        }
-    }
-
     /// The keys of all [`Family::Build`]: from the first to past the last.
     pub fn builds() -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
@@ -242,15 +229,33 @@ impl Family<'_> {
 
     /// The collection that a key of [`Family::counts`] counts; none if it is no count.
     pub fn counted_collection(key: &[u8]) -> Option<String> {
+        Self::catalogued(key, COUNT).map(|(collection, _)| collection)
+    }
+
+    /// The collection whose index a key of [`Family::Definition`] defines; none if it defines none.
+    pub fn indexed_collection(key: &[u8]) -> Option<String> {
+        Self::catalogued(key, DEFINITIONS).map(|(collection, _)| collection)
+    }
+
+    /// The name of the index that a key of [`Family::Definition`] defines.
+    pub fn index_name(key: &[u8]) -> Option<String> {
+        match split_element(Self::catalogued(key, DEFINITIONS)?.1)? {
+            (Element::String(name), []) => Some(name.into_owned()),
+            _ => None,
+        }
+    }
+
+    /// The collection that a key of this part of the catalog is about, and what follows.
+    fn catalogued(key: &[u8], part: i64) -> Option<(String, &[u8])> {
         let mut prefix = Vec::new();
         append_system(&mut prefix, CATALOG);
         let (collection, rest) = split_element(key.strip_prefix(&prefix[..])?)?;
-        let (Element::String(collection), (Element::Int(COUNT), _)) =
-            (collection, split_element(rest)?)
-        else {
-            return None;
-        };
-        Some(collection.into_owned())
+        match (collection, split_element(rest)?) {
+            (Element::String(collection), (Element::Int(found), rest)) if found == part => {
+                Some((collection.into_owned(), rest))
+            }
+            _ => None,
+        }
     }
 
     /// The id in a key of a document of `collection`, and the length of the document's own key.

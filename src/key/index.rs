@@ -95,8 +95,10 @@ impl IndexValue {
     }
 
     /// The value of what stands at a place, given by its pairs, their keys relative to the place.
-    /// None if there is no pair, or none that a document has. A string that is too long for any
-    /// key is one that no entry can hold: its length in bytes is the error.
+    /// None if there is no pair, or none that a document has.
+    ///
+    /// # Errors
+    /// It is a string that is too long for any key: about how many bytes it has.
     pub fn of_pairs<'p>(
         pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
     ) -> Result<Option<Self>, usize> {
@@ -114,6 +116,9 @@ impl IndexValue {
     }
 
     /// The value of a JSON value; of a container, of its digest.
+    ///
+    /// # Errors
+    /// As [`IndexValue::of_pairs`].
     pub fn of_leaves(leaves: &Leaves) -> Result<Option<Self>, usize> {
         Self::of_pairs(leaves.iter())
     }

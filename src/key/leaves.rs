@@ -72,7 +72,9 @@ impl Leaves {
 
     /// The pairs of what stands at a packed place, their keys relative to it.
     pub fn below<'l>(&'l self, place: &'l [u8]) -> impl Iterator<Item = (&'l [u8], &'l [u8])> {
-        let begin = self.pairs.partition_point(|pair| self.pair(*pair).0 < place);
+        let begin = self
+            .pairs
+            .partition_point(|pair| self.pair(*pair).0 < place);
         let pairs = self.pairs[begin..].iter().map(|pair| self.pair(*pair));
         let inside = |key: &[u8]| {
             key.starts_with(place) && key.get(place.len()) != Some(&super::tuple::ESCAPE)

@@ -13,7 +13,7 @@ use crate::store::Read;
 pub(super) struct Indexes {
     read: Arc<dyn Read>,
     collection: String,
-    indexes: Arc<[Index]>,
+    found: Arc<[Index]>,
 }
 
 impl Indexes {
@@ -21,21 +21,21 @@ impl Indexes {
         Self {
             read,
             collection: String::new(),
-            indexes: Arc::default(),
+            found: Arc::default(),
         }
     }
 
     /// The indexes of a collection; none if a definition is damaged, which is told of itself.
     async fn of(&mut self, collection: &str) -> Result<Arc<[Index]>> {
         if self.collection != collection {
-            self.indexes = match indexes(&*self.read, collection).await {
+            self.found = match indexes(&*self.read, collection).await {
                 Ok(indexes) => indexes.into(),
                 Err(error) if error.kind() == ErrorKind::Internal => Arc::default(),
                 Err(error) => return Err(error),
             };
             collection.clone_into(&mut self.collection);
         }
-        Ok(self.indexes.clone())
+        Ok(self.found.clone())
     }
 
     /// Whether a document that is entered has each of its entries in the indexes that serve.

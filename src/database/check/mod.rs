@@ -12,10 +12,10 @@ use foundationdb_tuple::unpack;
 
 pub use finding::{Finding, Severity, Summary};
 
-use super::{FORMAT, FORMAT_INDEXED};
 use super::cursor::Cursor;
 use super::index::is_definition;
 use super::plan::covers;
+use super::{FORMAT, FORMAT_INDEXED};
 use crate::error::Result;
 use crate::key::{
     Family, Ranges, SystemKey, Verify, Version, collection_of, counts_of, split_document,

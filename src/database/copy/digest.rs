@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::walk::Walk;
-use crate::database::{Collection, Database, collections};
+use crate::database::{Collection, Database, IndexPath, collections, indexes};
 use crate::error::Result;
 use crate::key::{Entry, all_documents};
 
@@ -21,7 +21,7 @@ pub struct Digest {
     /// bits, little-endian.
     pub leaves_sha256: [u8; 32],
     /// SHA-256 of the catalog, in the same way: the entries, and then the collections with their
-    /// counts in decimal.
+    /// counts in decimal, each followed by its indexes: the name, and what they are on.
     pub catalog_sha256: [u8; 32],
 }
 
@@ -45,9 +45,16 @@ impl Digest {
             walk.step();
         }
         let documents = catalog.count;
-        let collections = collections(&*database.snapshot().await?).await?;
+        let snapshot = database.snapshot().await?;
+        let collections = collections(&*snapshot).await?;
         for Collection { name, count } in &collections {
             catalog.add(name.as_bytes(), count.to_string().as_bytes());
+            for index in indexes(&*snapshot, name).await? {
+                let on: Vec<&str> = index.on.iter().map(IndexPath::text).collect();
+                let unique = if index.unique { "unique on " } else { "on " };
+                let text = format!("{unique}{}", on.join(" "));
+                catalog.add(index.name.as_bytes(), text.as_bytes());
+            }
         }
         Ok(Self {
             collections,

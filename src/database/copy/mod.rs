@@ -4,6 +4,9 @@
 //! versionstamp orders the commits of one cluster and says nothing in another. What is kept about
 //! operations (answers, markers of commits) stays behind.
 //!
+//! The entries of indexes are made anew from the documents, when all of those are there: their
+//! keys have numbers that are the target's own.
+//!
 //! A document's entry is written in one transaction with its last leaf, so what the target has
 //! entered is there as a whole, and a copy that was interrupted can be taken up.
 
@@ -12,11 +15,16 @@ mod digest;
 mod overlap;
 mod walk;
 
-use tokio::task::JoinSet;
+use std::sync::Arc;
 
-use super::Database;
+use futures::future::BoxFuture;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::{Builder, Collection, Database, IndexPath, collections, create_index, indexes};
 use crate::error::{Error, Result};
-use crate::limits::COPY_BATCHES_AT_ONCE;
+use crate::limits::{COPY_BATCHES_AT_ONCE, IMPORT_BATCH_TIME_MAX};
+use crate::store::{Outcome, Transaction};
 use batch::Reader;
 pub use digest::Digest;
 pub use overlap::check_target;
@@ -66,7 +74,30 @@ pub async fn copy(
         progress(&copied);
     }
     finish(&mut writes, 0).await?;
+    copy_indexes(source, target).await?;
     Ok(copied)
+}
+
+/// Makes the source's indexes in the target and builds them.
+async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
+    let snapshot = source.snapshot().await?;
+    for Collection { name, .. } in collections(&*snapshot).await? {
+        for index in indexes(&*snapshot, &name).await? {
+            let collection = name.clone();
+            let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+                let (collection, index) = (collection.clone(), index.clone());
+                Box::pin(async move {
+                    let on: Vec<&str> = index.on.iter().map(IndexPath::text).collect();
+                    create_index(&*transaction, &collection, &index.name, &on, index.unique)
+                        .await
+                        .map(Outcome::Commit)
+                })
+            };
+            let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+            target.transact(deadline, body).await?;
+        }
+    }
+    Builder::new(target.clone()).finish().await
 }
 
 /// Waits until no more than so many writes are under way.

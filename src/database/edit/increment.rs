@@ -31,7 +31,7 @@ pub async fn increment(
         _ => Leaves::from_leaf(by),
     };
     editor.put(target, path, &leaves).await?;
-    editor.finish()
+    editor.finish().await
 }
 
 fn number(spot: &Spot) -> Result<Leaf<'_>> {

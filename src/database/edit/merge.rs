@@ -36,14 +36,14 @@ pub async fn merge(
             MergePatch::Members(_) => editor.merge_at(spot, patch).await?,
             _ => editor.overwrite(&spot, &alone(patch)?).await?,
         },
-        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch)?)?,
+        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch)?).await?,
         Target::Orphan => {
             let spot = editor.make_way(path).await?;
-            editor.put_new(&spot, &alone(patch)?)?;
+            editor.put_new(&spot, &alone(patch)?).await?;
         }
         Target::Unfit(error) => return Err(error),
     }
-    editor.finish()
+    editor.finish().await
 }
 
 /// The leaves of what a patch makes of nothing.
@@ -174,7 +174,7 @@ impl Editor<'_> {
                 let present = !spot.first.is_empty();
                 match member {
                     MergePatch::Remove if present => {
-                        self.clear_place(&spot.key);
+                        self.clear_place(&spot.key).await?;
                         removed = true;
                     }
                     MergePatch::Remove => {}
@@ -188,7 +188,7 @@ impl Editor<'_> {
                     }
                     MergePatch::Members(_) | MergePatch::Put(_) => {
                         let spot = new_member(&at, spot)?;
-                        self.put_new(&spot, &alone(member)?)?;
+                        self.put_new(&spot, &alone(member)?).await?;
                         left = true;
                     }
                 }

@@ -11,6 +11,8 @@
 //!   leaf, or of one further down, does not touch it;
 //! * the document's existence, which only creation, adoption and deletion write.
 //!
+//! * where a place is one that an index is on: all that the document's entries in it depend on.
+//!
 //! Patches of different leaves of one document, and additions of different members to one object,
 //! therefore go through side by side.
 
@@ -23,8 +25,9 @@ mod renumber;
 
 use std::sync::Arc;
 
-use futures::future::try_join;
+use futures::future::try_join3;
 
+use super::index::Upkeep;
 use super::read::version;
 use super::{DocumentKey, Put, catalog, end_of};
 use crate::document::leaf::Kind;
@@ -46,6 +49,7 @@ pub(super) struct Editor<'t> {
     /// The catalog knows the document.
     entered: bool,
     changed: bool,
+    upkeep: Upkeep<'t>,
 }
 
 impl<'t> Editor<'t> {
@@ -85,24 +89,36 @@ impl<'t> Editor<'t> {
             prefix: document.place(&Place::default())?,
             entered: false,
             changed: false,
+            upkeep: Upkeep::of_none(transaction, document),
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
-        let (entered, target) =
-            try_join(transaction.get(&existence), editor.locate_by(path, read)).await?;
+        let (entered, target, upkeep) = try_join3(
+            transaction.get(&existence),
+            editor.locate_by(path, read),
+            Upkeep::of(transaction, document),
+        )
+        .await?;
         editor.entered = entered.is_some();
+        editor.upkeep = upkeep;
         Ok((editor, target))
     }
 
-    /// Enters the document into the catalog if it is not, and stamps it with this commit if
-    /// anything was changed. Whether it was.
-    fn finish(self) -> Result<bool> {
+    /// Enters the document into the catalog if it is not, stamps it with this commit and brings
+    /// its entries in indexes up to date, if anything was changed. Whether it was.
+    async fn finish(self) -> Result<bool> {
         if self.changed {
             if !self.entered {
                 enter(self.transaction, &self.document)?;
             }
             write_version(self.transaction, &self.document)?;
+            self.upkeep.finish(self.entered).await?;
         }
         Ok(self.changed)
+    }
+
+    /// What stands at a place, or below, is about to be written.
+    async fn touch(&mut self, key: &[u8]) -> Result<()> {
+        self.upkeep.touch(key, &end_of(key)).await
     }
 
     /// Puts a value at the place that `path` leads to. Whether it stands in the place of another.
@@ -117,7 +133,7 @@ impl<'t> Editor<'t> {
                 Ok(Put::Replaced)
             }
             Target::Vacant(spot) => {
-                self.put_new(&spot, leaves)?;
+                self.put_new(&spot, leaves).await?;
                 Ok(Put::Created)
             }
             Target::Orphan => Err(self.no_parent(path)),
@@ -126,8 +142,9 @@ impl<'t> Editor<'t> {
     }
 
     /// Puts a value where nothing stands.
-    fn put_new(&mut self, spot: &Spot, leaves: &Leaves) -> Result<()> {
+    async fn put_new(&mut self, spot: &Spot, leaves: &Leaves) -> Result<()> {
         leaves.check_keys(spot.key.len())?;
+        self.touch(&spot.key).await?;
         let end = end_of(&spot.key);
         self.transaction.add_read_conflict(&spot.key, &end);
         if let Some(parent) = &spot.parent {
@@ -151,16 +168,18 @@ impl<'t> Editor<'t> {
         match segment {
             Segment::Index(index) => self.remove_element(&parent, index).await,
             Segment::Key(_) => {
-                self.clear_place(&spot.key);
+                self.clear_place(&spot.key).await?;
                 self.mark_if_empty(&parent).await
             }
         }
     }
 
     /// Clears a place and all that is below it.
-    fn clear_place(&mut self, key: &[u8]) {
+    async fn clear_place(&mut self, key: &[u8]) -> Result<()> {
+        self.touch(key).await?;
         self.transaction.clear_range(key, &end_of(key));
         self.changed = true;
+        Ok(())
     }
 
     /// Writes the marker of an empty object where no member is left.
@@ -235,7 +254,7 @@ pub async fn replace(
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, document, path).await?;
     editor.put(target, path, leaves).await?;
-    editor.finish()
+    editor.finish().await
 }
 
 /// Puts a whole document in the place of whatever stands there.
@@ -248,7 +267,7 @@ pub(super) async fn replace_document(
     let whole = Path::default();
     let (mut editor, target) = Editor::begin(transaction, &document, &whole).await?;
     let put = editor.put(target, &whole, leaves).await?;
-    editor.finish()?;
+    editor.finish().await?;
     Ok(put)
 }
 
@@ -265,15 +284,15 @@ pub async fn delete(
     match target {
         Target::Present(spot) if !spot.place.0.is_empty() => {
             editor.remove(&spot).await?;
-            editor.finish()
+            editor.finish().await
         }
         Target::Present(_) => {
-            editor.delete_document()?;
+            editor.delete_document().await?;
             Ok(true)
         }
         // An entry of the catalog without a document is damage, which this repairs.
         Target::Vacant(_) if editor.entered && path.tokens().is_empty() => {
-            editor.delete_document()?;
+            editor.delete_document().await?;
             Ok(true)
         }
         Target::Vacant(_) | Target::Orphan | Target::Unfit(_) => Ok(false),
@@ -281,8 +300,8 @@ pub async fn delete(
 }
 
 impl Editor<'_> {
-    fn delete_document(&mut self) -> Result<()> {
-        self.clear_place(&self.prefix.clone());
+    async fn delete_document(mut self) -> Result<()> {
+        self.clear_place(&self.prefix.clone()).await?;
         let DocumentKey { collection, id } = &*self.document;
         if self.entered {
             let existence = Family::Existence(collection, id).key()?;
@@ -291,7 +310,7 @@ impl Editor<'_> {
         }
         self.transaction
             .clear(&Family::Version(collection, id).key()?);
-        Ok(())
+        self.upkeep.remove().await
     }
 
     fn no_parent(&self, path: &Path) -> Error {

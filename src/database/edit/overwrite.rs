@@ -13,6 +13,7 @@ impl Editor<'_> {
         leaves.check_keys(spot.key.len())?;
         if let (Some(stored), Some(leaf)) = (spot.leaf(), leaves.as_leaf()) {
             if stored != leaf {
+                self.touch(&spot.key).await?;
                 self.transaction.set(&spot.key, leaf);
                 self.changed = true;
             }
@@ -33,6 +34,7 @@ impl Editor<'_> {
         end: &[u8],
         leaves: &Leaves,
     ) -> Result<()> {
+        self.upkeep.touch(begin, end).await?;
         let mut writes = Writes {
             transaction: self.transaction,
             key: base.to_vec(),

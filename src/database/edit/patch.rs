@@ -35,7 +35,7 @@ pub async fn patch(
         let applied = editor.apply(&base, operation).await;
         applied.map_err(|error| numbered(number, error.at(operation)))?;
     }
-    editor.finish()
+    editor.finish().await
 }
 
 impl Editor<'_> {

@@ -15,7 +15,7 @@ impl Editor<'_> {
         let element = below(array, &Segment::Index(index));
         let behind = self.elements_from(array, index + 1).await?;
         if behind.is_empty() {
-            self.clear_place(&element);
+            self.clear_place(&element).await?;
             if index == 0 {
                 let (marker, value) = empty_marker(array, Kind::Array);
                 self.transaction.set(&marker, &value);

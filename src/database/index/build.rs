@@ -239,9 +239,7 @@ impl Task {
             return Ok(Batch::Done(0));
         };
         let position = &progress.position;
-        let documents = self
-            .documents(transaction, position, documents_max)
-            .await?;
+        let documents = self.documents(transaction, position, documents_max).await?;
         if documents.is_empty() {
             let ready = Index {
                 state: State::Ready,
@@ -377,7 +375,10 @@ fn is_about_a_value(error: &Error) -> bool {
 /// Bytes of keys and values that an answer brought.
 fn bytes_of(answer: &Result<Answer>) -> usize {
     match answer {
-        Ok(Answer::Part(Some(part))) => part.pairs().map(|(key, value)| key.len() + value.len()).sum(),
+        Ok(Answer::Part(Some(part))) => part
+            .pairs()
+            .map(|(key, value)| key.len() + value.len())
+            .sum(),
         _ => 0,
     }
 }

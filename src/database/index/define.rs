@@ -89,11 +89,7 @@ pub async fn drop_index(
 }
 
 /// Writes a definition.
-pub(super) fn define(
-    transaction: &dyn Transaction,
-    collection: &str,
-    index: &Index,
-) -> Result<()> {
+pub(super) fn define(transaction: &dyn Transaction, collection: &str, index: &Index) -> Result<()> {
     let key = Family::Definition(collection, &index.name).key()?;
     transaction.set(&key, &index.encode());
     Ok(())

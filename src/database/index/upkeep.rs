@@ -29,6 +29,18 @@ struct Kept {
 }
 
 impl<'t> Upkeep<'t> {
+    /// As if the collection had no index.
+    pub(in crate::database) fn of_none(
+        transaction: &'t dyn Transaction,
+        document: &Arc<DocumentKey>,
+    ) -> Self {
+        Self {
+            transaction,
+            document: document.clone(),
+            kept: Vec::new(),
+        }
+    }
+
     /// The indexes of a document that is about to change.
     ///
     /// # Errors
