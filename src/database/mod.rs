@@ -12,6 +12,7 @@ mod edit;
 mod index;
 mod part;
 mod plan;
+pub mod query;
 mod read;
 mod scan;
 mod write;
