@@ -57,6 +57,26 @@ pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
 pub const PAGE_DEFAULT: usize = 100;
 /// A page of `children`, at most.
 pub const PAGE_MAX: usize = 10_000;
+/// Levels of filters inside one another in one `where`.
+pub const FILTER_LEVELS_MAX: usize = 16;
+/// Filters in one `where`.
+pub const FILTERS_MAX: usize = 1_000;
+/// Values in all the `in` of one `where`.
+pub const FILTER_VALUES_MAX: usize = 1_000;
+/// Spans of indexes that one `where` is answered from; one that would need more has its documents
+/// looked at.
+pub const SPANS_MAX: usize = 1_000;
+/// Documents that are looked at where no index serves, by default.
+pub const SCAN_DOCUMENTS_DEFAULT: usize = 1_000;
+/// Documents that are looked at where no index serves, at most.
+pub const SCAN_DOCUMENTS_MAX: usize = 100_000;
+/// Documents that are looked at in one round of reads.
+pub const SCAN_BATCH_DOCUMENTS: usize = 128;
+/// Ids that are held to be put in order: those of a span of an index that is a range, or of all
+/// that pass where they are ordered by what no index has.
+pub const SORTED_IDS_MAX: usize = 100_000;
+/// Entries at the beginning of each span that are looked at to tell whether it is the shortest.
+pub const PROBE_ENTRIES: usize = 128;
 /// Pointer tokens of digits whose readings (index or key) are tried in the same round.
 pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 
@@ -105,6 +125,10 @@ pub const COMMITS_PER_CLEANING: u32 = 64;
 /// Keys over which a collection's document count is spread, so that none is hot.
 pub const COUNT_SHARDS: u64 = 16;
 
+/// Documents that one `updateDocuments` or `deleteDocuments` changes.
+pub const BULK_DOCUMENTS_MAX: usize = 10_000;
+/// Documents after which the size of such a transaction is looked at.
+pub const BULK_DOCUMENTS_PER_MEASURE: usize = 64;
 /// Indexes of a collection.
 pub const INDEXES_MAX: usize = 64;
 /// JSONPaths of an index.

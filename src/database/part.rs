@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{DocumentKey, end_of};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment, Token};
+use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 use crate::key::{JsonText, Malformed, append_segment, hex, kind_at};
 use crate::limits::RESPONSE_BYTES_MAX;
@@ -79,6 +80,16 @@ impl Part {
             return Err(too_large(out.len()));
         }
         Ok(out)
+    }
+
+    /// The value, held whole.
+    ///
+    /// # Errors
+    /// As [`Part::json`].
+    pub fn tree(&self) -> Result<Tree> {
+        let text = String::from_utf8(self.json()?);
+        let text = text.map_err(|_| Error::internal("JSON that was read is no UTF-8"))?;
+        Tree::from_json(&text)
     }
 
     /// The part further down; none if nothing is there. Of a token of digits, whichever of its

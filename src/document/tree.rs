@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::flatten::json_error;
-use super::json::{Event, Reader};
+use super::json::{Event, Reader, write_string};
 use super::leaf::{Kind, Leaf};
 use super::number;
 use super::path::Segment;
@@ -66,6 +66,41 @@ impl Tree {
                     end.map_err(|error| json_error(&error, text))?;
                     return Ok(value);
                 }
+            }
+        }
+    }
+
+    /// The value as JSON text.
+    pub fn to_json(&self) -> String {
+        let mut out = Vec::new();
+        self.write_json(&mut out);
+        String::from_utf8(out).expect("JSON that is written from strings is UTF-8")
+    }
+
+    fn write_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Leaf(leaf) => leaf.write_json(out),
+            Self::Array(elements) => {
+                out.push(b'[');
+                for (at, element) in elements.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    element.write_json(out);
+                }
+                out.push(b']');
+            }
+            Self::Object(members) => {
+                out.push(b'{');
+                for (at, (name, member)) in members.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    write_string(out, name);
+                    out.push(b':');
+                    member.write_json(out);
+                }
+                out.push(b'}');
             }
         }
     }

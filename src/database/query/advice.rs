@@ -1,0 +1,148 @@
+//! What to tell of a query that would look at too many documents: the index that would serve.
+
+use super::Order;
+use super::column::Column;
+use super::find::{Indexes, Search};
+use super::plan::{Plan, flatten};
+use crate::database::index::{Index, State};
+use crate::document::filter::{Condition, Filter};
+use crate::document::jsonpath::{Query, SimpleStep};
+use crate::document::json::write_string;
+use crate::error::{Error, ErrorKind};
+use crate::limits::{INDEX_PATHS_MAX, SCAN_DOCUMENTS_MAX};
+
+/// The error of a search that has met its bound.
+pub(super) fn past_bound(
+    search: &Search<'_>,
+    plan: &Plan<'_>,
+    order: Option<&Order>,
+    indexes: &Indexes,
+) -> Error {
+    let looked = search.scan_max;
+    let advice = advice(search.collection, plan, order, indexes);
+    Error::new(
+        ErrorKind::TooComplex,
+        format!(
+            "{looked} documents were looked at, which is the limit here, and the page is not \
+             full: {advice}"
+        ),
+    )
+}
+
+fn advice(
+    collection: &str,
+    plan: &Plan<'_>,
+    order: Option<&Order>,
+    indexes: &Indexes,
+) -> String {
+    let paths = paths(&plan.conjuncts, order, &indexes.ready);
+    let all = format!("ask for less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
+    if paths.is_empty() {
+        return format!("no index can serve this query; {all}");
+    }
+    let same = |index: &&Index| {
+        let on = index.on.iter().map(|path| Some(path.steps()));
+        on.eq(paths.iter().map(|path| path.simple()))
+    };
+    if let Some(index) = indexes.others.iter().find(same) {
+        let name = &index.name;
+        return match index.state {
+            State::Building => format!("the index {name:?}, which would serve, is being built"),
+            State::Ready | State::Failed => {
+                format!("the index {name:?}, which would serve, has failed; {all}")
+            }
+        };
+    }
+    if indexes.ready.iter().any(|index| same(&index)) {
+        return format!("the indexes that there are do not tell more; {all}");
+    }
+    let on: Vec<String> = paths.iter().map(|path| quoted(path.text())).collect();
+    format!(
+        "createIndex(collection: {}, name: {}, on: [{}]) would make an index that serves; or {all}",
+        quoted(collection),
+        quoted(&name(&paths)),
+        on.join(", ")
+    )
+}
+
+/// What an index would have to be on: the paths compared for equality, then what it is ordered by
+/// or what a range is asked of.
+fn paths(conjuncts: &[Filter], order: Option<&Order>, ready: &[Index]) -> Vec<Query> {
+    let conditions = conjuncts.iter().filter_map(|filter| match filter {
+        Filter::Where(condition) => Some(condition),
+        _ => None,
+    });
+    let mut equal = Vec::new();
+    let mut ranges = Vec::new();
+    for condition in conditions {
+        match column(condition) {
+            Some(Column::Points { .. }) => equal.push(condition.at.clone()),
+            Some(Column::Range { .. }) => ranges.push(condition.at.clone()),
+            None => {}
+        }
+    }
+    let by = order.map(|order| order.by.clone());
+    let mut paths: Vec<Query> = Vec::new();
+    for path in equal.into_iter().chain(by).chain(ranges.into_iter().take(1)) {
+        let Some(steps) = path.simple() else {
+            continue;
+        };
+        let each = |steps: &[SimpleStep]| steps.contains(&SimpleStep::Each);
+        let known = |other: &Query| {
+            let other = other.simple().unwrap_or_default();
+            other == steps || each(other) && each(steps)
+        };
+        if !paths.iter().any(known) && paths.len() < INDEX_PATHS_MAX {
+            paths.push(path);
+        }
+    }
+    if !paths.is_empty() {
+        return paths;
+    }
+    let alternatives = conjuncts.iter().find_map(|filter| match filter {
+        Filter::Any(parts) => Some(parts),
+        _ => None,
+    });
+    let unserved = alternatives.into_iter().flatten();
+    let mut unserved = unserved.filter(|part| Plan::new(part, ready).ways.is_empty());
+    unserved.next().map_or_else(Vec::new, |part| {
+        let mut conjuncts = Vec::new();
+        flatten(part, &mut conjuncts);
+        paths_of_one(&conjuncts, ready)
+    })
+}
+
+fn paths_of_one(conjuncts: &[Filter], ready: &[Index]) -> Vec<Query> {
+    paths(conjuncts, None, ready)
+}
+
+fn column(condition: &Condition) -> Option<Column> {
+    let steps = condition.at.simple()?;
+    let each = steps.iter().filter(|step| **step == SimpleStep::Each);
+    if each.count() > 1 {
+        return None;
+    }
+    let tests: Vec<_> = condition.tests.iter().collect();
+    Column::of(&tests)
+}
+
+/// A name for an index on these paths: the names in them.
+fn name(paths: &[Query]) -> String {
+    let steps = paths.iter().filter_map(Query::simple).flatten();
+    let names = steps.filter_map(|step| match step {
+        SimpleStep::Name(name) => Some(name.as_str()),
+        SimpleStep::Index(_) | SimpleStep::Each => None,
+    });
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() {
+        return "values".to_owned();
+    }
+    names.join("_")
+}
+
+/// As a string of GraphQL, which is one of JSON.
+fn quoted(text: &str) -> String {
+    let mut quoted = Vec::new();
+    write_string(&mut quoted, text);
+    String::from_utf8_lossy(&quoted).into_owned()
+}

@@ -1,0 +1,103 @@
+//! Filling a page with those candidates that pass.
+
+use super::ids::{Ids, id_of};
+use super::look::Look;
+use super::walk::Walk;
+use super::{Page, Position};
+use crate::error::Result;
+use crate::limits::SCAN_BATCH_DOCUMENTS;
+
+/// Documents that may pass, in the order of the page.
+pub(super) enum Candidates<'r> {
+    /// By id; backwards or not.
+    Ids(Ids<'r>, bool),
+    /// By the value of an index.
+    Walk(Walk<'r>),
+}
+
+/// A page that is being filled.
+pub(super) struct Filling<'r> {
+    pub(super) candidates: Candidates<'r>,
+    pub(super) look: Look<'r>,
+    /// How many documents may be looked at.
+    pub(super) looked_max: usize,
+}
+
+/// A page.
+pub(super) struct Filled {
+    /// In the order asked for.
+    pub(super) rows: Vec<Position>,
+    /// Whether there are more in the direction of the page.
+    pub(super) more: bool,
+}
+
+impl Candidates<'_> {
+    async fn next(&mut self, count: usize) -> Result<Vec<Position>> {
+        match self {
+            Self::Ids(ids, backward) => {
+                let ids = ids.next(count, *backward).await?.into_iter();
+                Ok(ids.map(|id| Position { value: None, id }).collect())
+            }
+            Self::Walk(walk) => {
+                let entries = walk.next(count).await?.into_iter();
+                let position = |(value, id): (_, Vec<u8>)| {
+                    let value = Some(value);
+                    id_of(&id).map(|id| Position { value, id })
+                };
+                entries.map(position).collect()
+            }
+        }
+    }
+}
+
+impl Filling<'_> {
+    /// The page; none if the bound was met before it was full.
+    ///
+    /// # Errors
+    /// As [`Look::at`].
+    pub(super) async fn page(&mut self, page: &Page) -> Result<Option<Filled>> {
+        let mut rows = Vec::new();
+        let mut batch = page.size.saturating_add(1);
+        let mut more = true;
+        while more && rows.len() <= page.size {
+            let wanted = page.size.saturating_add(1) - rows.len();
+            let count = if self.look.is_needless() {
+                wanted
+            } else {
+                batch = batch.min(SCAN_BATCH_DOCUMENTS);
+                batch.min(self.looked_max.saturating_sub(self.look.looked))
+            };
+            if count == 0 {
+                more = !self.candidates.next(1).await?.is_empty();
+                if more && rows.len() < page.size {
+                    return Ok(None);
+                }
+                break;
+            }
+            let candidates = self.candidates.next(count).await?;
+            more = candidates.len() == count;
+            rows.extend(self.passing(candidates).await?);
+            // Few have passed: the next round looks at more.
+            batch = batch.max(wanted) * 2;
+        }
+        more |= rows.len() > page.size;
+        rows.truncate(page.size);
+        if page.backward {
+            rows.reverse();
+        }
+        Ok(Some(Filled { rows, more }))
+    }
+
+    /// Those that pass. Of several entries of one document only that of the value counts that it
+    /// is ordered by.
+    async fn passing(&mut self, candidates: Vec<Position>) -> Result<Vec<Position>> {
+        let ids: Vec<_> = candidates.iter().map(|row| row.id.clone()).collect();
+        let passed = self.look.at(&ids).await?;
+        let rows = candidates.into_iter().zip(passed);
+        let rows = rows.filter(|(row, passed)| match passed {
+            Some(passed) => passed.value.is_none() || passed.value == row.value,
+            None => false,
+        });
+        Ok(rows.map(|(row, _)| row).collect())
+    }
+}

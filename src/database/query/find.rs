@@ -1,0 +1,212 @@
+//! Choosing among the ways to find documents, and following one by id.
+
+use futures::future::try_join_all;
+
+use super::advice;
+use super::ids::{Ids, Source};
+use super::keys::{Meter, Reading};
+use super::look::Look;
+use super::plan::{Access, Plan, Way};
+use super::fill::{Candidates, Filled, Filling};
+use super::{Found, Order, Page};
+use crate::database::index::{Index, State, indexes};
+use crate::document::filter::Filter;
+use crate::document::id::DocumentId;
+use crate::error::Result;
+use crate::limits::{PROBE_ENTRIES, SORTED_IDS_MAX};
+use crate::store::Read;
+
+/// A search for documents that pass a filter.
+pub(super) struct Search<'q> {
+    pub(super) read: &'q dyn Read,
+    pub(super) meter: Meter,
+    pub(super) collection: &'q str,
+    pub(super) filter: &'q Filter,
+    /// How many documents may be looked at.
+    pub(super) scan_max: usize,
+}
+
+/// Where to take documents from.
+pub(super) struct Chosen<'r> {
+    pub(super) ids: Ids<'r>,
+    /// What is still to be asked of them.
+    pub(super) filter: Filter,
+    /// The indexes used.
+    pub(super) index: Option<String>,
+}
+
+/// The indexes of a collection, those that serve first.
+pub(super) struct Indexes {
+    pub(super) ready: Vec<Index>,
+    pub(super) others: Vec<Index>,
+}
+
+impl<'q> Search<'q> {
+    pub(super) fn new(
+        read: &'q dyn Read,
+        collection: &'q str,
+        filter: &'q Filter,
+        scan_max: usize,
+    ) -> Self {
+        Self {
+            read,
+            meter: Meter::default(),
+            collection,
+            filter,
+            scan_max,
+        }
+    }
+
+    /// The indexes of the collection. None is looked for where none could help.
+    pub(super) async fn indexes(&self, order: Option<&Order>) -> Result<Indexes> {
+        let all = if order.is_none() && self.filter.is_empty() {
+            Vec::new()
+        } else {
+            indexes(self.read, self.collection).await?
+        };
+        let ready = |index: &Index| index.state == State::Ready;
+        let (ready, others) = all.into_iter().partition(ready);
+        Ok(Indexes { ready, others })
+    }
+
+    /// A page in the order of ids.
+    pub(super) async fn by_id(&self, page: &Page) -> Result<Found> {
+        let indexes = self.indexes(None).await?;
+        let plan = Plan::new(self.filter, &indexes.ready);
+        let from = page.from.as_ref().map(|from| &from.id);
+        let source = self.source(page.size.saturating_add(1), page.backward, from);
+        let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
+        let look = Look::new(self.read, self.collection, chosen.filter, None);
+        let mut filling = Filling {
+            candidates: Candidates::Ids(chosen.ids, page.backward),
+            look,
+            looked_max: self.scan_max,
+        };
+        match filling.page(page).await? {
+            Some(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
+            None => Err(advice::past_bound(self, &plan, None, &indexes)),
+        }
+    }
+
+    /// Where ids are read from, the first batch of each range with so many.
+    pub(super) fn source<'r>(
+        &'r self,
+        first_batch: usize,
+        backward: bool,
+        after: Option<&'r DocumentId>,
+    ) -> Source<'r> {
+        Source {
+            reading: Reading {
+                read: self.read,
+                meter: &self.meter,
+                backward,
+                first_batch,
+            },
+            collection: self.collection,
+            after,
+        }
+    }
+
+    pub(super) fn found(&self, filled: Filled, index: Option<String>, looked: usize) -> Found {
+        Found {
+            rows: filled.rows,
+            more: filled.more,
+            index,
+            scanned: self.meter.total() + looked,
+        }
+    }
+
+    /// Chooses among the ways of a plan. If one leads to few documents, the others are no gain:
+    /// the documents tell as much. Otherwise those whose ids come in order are followed together.
+    pub(super) async fn choose<'r>(
+        &'r self,
+        plan: &Plan<'_>,
+        source: Source<'r>,
+        sorted_max: usize,
+    ) -> Result<Chosen<'r>> {
+        if let [first, others @ ..] = &plan.ways[..] {
+            if !others.is_empty()
+                && let Some(chosen) = self.choose_among(plan, source).await?
+            {
+                return Ok(chosen);
+            }
+            if let Some(ids) = source.open(&first.access, sorted_max).await? {
+                return Ok(chosen(plan, &[first], ids));
+            }
+        }
+        Ok(Chosen {
+            ids: source.every()?,
+            filter: self.filter.clone(),
+            index: None,
+        })
+    }
+
+    /// None if none of the ways leads to few documents or has its ids in order.
+    async fn choose_among<'r>(
+        &'r self,
+        plan: &Plan<'_>,
+        source: Source<'r>,
+    ) -> Result<Option<Chosen<'r>>> {
+        let mut probing = source;
+        probing.reading.first_batch = PROBE_ENTRIES + 1;
+        let probed = plan.ways.iter().map(|way| probe(&probing, way));
+        let probed = try_join_all(probed).await?.into_iter().flatten();
+        let mut probed: Vec<(&Way<'_>, Ids<'r>)> = probed.collect();
+        let few = probed.iter().enumerate();
+        let few = few.filter_map(|(at, (_, ids))| Some((ids.left()?, at))).min();
+        if let Some((_, at)) = few {
+            let (way, ids) = probed.swap_remove(at);
+            return Ok(Some(chosen(plan, &[way], ids)));
+        }
+        let (ways, mut ids): (Vec<_>, Vec<_>) = probed.into_iter().unzip();
+        Ok(match ids.len() {
+            0 => None,
+            1 => ids.pop().map(|ids| chosen(plan, &ways, ids)),
+            _ => Some(chosen(plan, &ways, Ids::Intersection(ids))),
+        })
+    }
+}
+
+/// The beginning of what a way leads to; none if its ids would have to be put in order and are not
+/// few.
+async fn probe<'r, 'w, 'i>(
+    source: &Source<'r>,
+    way: &'w Way<'i>,
+) -> Result<Option<(&'w Way<'i>, Ids<'r>)>> {
+    let Some(mut ids) = source.open(&way.access, PROBE_ENTRIES).await? else {
+        return Ok(None);
+    };
+    ids.peek(source.reading.backward).await?;
+    Ok(Some((way, ids)))
+}
+
+fn chosen<'r>(plan: &Plan<'_>, ways: &[&Way<'_>], ids: Ids<'r>) -> Chosen<'r> {
+    let names: Vec<String> = ways.iter().map(|way| way.access.name()).collect();
+    let index = names.join(" & ");
+    Chosen {
+        ids,
+        filter: plan.residual(ways.iter().map(|way| &way.covers)),
+        index: Some(index).filter(|name| !name.is_empty()),
+    }
+}
+
+impl Access<'_> {
+    /// The indexes that it reads.
+    fn name(&self) -> String {
+        let mut names = Vec::new();
+        self.names(&mut names);
+        names.join(" | ")
+    }
+
+    fn names<'s>(&'s self, names: &mut Vec<&'s str>) {
+        match self {
+            Self::Index { index, .. } if names.contains(&&index.name[..]) => {}
+            Self::Index { index, .. } => names.push(&index.name),
+            Self::Union(parts) => {
+                for part in parts {
+                    part.names(names);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Ids in order, forwards or backwards, from spans of indexes.
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, try_join_all};
+
+use super::keys::{Keys, Reading};
+use super::plan::{Access, Span};
+use crate::database::index::Index;
+use crate::document::id::DocumentId;
+use crate::error::{Error, Result};
+use crate::key::{Entry, Family, IndexKey, hex};
+use crate::store::behind;
+
+/// An id as keys end with it: ids sort as these bytes do.
+pub(super) type IdBytes = Vec<u8>;
+
+/// Ids in order, none twice.
+pub(super) enum Ids<'r> {
+    /// From keys that go on with an id behind so many bytes.
+    Keys(Keys<'r>, Vec<u8>),
+    /// Held, those that come first last.
+    Listed(Vec<IdBytes>),
+    /// In any of these.
+    Union(Vec<Ids<'r>>),
+    /// In each of these.
+    Intersection(Vec<Ids<'r>>),
+}
+
+/// Where the ids of a query are to be found.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'r> {
+    pub(super) reading: Reading<'r>,
+    pub(super) collection: &'r str,
+    /// Only what comes behind this id, in the direction of the reading.
+    pub(super) after: Option<&'r DocumentId>,
+}
+
+/// An id as keys end with it.
+///
+/// # Errors
+/// `TOO_LARGE`: the collection's name and the id.
+pub(super) fn id_bytes(collection: &str, id: &DocumentId) -> Result<IdBytes> {
+    let key = Family::Existence(collection, id).key()?;
+    Ok(key[catalog(collection).len()..].to_vec())
+}
+
+/// The id that these bytes are.
+///
+/// # Errors
+/// `INTERNAL`: they are none.
+pub(super) fn id_of(bytes: &[u8]) -> Result<DocumentId> {
+    match Family::document_id(bytes, 0) {
+        Ok((id, length)) if length == bytes.len() => Ok(id),
+        _ => Err(Error::internal(format!(
+            "an entry of the catalog or of an index ends with no id: {}",
+            hex(bytes)
+        ))),
+    }
+}
+
+/// What the catalog's keys of a collection begin with.
+fn catalog(collection: &str) -> Vec<u8> {
+    Entry::Existence.key_of(&Family::documents(collection).0)
+}
+
+impl<'r> Source<'r> {
+    /// Every document of the collection.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: the collection's name and the id.
+    pub(super) fn every(&self) -> Result<Ids<'r>> {
+        self.behind_prefix(catalog(self.collection))
+    }
+
+    /// The ids that entries lead to. None if the entries have to be put in order and are more than
+    /// `sorted_max`.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub(super) async fn open(
+        &self,
+        access: &Access<'_>,
+        sorted_max: usize,
+    ) -> Result<Option<Ids<'r>>> {
+        let mut unsorted = Vec::new();
+        let mut sorted = Vec::new();
+        self.sort_out(access, &mut sorted, &mut unsorted)?;
+        if !unsorted.is_empty() {
+            let Some(listed) = self.listed(&unsorted, sorted_max).await? else {
+                return Ok(None);
+            };
+            sorted.push(listed);
+        }
+        Ok(Some(match <[Ids<'r>; 1]>::try_from(sorted) {
+            Ok([only]) => only,
+            Err(parts) => Ids::Union(parts),
+        }))
+    }
+
+    fn sort_out<'a>(
+        &self,
+        access: &'a Access<'_>,
+        sorted: &mut Vec<Ids<'r>>,
+        unsorted: &mut Vec<(&'a Index, &'a Span)>,
+    ) -> Result<()> {
+        match access {
+            Access::Union(parts) => {
+                for part in parts {
+                    self.sort_out(part, sorted, unsorted)?;
+                }
+            }
+            Access::Index {
+                index,
+                spans,
+                sorted: true,
+            } => {
+                let key = IndexKey::new(self.collection, index.number)?;
+                for span in spans {
+                    let (prefix, _) = key.span(&span.begin, &span.end);
+                    sorted.push(self.behind_prefix(prefix)?);
+                }
+            }
+            Access::Index { index, spans, .. } => {
+                unsorted.extend(spans.iter().map(|span| (*index, span)));
+            }
+        }
+        Ok(())
+    }
+
+    fn behind_prefix(&self, prefix: Vec<u8>) -> Result<Ids<'r>> {
+        let mut begin = prefix.clone();
+        let mut end = [&prefix[..], &[0xFF]].concat();
+        if let Some(after) = self.after {
+            let id = id_bytes(self.collection, after)?;
+            let key = [&prefix[..], &id].concat();
+            if self.reading.backward {
+                end = key;
+            } else {
+                begin = behind(&key);
+            }
+        }
+        let keys = Keys::new(self.reading, &begin, &end, self.reading.backward);
+        Ok(Ids::Keys(keys, prefix))
+    }
+
+    /// The ids of entries that do not come by id, put in order.
+    async fn listed(
+        &self,
+        spans: &[(&Index, &Span)],
+        sorted_max: usize,
+    ) -> Result<Option<Ids<'r>>> {
+        let after = self.after.map(|id| id_bytes(self.collection, id));
+        let after = after.transpose()?;
+        let mut ids = Vec::new();
+        let mut entries = 0;
+        for (index, span) in spans {
+            let key = IndexKey::new(self.collection, index.number)?;
+            let (begin, end) = key.span(&span.begin, &span.end);
+            let mut keys = Keys::new(self.reading, &begin, &end, false);
+            while let Some(entry) = keys.peek().await? {
+                let (values, _) = key
+                    .parse(entry, index.on.len())
+                    .ok_or_else(|| no_entry(entry))?;
+                let relative = key.relative(entry).unwrap_or_default();
+                let id = relative[values.len()..].to_vec();
+                let passed = after.as_ref().is_some_and(|after| {
+                    if self.reading.backward {
+                        id >= *after
+                    } else {
+                        id <= *after
+                    }
+                });
+                if !passed {
+                    ids.push(id);
+                }
+                keys.advance();
+                entries += 1;
+                if entries > sorted_max {
+                    return Ok(None);
+                }
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        if !self.reading.backward {
+            ids.reverse();
+        }
+        Ok(Some(Ids::Listed(ids)))
+    }
+}
+
+pub(super) fn no_entry(key: &[u8]) -> Error {
+    Error::internal(format!("no entry of an index: the key {}", hex(key)))
+}
+
+impl<'r> Ids<'r> {
+    /// The next ids, at most `count`; fewer only if there are no more.
+    ///
+    /// # Errors
+    /// What the store fails with. `INTERNAL`: damaged entries.
+    pub(super) async fn next(&mut self, count: usize, backward: bool) -> Result<Vec<DocumentId>> {
+        let mut found = Vec::new();
+        while found.len() < count {
+            let Some(id) = self.peek(backward).await? else {
+                break;
+            };
+            found.push(id_of(&id)?);
+            self.advance(&id);
+        }
+        Ok(found)
+    }
+
+    /// The id that comes next.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub(super) fn peek(&mut self, backward: bool) -> BoxFuture<'_, Result<Option<IdBytes>>> {
+        async move {
+            match self {
+                Self::Keys(keys, prefix) => {
+                    let key = keys.peek().await?;
+                    Ok(key.map(|key| key[prefix.len()..].to_vec()))
+                }
+                Self::Listed(ids) => Ok(ids.last().cloned()),
+                Self::Union(parts) => {
+                    let heads = parts.iter_mut().map(|part| part.peek(backward));
+                    let heads = try_join_all(heads).await?.into_iter().flatten();
+                    Ok(if backward { heads.max() } else { heads.min() })
+                }
+                Self::Intersection(parts) => loop {
+                    let heads = parts.iter_mut().map(|part| part.peek(backward));
+                    let heads: Option<Vec<_>> = try_join_all(heads).await?.into_iter().collect();
+                    let Some(heads) = heads else {
+                        return Ok(None);
+                    };
+                    let target = if backward {
+                        heads.iter().min()
+                    } else {
+                        heads.iter().max()
+                    };
+                    let Some(target) = target else {
+                        return Ok(None);
+                    };
+                    if heads.iter().all(|head| head == target) {
+                        return Ok(Some(target.clone()));
+                    }
+                    for part in parts.iter_mut() {
+                        part.seek(target, backward);
+                    }
+                },
+            }
+        }
+        .boxed()
+    }
+
+    /// Goes on behind `id`, which was peeked at. What comes next elsewhere stays.
+    fn advance(&mut self, id: &[u8]) {
+        match self {
+            Self::Keys(keys, prefix) => {
+                if keys.head().and_then(|key| key.strip_prefix(&prefix[..])) == Some(id) {
+                    keys.advance();
+                }
+            }
+            Self::Listed(ids) => {
+                ids.pop_if(|last| last == id);
+            }
+            Self::Union(parts) | Self::Intersection(parts) => {
+                for part in parts {
+                    part.advance(id);
+                }
+            }
+        }
+    }
+
+    /// Goes on to the first id that does not stand before `id` in this direction.
+    fn seek(&mut self, id: &[u8], backward: bool) {
+        match self {
+            Self::Keys(keys, prefix) => keys.seek(&[&prefix[..], id].concat()),
+            Self::Listed(ids) => {
+                let stands_before = |other: &IdBytes| {
+                    if backward {
+                        other[..] > *id
+                    } else {
+                        other[..] < *id
+                    }
+                };
+                let rest = ids.partition_point(|other| !stands_before(other));
+                ids.truncate(rest);
+            }
+            Self::Union(parts) | Self::Intersection(parts) => {
+                for part in parts {
+                    part.seek(id, backward);
+                }
+            }
+        }
+    }
+
+    /// How many ids are left, at most, if all of them are read already.
+    pub(super) fn left(&self) -> Option<usize> {
+        match self {
+            Self::Keys(keys, _) => keys.left(),
+            Self::Listed(ids) => Some(ids.len()),
+            Self::Union(parts) => parts.iter().map(Self::left).sum(),
+            Self::Intersection(parts) => parts.iter().filter_map(Self::left).min(),
+        }
+    }
+}

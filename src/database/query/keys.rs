@@ -1,0 +1,145 @@
+//! The keys of a range, one after another, in either direction.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::error::Result;
+use crate::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX};
+use crate::store::{Pairs, RangeRead, Read, behind};
+
+/// Counts what a query reads.
+#[derive(Default)]
+pub(super) struct Meter(AtomicUsize);
+
+impl Meter {
+    pub(super) fn add(&self, read: usize) {
+        self.0.fetch_add(read, Relaxed);
+    }
+
+    pub(super) fn total(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+}
+
+/// What all streams of a query share.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'r> {
+    pub(super) read: &'r dyn Read,
+    pub(super) meter: &'r Meter,
+    /// From the last id to the first.
+    pub(super) backward: bool,
+    /// Keys in the first batch of each range.
+    pub(super) first_batch: usize,
+}
+
+/// Reads the keys of a range a batch at a time, each larger than the one before.
+pub(super) struct Keys<'r> {
+    reading: Reading<'r>,
+    reverse: bool,
+    /// What was not read yet.
+    begin: Vec<u8>,
+    end: Vec<u8>,
+    more: bool,
+    batch: Pairs,
+    at: usize,
+    next_batch: usize,
+    resumed: bool,
+}
+
+impl<'r> Keys<'r> {
+    /// The keys from `begin` to before `end`; `reverse` from the last.
+    pub(super) fn new(reading: Reading<'r>, begin: &[u8], end: &[u8], reverse: bool) -> Self {
+        // No key is longer, so none is left out that the range holds.
+        let begin = begin[..begin.len().min(KEY_BYTES_MAX)].to_vec();
+        let end = end[..end.len().min(KEY_BYTES_MAX)].to_vec();
+        Self {
+            reading,
+            reverse,
+            more: begin < end,
+            begin,
+            end,
+            batch: Pairs::default(),
+            at: 0,
+            next_batch: reading.first_batch.clamp(1, BATCH_PAIRS_MAX),
+            resumed: false,
+        }
+    }
+
+    /// The key that comes next, read if need be; none behind the last.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub(super) async fn peek(&mut self) -> Result<Option<&[u8]>> {
+        while self.at == self.batch.len() {
+            if !self.more {
+                return Ok(None);
+            }
+            self.read_on().await?;
+        }
+        Ok(Some(self.batch.get(self.at).0))
+    }
+
+    /// The key that comes next, if it is read already.
+    pub(super) fn head(&self) -> Option<&[u8]> {
+        (self.at < self.batch.len()).then(|| self.batch.get(self.at).0)
+    }
+
+    /// Goes on to the next key.
+    pub(super) fn advance(&mut self) {
+        self.at += 1;
+    }
+
+    /// Goes on to the first key that does not stand before `key` in this direction.
+    pub(super) fn seek(&mut self, key: &[u8]) {
+        let stands_before = |other: &[u8]| {
+            if self.reverse {
+                other > key
+            } else {
+                other < key
+            }
+        };
+        if self.batch.last().is_some_and(|(last, _)| !stands_before(last)) {
+            let rest = self.at..self.batch.len();
+            let skipped = rest.take_while(|at| stands_before(self.batch.get(*at).0));
+            self.at += skipped.count();
+            return;
+        }
+        self.at = self.batch.len();
+        if self.reverse && self.end[..] > *key {
+            self.end = behind(key).min(std::mem::take(&mut self.end));
+            self.resumed = false;
+        } else if !self.reverse && self.begin[..] < *key {
+            self.begin = key.to_vec();
+            self.resumed = false;
+        }
+        self.more &= self.begin < self.end;
+    }
+
+    /// How many keys are left, if all of them are read already.
+    pub(super) fn left(&self) -> Option<usize> {
+        (!self.more).then(|| self.batch.len() - self.at)
+    }
+
+    async fn read_on(&mut self) -> Result<()> {
+        let range = RangeRead {
+            reverse: self.reverse,
+            resumed: self.resumed,
+            ..RangeRead::new(&self.begin, &self.end).at_most(self.next_batch)
+        };
+        let batch = self.reading.read.range(range).await?;
+        self.reading.meter.add(batch.pairs.len());
+        self.more = batch.more || batch.pairs.len() >= self.next_batch;
+        if let Some((last, _)) = batch.pairs.last() {
+            if self.reverse {
+                self.end = last.to_vec();
+            } else {
+                self.begin = behind(last);
+            }
+        }
+        self.more &= self.begin < self.end;
+        self.next_batch = (4 * self.next_batch).min(BATCH_PAIRS_MAX);
+        self.resumed = true;
+        self.batch = batch.pairs;
+        self.at = 0;
+        Ok(())
+    }
+}

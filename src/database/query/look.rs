@@ -1,0 +1,178 @@
+//! Looking at documents: whether they pass, and what they are ordered by.
+
+use std::sync::Arc;
+
+use super::column::index_value;
+use super::Order;
+use crate::database::{Answer, DocumentKey, Extent, Want, load};
+use crate::document::filter::{Filter, Need, Stands};
+use crate::document::id::DocumentId;
+use crate::document::path::{Path, Place, Segment};
+use crate::document::tree::Tree;
+use crate::error::{Error, Result};
+use crate::key::IndexValue;
+use crate::limits::KEY_BYTES_MAX;
+use crate::store::Read;
+
+/// Looks at documents, a round of reads for many.
+pub(super) struct Look<'q> {
+    pub(super) read: &'q dyn Read,
+    pub(super) collection: &'q str,
+    filter: Filter,
+    order: Option<&'q Order>,
+    needs: Vec<Need>,
+    /// Documents looked at.
+    pub(super) looked: usize,
+}
+
+/// A document that passes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Passed {
+    /// What it is ordered by, if that was asked for.
+    pub(super) value: Option<IndexValue>,
+}
+
+/// What was read of a document: at each need, in their order.
+enum Found {
+    Nothing,
+    Something,
+    Value(Tree),
+}
+
+impl<'q> Look<'q> {
+    /// Looks whether documents pass `filter`, and at what they are ordered by.
+    pub(super) fn new(
+        read: &'q dyn Read,
+        collection: &'q str,
+        filter: Filter,
+        order: Option<&'q Order>,
+    ) -> Self {
+        let mut needs = filter.needs();
+        if let Some(order) = order {
+            let place = order.by.prefix();
+            needs.retain(|need| need.place != place);
+            needs.push(Need {
+                place: place.to_vec(),
+                value: true,
+            });
+        }
+        Self {
+            read,
+            collection,
+            filter,
+            order,
+            needs,
+            looked: 0,
+        }
+    }
+
+    /// Whether there is nothing to look at: every document passes.
+    pub(super) fn is_needless(&self) -> bool {
+        self.order.is_none() && self.filter.is_empty()
+    }
+
+    /// Which of these documents pass.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: a JSONPath looks at more than one may. `TOO_LARGE`: what a document is
+    /// ordered by is too long. `INTERNAL`: a document is damaged. What the store fails with.
+    pub(super) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<Passed>>> {
+        if self.is_needless() {
+            return Ok(vec![Some(Passed { value: None }); ids.len()]);
+        }
+        self.looked += ids.len();
+        let mut wants = Vec::with_capacity(ids.len() * self.needs.len());
+        for id in ids {
+            let document = Arc::new(DocumentKey::new(self.collection, id.clone())?);
+            wants.extend(self.needs.iter().map(|need| want(&document, need)));
+        }
+        let asked: Vec<&Want> = wants.iter().flatten().collect();
+        let mut answers = load(self.read, &asked).await.into_iter();
+        let answers = wants.iter().map(|want| match want {
+            Some(_) => answers.next(),
+            None => Some(Ok(Answer::Part(None))),
+        });
+        let mut answers = answers.flatten();
+        let mut passed = Vec::with_capacity(ids.len());
+        for _ in ids {
+            let found: Vec<Found> = self
+                .needs
+                .iter()
+                .zip(answers.by_ref())
+                .map(|(need, answer)| found(need, answer))
+                .collect::<Result<_>>()?;
+            passed.push(self.passes(&found)?);
+        }
+        Ok(passed)
+    }
+
+    fn passes(&self, found: &[Found]) -> Result<Option<Passed>> {
+        let stands = |place: &[Segment]| {
+            let at = self.needs.iter().position(|need| need.place == place);
+            match at.and_then(|at| found.get(at)) {
+                Some(Found::Value(value)) => Stands::Value(value),
+                Some(Found::Something) => Stands::Something,
+                Some(Found::Nothing) | None => Stands::Nothing,
+            }
+        };
+        if !self.filter.holds(&stands)? {
+            return Ok(None);
+        }
+        let Some(order) = self.order else {
+            return Ok(Some(Passed { value: None }));
+        };
+        let Stands::Value(value) = stands(order.by.prefix()) else {
+            return Ok(None);
+        };
+        let value = order.value_of(value)?;
+        Ok(value.map(|value| Passed { value: Some(value) }))
+    }
+}
+
+impl Order {
+    /// What a document is ordered by: the least value that is selected, or the greatest. None if
+    /// nothing is.
+    fn value_of(&self, below_prefix: &Tree) -> Result<Option<IndexValue>> {
+        let selected = self.by.select(below_prefix)?;
+        let values = selected.iter().map(|(_, value)| index_value(value));
+        let values: Option<Vec<_>> = values.collect();
+        let too_long = || {
+            Error::too_large(format!(
+                "a document is ordered by a value at {} that takes more than {KEY_BYTES_MAX} \
+                 bytes, which is the limit of a key",
+                self.by.text()
+            ))
+        };
+        let values = values.ok_or_else(too_long)?.into_iter();
+        let value = if self.descending {
+            values.max()
+        } else {
+            values.min()
+        };
+        match value {
+            Some(value) if value.bytes().len() > KEY_BYTES_MAX => Err(too_long()),
+            value => Ok(value),
+        }
+    }
+}
+
+/// What to read for a need; nothing can stand where no key can be.
+fn want(document: &Arc<DocumentKey>, need: &Need) -> Option<Want> {
+    let place = Place(need.place.clone());
+    document.place(&place).ok()?;
+    let extent = if need.value {
+        Extent::Whole
+    } else {
+        Extent::First
+    };
+    Some(Want::Part(document.clone(), Path::from(&place), extent))
+}
+
+fn found(need: &Need, answer: Result<Answer>) -> Result<Found> {
+    match answer? {
+        Answer::Part(None) => Ok(Found::Nothing),
+        Answer::Part(Some(_)) if !need.value => Ok(Found::Something),
+        Answer::Part(Some(part)) => part.tree().map(Found::Value),
+        Answer::Version(_) => Err(Error::internal("a load brought what it was not asked")),
+    }
+}

@@ -1,0 +1,125 @@
+//! Finding documents by what they contain: in the order of their ids or of a value, a page at a
+//! time.
+//!
+//! A filter and the indexes that serve make a plan ([`plan`]): ways to find what passes. Ids come
+//! from spans of entries or from the catalog ([`ids`], [`walk`]); what the entries do not tell is
+//! looked up in the documents ([`look`]), in rounds of reads and within a bound.
+
+mod advice;
+mod column;
+mod fill;
+mod find;
+mod ids;
+mod keys;
+mod look;
+mod ordered;
+mod plan;
+mod walk;
+
+use self::find::Search;
+use crate::document::filter::Filter;
+use crate::document::id::DocumentId;
+use crate::document::jsonpath::Query;
+use crate::error::{Error, Result};
+use crate::key::IndexValue;
+use crate::limits::SCAN_DOCUMENTS_MAX;
+use crate::store::Read;
+
+/// What documents are ordered by: the least value that `by` selects, or the greatest; then by id.
+/// Documents in which it selects nothing are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// What selects the value.
+    pub by: Query,
+    /// From the greatest to the least, ids ascending all the same.
+    pub descending: bool,
+}
+
+/// What to find.
+#[derive(Clone, Debug)]
+pub struct Select {
+    /// The collection.
+    pub collection: String,
+    /// What documents have to pass.
+    pub filter: Filter,
+    /// Their order, if it is not that of their ids.
+    pub order: Option<Order>,
+    /// Which of them.
+    pub page: Page,
+    /// How many documents may be looked at.
+    pub scan_max: usize,
+}
+
+/// Which of the documents that pass.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// How many, at most.
+    pub size: usize,
+    /// The last ones, not the first ones.
+    pub backward: bool,
+    /// Only those behind this one, or before it if `backward`.
+    pub from: Option<Position>,
+}
+
+/// Where a document stands among the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// What it is ordered by; none if by its id.
+    pub value: Option<IndexValue>,
+    /// Its id.
+    pub id: DocumentId,
+}
+
+/// A page of documents.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// In the order asked for, whatever the direction of the page.
+    pub rows: Vec<Position>,
+    /// Whether there are more in the direction of the page. If the bound on documents looked at
+    /// was met with the page full, whether there may be.
+    pub more: bool,
+    /// The indexes they were found by: joined by ` & ` if each had to lead to a document, by ` | `
+    /// if any; none if every document of the collection was looked at.
+    pub index: Option<String>,
+    /// How many keys of entries or of the catalog were read, and documents looked at.
+    pub scanned: usize,
+}
+
+/// A page of the documents that pass.
+///
+/// # Errors
+/// `TOO_COMPLEX`: more documents would have to be looked at than allowed; says which index would
+/// help. `TOO_LARGE`, `INTERNAL`, what the store fails with.
+pub async fn documents(read: &dyn Read, select: &Select) -> Result<Found> {
+    let search = Search::new(read, &select.collection, &select.filter, select.scan_max);
+    match &select.order {
+        None => search.by_id(&select.page).await,
+        Some(order) => search.by_value(order, &select.page).await,
+    }
+}
+
+/// All documents that pass, in the order of their ids.
+///
+/// # Errors
+/// `TOO_LARGE`: they are more than `documents_max`. Otherwise as [`documents`].
+pub async fn matching(
+    read: &dyn Read,
+    collection: &str,
+    filter: &Filter,
+    documents_max: usize,
+) -> Result<Vec<DocumentId>> {
+    let search = Search::new(read, collection, filter, SCAN_DOCUMENTS_MAX);
+    let page = Page {
+        size: documents_max,
+        backward: false,
+        from: None,
+    };
+    let found = search.by_id(&page).await?;
+    if found.more {
+        return Err(Error::too_large(format!(
+            "more than {documents_max} documents pass, which is the limit of one operation; \
+             nothing was changed"
+        )));
+    }
+    Ok(found.rows.into_iter().map(|row| row.id).collect())
+}

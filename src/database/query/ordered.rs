@@ -1,0 +1,172 @@
+//! Documents in the order of a value: along an index that has it, or put in order.
+
+use std::cmp::Ordering;
+
+use super::advice;
+use super::fill::{Candidates, Filled, Filling};
+use super::find::{Indexes, Search};
+use super::ids::id_bytes;
+use super::look::{Look, Passed};
+use super::plan::{Plan, Track};
+use super::walk::{Along, Walk};
+use super::{Found, Order, Page, Position};
+use crate::database::index::IndexPath;
+use crate::document::id::DocumentId;
+use crate::error::Result;
+use crate::key::IndexKey;
+use crate::limits::SCAN_BATCH_DOCUMENTS;
+
+impl Search<'_> {
+    /// A page in the order of a value.
+    pub(super) async fn by_value(&self, order: &Order, page: &Page) -> Result<Found> {
+        let indexes = self.indexes(Some(order)).await?;
+        let plan = Plan::new(self.filter, &indexes.ready);
+        let track = order.by.simple();
+        let track = track.and_then(|by| plan.track(by, &indexes.ready));
+        if let Some(track) = &track
+            && plan.ways.iter().all(|way| way.used.is_subset(&track.used))
+        {
+            return self.walk(order, page, &plan, track, &indexes).await;
+        }
+        let looked_max = match &track {
+            // Along the index a page may be full after few documents: a detour is for fewer.
+            Some(_) if !plan.is_equality() => SCAN_BATCH_DOCUMENTS.min(self.scan_max),
+            _ => self.scan_max,
+        };
+        let source = self.source(SCAN_BATCH_DOCUMENTS, false, None);
+        let mut chosen = self.choose(&plan, source, looked_max).await?;
+        if let Some(track) = &track
+            && chosen.index.is_none()
+        {
+            return self.walk(order, page, &plan, track, &indexes).await;
+        }
+        let ids = chosen.ids.next(looked_max.saturating_add(1), false).await?;
+        if ids.len() > looked_max {
+            return match &track {
+                Some(track) => self.walk(order, page, &plan, track, &indexes).await,
+                None => Err(advice::past_bound(self, &plan, Some(order), &indexes)),
+            };
+        }
+        let look = Look::new(self.read, self.collection, chosen.filter, Some(order));
+        let mut sorting = Sorting {
+            order,
+            page,
+            look,
+            rows: Vec::new(),
+        };
+        for ids in ids.chunks(SCAN_BATCH_DOCUMENTS) {
+            sorting.take(ids).await?;
+        }
+        let looked = sorting.look.looked;
+        Ok(self.found(sorting.filled(), chosen.index, looked))
+    }
+
+    /// A page along an index.
+    async fn walk(
+        &self,
+        order: &Order,
+        page: &Page,
+        plan: &Plan<'_>,
+        track: &Track<'_>,
+        indexes: &Indexes,
+    ) -> Result<Found> {
+        let index = track.index;
+        let from = page.from.as_ref();
+        let id = from.map(|from| id_bytes(self.collection, &from.id));
+        let id = id.transpose()?;
+        let value = from.and_then(|from| from.value.as_ref());
+        let first_batch = page.size.saturating_add(1).min(SCAN_BATCH_DOCUMENTS);
+        let along = Along {
+            key: IndexKey::new(self.collection, index.number)?,
+            columns: index.on.len(),
+            same: &track.same,
+            begin: &track.range.begin,
+            end: &track.range.end,
+            descending: order.descending != page.backward,
+            after: value.map(|value| value.bytes()).zip(id.as_deref()),
+        };
+        let reading = self.source(first_batch, page.backward, None).reading;
+        let multiple = index.on.last().is_some_and(IndexPath::is_multiple);
+        let filter = plan.residual([&track.covers]);
+        let look = Look::new(self.read, self.collection, filter, multiple.then_some(order));
+        let mut filling = Filling {
+            candidates: Candidates::Walk(Walk::new(reading, along)),
+            look,
+            looked_max: self.scan_max,
+        };
+        match filling.page(page).await? {
+            Some(filled) => {
+                Ok(self.found(filled, Some(index.name.clone()), filling.look.looked))
+            }
+            None => Err(advice::past_bound(self, plan, Some(order), indexes)),
+        }
+    }
+}
+
+/// Documents that are put in order, of which no more are held than a page needs.
+struct Sorting<'q> {
+    order: &'q Order,
+    page: &'q Page,
+    look: Look<'q>,
+    rows: Vec<Position>,
+}
+
+impl Sorting<'_> {
+    async fn take(&mut self, ids: &[DocumentId]) -> Result<()> {
+        let passed = self.look.at(ids).await?;
+        for (id, passed) in ids.iter().zip(passed) {
+            let Some(Passed { value }) = passed else {
+                continue;
+            };
+            let row = Position {
+                value,
+                id: id.clone(),
+            };
+            let from = self.page.from.as_ref();
+            if from.is_none_or(|from| self.compare(&row, from) == Ordering::Greater) {
+                self.rows.push(row);
+            }
+        }
+        if self.rows.len() > 2 * self.page.size + SCAN_BATCH_DOCUMENTS {
+            self.keep();
+        }
+        Ok(())
+    }
+
+    /// The first rows of the page, and one to tell that there are more.
+    fn keep(&mut self) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.sort_by(|a, b| self.compare(a, b));
+        rows.truncate(self.page.size.saturating_add(1));
+        self.rows = rows;
+    }
+
+    fn filled(mut self) -> Filled {
+        self.keep();
+        let more = self.rows.len() > self.page.size;
+        self.rows.truncate(self.page.size);
+        if self.page.backward {
+            self.rows.reverse();
+        }
+        Filled {
+            rows: self.rows,
+            more,
+        }
+    }
+
+    /// How two rows follow one another in the direction of the page.
+    fn compare(&self, a: &Position, b: &Position) -> Ordering {
+        let values = a.value.cmp(&b.value);
+        let values = if self.order.descending {
+            values.reverse()
+        } else {
+            values
+        };
+        let rows = values.then_with(|| a.id.cmp(&b.id));
+        if self.page.backward {
+            rows.reverse()
+        } else {
+            rows
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! From a filter and the indexes that serve to the ways in which documents can be found. Pure.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::column::Column;
+use crate::database::end_of;
+use crate::database::index::{Index, IndexPath};
+use crate::document::filter::{Condition, Filter, Test};
+use crate::document::jsonpath::SimpleStep;
+use crate::limits::SPANS_MAX;
+
+#[cfg(test)]
+mod tests;
+
+/// The entries of an index between two points: each bound is packed values, from the left.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Span {
+    pub(super) begin: Vec<u8>,
+    pub(super) end: Vec<u8>,
+}
+
+/// Entries that lead to documents.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Access<'i> {
+    /// Those in any of these spans of one index. They are `sorted` if in each span all columns are
+    /// given, so that they come by id.
+    Index {
+        index: &'i Index,
+        spans: Vec<Span>,
+        sorted: bool,
+    },
+    /// Those that any of these leads to.
+    Union(Vec<Access<'i>>),
+}
+
+/// A way to find documents: it leads to all that pass, and perhaps to more.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Way<'i> {
+    pub(super) access: Access<'i>,
+    /// The conjuncts, by number, that it makes use of.
+    pub(super) used: BTreeSet<usize>,
+    /// Those of them that hold for every document that it leads to.
+    pub(super) covers: BTreeSet<usize>,
+    /// How many columns are given by equality.
+    equal: usize,
+}
+
+/// What is known of a query before anything is read of it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Plan<'i> {
+    /// What all have to hold.
+    pub(super) conjuncts: Vec<Filter>,
+    /// The ways to find what passes, the best first; of each the uses are none that another's
+    /// take in. None if every document has to be looked at.
+    pub(super) ways: Vec<Way<'i>>,
+}
+
+impl<'i> Plan<'i> {
+    /// The plan for a filter by the indexes that serve.
+    pub(super) fn new(filter: &Filter, indexes: &'i [Index]) -> Self {
+        let mut conjuncts = Vec::new();
+        flatten(filter, &mut conjuncts);
+        let of_index = indexes.iter().filter_map(|index| span_of(&conjuncts, index));
+        let mut ways: Vec<Way<'i>> = of_index.collect();
+        ways.extend(unions(&conjuncts, indexes));
+        ways.sort_by_cached_key(|way| Reverse(way.worth()));
+        let mut best: Vec<Way<'i>> = Vec::new();
+        for way in ways {
+            if !best.iter().any(|better| way.used.is_subset(&better.used)) {
+                best.push(way);
+            }
+        }
+        Self {
+            conjuncts,
+            ways: best,
+        }
+    }
+
+    /// What is still to be asked of documents for which the conjuncts of these numbers hold.
+    pub(super) fn residual<'c>(
+        &self,
+        covers: impl IntoIterator<Item = &'c BTreeSet<usize>>,
+    ) -> Filter {
+        let covered: BTreeSet<usize> = covers.into_iter().flatten().copied().collect();
+        let conjuncts = self.conjuncts.iter().enumerate();
+        let open = conjuncts.filter(|(at, _)| !covered.contains(at));
+        Filter::All(open.map(|(_, filter)| filter.clone()).collect())
+    }
+
+    /// Whether the best way goes by equality, which leads to few documents.
+    pub(super) fn is_equality(&self) -> bool {
+        self.ways.first().is_some_and(|way| way.equal > 0)
+    }
+}
+
+impl Way<'_> {
+    /// Comparable: whatever holds for all documents found saves looking at them, and equality
+    /// leads to fewer than a range does.
+    fn worth(&self) -> (bool, usize, usize, bool, Reverse<usize>) {
+        let exact = self.covers.len() == self.used.len();
+        let spans = self.access.spans();
+        (
+            self.equal > 0,
+            self.used.len(),
+            self.equal,
+            self.access.is_sorted() && exact,
+            Reverse(spans),
+        )
+    }
+}
+
+impl Access<'_> {
+    /// Whether the ids of each span come in order.
+    pub(super) fn is_sorted(&self) -> bool {
+        match self {
+            Self::Index { sorted, .. } => *sorted,
+            Self::Union(parts) => parts.iter().all(Access::is_sorted),
+        }
+    }
+
+    fn spans(&self) -> usize {
+        match self {
+            Self::Index { spans, .. } => spans.len(),
+            Self::Union(parts) => parts.iter().map(Access::spans).sum(),
+        }
+    }
+}
+
+/// The conjuncts of a filter: a conjunction inside one is no more than its parts.
+pub(super) fn flatten(filter: &Filter, conjuncts: &mut Vec<Filter>) {
+    match filter {
+        Filter::All(parts) => {
+            for part in parts {
+                flatten(part, conjuncts);
+            }
+        }
+        Filter::Any(parts) if parts.len() == 1 => flatten(&parts[0], conjuncts),
+        other => conjuncts.push(other.clone()),
+    }
+}
+
+/// The conditions on what one path of an index selects, by the number of their conjunct.
+pub(super) fn conditions_on<'f>(
+    conjuncts: &'f [Filter],
+    steps: &[SimpleStep],
+) -> Vec<(usize, &'f Condition)> {
+    let conjuncts = conjuncts.iter().enumerate();
+    let conditions = conjuncts.filter_map(|(at, filter)| match filter {
+        Filter::Where(condition) if condition.at.simple() == Some(steps) => Some((at, condition)),
+        _ => None,
+    });
+    conditions.collect()
+}
+
+/// What the conjuncts say of one column: where its values stand, and which of them say so.
+///
+/// Where a path selects one value at most, all conditions are about that value. Where it selects
+/// several, each condition is about one of its own: the entries show one at a time.
+pub(super) fn column(conjuncts: &[Filter], path: &IndexPath) -> Option<(Column, Vec<usize>)> {
+    let conditions = conditions_on(conjuncts, path.steps());
+    if !path.is_multiple() {
+        conditions.first()?;
+        let tests: Vec<&Test> = conditions.iter().flat_map(|(_, it)| &it.tests).collect();
+        let numbers = conditions.iter().map(|(at, _)| *at).collect();
+        return Some((Column::of(&tests)?, numbers));
+    }
+    let each = conditions.iter().filter_map(|(at, condition)| {
+        let tests: Vec<&Test> = condition.tests.iter().collect();
+        Some((Column::of(&tests)?, vec![*at]))
+    });
+    each.min_by_key(|(column, _)| match column {
+        Column::Points { values, .. } => values.len(),
+        Column::Range { .. } => usize::MAX,
+    })
+}
+
+/// The way that an index gives; none if the conjuncts say nothing of its first column.
+fn span_of<'i>(conjuncts: &[Filter], index: &'i Index) -> Option<Way<'i>> {
+    let mut way = Way {
+        access: Access::Union(Vec::new()),
+        used: BTreeSet::new(),
+        covers: BTreeSet::new(),
+        equal: 0,
+    };
+    let mut prefixes = vec![Vec::new()];
+    let mut range = None;
+    for path in &index.on {
+        let Some((column, numbers)) = column(conjuncts, path) else {
+            break;
+        };
+        let exact = column.is_exact();
+        match column {
+            Column::Points { values, .. } if prefixes.len() * values.len() > SPANS_MAX => break,
+            Column::Points { values, .. } => {
+                let longer = prefixes.iter().flat_map(|prefix| {
+                    let values = values.iter();
+                    values.map(move |value| [prefix, value.bytes()].concat())
+                });
+                prefixes = longer.collect();
+                way.equal += 1;
+            }
+            Column::Range { begin, end, .. } => range = Some((begin, end)),
+        }
+        way.used.extend(&numbers);
+        if exact {
+            way.covers.extend(&numbers);
+        }
+        if range.is_some() {
+            break;
+        }
+    }
+    if way.used.is_empty() {
+        return None;
+    }
+    let sorted = way.equal == index.on.len();
+    let (begin, end) = range.unwrap_or((Vec::new(), vec![0xFF]));
+    let span = |prefix: Vec<u8>| Span {
+        begin: [&prefix[..], &begin].concat(),
+        end: [&prefix[..], &end].concat(),
+    };
+    way.access = Access::Index {
+        index,
+        spans: prefixes.into_iter().map(span).collect(),
+        sorted,
+    };
+    Some(way)
+}
+
+/// The ways that alternatives give: those of which each has a way of its own.
+fn unions<'i>(conjuncts: &[Filter], indexes: &'i [Index]) -> Vec<Way<'i>> {
+    let conjuncts = conjuncts.iter().enumerate();
+    let ways = conjuncts.filter_map(|(at, filter)| match filter {
+        Filter::Any(parts) => union(at, parts, indexes),
+        _ => None,
+    });
+    ways.collect()
+}
+
+fn union<'i>(conjunct: usize, parts: &[Filter], indexes: &'i [Index]) -> Option<Way<'i>> {
+    let mut exact = true;
+    let mut equal = usize::MAX;
+    let mut accesses = Vec::with_capacity(parts.len());
+    for part in parts {
+        let plan = Plan::new(part, indexes);
+        let best = plan.ways.into_iter().next()?;
+        exact &= best.covers.len() == plan.conjuncts.len();
+        equal = equal.min(best.equal);
+        accesses.push(best.access);
+    }
+    let access = Access::Union(accesses);
+    if access.spans() > SPANS_MAX {
+        return None;
+    }
+    let used = BTreeSet::from([conjunct]);
+    Some(Way {
+        covers: if exact { used.clone() } else { BTreeSet::new() },
+        used,
+        access,
+        equal,
+    })
+}
+
+/// A way to find documents in the order of a value: along the last column of an index in which the
+/// others are given.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Track<'i> {
+    pub(super) index: &'i Index,
+    /// The packed values of the columns that are given.
+    pub(super) same: Vec<u8>,
+    /// From where to where the last column is read.
+    pub(super) range: Span,
+    /// The conjuncts, by number, that it makes use of.
+    pub(super) used: BTreeSet<usize>,
+    /// Those of them that hold for every document that it leads to.
+    pub(super) covers: BTreeSet<usize>,
+}
+
+impl<'i> Plan<'i> {
+    /// The best way to find what passes in the order of what `by` selects.
+    pub(super) fn track(&self, by: &[SimpleStep], indexes: &'i [Index]) -> Option<Track<'i>> {
+        let tracks = indexes
+            .iter()
+            .filter_map(|index| track(&self.conjuncts, by, index));
+        tracks.max_by_key(|track| (track.covers.len(), track.used.len()))
+    }
+}
+
+fn track<'i>(conjuncts: &[Filter], by: &[SimpleStep], index: &'i Index) -> Option<Track<'i>> {
+    let (last, given) = index.on.split_last()?;
+    if last.steps() != by {
+        return None;
+    }
+    let mut track = Track {
+        index,
+        same: Vec::new(),
+        range: Span {
+            begin: Vec::new(),
+            end: Vec::new(),
+        },
+        used: BTreeSet::new(),
+        covers: BTreeSet::new(),
+    };
+    for path in given {
+        let (column, numbers) = column(conjuncts, path)?;
+        let Column::Points { values, exact } = column else {
+            return None;
+        };
+        let [value] = &values[..] else {
+            return None;
+        };
+        track.same.extend_from_slice(value.bytes());
+        track.used.extend(&numbers);
+        if exact {
+            track.covers.extend(&numbers);
+        }
+    }
+    let (begin, end) = track.last_column(conjuncts, last)?;
+    track.range = Span {
+        begin: [&track.same[..], &begin].concat(),
+        end: [&track.same[..], &end].concat(),
+    };
+    Some(track)
+}
+
+impl Track<'_> {
+    /// Where the last column is read. If several values may be selected, all of it: which is the
+    /// least does not depend on what the filter asks for.
+    fn last_column(
+        &mut self,
+        conjuncts: &[Filter],
+        path: &IndexPath,
+    ) -> Option<(Vec<u8>, Vec<u8>)> {
+        if !path.is_multiple()
+            && let Some((column, numbers)) = column(conjuncts, path)
+        {
+            let exact = column.is_exact();
+            let range = match column {
+                Column::Range { begin, end, .. } => Some((begin, end)),
+                Column::Points { values, .. } => match &values[..] {
+                    [value] => Some((value.bytes().to_vec(), end_of(value.bytes()))),
+                    _ => None,
+                },
+            };
+            if let Some(range) = range {
+                self.used.extend(&numbers);
+                if exact {
+                    self.covers.extend(&numbers);
+                }
+                return Some(range);
+            }
+        }
+        match Column::of(&[])? {
+            Column::Range { begin, end, .. } => Some((begin, end)),
+            Column::Points { .. } => None,
+        }
+    }
+}

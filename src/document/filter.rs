@@ -1,0 +1,344 @@
+//! What a document must satisfy to be found, and whether it does. Pure.
+
+use std::cmp::Ordering;
+
+use super::jsonpath::Query;
+use super::leaf::Leaf;
+use super::path::Segment;
+use super::tree::{self, Tree};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX, FILTERS_MAX};
+
+#[cfg(test)]
+mod tests;
+
+/// What a document must satisfy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter {
+    /// Every one of these holds; so it does if there is none.
+    All(Vec<Filter>),
+    /// At least one of these holds; so it does not if there is none.
+    Any(Vec<Filter>),
+    /// This does not hold.
+    Not(Box<Filter>),
+    /// A value that stands at a certain place passes certain tests.
+    Where(Condition),
+}
+
+/// Holds if one value that `at` selects passes every one of the tests; without tests, if it
+/// selects anything.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// What selects the values.
+    pub at: Query,
+    /// What one of them must pass.
+    pub tests: Vec<Test>,
+}
+
+/// A test of one value. Equality is deep, and compares numbers by value; order is within one type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Test {
+    /// It is equal to this.
+    Equal(Tree),
+    /// It is not equal to this, of whatever type it is.
+    NotEqual(Tree),
+    /// It is of this one's type and before it.
+    Less(Tree),
+    /// It is of this one's type and before or equal to it.
+    AtMost(Tree),
+    /// It is of this one's type and behind it.
+    Greater(Tree),
+    /// It is of this one's type and behind or equal to it.
+    AtLeast(Tree),
+    /// It is equal to one of these.
+    In(Vec<Tree>),
+    /// It is a string that begins with this.
+    StartsWith(String),
+}
+
+/// A filter as a client gives it, each member if it is given.
+#[derive(Debug, Default)]
+#[expect(missing_docs, reason = "they are the members of the schema's Filter")]
+pub struct Given {
+    pub at: Option<Query>,
+    pub eq: Option<Tree>,
+    pub ne: Option<Tree>,
+    pub lt: Option<Tree>,
+    pub lte: Option<Tree>,
+    pub gt: Option<Tree>,
+    pub gte: Option<Tree>,
+    pub one_of: Option<Vec<Tree>>,
+    pub starts_with: Option<String>,
+    pub exists: Option<bool>,
+    pub all: Option<Vec<Filter>>,
+    pub any: Option<Vec<Filter>>,
+    pub not: Option<Filter>,
+}
+
+/// Something that a filter has to know of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The place.
+    pub place: Vec<Segment>,
+    /// Whether what stands there has to be known, or only if anything does.
+    pub value: bool,
+}
+
+/// What stands at a place that a filter asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stands<'t> {
+    /// Nothing.
+    Nothing,
+    /// Something; what it is was not [needed](Need::value).
+    Something,
+    /// This.
+    Value(&'t Tree),
+}
+
+impl TryFrom<Given> for Filter {
+    type Error = Error;
+
+    /// # Errors
+    /// `BAD_USER_INPUT`: the members make no sense together.
+    fn try_from(given: Given) -> Result<Self> {
+        let Given { at, exists, .. } = given;
+        let tests = [
+            given.eq.map(Test::Equal),
+            given.ne.map(Test::NotEqual),
+            given.lt.map(Test::Less),
+            given.lte.map(Test::AtMost),
+            given.gt.map(Test::Greater),
+            given.gte.map(Test::AtLeast),
+            given.one_of.map(Test::In),
+            given.starts_with.map(Test::StartsWith),
+        ];
+        let tests: Vec<Test> = tests.into_iter().flatten().collect();
+        let mut parts = Vec::new();
+        parts.extend(condition(at, tests, exists)?);
+        parts.extend(given.all.into_iter().flatten());
+        parts.extend(given.any.map(Self::Any));
+        parts.extend(given.not.map(|not| Self::Not(Box::new(not))));
+        Ok(match <[Self; 1]>::try_from(parts) {
+            Ok([only]) => only,
+            Err(parts) => Self::All(parts),
+        })
+    }
+}
+
+fn condition(at: Option<Query>, tests: Vec<Test>, exists: Option<bool>) -> Result<Option<Filter>> {
+    let none = tests.is_empty();
+    let at = match (at, exists) {
+        (None, Some(false)) => {
+            return Err(Error::bad_input(
+                "`exists: false` without `at`: there is no document that does not exist",
+            ));
+        }
+        (Some(at), Some(false)) if none => {
+            let tests = Vec::new();
+            let found = Filter::Where(Condition { at, tests });
+            return Ok(Some(Filter::Not(Box::new(found))));
+        }
+        (Some(at), Some(false)) => {
+            return Err(Error::bad_input(format!(
+                "`exists: false` stands alone: where {} selects nothing, there is no value for \
+                 other tests",
+                at.text()
+            )));
+        }
+        (Some(at), None) if none => {
+            return Err(Error::bad_input(format!(
+                "`at` is {} and nothing is tested there; `exists: true` asks whether it selects \
+                 anything",
+                at.text()
+            )));
+        }
+        (None, _) if none => return Ok(None),
+        (None, _) => Query::parse("$")?,
+        (Some(at), _) => at,
+    };
+    Ok(Some(Filter::Where(Condition { at, tests })))
+}
+
+impl Default for Filter {
+    /// Every document passes.
+    fn default() -> Self {
+        Self::All(Vec::new())
+    }
+}
+
+impl Filter {
+    /// Whether every document passes, because nothing is asked of it.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::All(parts) if parts.iter().all(Self::is_empty))
+    }
+
+    /// The same filter, if it is within the limits.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it nests too deep, or has too many filters or values; names the limit.
+    pub fn bounded(self) -> Result<Self> {
+        let size = self.size();
+        bound(size.levels, FILTER_LEVELS_MAX, "levels of filters in")?;
+        bound(size.filters, FILTERS_MAX, "filters in")?;
+        bound(size.values, FILTER_VALUES_MAX, "values in all the `in` of")?;
+        Ok(self)
+    }
+
+    /// Recurses no deeper than what it was made from did, which the query's own bounds hold.
+    fn size(&self) -> Size {
+        let inner = match self {
+            Self::Where(condition) => {
+                let values = condition.tests.iter().map(|test| match test {
+                    Test::In(values) => values.len(),
+                    _ => 0,
+                });
+                return Size {
+                    levels: 1,
+                    filters: 1,
+                    values: values.sum(),
+                };
+            }
+            Self::Not(not) => std::slice::from_ref(&**not),
+            Self::All(parts) | Self::Any(parts) => parts,
+        };
+        inner.iter().map(Self::size).fold(
+            Size {
+                levels: 1,
+                filters: 1,
+                values: 0,
+            },
+            |all, one| Size {
+                levels: all.levels.max(one.levels + 1),
+                filters: all.filters + one.filters,
+                values: all.values + one.values,
+            },
+        )
+    }
+
+    /// What has to be known of a document to tell whether it passes: each place once.
+    pub fn needs(&self) -> Vec<Need> {
+        let mut needs = Vec::new();
+        self.add_needs(&mut needs);
+        needs
+    }
+
+    fn add_needs(&self, needs: &mut Vec<Need>) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => {
+                for part in parts {
+                    part.add_needs(needs);
+                }
+            }
+            Self::Not(not) => not.add_needs(needs),
+            Self::Where(condition) => {
+                let place = condition.at.prefix();
+                let value = condition.needs_value();
+                match needs.iter_mut().find(|need| need.place == place) {
+                    Some(need) => need.value |= value,
+                    None => needs.push(Need {
+                        place: place.to_vec(),
+                        value,
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Whether a document passes; `stands` tells what stands in it at each place of
+    /// [`Filter::needs`].
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: a JSONPath looks at more of the document than one may.
+    pub fn holds<'t>(&self, stands: &dyn Fn(&[Segment]) -> Stands<'t>) -> Result<bool> {
+        match self {
+            Self::All(parts) => {
+                for part in parts {
+                    if !part.holds(stands)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Self::Any(parts) => {
+                for part in parts {
+                    if part.holds(stands)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Self::Not(not) => Ok(!not.holds(stands)?),
+            Self::Where(condition) => condition.holds(stands(condition.at.prefix())),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Size {
+    levels: usize,
+    filters: usize,
+    values: usize,
+}
+
+fn bound(found: usize, limit: usize, what: &str) -> Result<()> {
+    if found <= limit {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::TooComplex,
+        format!("more than {limit} {what} one `where`, which is the limit"),
+    ))
+}
+
+impl Condition {
+    /// Whether the value at the place matters: not if it is only asked whether there is one.
+    fn needs_value(&self) -> bool {
+        !self.tests.is_empty() || !self.is_at_prefix()
+    }
+
+    /// Whether the path is one place and nothing has to be selected below it.
+    fn is_at_prefix(&self) -> bool {
+        let steps = self.at.simple().map(<[_]>::len);
+        steps == Some(self.at.prefix().len())
+    }
+
+    fn holds(&self, stands: Stands<'_>) -> Result<bool> {
+        let value = match stands {
+            Stands::Nothing => return Ok(false),
+            Stands::Something => return Ok(!self.needs_value()),
+            Stands::Value(value) => value,
+        };
+        if self.is_at_prefix() {
+            return Ok(self.passes(value));
+        }
+        let selected = self.at.select(value)?;
+        Ok(selected.iter().any(|(_, value)| self.passes(value)))
+    }
+
+    /// Whether a value passes every test.
+    pub fn passes(&self, value: &Tree) -> bool {
+        self.tests.iter().all(|test| test.passes(value))
+    }
+}
+
+impl Test {
+    /// Whether a value passes.
+    pub fn passes(&self, value: &Tree) -> bool {
+        match self {
+            Self::Equal(other) => tree::equal(value, other),
+            Self::NotEqual(other) => !tree::equal(value, other),
+            Self::Less(other) => tree::compare(value, other) == Some(Ordering::Less),
+            Self::Greater(other) => tree::compare(value, other) == Some(Ordering::Greater),
+            Self::AtMost(other) => {
+                tree::compare(value, other).is_some_and(|order| order != Ordering::Greater)
+            }
+            Self::AtLeast(other) => {
+                tree::compare(value, other).is_some_and(|order| order != Ordering::Less)
+            }
+            Self::In(others) => others.iter().any(|other| tree::equal(value, other)),
+            Self::StartsWith(beginning) => {
+                matches!(value, Tree::Leaf(Leaf::String(text)) if text.starts_with(beginning))
+            }
+        }
+    }
+}
