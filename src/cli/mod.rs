@@ -4,6 +4,7 @@
 mod access;
 mod adopt;
 mod arguments;
+mod bounds;
 mod check;
 mod client;
 mod cluster;
@@ -17,6 +18,7 @@ mod location;
 mod output;
 mod pretty;
 mod serve;
+mod units;
 
 use std::process::ExitCode;
 

@@ -32,7 +32,9 @@ impl Connection {
         let after = after
             .map(|cursor| decode_cursor(&cursor, digest))
             .transpose()?;
-        let read = Session::of(context).read().await?;
+        let session = Session::of(context);
+        session.tally().places(1)?;
+        let read = session.read().await?;
         let found = children(
             &*read,
             &parent.document,
@@ -41,6 +43,7 @@ impl Connection {
             first,
         )
         .await?;
+        session.tally().elements(found.page.len(), context.field())?;
         let child = |child: crate::database::Child| {
             let cursor = encode_cursor(digest, &child.segment);
             (cursor, parent.child(child.part, child.kind))

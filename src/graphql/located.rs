@@ -33,6 +33,7 @@ impl Located {
         path: Path,
     ) -> Result<Option<Self>> {
         let session = Session::of(context);
+        session.tally().check()?;
         let mut wants = wants_below(context.field(), &document, &path);
         if session.has_written(&document) {
             wants.retain(|want| !matches!(want, Want::Version(_)));
@@ -124,11 +125,11 @@ impl Located {
         let Some(part) = part else {
             return Ok(None);
         };
-        let session = Session::of(context);
+        let tally = Session::of(context).tally();
         // Nothing is made once the response is full.
-        session.carry(0)?;
-        let text = part.json()?;
-        session.carry(text.len())?;
+        tally.carry(0)?;
+        let text = part.json_within(tally.response_bytes()).await?;
+        tally.carry(text.len())?;
         Ok(Some(Json(text.into())))
     }
 

@@ -1,10 +1,11 @@
 //! The root type `Mutation`.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_graphql::{Context, ID, MaybeUndefined, Object};
+use bytes::Bytes;
 
+use super::apart::leaves;
 use super::document::Document;
 use super::located::Located;
 use super::scalars::{Json, PathScalar, Version, path_argument};
@@ -18,7 +19,6 @@ use crate::document::merge::MergePatch;
 use crate::document::patch;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::key::Leaves;
 use crate::store::Transaction;
 
 pub(super) struct Mutation;
@@ -37,9 +37,10 @@ impl Mutation {
     ) -> Result<Document> {
         database::check_collection(&collection)?;
         let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
-        let text = given("document", &document)?;
-        let leaves = Leaves::from_json(&text).map_err(|error| in_argument("document", error))?;
         let session = Session::of(context);
+        let text = given("document", document)?;
+        let leaves = leaves(text, session.tally()).await;
+        let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let transaction = session.transaction()?;
         let document = database::insert(transaction, &collection, id, &leaves).await?;
         let document = Arc::new(document);
@@ -63,8 +64,9 @@ impl Mutation {
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
-        let text = given("document", &document)?;
-        let leaves = Leaves::from_json(&text).map_err(|error| in_argument("document", error))?;
+        let text = given("document", document)?;
+        let leaves = leaves(text, Session::of(context).tally()).await;
+        let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let Change {
             transaction,
             document,
@@ -92,8 +94,8 @@ impl Mutation {
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
-        let text = given("patch", &patch)?;
-        let patch = MergePatch::parse(&text).map_err(|error| in_argument("patch", error))?;
+        let text = given("patch", patch)?;
+        let patch = MergePatch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
             document,
@@ -119,8 +121,8 @@ impl Mutation {
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
-        let text = given("patch", &patch)?;
-        let operations = patch::parse(&text).map_err(|error| in_argument("patch", error))?;
+        let text = given("patch", patch)?;
+        let operations = patch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
             document,
@@ -204,6 +206,7 @@ impl<'c> Change<'c> {
         let document = Arc::new(DocumentKey::new(collection, DocumentId::parse(id)?)?);
         let path = path_argument(path)?;
         let session = Session::of(context);
+        session.tally().check()?;
         let expected = match if_version {
             Some(Version::Known(version)) => Some(version),
             Some(Version::OfThisCommit) | None => None,
@@ -230,16 +233,18 @@ async fn written(
 }
 
 /// The text of a JSON argument that must be given but may be null.
-fn given<'a>(name: &str, argument: &'a MaybeUndefined<Json>) -> Result<Cow<'a, str>> {
+fn given(name: &str, argument: MaybeUndefined<Json>) -> Result<Bytes> {
     match argument {
-        MaybeUndefined::Value(Json(text)) => std::str::from_utf8(text)
-            .map(Cow::Borrowed)
-            .map_err(|_| in_argument(name, Error::bad_input("not UTF-8"))),
-        MaybeUndefined::Null => Ok(Cow::Borrowed("null")),
+        MaybeUndefined::Value(Json(text)) => Ok(text),
+        MaybeUndefined::Null => Ok(Bytes::from_static(b"null")),
         MaybeUndefined::Undefined => Err(Error::bad_input(format!(
             "the argument `{name}` is not given; null is a value, and must be written"
         ))),
     }
+}
+
+fn utf8(text: &Bytes) -> Result<&str> {
+    std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
 fn in_argument(name: &str, error: Error) -> Error {
@@ -247,7 +252,7 @@ fn in_argument(name: &str, error: Error) -> Error {
 }
 
 fn number(Json(text): &Json) -> Result<Leaf<'static>> {
-    let text = std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+    let text = utf8(text)?;
     let mut reader = Reader::new(text, 0);
     let event = reader.next();
     let event = event.and_then(|event| reader.next().map(|_| event));

@@ -11,12 +11,12 @@ use async_graphql::dataloader::{DataLoader, Loader};
 use tokio::sync::OnceCell;
 
 use super::batch::{Loads, NoDelay};
+use super::tally::Tally;
 use crate::database::{
-    Answer, Database, DocumentKey, Want, depend_on_version, load, version_before,
+    Answer, Database, DocumentKey, Want, depend_on_version, load_within, version_before,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{ENTITIES_MAX, RESPONSE_BYTES_MAX};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -28,9 +28,8 @@ pub(super) struct Session {
     before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
     /// Whether more than one field writes, so that a later one may ask what stood here before.
     several: bool,
-    carried: AtomicUsize,
-    entities: AtomicUsize,
     asks: AtomicUsize,
+    tally: Arc<Tally>,
 }
 
 #[derive(Clone)]
@@ -55,37 +54,42 @@ impl Source {
 
 impl Session {
     /// A session of a query operation.
-    pub(super) fn query(database: &Database, loads: &Loads) -> Self {
+    pub(super) fn query(database: &Database, loads: &Loads, tally: &Arc<Tally>) -> Self {
         let source = Source::Snapshot(database.clone(), Arc::default());
-        Self::new(source, loads, false)
+        Self::new(source, loads, tally, false)
     }
 
     /// A session of a mutation operation of one field, or of several.
     pub(super) fn mutation(
         transaction: Arc<dyn Transaction>,
         loads: &Loads,
+        tally: &Arc<Tally>,
         several: bool,
     ) -> Self {
-        Self::new(Source::Transaction(transaction), loads, several)
+        Self::new(Source::Transaction(transaction), loads, tally, several)
     }
 
-    fn new(source: Source, loads: &Loads, several: bool) -> Self {
-        let loader = WantLoader(source.clone());
+    fn new(source: Source, loads: &Loads, tally: &Arc<Tally>, several: bool) -> Self {
+        let loader = WantLoader(source.clone(), tally.clone());
         Self {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
             written: Mutex::default(),
             before: Mutex::default(),
             several,
-            carried: AtomicUsize::new(0),
-            entities: AtomicUsize::new(0),
             asks: AtomicUsize::new(0),
+            tally: tally.clone(),
         }
     }
 
     /// The session that a resolver belongs to.
     pub(super) fn of<'c>(context: &Context<'c>) -> &'c Self {
         context.data_unchecked::<Self>()
+    }
+
+    /// What the execution has come to.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// The snapshot or transaction.
@@ -103,6 +107,8 @@ impl Session {
 
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
     pub(super) async fn load(&self, wants: Vec<Want>) -> Result<Loaded> {
+        let parts = wants.iter().filter(|want| matches!(want, Want::Part(..)));
+        self.tally.places(parts.count())?;
         let ask = Ask {
             number: self.asks.fetch_add(1, Relaxed),
             wants: wants.into(),
@@ -114,34 +120,6 @@ impl Session {
             wants: ask.wants,
             answers,
         })
-    }
-
-    /// Counts an entity that a gateway asks for.
-    ///
-    /// # Errors
-    /// `TOO_COMPLEX`: it is one too many.
-    pub(super) fn count_entity(&self) -> Result<()> {
-        if self.entities.fetch_add(1, Relaxed) < ENTITIES_MAX {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::TooComplex,
-            format!("more than {ENTITIES_MAX} entities in one request, which is the limit"),
-        ))
-    }
-
-    /// Whether the response may carry so much JSON besides what it carries already.
-    ///
-    /// # Errors
-    /// `TOO_LARGE`: names the limit.
-    pub(super) fn carry(&self, bytes: usize) -> Result<()> {
-        if self.carried.fetch_add(bytes, Relaxed) + bytes <= RESPONSE_BYTES_MAX {
-            return Ok(());
-        }
-        Err(Error::too_large(format!(
-            "with this the response would carry more than {RESPONSE_BYTES_MAX} bytes of JSON, \
-             which is the limit"
-        )))
     }
 
     /// Checks that a document had the `expected` version before this operation, if one is expected.
@@ -255,16 +233,17 @@ impl Hash for Ask {
     }
 }
 
-struct WantLoader(Source);
+struct WantLoader(Source, Arc<Tally>);
 
 impl Loader<Ask> for WantLoader {
     type Value = Arc<[Result<Answer>]>;
     type Error = Error;
 
     async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Result<Answer>]>>> {
+        self.1.check()?;
         let read = self.0.read().await?;
         let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
-        let mut answers = load(&*read, &wants).await.into_iter();
+        let mut answers = load_within(&*read, &wants, &self.1.reads).await.into_iter();
         let answered = asks.iter().map(|ask| {
             let answers = answers.by_ref().take(ask.wants.len());
             (ask.clone(), answers.collect())

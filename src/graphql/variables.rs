@@ -7,22 +7,28 @@ use async_graphql::{Number, Positioned, Value, Variables};
 use bytes::Bytes;
 
 use super::entities;
-use super::operations::base_name;
 use super::scalars::name;
+use super::types::base_name;
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::VARIABLE_LEVELS_MAX;
+use crate::limits::Bounds;
 
 /// The variables that an operation declares, from the JSON text of an object (or nothing).
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
+/// `TOO_COMPLEX`, `TOO_LARGE`: one that is not JSON passes a bound.
 pub(super) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
     text: &Bytes,
+    bounds: &Bounds,
 ) -> Result<Variables> {
+    let mut left = Left {
+        values: bounds.variable_values,
+        bounds,
+    };
     let mut given = members(definitions, text)?;
     let mut variables = Variables::default();
     for definition in definitions {
@@ -30,8 +36,9 @@ pub(super) fn coerce(
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable) {
-            let value = of_type(ty, &text)
-                .map_err(|error| error.at(format!("the variable `${variable}`")))?;
+            let value = left
+                .of_type(ty, &text)
+                .map_err(|error| error.at(format!("the variable `${}`", abridged(variable))))?;
             variables.insert(name(variable), value);
         } else if let Some(default) = &definition.default_value {
             let default = default.node.clone();
@@ -42,7 +49,9 @@ pub(super) fn coerce(
             variables.insert(name(variable), default);
         } else if !ty.nullable {
             return Err(Error::bad_input(format!(
-                "the variable `${variable}` of the type {ty} is required and not given"
+                "the variable `${}` of the type {} is required and not given",
+                abridged(variable),
+                abridged(&ty.to_string())
             )));
         }
     }
@@ -74,102 +83,148 @@ fn members(
     Ok(members)
 }
 
-fn of_type(ty: &Type, text: &Bytes) -> Result<Value> {
-    if &text[..] == b"null" {
-        return if ty.nullable {
-            Ok(Value::Null)
-        } else {
-            Err(Error::bad_input(format!("null is not of the type {ty}")))
-        };
-    }
-    match &ty.base {
-        BaseType::Named(scalar) => of_scalar(scalar, text),
-        BaseType::List(element) if text[0] != b'[' => {
-            Ok(Value::List(vec![of_type(element, text)?]))
+/// What variables may still hold that are taken apart: all but JSON, which stays text.
+struct Left<'b> {
+    values: usize,
+    bounds: &'b Bounds,
+}
+
+impl Left<'_> {
+    fn of_type(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
+        if &text[..] == b"null" {
+            return if ty.nullable {
+                Ok(Value::Null)
+            } else {
+                Err(Error::bad_input(format!(
+                    "null is not of the type {}",
+                    abridged(&ty.to_string())
+                )))
+            };
         }
-        BaseType::List(element) => {
-            let list = utf8(text)?;
-            let mut reader = Reader::new(list, usize::MAX);
-            let error = |error| json_error(&error, list);
-            reader.next().map_err(error)?;
-            let mut elements = Vec::new();
-            while let Some(value) = reader.next_element().map_err(error)? {
-                elements.push(of_type(element, &text.slice_ref(value.as_bytes()))?);
+        match &ty.base {
+            BaseType::Named(scalar) => self.of_scalar(scalar, text),
+            BaseType::List(element) if text[0] != b'[' => {
+                Ok(Value::List(vec![self.of_type(element, text)?]))
             }
-            Ok(Value::List(elements))
+            BaseType::List(element) => {
+                let list = utf8(text)?;
+                let mut reader = Reader::new(list, usize::MAX);
+                let error = |error| json_error(&error, list);
+                reader.next().map_err(error)?;
+                let mut elements = Vec::new();
+                while let Some(value) = reader.next_element().map_err(error)? {
+                    elements.push(self.of_type(element, &text.slice_ref(value.as_bytes()))?);
+                }
+                Ok(Value::List(elements))
+            }
         }
     }
-}
 
-fn of_scalar(scalar: &str, text: &Bytes) -> Result<Value> {
-    if scalar == "JSON" {
-        return Ok(Value::Binary(text.clone()));
+    fn of_scalar(&mut self, scalar: &str, text: &Bytes) -> Result<Value> {
+        if scalar == "JSON" {
+            self.value()?;
+            return Ok(Value::Binary(text.clone()));
+        }
+        let value = self.tree(utf8(text)?)?;
+        if scalar == entities::REPRESENTATION {
+            return Ok(entities::known(value));
+        }
+        let fits = match (scalar, &value) {
+            ("Int", Value::Number(number)) => number
+                .as_i64()
+                .is_some_and(|number| i32::try_from(number).is_ok()),
+            ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
+            ("Float", Value::Number(_))
+            | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
+            | ("Boolean", Value::Boolean(_)) => true,
+            ("Int" | "ID" | "Float" | "String" | "Version" | "JSONPath" | "Boolean", _) => false,
+            _ => true,
+        };
+        if fits {
+            return Ok(value);
+        }
+        let found = utf8(text)?;
+        Err(Error::bad_input(format!(
+            "{} is not of the type {scalar}",
+            abridged(found)
+        )))
     }
-    let value = tree(utf8(text)?)?;
-    if scalar == entities::REPRESENTATION {
-        return Ok(entities::known(value));
-    }
-    let fits = match (scalar, &value) {
-        ("Int", Value::Number(number)) => number
-            .as_i64()
-            .is_some_and(|number| i32::try_from(number).is_ok()),
-        ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
-        ("Float", Value::Number(_))
-        | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
-        | ("Boolean", Value::Boolean(_)) => true,
-        ("Int" | "ID" | "Float" | "String" | "Version" | "JSONPath" | "Boolean", _) => false,
-        _ => true,
-    };
-    if fits {
-        return Ok(value);
-    }
-    let found = String::from_utf8_lossy(text);
-    Err(Error::bad_input(format!(
-        "{} is not of the type {scalar}",
-        abridged(&found)
-    )))
-}
 
-/// A JSON text as a value, numbers exactly as they are written.
-fn tree(text: &str) -> Result<Value> {
-    let mut reader = Reader::new(text, VARIABLE_LEVELS_MAX);
-    let event = reader.next();
-    event
-        .and_then(|event| subtree(&mut reader, event))
-        .map_err(|error| match error.problem {
+    /// A JSON text as a value, numbers exactly as they are written.
+    fn tree(&mut self, text: &str) -> Result<Value> {
+        let mut reader = Reader::new(text, self.bounds.variable_levels);
+        let error = |error: JsonError| match error.problem {
             Problem::TooDeep(_) => Error::new(ErrorKind::TooComplex, error.describe(text)),
             _ => json_error(&error, text),
-        })
-}
+        };
+        let event = reader.next().map_err(error)?;
+        self.subtree(&mut reader, event, &error)
+    }
 
-/// Recurses no deeper than the reader allows.
-fn subtree(reader: &mut Reader<'_>, event: Event<'_>) -> Result<Value, JsonError> {
-    Ok(match event {
-        Event::BeginObject => {
-            let mut members = async_graphql::indexmap::IndexMap::new();
-            while let Event::Name(member) = reader.next()? {
-                let event = reader.next()?;
-                members.insert(name(&member), subtree(reader, event)?);
-            }
-            Value::Object(members)
-        }
-        Event::BeginArray => {
-            let mut elements = Vec::new();
-            loop {
-                match reader.next()? {
-                    Event::EndArray => break,
-                    event => elements.push(subtree(reader, event)?),
+    /// Recurses no deeper than the reader allows.
+    fn subtree(
+        &mut self,
+        reader: &mut Reader<'_>,
+        event: Event<'_>,
+        error: &impl Fn(JsonError) -> Error,
+    ) -> Result<Value> {
+        self.value()?;
+        Ok(match event {
+            Event::BeginObject => {
+                let mut members = async_graphql::indexmap::IndexMap::new();
+                while let Event::Name(member) = reader.next().map_err(error)? {
+                    self.check_string(&member)?;
+                    let event = reader.next().map_err(error)?;
+                    members.insert(name(&member), self.subtree(reader, event, error)?);
                 }
+                Value::Object(members)
             }
-            Value::List(elements)
+            Event::BeginArray => {
+                let mut elements = Vec::new();
+                loop {
+                    match reader.next().map_err(error)? {
+                        Event::EndArray => break,
+                        event => elements.push(self.subtree(reader, event, error)?),
+                    }
+                }
+                Value::List(elements)
+            }
+            Event::Number(text) => {
+                self.check_string(text)?;
+                text.parse()
+                    .map_or(Value::Null, |number: Number| Value::Number(number))
+            }
+            Event::String(text) => {
+                self.check_string(&text)?;
+                Value::String(text.into_owned())
+            }
+            Event::Bool(value) => Value::Boolean(value),
+            _ => Value::Null,
+        })
+    }
+
+    fn value(&mut self) -> Result<()> {
+        let limit = self.bounds.variable_values;
+        self.values = self.values.checked_sub(1).ok_or_else(|| {
+            Error::new(
+                ErrorKind::TooComplex,
+                format!("more than {limit} values in variables, which is the limit"),
+            )
+        })?;
+        Ok(())
+    }
+
+    fn check_string(&self, text: &str) -> Result<()> {
+        let limit = self.bounds.variable_string_bytes;
+        if text.len() <= limit {
+            return Ok(());
         }
-        Event::Number(text) => text
-            .parse()
-            .map_or(Value::Null, |number: Number| Value::Number(number)),
-        Event::String(text) => Value::String(text.into_owned()),
-        Event::Bool(value) => Value::Boolean(value),
-        _ => Value::Null,
-    })
+        Err(Error::too_large(format!(
+            "the string {} has more than {limit} bytes, which is the limit where the type is not \
+             JSON",
+            abridged(text)
+        )))
+    }
 }
 
 fn utf8(text: &Bytes) -> Result<&str> {

@@ -129,6 +129,11 @@ impl<'o> JsonText<'o> {
         }
     }
 
+    /// Bytes that stand in `out` so far.
+    pub fn bytes(&self) -> usize {
+        self.assembler.bytes()
+    }
+
     /// Takes the next pair; `key` is relative to the value's root.
     ///
     /// # Errors
