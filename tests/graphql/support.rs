@@ -13,6 +13,7 @@ use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
 use phyllo::key::pack_leaf;
+use phyllo::limits::Bounds;
 use phyllo::store::{
     Batches, Observed, Operations, Outcome, Pairs, Read, Settled, Store, Transaction,
 };
@@ -46,8 +47,18 @@ pub(crate) async fn client() -> Client {
     client_of(super::empty_store().await).await
 }
 
+/// A client of an empty store, who may ask for no more than these bounds allow.
+pub(crate) async fn client_within(bounds: Bounds) -> Client {
+    client_of_within(super::empty_store().await, bounds).await
+}
+
 /// A client of a store on `engine`.
 pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
+    client_of_within(engine, Bounds::DEFAULT).await
+}
+
+/// A client of a store on `engine`, who may ask for no more than these bounds allow.
+pub(crate) async fn client_of_within(engine: impl Store + 'static, bounds: Bounds) -> Client {
     let observed = Observed::new(engine);
     let operations = observed.operations();
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -55,7 +66,7 @@ pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
         .await
         .expect("the database opens");
     Client {
-        graphql: GraphQl::new(database.clone()),
+        graphql: GraphQl::bounded(database.clone(), true, bounds),
         database,
         operations,
     }
