@@ -6,9 +6,13 @@
 
 mod batch;
 mod children;
+mod cursor;
 mod document;
+mod documents;
 mod entities;
+mod filter;
 mod guard;
+mod inputs;
 mod located;
 mod lookahead;
 mod mutation;
