@@ -149,6 +149,10 @@ pub const COMMITS_PER_CLEANING: u32 = 64;
 /// Keys over which a collection's document count is spread, so that none is hot.
 pub const COUNT_SHARDS: u64 = 16;
 
+/// Documents that one `updateDocuments` or `deleteDocuments` changes.
+pub const BULK_DOCUMENTS_MAX: usize = 10_000;
+/// Documents after which the size of such a transaction is looked at.
+pub const BULK_DOCUMENTS_PER_MEASURE: usize = 64;
 /// Indexes of a collection.
 pub const INDEXES_MAX: usize = 64;
 /// JSONPaths of an index.

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod answers;
+mod bulk;
 mod catalog;
 mod check;
 mod children;
@@ -23,10 +24,13 @@ use tokio::time::Instant;
 
 pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
+pub use bulk::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};
 pub use children::{Child, Children, children};
-pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
+pub use edit::{
+    SetValue, delete, depend_on_version, increment, merge, patch, replace, version_before,
+};
 pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan};

@@ -107,7 +107,7 @@ fn a_collection_is_checked_alone() {
     world.write(&[
         (pack(&("D", 1, "a", 3)), element(&1)),
         (pack(&("E", "x", "a", 1)), element(&1)),
-        (system(&(9,)), vec![]),
+        (system(&(10,)), vec![]),
     ]);
     let hole = |key: Vec<u8>| vec![("HOLE".to_owned(), key)];
     assert_eq!(told(&world, Some("D")), hole(pack(&("D", 1, "a", 3))));

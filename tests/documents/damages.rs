@@ -262,7 +262,7 @@ pub(crate) fn damages() -> Vec<Damage> {
         ),
         at_its_key(
             "an unknown family",
-            system(&(9, "E")),
+            system(&(10, "E")),
             vec![],
             "UNKNOWN_KEY",
         ),
@@ -288,7 +288,7 @@ pub(crate) fn damages() -> Vec<Damage> {
         at_its_key(
             "another format",
             packed(Family::Format),
-            element(&2),
+            element(&3),
             "FORMAT_VALUE",
         ),
         Damage {

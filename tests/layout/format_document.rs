@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use phyllo::database::{Database, FORMAT, insert};
 use phyllo::document::id::DocumentId;
-use phyllo::key::{Family, Leaves, Version, decode_leaf, hex, tuple_text};
+use phyllo::key::{Family, IndexValue, Leaves, Version, decode_leaf, hex, tuple_text};
 use phyllo::limits::{
     COUNT_SHARDS, DOCUMENT_LEVELS_MAX, INTEGER_BYTES_MAX, KEY_BYTES_MAX, PIECE_BYTES,
     VALUE_BYTES_MAX,
@@ -90,6 +90,16 @@ fn the_leaves_of_the_page_are_packed_as_it_draws_them_and_read_back() {
         check_hex(value_hex, value, line);
         let leaf = decode_leaf(value).expect(line);
         assert_eq!(phyllo::key::pack_leaf(&leaf), value, "{line}");
+    }
+}
+
+#[test]
+fn the_values_of_entries_are_packed_as_the_page_draws_them() {
+    for line in blocks("entry").concat() {
+        let (json, value_hex) = sides(line);
+        let leaves = Leaves::from_json(json).expect(line);
+        let value = IndexValue::of_leaves(&leaves).expect("short");
+        check_hex(value_hex, value.expect("some").bytes(), line);
     }
 }
 

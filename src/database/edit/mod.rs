@@ -22,6 +22,7 @@ mod merge;
 mod overwrite;
 mod patch;
 mod renumber;
+mod set;
 
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ use locate::{Spot, Target};
 pub use increment::increment;
 pub use merge::merge;
 pub use patch::patch;
+pub use set::{SetValue, set};
 
 /// A change of one document in a transaction. Begin it, change, [`finish`](Self::finish) it.
 pub(super) struct Editor<'t> {

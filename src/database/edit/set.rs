@@ -1,0 +1,80 @@
+//! Putting a value at every place that a JSONPath selects.
+
+use std::sync::Arc;
+
+use super::super::{Answer, DocumentKey, Extent, Part, Want, load};
+use super::Editor;
+use super::locate::{Target, spot};
+use crate::document::jsonpath::Query;
+use crate::document::path::{Path, Place, Segment};
+use crate::error::{Error, Result};
+use crate::key::Leaves;
+use crate::store::Transaction;
+
+/// A value, and what selects the places that it is to be put at.
+#[derive(Clone, Debug)]
+pub struct SetValue {
+    /// What selects the places.
+    pub at: Query,
+    /// The value.
+    pub leaves: Leaves,
+}
+
+/// Puts each value, in this order, at every place that its query selects in a document by then. A
+/// place inside another that is selected goes with that. Whether that changed anything.
+///
+/// # Errors
+/// `TOO_LARGE`: a key passes the limit. `TOO_COMPLEX`: a query selects too much. What the store
+/// fails with.
+pub async fn set(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    values: &[SetValue],
+) -> Result<bool> {
+    let whole = Path::default();
+    let (mut editor, target) = Editor::begin_above(transaction, document, &whole).await?;
+    let Target::Present(_) = target else {
+        return Ok(false);
+    };
+    for value in values {
+        for place in editor.selected(&value.at).await? {
+            let key = document.place(&place)?;
+            let spot = spot(transaction, place, key).await?;
+            editor.overwrite(&spot, &value.leaves).await?;
+        }
+    }
+    editor.finish().await
+}
+
+impl Editor<'_> {
+    /// The places that a query selects, outermost, each once.
+    async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
+        let Some(part) = self.part(query.prefix()).await? else {
+            return Ok(Vec::new());
+        };
+        let tree = part.tree()?;
+        let selected = query.select(&tree)?;
+        let mut places: Vec<&[Segment]> = selected.iter().map(|(place, _)| &place[..]).collect();
+        places.sort_unstable();
+        let mut outermost: Vec<&[Segment]> = Vec::new();
+        for place in places {
+            // What a place lies inside comes before it, and nothing between that lies outside.
+            if !outermost.last().is_some_and(|last| place.starts_with(last)) {
+                outermost.push(place);
+            }
+        }
+        let whole = |place: &[Segment]| part.place.join(place);
+        Ok(outermost.into_iter().map(whole).collect())
+    }
+
+    /// What stands at a place, which the transaction then depends on.
+    async fn part(&self, place: &[Segment]) -> Result<Option<Part>> {
+        let path = Path::from(&Place(place.to_vec()));
+        let want = Want::Part(self.document.clone(), path, Extent::Whole);
+        match load(self.transaction, &[&want]).await.pop() {
+            Some(Ok(Answer::Part(part))) => Ok(part),
+            Some(Err(error)) => Err(error),
+            _ => Err(Error::internal("a load brought no part")),
+        }
+    }
+}
