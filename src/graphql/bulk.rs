@@ -76,9 +76,7 @@ impl BulkMutations {
 }
 
 fn read(filter: Filter, everything: bool) -> Result<filter::Filter> {
-    let filter = filter
-        .read()
-        .map_err(|error| in_argument("where", error))?;
+    let filter = filter.read().map_err(|error| in_argument("where", error))?;
     if filter.is_empty() && !everything {
         return Err(Error::bad_input(
             "the filter is empty, so every document passes it: give `everything: true` if that is \
@@ -106,8 +104,7 @@ async fn change(
 ) -> Result<BulkResult> {
     let session = Session::of(context);
     let transaction = session.transaction()?;
-    let documents: Vec<Arc<DocumentKey>> =
-        bulk_documents(transaction, collection, filter).await?;
+    let documents: Vec<Arc<DocumentKey>> = bulk_documents(transaction, collection, filter).await?;
     for document in &documents {
         session.expect_version(document, None).await?;
     }

@@ -146,7 +146,11 @@ impl Inner {
         self.persisted.keep(&request);
         let selected = select(&document, request.operation_name.as_deref())?;
         let ty = selected.ty;
-        let variables = coerce(&selected.variable_definitions, &request.variables)?;
+        let variables = coerce(
+            &selected.variable_definitions,
+            &request.variables,
+            self.operations.inputs(),
+        )?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
             OperationType::Query | OperationType::Subscription => None,

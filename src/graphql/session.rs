@@ -238,6 +238,16 @@ impl Loaded {
         }
     }
 
+    /// What came of each so many wants, one after another.
+    pub(super) fn each(&self, wants: usize) -> impl Iterator<Item = Self> {
+        let answers = self.answers.chunks(wants);
+        let chunks = self.wants.chunks(wants).zip(answers);
+        chunks.map(|(wants, answers)| Self {
+            wants: wants.into(),
+            answers: answers.into(),
+        })
+    }
+
     /// What came of a want; none if it was not asked for.
     pub(super) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Result<Answer>> {
         let at = self.wants.iter().position(is_wanted)?;

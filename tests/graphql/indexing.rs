@@ -85,7 +85,9 @@ async fn an_index_is_ready_at_once_on_an_empty_collection_and_told_with_it() {
     assert_eq!(made["createIndex"], index);
     let collection = json!([{"name": "D", "count": 0, "indexes": [index]}]);
     assert_eq!(indexes(&client).await, collection);
-    client.insert("1", r#"{"slug":"a","tags":["x","y","x"]}"#).await;
+    client
+        .insert("1", r#"{"slug":"a","tags":["x","y","x"]}"#)
+        .await;
     client.insert("2", r#"{"slug":"b"}"#).await;
     client.insert("3", r#"{"tags":["x"]}"#).await;
     assert_eq!(entries(&client, 1, 2).await, ["1", "1", "2"]);
@@ -114,7 +116,10 @@ async fn an_index_that_is_there_is_returned_and_another_of_its_name_refused() {
     client
         .mutate(r#"createIndex(collection: "E", name: "i", on: ["$.b"]) { state }"#)
         .await;
-    assert_eq!(indexes(&client).await[1]["indexes"][0]["on"], json!(["$.b"]));
+    assert_eq!(
+        indexes(&client).await[1]["indexes"][0]["on"],
+        json!(["$.b"])
+    );
 }
 
 async fn what_cannot_be_an_index_is_refused() {
@@ -124,18 +129,39 @@ async fn what_cannot_be_an_index_is_refused() {
     for (name, on, code, told) in [
         ("", json!(["$.a"]), "BAD_USER_INPUT", "1 to 255 bytes"),
         (&long[..], json!(["$.a"]), "BAD_USER_INPUT", "has 256"),
-        ("i", json!([]), "BAD_USER_INPUT", "1 to 8 JSONPaths, not on 0"),
-        ("i", json!(many), "BAD_USER_INPUT", "1 to 8 JSONPaths, not on 9"),
+        (
+            "i",
+            json!([]),
+            "BAD_USER_INPUT",
+            "1 to 8 JSONPaths, not on 0",
+        ),
+        (
+            "i",
+            json!(many),
+            "BAD_USER_INPUT",
+            "1 to 8 JSONPaths, not on 9",
+        ),
         ("i", json!(["$.a", "$['a']"]), "BAD_USER_INPUT", "twice"),
         ("i", json!(["$[*][*]"]), "BAD_USER_INPUT", "at most one [*]"),
-        ("i", json!(["$.a[*]", "$.b[*]"]), "BAD_USER_INPUT", "at most one [*]"),
+        (
+            "i",
+            json!(["$.a[*]", "$.b[*]"]),
+            "BAD_USER_INPUT",
+            "at most one [*]",
+        ),
         ("i", json!(["$..a"]), "BAD_USER_INPUT", "cannot be on $..a"),
-        ("i", json!(["$[-1]"]), "BAD_USER_INPUT", "cannot be on $[-1]"),
+        (
+            "i",
+            json!(["$[-1]"]),
+            "BAD_USER_INPUT",
+            "cannot be on $[-1]",
+        ),
         ("i", json!(["$[?@.a]"]), "BAD_USER_INPUT", "cannot be on"),
         ("i", json!(["$['a','b']"]), "BAD_USER_INPUT", "cannot be on"),
         ("i", json!(["a"]), "BAD_USER_INPUT", "JSONPath"),
     ] {
-        let query = "mutation($n: String!, $o: [JSONPath!]!) { createIndex(name: $n, on: $o) { state } }";
+        let query =
+            "mutation($n: String!, $o: [JSONPath!]!) { createIndex(name: $n, on: $o) { state } }";
         let (found, message) = client.error(query, json!({"n": name, "o": on})).await;
         assert_eq!(found, code, "{on}");
         assert!(message.contains(told), "{on}: {message}");
@@ -159,14 +185,38 @@ async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() 
                two: createIndex(name: "pair", on: ["$.a", "$.b[*]"], unique: true) { state }"#,
         )
         .await;
-    client.insert("1", r#"{"slug":"bop","a":1,"b":[1,2]}"#).await;
-    client.insert("2", r#"{"slug":"swing","a":1,"b":[3]}"#).await;
+    client
+        .insert("1", r#"{"slug":"bop","a":1,"b":[1,2]}"#)
+        .await;
+    client
+        .insert("2", r#"{"slug":"swing","a":1,"b":[3]}"#)
+        .await;
     for (field, index, value) in [
-        (r#"insertDocument(id: 3, document: {slug: "bop"}) { id }"#, "slug", r#""bop" at $.slug"#),
-        (r#"replaceDocument(id: 2, document: {slug: "bop"}) { id }"#, "slug", r#""bop""#),
-        (r#"replaceDocument(id: 3, document: {slug: "bop"}) { id }"#, "slug", r#""bop""#),
-        (r#"replaceDocument(id: 2, path: "/slug", document: "bop") { id }"#, "slug", r#""bop""#),
-        (r#"mergeDocument(id: 2, patch: {slug: "bop"}) { id }"#, "slug", r#""bop""#),
+        (
+            r#"insertDocument(id: 3, document: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop" at $.slug"#,
+        ),
+        (
+            r#"replaceDocument(id: 2, document: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"replaceDocument(id: 3, document: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"replaceDocument(id: 2, path: "/slug", document: "bop") { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"mergeDocument(id: 2, patch: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
         (
             r#"patchDocument(id: 2, patch: [{op: "replace", path: "/slug", value: "bop"}]) { id }"#,
             "slug",
@@ -177,7 +227,11 @@ async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() 
             "pair",
             "1 at $.a, 2 at $.b[*]",
         ),
-        (r#"incrementDocument(id: 2, path: "/b/0", by: -2) { id }"#, "pair", "1 at $.b[*]"),
+        (
+            r#"incrementDocument(id: 2, path: "/b/0", by: -2) { id }"#,
+            "pair",
+            "1 at $.b[*]",
+        ),
         (
             r#"updateDocuments(where: {at: "$.slug", eq: "swing"}, set: [{at: "$.slug", value: "bop"}]) { changed }"#,
             "slug",
@@ -193,7 +247,10 @@ async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() 
     }
     let bop = r#"{"a":1,"b":[1,2],"slug":"bop"}"#;
     assert_eq!(client.stored("1").await, bop);
-    assert_eq!(client.stored("2").await, r#"{"a":1,"b":[3],"slug":"swing"}"#);
+    assert_eq!(
+        client.stored("2").await,
+        r#"{"a":1,"b":[3],"slug":"swing"}"#
+    );
     // What one field of an operation frees the next may take.
     client
         .mutate(
@@ -223,7 +280,10 @@ async fn what_is_missing_or_equal_in_the_same_document_violates_nothing() {
     let query = "mutation { insertDocument(id: 7, document: {a: {x: 1}, b: null}) { id } }";
     let (code, message) = client.error(query, NONE).await;
     assert_eq!(code, "UNIQUE_VIOLATION", "null is a value");
-    assert!(message.contains("null at $.b of the document 6"), "{message}");
+    assert!(
+        message.contains("null at $.b of the document 6"),
+        "{message}"
+    );
     sound(&client).await;
 }
 
@@ -240,7 +300,10 @@ async fn a_value_that_no_entry_can_hold_is_refused_and_names_the_index() {
         assert!(message.contains("\"text\""), "{message}");
     }
     client
-        .insert("1", json!({"t": "x".repeat(9_900), "u": "y".repeat(150_000)}))
+        .insert(
+            "1",
+            json!({"t": "x".repeat(9_900), "u": "y".repeat(150_000)}),
+        )
         .await;
     // A container is held by its digest, however large it is.
     client
@@ -271,7 +334,10 @@ async fn an_index_on_documents_is_built_and_then_serves() {
     assert_eq!(entries(&client, 1, 1).await, ["1000"]);
     client.build().await;
     for name in ["a", "b"] {
-        assert_eq!(state(&client, name).await, ("READY".to_owned(), Value::Null));
+        assert_eq!(
+            state(&client, name).await,
+            ("READY".to_owned(), Value::Null)
+        );
     }
     assert_eq!(entries(&client, 1, 1).await.len(), 150);
     assert_eq!(entries(&client, 2, 1).await.len(), 298);
@@ -322,7 +388,10 @@ async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
     drop(first);
     rewrite_build(&client, |value| {
         let (name, owner, expiry, position): BuildValue<'_> = unpack(value).expect("a build");
-        let now = SystemTime::UNIX_EPOCH.elapsed().expect("after 1970").as_secs();
+        let now = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .expect("after 1970")
+            .as_secs();
         let left = u64::try_from(expiry).expect("positive").saturating_sub(now);
         assert!((1..=11).contains(&left), "the lease runs for {left} s more");
         pack(&(&name[..], owner, 0_i64, position))
@@ -347,7 +416,9 @@ async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
 async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entry() {
     let client = client().await;
     for id in 0..10 {
-        client.insert(&id.to_string(), json!({"n": id % 9, "t": "x"})).await;
+        client
+            .insert(&id.to_string(), json!({"n": id % 9, "t": "x"}))
+            .await;
     }
     client.insert("10", json!({"t": "x".repeat(20_000)})).await;
     client
@@ -365,7 +436,13 @@ async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entr
     }
     let (state_of_t, error) = state(&client, "t").await;
     assert_eq!(state_of_t, "FAILED");
-    assert!(error.as_str().expect("a reason").contains("the document 10"), "{error}");
+    assert!(
+        error
+            .as_str()
+            .expect("a reason")
+            .contains("the document 10"),
+        "{error}"
+    );
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
     assert_eq!(entries(&client, 2, 1).await.len(), 0);
     // It is kept no longer, and can be made again once the reason is gone.
@@ -409,7 +486,11 @@ async fn dropping_an_index_leaves_nothing_of_it() {
         .await;
     client.build().await;
     let left = indexes(&client).await;
-    assert_eq!(left[0]["indexes"].as_array().expect("a list").len(), 1, "{left}");
+    assert_eq!(
+        left[0]["indexes"].as_array().expect("a list").len(),
+        1,
+        "{left}"
+    );
     sound(&client).await;
 }
 
@@ -418,7 +499,9 @@ async fn documents_of_other_programs_have_entries_once_they_are_written() {
     client
         .mutate(r#"createIndex(name: "a", on: ["$.a"]) { state }"#)
         .await;
-    client.plant(1, &[(json!(["a"]), "7"), (json!(["b"]), "8")]).await;
+    client
+        .plant(1, &[(json!(["a"]), "7"), (json!(["b"]), "8")])
+        .await;
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
     // Of a change elsewhere in it the index knows all the same.
     client
