@@ -133,6 +133,18 @@ impl<'d> Walk<'d> {
                     self.value(value, at, element, false);
                 }
             }
+            (Value::Object(given), BaseType::Named(object)) => {
+                let types = self.types;
+                let Some(members) = types.inputs().members(object) else {
+                    return;
+                };
+                for (name, value) in given {
+                    if let Some(member) = members.get(name.as_str()) {
+                        let has_default = member.optional && !member.ty.nullable;
+                        self.value(value, at, &member.ty, has_default);
+                    }
+                }
+            }
             // One value stands for a list of it.
             (_, BaseType::List(element)) => self.value(value, at, element, false),
             _ => {}

@@ -8,11 +8,17 @@
 mod allowed;
 mod apart;
 mod batch;
+mod bulk;
 mod children;
+mod cursor;
 mod document;
+mod documents;
 mod entities;
 mod expanded;
+mod filter;
 mod guard;
+mod indexes;
+mod inputs;
 mod located;
 mod lookahead;
 mod mutation;

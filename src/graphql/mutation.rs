@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, ID, MaybeUndefined, Object};
+use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 use bytes::Bytes;
 
 use super::apart::leaves;
+use super::bulk::BulkMutations;
 use super::document::Document;
+use super::indexes::IndexMutations;
 use super::located::Located;
 use super::scalars::{Json, PathScalar, Version, path_argument};
 use super::session::Session;
@@ -21,11 +23,15 @@ use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::store::Transaction;
 
-pub(super) struct Mutation;
-
 /// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Each returns the whole document; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
+#[derive(MergedObject, Default)]
+pub(super) struct Mutation(DocumentMutations, BulkMutations, IndexMutations);
+
+#[derive(Default)]
+pub(super) struct DocumentMutations;
+
 #[Object]
-impl Mutation {
+impl DocumentMutations {
     /// Stores a new document; `ALREADY_EXISTS` if anything is stored under `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
     async fn insert_document(
         &self,
@@ -38,7 +44,7 @@ impl Mutation {
         database::check_collection(&collection)?;
         let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
         let session = Session::of(context);
-        let text = given("document", document)?;
+        let text = given("document", &document)?;
         let leaves = leaves(text, session.tally()).await;
         let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let transaction = session.transaction()?;
@@ -64,7 +70,7 @@ impl Mutation {
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
-        let text = given("document", document)?;
+        let text = given("document", &document)?;
         let leaves = leaves(text, Session::of(context).tally()).await;
         let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let Change {
@@ -94,7 +100,7 @@ impl Mutation {
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
-        let text = given("patch", patch)?;
+        let text = given("patch", &patch)?;
         let patch = MergePatch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
@@ -121,7 +127,7 @@ impl Mutation {
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
-        let text = given("patch", patch)?;
+        let text = given("patch", &patch)?;
         let operations = patch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
@@ -233,9 +239,9 @@ async fn written(
 }
 
 /// The text of a JSON argument that must be given but may be null.
-fn given(name: &str, argument: MaybeUndefined<Json>) -> Result<Bytes> {
+pub(super) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {
     match argument {
-        MaybeUndefined::Value(Json(text)) => Ok(text),
+        MaybeUndefined::Value(Json(text)) => Ok(text.clone()),
         MaybeUndefined::Null => Ok(Bytes::from_static(b"null")),
         MaybeUndefined::Undefined => Err(Error::bad_input(format!(
             "the argument `{name}` is not given; null is a value, and must be written"
@@ -243,11 +249,11 @@ fn given(name: &str, argument: MaybeUndefined<Json>) -> Result<Bytes> {
     }
 }
 
-fn utf8(text: &Bytes) -> Result<&str> {
+pub(super) fn utf8(text: &Bytes) -> Result<&str> {
     std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
-fn in_argument(name: &str, error: Error) -> Error {
+pub(super) fn in_argument(name: &str, error: Error) -> Error {
     error.at(format!("the argument `{name}`"))
 }
 

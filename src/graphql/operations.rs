@@ -15,6 +15,7 @@ use lru::LruCache;
 use super::allowed::disallowed;
 use super::expanded::check_expanded;
 use super::guard::check_text;
+use super::inputs::Inputs;
 use super::mutation::Mutation;
 use super::query::Query;
 use super::types::{Types, base_name};
@@ -33,7 +34,7 @@ pub(super) enum Purpose {
 }
 
 pub(super) fn schema(purpose: Purpose, bounds: &Bounds) -> PhylloSchema {
-    let builder = Schema::build(Query, Mutation, EmptySubscription)
+    let builder = Schema::build(Query, Mutation::default(), EmptySubscription)
         .enable_federation()
         .limit_recursive_depth(2 * bounds.query_levels);
     match purpose {
@@ -98,6 +99,11 @@ impl Operations {
             self.kept().put(text.into(), document.clone());
         }
         Ok(document)
+    }
+
+    /// The schema's input objects.
+    pub(super) fn inputs(&self) -> &Inputs {
+        self.types.inputs()
     }
 
     /// Validation panics at the default of a list of a type that does not exist.

@@ -171,7 +171,8 @@ impl Inner {
         let selected = select(&document, request.operation_name.as_deref())?;
         let ty = selected.ty;
         let definitions = &selected.variable_definitions;
-        let variables = coerce(definitions, &request.variables, &self.bounds)?;
+        let inputs = self.operations.inputs();
+        let variables = coerce(definitions, &request.variables, inputs, &self.bounds)?;
         check_uses(&document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
@@ -218,7 +219,8 @@ impl Inner {
         let selected = select(&operation.document, operation.name.as_deref())?;
         let several = selected.selection_set.node.items.len() > 1;
         let tally = self.tally(deadline);
-        let session = Session::mutation(transaction.clone(), &loads, &tally, several);
+        let bytes_max = self.database.store().limits().transaction_bytes_max;
+        let session = Session::mutation(transaction.clone(), &loads, &tally, several, bytes_max);
         let response = Turns::new(self.execute(operation, session), loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());

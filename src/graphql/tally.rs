@@ -88,6 +88,18 @@ impl Tally {
         self.count(&self.places, places, limit, "places read in one request")
     }
 
+    /// Whether so many more places may be read.
+    ///
+    /// # Errors
+    /// As [`Tally::places`].
+    pub(super) fn room(&self, places: usize) -> Result<()> {
+        let read = self.places.load(Relaxed);
+        if read.saturating_add(places) <= self.bounds.places {
+            return Ok(());
+        }
+        self.places(places)
+    }
+
     /// Counts the fields that are selected below `field` for each of so many elements, and the
     /// bytes of their names in the response.
     ///

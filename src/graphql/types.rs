@@ -6,11 +6,12 @@ use std::collections::{HashMap, HashSet};
 use async_graphql::Name;
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{
-    BaseType, FieldDefinition, InputValueDefinition, OperationType, Type, TypeDefinition, TypeKind,
+    BaseType, FieldDefinition, InputValueDefinition, OperationType, ServiceDocument, Type, TypeDefinition, TypeKind,
     TypeSystemDefinition,
 };
 
 use super::entities::{ENTITIES, REPRESENTATION};
+use super::inputs::Inputs;
 
 /// The types by which a schema tells of itself (GraphQL specification, 4.2), as far as they take
 /// arguments or go on to others.
@@ -50,6 +51,7 @@ struct FieldType {
 pub(super) struct Types {
     fields: HashMap<String, HashMap<Name, FieldType>>,
     directives: HashMap<Name, Arguments>,
+    inputs: Inputs,
     names: HashSet<String>,
     /// How much each list that the schema tells of itself holds at most.
     lists: HashMap<&'static str, usize>,
@@ -61,12 +63,14 @@ impl Types {
         let mut types = Self {
             fields: HashMap::new(),
             directives: HashMap::new(),
+            inputs: Inputs::default(),
             names: HashSet::new(),
             lists: HashMap::from([("sdl", SDL_FIELDS), (ENTITIES, ENTITIES_FIELDS)]),
         };
         let built_in = ["Boolean", "Float", "ID", "Int", "String", REPRESENTATION];
         types.names.extend(built_in.map(str::to_owned));
         types.add(sdl);
+        types.inputs = Inputs::of(&parsed(sdl));
         types.add(INTROSPECTION);
         types.hold("types", types.names.len());
         types.hold("directives", types.directives.len());
@@ -74,6 +78,11 @@ impl Types {
         let reflection = "type Query { __schema: __Schema! __type(name: String!): __Type }";
         types.add(reflection);
         types
+    }
+
+    /// Its input objects.
+    pub(super) fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// Whether there is a type of this name.
@@ -108,8 +117,7 @@ impl Types {
     }
 
     fn add(&mut self, sdl: &str) {
-        let document = parse_schema(sdl).expect("the text that the schema prints is GraphQL");
-        for definition in document.definitions {
+        for definition in parsed(sdl).definitions {
             match definition {
                 TypeSystemDefinition::Type(ty) => self.add_type(ty.node),
                 TypeSystemDefinition::Directive(directive) => {
@@ -155,6 +163,10 @@ impl Types {
         let held = self.lists.entry(list).or_insert(1);
         *held = elements.max(*held);
     }
+}
+
+fn parsed(sdl: &str) -> ServiceDocument {
+    parse_schema(sdl).expect("the text that the schema prints is GraphQL")
 }
 
 fn arguments<'a>(definitions: impl Iterator<Item = &'a InputValueDefinition>) -> Arguments {

@@ -1,19 +1,22 @@
-//! Variables, as the operation declares them: JSON stays text, everything else is checked here.
+//! Variables, as the operation declares them: JSON stays text, also inside input objects;
+//! everything else is checked here.
 
 use std::collections::{HashMap, HashSet};
 
+use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::types::{BaseType, Type, VariableDefinition};
 use async_graphql::{Number, Positioned, Value, Variables};
 use bytes::Bytes;
 
 use super::entities;
+use super::inputs::{Inputs, Member};
 use super::scalars::name;
 use super::types::base_name;
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Bounds;
+use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 
 /// The variables that an operation declares, from the JSON text of an object (or nothing).
 ///
@@ -23,11 +26,14 @@ use crate::limits::Bounds;
 pub(super) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
     text: &Bytes,
+    inputs: &Inputs,
     bounds: &Bounds,
 ) -> Result<Variables> {
-    let mut left = Left {
-        values: bounds.variable_values,
+    let mut reading = Reading {
+        inputs,
         bounds,
+        levels: 0,
+        values: bounds.variable_values,
     };
     let mut given = members(definitions, text)?;
     let mut variables = Variables::default();
@@ -36,8 +42,8 @@ pub(super) fn coerce(
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable) {
-            let value = left
-                .of_type(ty, &text)
+            let value = reading
+                .value(ty, &text)
                 .map_err(|error| error.at(format!("the variable `${}`", abridged(variable))))?;
             variables.insert(name(variable), value);
         } else if let Some(default) = &definition.default_value {
@@ -83,14 +89,18 @@ fn members(
     Ok(members)
 }
 
-/// What variables may still hold that are taken apart: all but JSON, which stays text.
-struct Left<'b> {
+/// Reads values as they are declared. JSON stays text; of all else there are so many at most.
+struct Reading<'i> {
+    inputs: &'i Inputs,
+    bounds: &'i Bounds,
+    /// How many input objects deep it is.
+    levels: usize,
+    /// How many values there may be still.
     values: usize,
-    bounds: &'b Bounds,
 }
 
-impl Left<'_> {
-    fn of_type(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
+impl<'i> Reading<'i> {
+    fn value(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
         if &text[..] == b"null" {
             return if ty.nullable {
                 Ok(Value::Null)
@@ -102,9 +112,12 @@ impl Left<'_> {
             };
         }
         match &ty.base {
-            BaseType::Named(scalar) => self.of_scalar(scalar, text),
+            BaseType::Named(name) => match self.inputs.members(name) {
+                Some(members) => self.input_object(name, members, text),
+                None => self.scalar(name, text),
+            },
             BaseType::List(element) if text[0] != b'[' => {
-                Ok(Value::List(vec![self.of_type(element, text)?]))
+                Ok(Value::List(vec![self.value(element, text)?]))
             }
             BaseType::List(element) => {
                 let list = utf8(text)?;
@@ -113,16 +126,62 @@ impl Left<'_> {
                 reader.next().map_err(error)?;
                 let mut elements = Vec::new();
                 while let Some(value) = reader.next_element().map_err(error)? {
-                    elements.push(self.of_type(element, &text.slice_ref(value.as_bytes()))?);
+                    elements.push(self.value(element, &text.slice_ref(value.as_bytes()))?);
                 }
                 Ok(Value::List(elements))
             }
         }
     }
 
-    fn of_scalar(&mut self, scalar: &str, text: &Bytes) -> Result<Value> {
+    /// Recurses no deeper than filters may nest, which is what nests.
+    fn input_object(
+        &mut self,
+        ty: &str,
+        members: &'i HashMap<String, Member>,
+        text: &Bytes,
+    ) -> Result<Value> {
+        if self.levels == FILTER_LEVELS_MAX {
+            return Err(Error::new(
+                ErrorKind::TooComplex,
+                format!("more than {FILTER_LEVELS_MAX} levels of {ty}, which is the limit"),
+            ));
+        }
+        let object = utf8(text)?;
+        if !object.starts_with('{') {
+            return Err(not_of_type(text, ty));
+        }
+        self.count()?;
+        self.levels += 1;
+        let mut reader = Reader::new(object, usize::MAX);
+        let error = |error| json_error(&error, object);
+        reader.next().map_err(error)?;
+        let mut given = IndexMap::new();
+        while let Some((member, value)) = reader.next_member().map_err(error)? {
+            let Some(Member { ty: of, .. }) = members.get(&*member) else {
+                return Err(Error::bad_input(format!(
+                    "the type {ty} has no member {:?}",
+                    abridged(&member)
+                )));
+            };
+            let value = self
+                .value(of, &text.slice_ref(value.as_bytes()))
+                .map_err(|error| error.at(format!("`{member}`")))?;
+            given.insert(name(&member), value);
+        }
+        self.levels -= 1;
+        let required = members.iter().filter(|(_, member)| !member.optional);
+        let mut missing = required.filter(|(member, _)| !given.contains_key(member.as_str()));
+        if let Some((missing, _)) = missing.next() {
+            return Err(Error::bad_input(format!(
+                "the type {ty} has the member `{missing}`, which is required and not given"
+            )));
+        }
+        Ok(Value::Object(given))
+    }
+
+    fn scalar(&mut self, scalar: &str, text: &Bytes) -> Result<Value> {
         if scalar == "JSON" {
-            self.value()?;
+            self.count()?;
             return Ok(Value::Binary(text.clone()));
         }
         let value = self.tree(utf8(text)?)?;
@@ -143,11 +202,7 @@ impl Left<'_> {
         if fits {
             return Ok(value);
         }
-        let found = utf8(text)?;
-        Err(Error::bad_input(format!(
-            "{} is not of the type {scalar}",
-            abridged(found)
-        )))
+        Err(not_of_type(text, scalar))
     }
 
     /// A JSON text as a value, numbers exactly as they are written.
@@ -168,10 +223,10 @@ impl Left<'_> {
         event: Event<'_>,
         error: &impl Fn(JsonError) -> Error,
     ) -> Result<Value> {
-        self.value()?;
+        self.count()?;
         Ok(match event {
             Event::BeginObject => {
-                let mut members = async_graphql::indexmap::IndexMap::new();
+                let mut members = IndexMap::new();
                 while let Event::Name(member) = reader.next().map_err(error)? {
                     self.check_string(&member)?;
                     let event = reader.next().map_err(error)?;
@@ -203,7 +258,7 @@ impl Left<'_> {
         })
     }
 
-    fn value(&mut self) -> Result<()> {
+    fn count(&mut self) -> Result<()> {
         let limit = self.bounds.variable_values;
         self.values = self.values.checked_sub(1).ok_or_else(|| {
             Error::new(
@@ -225,6 +280,11 @@ impl Left<'_> {
             abridged(text)
         )))
     }
+}
+
+fn not_of_type(text: &Bytes, ty: &str) -> Error {
+    let found = utf8(text).unwrap_or_default();
+    Error::bad_input(format!("{} is not of the type {ty}", abridged(found)))
 }
 
 fn utf8(text: &Bytes) -> Result<&str> {

@@ -72,7 +72,7 @@ impl Bounds {
         variable_string_bytes: 64 << 10,
         argument_bytes: 64 << 20,
         entities: 1_000,
-        places: 10_000,
+        places: 100_000,
         response_fields: 250_000,
         response_bytes: 64 << 20,
         held_bytes: 1 << 30,

@@ -10,6 +10,8 @@ use super::shared::empty_store;
 
 #[path = "../graphql/bounds.rs"]
 mod bounds;
+#[path = "../graphql/bulk.rs"]
+mod bulk;
 #[path = "../graphql/changing.rs"]
 mod changing;
 #[path = "../graphql/children.rs"]
@@ -24,6 +26,8 @@ mod entities;
 mod errors;
 #[path = "../graphql/exactness.rs"]
 mod exactness;
+#[path = "../graphql/indexing.rs"]
+mod indexing;
 #[path = "../graphql/model/mod.rs"]
 mod model;
 #[path = "../graphql/operations.rs"]
@@ -51,6 +55,7 @@ const SEQUENCES: u32 = 30;
 pub(crate) fn suite() -> Vec<Case> {
     [
         bounds::suite(),
+        bulk::suite(),
         changing::suite(),
         children::suite(),
         concurrency::suite(),
@@ -58,6 +63,7 @@ pub(crate) fn suite() -> Vec<Case> {
         entities::suite(),
         errors::suite(),
         exactness::suite(),
+        indexing::suite(),
         model::suite(),
         operations::suite(),
         patching::suite(),

@@ -35,6 +35,7 @@ macro_rules! cases {
 }
 
 mod bounds;
+mod bulk;
 mod changing;
 mod children;
 mod concurrency;
@@ -42,6 +43,7 @@ mod counting;
 mod entities;
 mod errors;
 mod exactness;
+mod indexing;
 mod model;
 mod multiplied;
 mod operations;
