@@ -124,7 +124,9 @@ fn value(name: &str, given: &MaybeUndefined<Json>) -> Result<Option<Tree>> {
         MaybeUndefined::Null => Tree::from_json("null"),
         MaybeUndefined::Value(json) => tree(json),
     };
-    value.map(Some).map_err(|error| error.at(format!("`{name}`")))
+    value
+        .map(Some)
+        .map_err(|error| error.at(format!("`{name}`")))
 }
 
 fn tree(Json(text): &Json) -> Result<Tree> {
