@@ -5,6 +5,7 @@
 //! written with its JSON spliced in (`response`).
 
 mod batch;
+mod bulk;
 mod children;
 mod cursor;
 mod document;
@@ -12,6 +13,7 @@ mod documents;
 mod entities;
 mod filter;
 mod guard;
+mod indexes;
 mod inputs;
 mod located;
 mod lookahead;

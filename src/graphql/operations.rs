@@ -33,7 +33,7 @@ pub(super) enum Purpose {
 }
 
 pub(super) fn schema(purpose: Purpose) -> PhylloSchema {
-    let builder = Schema::build(Query, Mutation, EmptySubscription)
+    let builder = Schema::build(Query, Mutation::default(), EmptySubscription)
         .enable_federation()
         .limit_recursive_depth(2 * QUERY_LEVELS_MAX);
     match purpose {

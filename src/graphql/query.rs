@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, ID, Object, SimpleObject};
+use async_graphql::{Context, ID, Object};
 
 use super::document::{Document, Subdocument};
 use super::documents::{Asked, DocumentConnection};
 use super::filter::{Filter, Order};
+use super::indexes::Index;
 use super::located::Located;
 use super::scalars::{PathScalar, path_argument};
 use super::session::Session;
@@ -76,11 +77,11 @@ impl Query {
         asked.find(context).await
     }
 
-    /// The collections that hold a document.
+    /// The collections that hold a document or an index, by name.
     async fn collections(&self, context: &Context<'_>) -> Result<Vec<Collection>> {
         let read = Session::of(context).read().await?;
         let found = database::collections(&*read).await?;
-        Ok(found.into_iter().map(Collection::from).collect())
+        Ok(found.into_iter().map(Collection).collect())
     }
 
     #[graphql(entity)]
@@ -113,19 +114,25 @@ async fn find(
 }
 
 /// A collection of documents.
-#[derive(SimpleObject)]
-pub(super) struct Collection {
-    /// Its name.
-    name: String,
-    /// How many documents it holds.
-    count: i64,
-}
+pub(super) struct Collection(database::Collection);
 
-impl From<database::Collection> for Collection {
-    fn from(collection: database::Collection) -> Self {
-        Self {
-            name: collection.name,
-            count: collection.count,
-        }
+/// A collection of documents.
+#[Object]
+impl Collection {
+    /// Its name.
+    async fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// How many documents it holds.
+    async fn count(&self) -> i64 {
+        self.0.count
+    }
+
+    /// Its indexes, by name.
+    async fn indexes(&self, context: &Context<'_>) -> Result<Vec<Index>> {
+        let read = Session::of(context).read().await?;
+        let found = database::indexes(&*read, &self.0.name).await?;
+        Ok(found.into_iter().map(Index::from).collect())
     }
 }
