@@ -61,6 +61,8 @@ pub const SELECTED_MAX: usize = PAGE_MAX;
 pub const REGEXP_BYTES_MAX: usize = 4 << 10;
 /// Open parentheses at any one place of a regular expression.
 pub const REGEXP_LEVELS_MAX: usize = 64;
+/// Regular expressions in one JSONPath query, and those told by a document that are kept compiled.
+pub const REGEXPS_MAX: usize = 16;
 /// What a regular expression takes once it is compiled.
 pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
 /// Levels of objects and arrays in a value that is held whole.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::{DocumentKey, end_of};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment, Token};
-use crate::error::{Error, Result};
-use crate::key::{JsonText, Malformed, append_segment, hex, kind_at};
-use crate::limits::RESPONSE_BYTES_MAX;
+use crate::document::tree::Tree;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{self, JsonText, Malformed, NoTree, append_segment, hex, kind_at};
+use crate::limits::{RESPONSE_BYTES_MAX, TREE_LEVELS_MAX};
 use crate::store::Pairs;
 
 /// What stands at a place of a document: a slice of the pairs that some read brought.
@@ -79,6 +80,29 @@ impl Part {
             return Err(too_large(out.len()));
         }
         Ok(out)
+    }
+
+    /// It as a value that is held whole.
+    ///
+    /// # Errors
+    /// `INTERNAL`: the pairs are none that a document has; the key is in the log. `TOO_COMPLEX`: it
+    /// is deeper than [`TREE_LEVELS_MAX`].
+    pub fn tree(&self) -> Result<Tree> {
+        let mut last = &self.key[..];
+        let pairs = self.pairs().map(|(key, value)| {
+            last = key;
+            (&key[self.key.len()..], value)
+        });
+        key::tree(pairs).map_err(|error| match error {
+            NoTree::TooDeep => Error::new(
+                ErrorKind::TooComplex,
+                format!(
+                    "what is stored here has more than {TREE_LEVELS_MAX} levels, which is the \
+                     limit: begin further down"
+                ),
+            ),
+            NoTree::Malformed(error) => malformed(error, last),
+        })
     }
 
     /// The part further down; none if nothing is there. Of a token of digits, whichever of its

@@ -7,6 +7,7 @@ mod family;
 mod leaves;
 mod read;
 mod system;
+mod tree;
 mod tuple;
 mod verify;
 
@@ -16,6 +17,7 @@ pub use family::{Family, Version};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};
 pub use system::{Ranges, SystemKey, collection_of, counts_of, split_document};
+pub use tree::{NoTree, tree};
 pub use tuple::{
     append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf, tuple_text,
 };
