@@ -105,36 +105,39 @@ impl Part {
         })
     }
 
-    /// The part further down; none if nothing is there. Of a token of digits, whichever of its
-    /// readings holds something is meant.
-    pub fn at(&self, path: &Path) -> Option<Self> {
-        let mut part = self.clone();
-        for token in path.tokens() {
-            part = match token {
-                Token::Segment(segment) => part.child(segment.clone())?,
-                Token::Dash => part.child(Segment::Key(token.to_string()))?,
-                Token::Digits(digits) => part
-                    .child(Segment::Index(*digits))
-                    .or_else(|| part.child(Segment::Key(digits.to_string())))?,
-            };
-        }
-        Some(part)
-    }
-
-    fn child(&self, segment: Segment) -> Option<Self> {
+    /// The part at a place further down; none if nothing is there.
+    pub fn below(&self, place: &[Segment]) -> Option<Self> {
         let mut key = self.key.clone();
-        append_segment(&mut key, segment.as_ref());
+        for segment in place {
+            append_segment(&mut key, segment.as_ref());
+        }
         Self::among(
             self.document.clone(),
-            self.place.child(segment),
+            self.place.join(place),
             key,
             self.pairs.clone(),
             self.whole,
         )
     }
 
+    /// The part further down; none if nothing is there. Of a token of digits, whichever of its
+    /// readings holds something is meant.
+    pub fn at(&self, path: &Path) -> Option<Self> {
+        let mut part = self.clone();
+        for token in path.tokens() {
+            part = match token {
+                Token::Segment(segment) => part.below(std::slice::from_ref(segment))?,
+                Token::Dash => part.below(&[Segment::Key(token.to_string())])?,
+                Token::Digits(digits) => part
+                    .below(&[Segment::Index(*digits)])
+                    .or_else(|| part.below(&[Segment::Key(digits.to_string())]))?,
+            };
+        }
+        Some(part)
+    }
+
     /// The pairs as they are stored.
-    pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         self.range.clone().map(|at| self.pairs.get(at))
     }
 }

@@ -9,6 +9,7 @@ mod children;
 mod document;
 mod entities;
 mod guard;
+mod jsonpath;
 mod located;
 mod lookahead;
 mod mutation;

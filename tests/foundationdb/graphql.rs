@@ -30,6 +30,8 @@ mod model;
 mod operations;
 #[path = "../graphql/reading.rs"]
 mod reading;
+#[path = "../graphql/selecting.rs"]
+mod selecting;
 #[path = "../graphql/snapshot.rs"]
 mod snapshot;
 #[path = "../graphql/suites.rs"]
@@ -59,6 +61,7 @@ pub(crate) fn suite() -> Vec<Case> {
         model::suite(),
         operations::suite(),
         reading::suite(),
+        selecting::suite(),
         snapshot::suite(),
         suites::suite(),
         variables::suite(),

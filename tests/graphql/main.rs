@@ -46,6 +46,7 @@ mod model;
 mod operations;
 mod reading;
 mod schema;
+mod selecting;
 mod snapshot;
 mod suites;
 mod support;

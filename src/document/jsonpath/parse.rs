@@ -17,11 +17,11 @@ use super::wording::expected;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::REGEXPS_MAX;
 
-/// The steps of a query.
+/// The steps of a query, and how many regular expressions it has.
 ///
 /// # Errors
 /// As [`super::Query::parse`].
-pub(super) fn parse(query: &str) -> Result<Vec<Step>> {
+pub(super) fn parse(query: &str) -> Result<(Vec<Step>, usize)> {
     let rewritten = Rewritten::of(query)?;
     let parsed = parse_json_path(&rewritten.text).map_err(|error| refused(&rewritten, &error))?;
     let mut reading = Reading {
@@ -30,7 +30,8 @@ pub(super) fn parse(query: &str) -> Result<Vec<Step>> {
         functions: 0,
         regexps: 0,
     };
-    reading.steps(&parsed.segments)
+    let steps = reading.steps(&parsed.segments)?;
+    Ok((steps, reading.regexps))
 }
 
 /// The crate's error in words, at its place in the query.
