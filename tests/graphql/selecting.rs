@@ -242,8 +242,6 @@ async fn what_is_no_query_is_an_error_of_its_field_with_the_place() {
         ),
         (json!("$.books[?length(@.*) == 1]"), "line 1, column 10"),
         (json!("$\n.books[1,]"), "line 2, column 10"),
-        (json!(7), "is a string"),
-        (json!(["$"]), "is a string"),
     ] {
         let response = client.ask(query, json!({"q": select})).await;
         let (code, message) = only_error(&response);
@@ -252,8 +250,14 @@ async fn what_is_no_query_is_an_error_of_its_field_with_the_place() {
         assert_eq!(response["errors"][0]["path"], json!(["document", "select"]));
         assert_eq!(response["data"], json!({"document": null}), "{select}");
     }
-    let (code, _) = client.error(query, json!({"q": null})).await;
+    for select in [json!(7), json!(["$"]), json!(null)] {
+        let (code, message) = client.error(query, json!({"q": select})).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{select}: {message}");
+    }
+    let literal = "{ document(id: 1) { select(query: 7) { path } } }";
+    let (code, message) = only_error(&client.ask(literal, NONE).await);
     assert_eq!(code, "BAD_USER_INPUT");
+    assert!(message.contains("is a string"), "{message}");
 }
 
 async fn a_query_past_a_limit_is_refused_and_the_server_goes_on() {
