@@ -36,6 +36,8 @@ mod operations;
 mod patching;
 #[path = "../graphql/reading.rs"]
 mod reading;
+#[path = "../graphql/selecting.rs"]
+mod selecting;
 #[path = "../graphql/snapshot.rs"]
 mod snapshot;
 #[path = "../graphql/suites.rs"]
@@ -68,6 +70,7 @@ pub(crate) fn suite() -> Vec<Case> {
         operations::suite(),
         patching::suite(),
         reading::suite(),
+        selecting::suite(),
         snapshot::suite(),
         suites::suite(),
         variables::suite(),

@@ -49,6 +49,7 @@ mod operations;
 mod patching;
 mod reading;
 mod schema;
+mod selecting;
 mod snapshot;
 mod suites;
 mod support;
