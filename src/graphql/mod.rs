@@ -19,6 +19,7 @@ mod filter;
 mod guard;
 mod indexes;
 mod inputs;
+mod jsonpath;
 mod located;
 mod lookahead;
 mod mutation;

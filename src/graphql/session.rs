@@ -15,8 +15,11 @@ use super::tally::Tally;
 use crate::database::{
     Answer, Database, DocumentKey, Want, depend_on_version, load_within, version_before,
 };
+use crate::document::jsonpath;
+use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
+use crate::limits::JSONPATH_STEPS_MAX;
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -32,6 +35,8 @@ pub(super) struct Session {
     bytes_max: Option<usize>,
     asks: AtomicUsize,
     tally: Arc<Tally>,
+    /// What is left of the work that JSONPath queries may take.
+    steps_left: Mutex<u64>,
 }
 
 #[derive(Clone)]
@@ -91,6 +96,7 @@ impl Session {
             bytes_max,
             asks: AtomicUsize::new(0),
             tally: tally.clone(),
+            steps_left: Mutex::new(JSONPATH_STEPS_MAX),
         }
     }
 
@@ -137,6 +143,32 @@ impl Session {
             wants: ask.wants,
             answers,
         })
+    }
+
+    /// Counts work for a JSONPath query, besides its evaluation.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: the request asks for too much.
+    pub(super) fn spend(&self, steps: u64) -> Result<()> {
+        jsonpath::spend(&mut self.steps_left(), steps)
+    }
+
+    /// What a JSONPath query selects, within the work that this request may still take.
+    ///
+    /// # Errors
+    /// As [`jsonpath::Query::select`].
+    pub(super) fn select<'t>(
+        &self,
+        query: &jsonpath::Query,
+        value: &'t Tree,
+    ) -> Result<Vec<jsonpath::Selected<'t>>> {
+        query.select_within(value, &mut self.steps_left())
+    }
+
+    fn steps_left(&self) -> std::sync::MutexGuard<'_, u64> {
+        self.steps_left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that a document had the `expected` version before this operation, if one is expected.
