@@ -125,7 +125,7 @@ impl<'r> Walk<'r> {
         if self.descending == self.reading.backward {
             // The order of the keys is the order asked for.
             if all {
-                self.begin = self.end.clone();
+                self.begin.clone_from(&self.end);
             } else {
                 self.go_behind(&entries[entries.len() - 1]);
             }
@@ -156,7 +156,7 @@ impl<'r> Walk<'r> {
             self.queue.extend(group.iter().rev().cloned());
         }
         if all {
-            self.begin = self.end.clone();
+            self.begin.clone_from(&self.end);
         }
         Ok(true)
     }

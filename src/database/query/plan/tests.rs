@@ -88,6 +88,7 @@ fn ways(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is one table")]
 fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
     let a = || condition("$.a", &["= 1"]);
     let b = || condition("$.b", &["= 2"]);
