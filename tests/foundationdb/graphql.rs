@@ -24,6 +24,10 @@ mod entities;
 mod errors;
 #[path = "../graphql/exactness.rs"]
 mod exactness;
+#[path = "../graphql/finding.rs"]
+mod finding;
+#[path = "../graphql/found_model.rs"]
+mod found_model;
 #[path = "../graphql/indexing.rs"]
 mod indexing;
 #[path = "../graphql/model/mod.rs"]
@@ -32,6 +36,8 @@ mod model;
 mod operations;
 #[path = "../graphql/patching.rs"]
 mod patching;
+#[path = "../graphql/plans.rs"]
+mod plans;
 #[path = "../graphql/reading.rs"]
 mod reading;
 #[path = "../graphql/snapshot.rs"]
@@ -60,10 +66,13 @@ pub(crate) fn suite() -> Vec<Case> {
         entities::suite(),
         errors::suite(),
         exactness::suite(),
+        finding::suite(),
+        found_model::suite(),
         indexing::suite(),
         model::suite(),
         operations::suite(),
         patching::suite(),
+        plans::suite(),
         reading::suite(),
         snapshot::suite(),
         suites::suite(),
