@@ -10,6 +10,8 @@ use super::shared::empty_store;
 
 #[path = "../graphql/bounds.rs"]
 mod bounds;
+#[path = "../graphql/bulk.rs"]
+mod bulk;
 #[path = "../graphql/changing.rs"]
 mod changing;
 #[path = "../graphql/children.rs"]
@@ -59,6 +61,7 @@ const SEQUENCES: u32 = 30;
 pub(crate) fn suite() -> Vec<Case> {
     [
         bounds::suite(),
+        bulk::suite(),
         changing::suite(),
         children::suite(),
         concurrency::suite(),

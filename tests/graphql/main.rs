@@ -35,6 +35,7 @@ macro_rules! cases {
 }
 
 mod bounds;
+mod bulk;
 mod changing;
 mod children;
 mod concurrency;

@@ -65,7 +65,7 @@ const INDEXES: &str = r#"
     behind: createIndex(name: "behind", on: ["$[*].a"]) { state }
     first: createIndex(name: "first", on: ["$[*][0]"]) { state }
     deep: createIndex(name: "deep", on: ["$.a[*].b"]) { state }
-    nul: createIndex(name: "nul", on: ["$['a\u0000']"]) { state }
+    nul: createIndex(name: "nul", on: ["$['a\\u0000']"]) { state }
     several: createIndex(name: "several", on: ["$.b", "$.a[*]", "$.a.b"]) { state }
 "#;
 
