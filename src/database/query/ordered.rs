@@ -13,7 +13,7 @@ use super::{Found, Order, Page, Position};
 use crate::database::index::IndexPath;
 use crate::document::id::DocumentId;
 use crate::error::Result;
-use crate::key::IndexKey;
+use crate::key::{IndexKey, IndexValue};
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
 impl Search<'_> {
@@ -83,7 +83,7 @@ impl Search<'_> {
             begin: &track.range.begin,
             end: &track.range.end,
             descending: order.descending != page.backward,
-            after: value.map(|value| value.bytes()).zip(id.as_deref()),
+            after: value.map(IndexValue::bytes).zip(id.as_deref()),
         };
         let reading = self.source(first_batch, page.backward, None).reading;
         let multiple = index.on.last().is_some_and(IndexPath::is_multiple);
