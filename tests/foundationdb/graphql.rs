@@ -42,6 +42,8 @@ mod patching;
 mod plans;
 #[path = "../graphql/reading.rs"]
 mod reading;
+#[path = "../graphql/selecting.rs"]
+mod selecting;
 #[path = "../graphql/snapshot.rs"]
 mod snapshot;
 #[path = "../graphql/suites.rs"]
@@ -77,6 +79,7 @@ pub(crate) fn suite() -> Vec<Case> {
         patching::suite(),
         plans::suite(),
         reading::suite(),
+        selecting::suite(),
         snapshot::suite(),
         suites::suite(),
         variables::suite(),

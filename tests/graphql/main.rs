@@ -52,6 +52,7 @@ mod patching;
 mod plans;
 mod reading;
 mod schema;
+mod selecting;
 mod snapshot;
 mod suites;
 mod support;
