@@ -153,7 +153,6 @@ type Planted = (
 );
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "it is one table")]
 fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
     let world = World::new();
     world.create_index("a", &["$.a"]);

@@ -213,6 +213,9 @@ async fn an_insert_is_one_transaction_with_what_is_asked_of_the_result() {
     assert_eq!((cost.transactions, cost.commits), (1, 1));
 }
 
+/// A write reads which indexes its collection has, of which there is none here: one range.
+const INDEXES: u64 = 1;
+
 /// What a change costs in a document of a thousand members and an array of a thousand elements,
 /// each with leaves of its own.
 #[tokio::test]
@@ -224,10 +227,8 @@ async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
     let document =
         json!({"members": members, "list": elements, "flat": (0..1000).collect::<Vec<_>>()});
     client.insert("1", &document).await;
-    // The existence is one get, the collection's indexes, of which there is none, are one range, and
-    // the version is one write. What is written besides: own leaves, and what takes the place of
-    // markers.
-    const INDEXES: u64 = 1;
+    // The existence is one get, and the version is one write. What is written besides: own leaves,
+    // and what takes the place of markers.
     for (what, ranges_max, pairs_max, writes_max) in [
         // Its own range.
         (
