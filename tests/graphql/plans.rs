@@ -10,6 +10,7 @@ use super::support::{Client, NONE, client};
 cases!(
     async [
         the_plan_names_the_indexes_that_served,
+        the_plan_names_the_index_that_has_the_order,
         an_equality_by_an_index_reads_one_short_range,
         a_page_is_one_round_of_reads_after_its_ids,
         a_listing_reads_the_catalog_and_no_document,
@@ -73,9 +74,11 @@ async fn planned(client: &Client, arguments: &str) -> (Vec<i64>, Value) {
     )
 }
 
+/// Whether the document of a number passes.
+type Test = fn(i64) -> bool;
+
 async fn the_plan_names_the_indexes_that_served() {
     let client = numbered().await;
-    type Test = fn(i64) -> bool;
     let cases: [(&str, Option<&str>, Test); 17] = [
         (r#"{at: "$.a", eq: 1}"#, Some("a"), |id| id % 2 == 1),
         (r#"{at: "$['a']", eq: 1.0}"#, Some("a"), |id| id % 2 == 1),
@@ -149,6 +152,10 @@ async fn the_plan_names_the_indexes_that_served() {
             "{filter}"
         );
     }
+}
+
+async fn the_plan_names_the_index_that_has_the_order() {
+    let client = numbered().await;
     for (arguments, index, expected) in [
         (
             r#"orderBy: {by: "$.c", descending: true}, first: 2"#,
