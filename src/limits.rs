@@ -73,6 +73,8 @@ pub const PREFLIGHT_TIME: Duration = Duration::from_secs(60 * 60);
 pub const PAGE_DEFAULT: usize = 100;
 /// A page of `children`, at most.
 pub const PAGE_MAX: usize = 10_000;
+/// Pages of `children` that one request reads at the same time.
+pub const PAGES_AT_ONCE: usize = 32;
 /// Levels of filters inside one another in one `where`.
 pub const FILTER_LEVELS_MAX: usize = 16;
 /// Filters in one `where`.

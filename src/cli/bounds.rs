@@ -1,9 +1,6 @@
 //! The flags of `phyllo serve` for what clients may ask.
 
-#![expect(
-    clippy::doc_markdown,
-    reason = "the comments are read in a terminal"
-)]
+#![expect(clippy::doc_markdown, reason = "the comments are read in a terminal")]
 
 use clap::Args;
 

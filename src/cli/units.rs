@@ -81,7 +81,15 @@ mod tests {
             let time = Duration::from_millis(milliseconds);
             assert_eq!((read.0, &*read.to_string()), (time, text));
         }
-        for text in ["", "0", "-1", "1.5MiB", "1 MiB", "1MB", "99999999999999999GiB"] {
+        for text in [
+            "",
+            "0",
+            "-1",
+            "1.5MiB",
+            "1 MiB",
+            "1MB",
+            "99999999999999999GiB",
+        ] {
             assert!(text.parse::<Bytes>().is_err(), "{text:?}");
         }
         for text in ["", "0s", "1", "s", "1m", "1.5s", "-1s"] {

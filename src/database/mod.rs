@@ -24,8 +24,8 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 pub use adopt::{Adopted, adopt};
-pub use budget::{Pool, ReadBudget, Share};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
+pub use budget::{Pool, ReadBudget, Share};
 pub use bulk::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};

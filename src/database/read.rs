@@ -188,11 +188,7 @@ async fn read_one(
 
 /// Reads a range. What the first batch does not bring is read in several parts at the same time
 /// where the engine gains by it.
-async fn read_whole(
-    read: &dyn Read,
-    range: RangeRead<'_>,
-    budget: &ReadBudget,
-) -> Result<Pairs> {
+async fn read_whole(read: &dyn Read, range: RangeRead<'_>, budget: &ReadBudget) -> Result<Pairs> {
     let Batch { mut pairs, more } = read.range(range).await?;
     budget.spend(pairs.bytes())?;
     let Some((last, _)) = pairs.last().filter(|_| more) else {

@@ -35,6 +35,7 @@ impl Connection {
             .transpose()?;
         let session = Session::of(context);
         session.tally().places(1)?;
+        let _turn = session.turn_to_page().await;
         let read = session.read().await?;
         let found = children(
             &*read,
@@ -42,9 +43,12 @@ impl Connection {
             &parent.place,
             after.as_ref(),
             first,
+            &session.tally().reads,
         )
         .await?;
-        session.tally().elements(found.page.len(), context.field())?;
+        session
+            .tally()
+            .elements(found.page.len(), context.field())?;
         let child = |child: crate::database::Child| {
             let cursor = encode_cursor(digest, &child.segment);
             (cursor, parent.child(child.part, child.kind))

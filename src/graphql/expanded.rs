@@ -104,6 +104,7 @@ impl Size {
             bounds.query_paths,
             "paths with fragments expanded",
         )?;
+        self.check_fields(bounds)?;
         bound(
             self.answered,
             bounds.response_fields,
@@ -113,15 +114,19 @@ impl Size {
 
     /// What holds for all operations together, or all fragments, since validation walks them all.
     fn check_all(&self, bounds: &Bounds) -> Result<()> {
-        bound(
-            self.fields,
-            bounds.query_fields,
-            "fields with fragments expanded",
-        )?;
+        self.check_fields(bounds)?;
         bound(
             self.values,
             bounds.query_values,
             "values and directives with fragments expanded",
+        )
+    }
+
+    fn check_fields(&self, bounds: &Bounds) -> Result<()> {
+        bound(
+            self.fields,
+            bounds.query_fields,
+            "fields with fragments expanded",
         )
     }
 }

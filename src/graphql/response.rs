@@ -138,14 +138,19 @@ impl Writer {
 
     /// Tells of so many errors, and how many more there are.
     fn errors(&mut self, errors: &[ServerError]) {
-        let Some(more) = errors.len().checked_sub(ERRORS_MAX).filter(|more| *more > 0) else {
+        let Some(more) = errors
+            .len()
+            .checked_sub(ERRORS_MAX)
+            .filter(|more| *more > 0)
+        else {
             return self.list(errors, Self::error);
         };
         self.list(&errors[..ERRORS_MAX], Self::error);
         // Goes on behind the last one.
         self.out.pop();
         self.out.push(b',');
-        let message = format!("{more} more errors; {ERRORS_MAX} are told at most, which is the limit");
+        let message =
+            format!("{more} more errors; {ERRORS_MAX} are told at most, which is the limit");
         self.error(&server_error(&Error::new(ErrorKind::TooComplex, message)));
         self.out.push(b']');
     }

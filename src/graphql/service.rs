@@ -123,7 +123,9 @@ impl GraphQl {
                 Answer::MutationRefused(refusal(&error))
             }
             // Boxed, so that queries need not carry its room.
-            OperationType::Mutation => Answer::Executed(Box::pin(self.mutation(operation, deadline)).await),
+            OperationType::Mutation => {
+                Answer::Executed(Box::pin(self.mutation(operation, deadline)).await)
+            }
             OperationType::Subscription => {
                 let error = Error::bad_input("subscriptions are not served");
                 Answer::Refused(refusal(&error))

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::Context;
 use async_graphql::dataloader::{DataLoader, Loader};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::batch::{Loads, NoDelay};
 use super::tally::Tally;
@@ -19,7 +19,7 @@ use crate::document::jsonpath;
 use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::JSONPATH_STEPS_MAX;
+use crate::limits::{JSONPATH_STEPS_MAX, PAGES_AT_ONCE};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -37,6 +37,8 @@ pub(super) struct Session {
     tally: Arc<Tally>,
     /// What is left of the work that JSONPath queries may take.
     steps_left: Mutex<u64>,
+    /// Pages that may still be read at the same time.
+    pages: Semaphore,
 }
 
 #[derive(Clone)]
@@ -97,6 +99,7 @@ impl Session {
             asks: AtomicUsize::new(0),
             tally: tally.clone(),
             steps_left: Mutex::new(JSONPATH_STEPS_MAX),
+            pages: Semaphore::new(PAGES_AT_ONCE),
         }
     }
 
@@ -110,8 +113,12 @@ impl Session {
         &self.tally
     }
 
-    /// The snapshot or transaction.
+    /// The snapshot or transaction, for a read of its own beside the loader's.
+    ///
+    /// # Errors
+    /// As [`Tally::check`], and what the store fails with.
     pub(super) async fn read(&self) -> Result<Arc<dyn Read>> {
+        self.tally.check()?;
         self.source.read().await
     }
 
@@ -143,6 +150,13 @@ impl Session {
             wants: ask.wants,
             answers,
         })
+    }
+
+    /// Waits for a turn to read a page of children. What a page holds is counted when it is read,
+    /// so of pages inside pages only some are read before they are found to be too many.
+    pub(super) async fn turn_to_page(&self) -> SemaphorePermit<'_> {
+        let turn = self.pages.acquire().await;
+        turn.expect("the semaphore is never closed")
     }
 
     /// Counts work for a JSONPath query, besides its evaluation.

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use async_graphql::Name;
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{
-    BaseType, FieldDefinition, InputValueDefinition, OperationType, ServiceDocument, Type, TypeDefinition, TypeKind,
-    TypeSystemDefinition,
+    BaseType, FieldDefinition, InputValueDefinition, OperationType, ServiceDocument, Type,
+    TypeDefinition, TypeKind, TypeSystemDefinition,
 };
 
 use super::entities::{ENTITIES, REPRESENTATION};

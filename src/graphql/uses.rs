@@ -76,9 +76,7 @@ impl<'d> Uses<'d> {
                 Selection::InlineFragment(inline) => {
                     self.selections(&inline.node.selection_set.node)
                 }
-                Selection::FragmentSpread(spread) => {
-                    self.fragment(&spread.node.fragment_name.node)
-                }
+                Selection::FragmentSpread(spread) => self.fragment(&spread.node.fragment_name.node),
             };
             sum = sum
                 .saturating_add(below)

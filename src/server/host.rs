@@ -30,7 +30,9 @@ impl FromStr for Host {
     /// `BAD_USER_INPUT`: it is no name of a host, or has a port or a scheme.
     fn from_str(text: &str) -> Result<Self, Error> {
         let host = text.to_ascii_lowercase();
-        let bare = host.parse::<Ipv6Addr>().map(|address| format!("[{address}]"));
+        let bare = host
+            .parse::<Ipv6Addr>()
+            .map(|address| format!("[{address}]"));
         let host = bare.unwrap_or(host);
         match name(&host) {
             Some(found) if found == host => Ok(Self(host)),

@@ -258,16 +258,27 @@ async fn deep_fields_are_refused_by_the_limit_on_levels() {
 async fn paths_are_counted_where_fragments_repeat_them() {
     let query = "{ document(id: 1) { ...F0 } } fragment F10 on Subdocument { value(path: \"/a\") }";
     let doubling: String = (0..10)
-        .map(|at| format!(" fragment F{at} on Subdocument {{ ...F{0} ...F{0} }}", at + 1))
+        .map(|at| {
+            format!(
+                " fragment F{at} on Subdocument {{ ...F{0} ...F{0} }}",
+                at + 1
+            )
+        })
         .collect();
     // 1,024 of one in the text.
     assert_too_complex(&format!("{query}{doubling}"), "1000 paths").await;
     let paths = "value(path: \"/a\") ".repeat(1_001);
-    assert_too_complex(&format!("{{ document(id: 1) {{ {paths} }} }}"), "1000 paths").await;
+    assert_too_complex(
+        &format!("{{ document(id: 1) {{ {paths} }} }}"),
+        "1000 paths",
+    )
+    .await;
 }
 
 async fn values_and_directives_are_counted_where_fragments_repeat_them() {
-    let operations: String = (0..1_000).map(|at| format!("query Q{at} {{ ...F }} ")).collect();
+    let operations: String = (0..1_000)
+        .map(|at| format!("query Q{at} {{ ...F }} "))
+        .collect();
     // Each operation would be told of each variable that it does not declare.
     let variables = "$a ".repeat(5_000);
     let arguments = format!("fragment F on Query {{ document(id: [{variables}]) {{ kind }} }}");
@@ -328,21 +339,33 @@ async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
         // One text is too long by itself.
         let query = query.get(..130_000).unwrap_or(&query);
         let (executed, text) = client.named(query, None, NONE).await;
-        assert!(!executed && text.len() < 5_000, "{query:.50}: {}", text.len());
+        assert!(
+            !executed && text.len() < 5_000,
+            "{query:.50}: {}",
+            text.len()
+        );
         let error = &super::support::parse(&text)["errors"][0];
         assert_eq!(error["extensions"]["code"], json!("BAD_USER_INPUT"));
     }
     let (_, text) = client.named("{ __typename }", Some(&long), NONE).await;
     assert!(text.len() < 500, "{text:.300}");
     let (_, text) = client.named("{ a: }", None, NONE).await;
-    assert!(text.contains("\"message\":\"syntax error: expected"), "{text}");
+    assert!(
+        text.contains("\"message\":\"syntax error: expected"),
+        "{text}"
+    );
     assert!(text.contains("{\"line\":1,\"column\":6}"), "{text}");
 }
 
 async fn operations_of_the_same_name_are_one_error() {
     let client = client().await;
-    let (executed, text) = client.named(&"query A { __typename } ".repeat(3_000), None, NONE).await;
-    assert!(!executed && text.contains("operation A is defined twice"), "{text:.300}");
+    let (executed, text) = client
+        .named(&"query A { __typename } ".repeat(3_000), None, NONE)
+        .await;
+    assert!(
+        !executed && text.contains("operation A is defined twice"),
+        "{text:.300}"
+    );
     assert!(text.len() < 500, "{text:.600}");
 }
 

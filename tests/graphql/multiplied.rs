@@ -1,7 +1,7 @@
 //! What a small request can make large: lists in the store that fields multiply by, and variables
 //! that are used again and again.
 
-use phyllo::limits::Bounds;
+use phyllo::limits::{Bounds, PAGES_AT_ONCE};
 use serde_json::{Value, json};
 
 use super::support::{NONE, client, client_within, only_error, parse};
@@ -25,7 +25,9 @@ async fn places_are_counted_over_all_entities_and_none_is_read() {
     let client = client().await;
     let representation = |id: usize| json!({"__typename": "Document", "collection": "D", "id": id});
     let representations: Vec<Value> = (0..1_000).map(representation).collect();
-    let values: String = (0..101).map(|at| format!("v{at}: value(path: \"/p{at}\") ")).collect();
+    let values: String = (0..101)
+        .map(|at| format!("v{at}: value(path: \"/p{at}\") "))
+        .collect();
     let query = format!(
         "query($r: [_Any!]!) {{ _entities(representations: $r) {{ ... on Document {{ {values} }} }} }}"
     );
@@ -53,9 +55,12 @@ async fn fields_are_counted_in_each_element_of_a_page() {
         format!("{{ document(id: 1) {{ children(first: 10000) {{ nodes {{ {kinds} }} }} }} }}")
     };
     let before = client.counts();
-    let (code, message) = client.error(&page(900), NONE).await;
+    let (code, message) = client.error(&page(500), NONE).await;
     assert_eq!(code, "TOO_COMPLEX");
-    assert!(message.contains("250000 fields in the response"), "{message}");
+    assert!(
+        message.contains("250000 fields in the response"),
+        "{message}"
+    );
     let read = client.counts().pairs - before.pairs;
     assert!(read <= 10_002, "one page is read: {read} pairs");
     let data = client.data(&page(20), NONE).await;
@@ -67,8 +72,9 @@ async fn names_are_counted_in_each_element_of_a_page() {
     let client = client().await;
     client.insert("1", numbers(10_000)).await;
     let alias = "x".repeat(10_000);
-    let query =
-        format!("{{ document(id: 1) {{ children(first: 10000) {{ nodes {{ {alias}: kind }} }} }} }}");
+    let query = format!(
+        "{{ document(id: 1) {{ children(first: 10000) {{ nodes {{ {alias}: kind }} }} }} }}"
+    );
     let (code, message) = client.error(&query, NONE).await;
     assert_eq!(code, "TOO_LARGE");
     assert!(message.contains("67108864 bytes"), "{message}");
@@ -84,10 +90,15 @@ async fn pages_of_pages_are_counted_also_where_none_of_their_elements_is_asked_f
     let before = client.counts();
     let (code, message) = client.error(query, NONE).await;
     assert_eq!(code, "TOO_COMPLEX");
-    assert!(message.contains("250000 fields in the response"), "{message}");
-    // Each element counts two fields: no more than half as many are read, and the outer page.
+    assert!(
+        message.contains("250000 fields in the response"),
+        "{message}"
+    );
+    // Each element of a page inside counts two fields, so no more than half as many are read, and
+    // what is under way when they are; the outer page has 160,000 pairs itself.
+    let inside = 250_000 / 2 + PAGES_AT_ONCE as u64 * 400;
     let read = client.counts().pairs - before.pairs;
-    assert!(read < 125_000 + 20_000, "{read} pairs, of 2 * 160,000");
+    assert!(read <= 160_000 + inside, "{read} pairs, of 3 * 160,000");
 }
 
 async fn collections_are_counted_with_their_names() {
@@ -178,7 +189,10 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
     let ones = format!("[{}1]", "1,".repeat(2_000_000));
     for (query, variables) in [
         (path, format!("{{\"p\":{ones}}}")),
-        (path, format!("{{\"p\":[{}]}}", "{\"a\":[]},".repeat(50_000) + "1")),
+        (
+            path,
+            format!("{{\"p\":[{}]}}", "{\"a\":[]},".repeat(50_000) + "1"),
+        ),
         (list, format!("{{\"x\":{ones}}}")),
     ] {
         let (code, message) = client.error(query, variables).await;
@@ -213,7 +227,11 @@ async fn private_markers_of_a_parser_mean_nothing_in_variables() {
         for (ty, field, code) in [
             ("Path", "document(id: 1, path: $v) { kind }", "INVALID_PATH"),
             ("ID!", "document(id: $v) { kind }", "BAD_USER_INPUT"),
-            ("String!", "document(id: 1, collection: $v) { kind }", "BAD_USER_INPUT"),
+            (
+                "String!",
+                "document(id: 1, collection: $v) { kind }",
+                "BAD_USER_INPUT",
+            ),
         ] {
             let query = format!("query($v: {ty}) {{ {field} }}");
             let found = client.error(&query, format!(r#"{{"v":{document}}}"#)).await;
@@ -226,29 +244,96 @@ async fn variables_stand_only_where_their_type_may() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     for (query, variables) in [
-        ("query($id: ID!) { document(id: $id) { kind } }", r#"{"id": 1}"#),
+        (
+            "query($id: ID!) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+        ),
         ("query($id: ID = 1) { document(id: $id) { kind } }", NONE),
-        ("query($c: String) { document(id: 1, collection: $c) { kind } }", NONE),
-        ("query($b: Boolean = true) { document(id: 1) @include(if: $b) { kind } }", NONE),
-        ("query($r: [_Any!]!) { _entities(representations: $r) { __typename } }", r#"{"r": []}"#),
-        ("query($k: String) { document(id: 1, path: [$k]) { kind } }", r#"{"k": "a"}"#),
+        (
+            "query($c: String) { document(id: 1, collection: $c) { kind } }",
+            NONE,
+        ),
+        (
+            "query($b: Boolean = true) { document(id: 1) @include(if: $b) { kind } }",
+            NONE,
+        ),
+        (
+            "query($r: [_Any!]!) { _entities(representations: $r) { __typename } }",
+            r#"{"r": []}"#,
+        ),
+        (
+            "query($k: String) { document(id: 1, path: [$k]) { kind } }",
+            r#"{"k": "a"}"#,
+        ),
     ] {
         client.data(query, variables).await;
     }
     for (query, variables, expecting) in [
-        ("query($id: Int) { document(id: $id) { kind } }", r#"{"id": 1}"#, "\"ID!\""),
-        ("query($id: Int!) { document(id: $id) { kind } }", r#"{"id": 1}"#, "\"ID!\""),
-        ("query($id: ID) { document(id: $id) { kind } }", r#"{"id": 1}"#, "\"ID!\""),
-        ("query($id: ID = null) { document(id: $id) { kind } }", r#"{"id": 1}"#, "\"ID!\""),
-        ("query($p: String) { document(id: 1, path: $p) { kind } }", r#"{"p": ""}"#, "\"Path\""),
-        ("query($b: Boolean) { document(id: 1) @skip(if: $b) { kind } }", r#"{"b": true}"#, "\"Boolean!\""),
-        ("query($b: Boolean) { document(id: 1) { ...F } } fragment F on Subdocument { kind @include(if: $b) }", r#"{"b": true}"#, "\"Boolean!\""),
-        ("query($f: [Int]) { document(id: 1) { children(first: $f) { nodes { kind } } } }", r#"{"f": [1]}"#, "\"Int\""),
-        ("query($r: [_Any]!) { _entities(representations: $r) { __typename } }", r#"{"r": []}"#, "\"[_Any!]!\""),
-        ("query($r: _Any) { _entities(representations: [$r]) { __typename } }", r#"{"r": {}}"#, "\"_Any!\""),
-        ("query($n: String) { __type(name: $n) { name } }", r#"{"n": "Query"}"#, "\"String!\""),
-        ("mutation($d: [JSON]) { insertDocument(document: $d) { id } }", r#"{"d": [1]}"#, "\"JSON\""),
-        ("mutation($v: Int) { deleteDocument(id: 1, ifVersion: $v) }", r#"{"v": 1}"#, "\"Version\""),
+        (
+            "query($id: Int) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($id: Int!) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($id: ID) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($id: ID = null) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($p: String) { document(id: 1, path: $p) { kind } }",
+            r#"{"p": ""}"#,
+            "\"Path\"",
+        ),
+        (
+            "query($b: Boolean) { document(id: 1) @skip(if: $b) { kind } }",
+            r#"{"b": true}"#,
+            "\"Boolean!\"",
+        ),
+        (
+            "query($b: Boolean) { document(id: 1) { ...F } } fragment F on Subdocument { kind @include(if: $b) }",
+            r#"{"b": true}"#,
+            "\"Boolean!\"",
+        ),
+        (
+            "query($f: [Int]) { document(id: 1) { children(first: $f) { nodes { kind } } } }",
+            r#"{"f": [1]}"#,
+            "\"Int\"",
+        ),
+        (
+            "query($r: [_Any]!) { _entities(representations: $r) { __typename } }",
+            r#"{"r": []}"#,
+            "\"[_Any!]!\"",
+        ),
+        (
+            "query($r: _Any) { _entities(representations: [$r]) { __typename } }",
+            r#"{"r": {}}"#,
+            "\"_Any!\"",
+        ),
+        (
+            "query($n: String) { __type(name: $n) { name } }",
+            r#"{"n": "Query"}"#,
+            "\"String!\"",
+        ),
+        (
+            "mutation($d: [JSON]) { insertDocument(document: $d) { id } }",
+            r#"{"d": [1]}"#,
+            "\"JSON\"",
+        ),
+        (
+            "mutation($v: Int) { deleteDocument(id: 1, ifVersion: $v) }",
+            r#"{"v": 1}"#,
+            "\"Version\"",
+        ),
     ] {
         let (executed, text) = client.named(query, None, variables).await;
         assert!(!executed, "{query}");

@@ -113,11 +113,11 @@ impl Client {
         response["data"].take()
     }
 
-    /// The code and message of the only error of a response, which has no data.
+    /// The code and message of the only error of a response, in which no field has data.
     pub(crate) async fn error(&self, query: &str, variables: impl Display) -> (String, String) {
         let response = self.ask(query, variables).await;
-        let data = response.get("data").unwrap_or(&Value::Null);
-        assert_eq!(*data, Value::Null, "{query:.300}: {response}");
+        let brief = response.to_string();
+        assert!(has_none(&response["data"]), "{query:.300}: {brief:.300}");
         only_error(&response)
     }
 
@@ -224,6 +224,14 @@ impl Client {
             .data("{ __typename document(id: \"nobody\") { kind } }", NONE)
             .await;
         assert_eq!(data, json!({"__typename": "Query", "document": null}));
+    }
+}
+
+/// Whether data has nothing but fields that are null.
+fn has_none(data: &Value) -> bool {
+    match data {
+        Value::Object(fields) => fields.values().all(has_none),
+        data => data.is_null(),
     }
 }
 

@@ -10,8 +10,8 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::error::{Error, ErrorKind};
 use crate::database::Share;
+use crate::error::{Error, ErrorKind};
 use crate::limits::{BODY_DECODED_BYTES, BODY_UNCOUNTED_BYTES, Bounds};
 
 /// How a body is encoded.
