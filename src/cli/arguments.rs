@@ -56,7 +56,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    Serve(Serve),
+    Serve(Box<Serve>),
     Import(Import),
     Export(Export),
     Get(Get),

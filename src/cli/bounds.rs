@@ -1,7 +1,5 @@
 //! The flags of `phyllo serve` for what clients may ask.
 
-#![expect(clippy::doc_markdown, reason = "the comments are read in a terminal")]
-
 use clap::Args;
 
 use super::units::{Bytes, Time};
@@ -11,6 +9,7 @@ const DEFAULT: Bounds = Bounds::DEFAULT;
 
 // What nests is bounded above as well: the parser and validation recurse into it.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
 #[command(next_help_heading = "Limits on what clients may ask")]
 pub(super) struct Limits {
     /// The body of a request, as it is sent and as it decodes

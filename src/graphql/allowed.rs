@@ -269,9 +269,9 @@ mod tests {
 
     #[test]
     fn one_fragment_in_a_thousand_operations_is_told_of_a_bounded_number_of_times() {
-        let operations: String = (0..1_000)
-            .map(|at| format!("query Q{at}($b: Int) {{ arguments {{ ...F }} }} "))
-            .collect();
+        let operation = |at| format!("query Q{at}($b: Int) {{ arguments {{ ...F }} }} ");
+        let operations: Vec<String> = (0..1_000).map(operation).collect();
+        let operations = operations.concat();
         let fragment = "fragment F on Arguments { booleanArgField(booleanArg: $b) }";
         assert_eq!(errors(&format!("{operations}{fragment}")).len(), ERRORS_MAX);
     }

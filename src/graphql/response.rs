@@ -96,7 +96,9 @@ fn bounded(message: &str) -> Cow<'_, str> {
     if message.len() <= ERROR_MESSAGE_BYTES_MAX {
         return Cow::Borrowed(message);
     }
-    let end = message.floor_char_boundary(ERROR_MESSAGE_BYTES_MAX);
+    let mut ends = (0..=ERROR_MESSAGE_BYTES_MAX).rev();
+    let end = ends.find(|end| message.is_char_boundary(*end));
+    let end = end.unwrap_or_default();
     Cow::Owned(format!("{}…", &message[..end]))
 }
 

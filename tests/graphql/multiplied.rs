@@ -4,7 +4,7 @@
 use phyllo::limits::{Bounds, PAGES_AT_ONCE};
 use serde_json::{Value, json};
 
-use super::support::{NONE, client, client_within, only_error, parse};
+use super::support::{NONE, client, client_of_within, only_error, parse};
 
 cases!(
     async [
@@ -17,7 +17,8 @@ cases!(
         a_variable_counts_as_often_as_it_is_used,
         values_and_strings_in_variables_are_bounded_where_they_are_not_json,
         private_markers_of_a_parser_mean_nothing_in_variables,
-        variables_stand_only_where_their_type_may,
+        variables_stand_where_their_type_may,
+        variables_stand_nowhere_else,
     ]
 );
 
@@ -106,7 +107,7 @@ async fn collections_are_counted_with_their_names() {
         response_bytes: 10_000,
         ..Bounds::DEFAULT
     };
-    let client = client_within(bounds).await;
+    let client = client_of_within(super::empty_store().await, bounds).await;
     for at in 0..30 {
         let collection = format!("{at}{}", "c".repeat(500));
         let query = "mutation($c: String!) { insertDocument(document: 1, collection: $c) { id } }";
@@ -122,7 +123,7 @@ async fn what_is_read_for_one_response_is_bounded_before_it_is_made() {
         response_bytes: 100_000,
         ..Bounds::DEFAULT
     };
-    let client = client_within(bounds).await;
+    let client = client_of_within(super::empty_store().await, bounds).await;
     client.insert("1", numbers(100_000)).await;
     client.insert("2", numbers(30_000)).await;
     let before = client.counts();
@@ -240,7 +241,7 @@ async fn private_markers_of_a_parser_mean_nothing_in_variables() {
     }
 }
 
-async fn variables_stand_only_where_their_type_may() {
+async fn variables_stand_where_their_type_may() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     for (query, variables) in [
@@ -268,6 +269,10 @@ async fn variables_stand_only_where_their_type_may() {
     ] {
         client.data(query, variables).await;
     }
+}
+
+async fn variables_stand_nowhere_else() {
+    let client = client().await;
     for (query, variables, expecting) in [
         (
             "query($id: Int) { document(id: $id) { kind } }",

@@ -47,11 +47,6 @@ pub(crate) async fn client() -> Client {
     client_of(super::empty_store().await).await
 }
 
-/// A client of an empty store, who may ask for no more than these bounds allow.
-pub(crate) async fn client_within(bounds: Bounds) -> Client {
-    client_of_within(super::empty_store().await, bounds).await
-}
-
 /// A client of a store on `engine`.
 pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
     client_of_within(engine, Bounds::DEFAULT).await

@@ -12,7 +12,7 @@ use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::support::{NONE, client, client_of_within, client_within};
+use super::support::{NONE, client, client_of_within};
 
 cases!(
     async [
@@ -27,7 +27,7 @@ async fn without_time_nothing_is_read_and_nothing_written() {
         request_time: Duration::ZERO,
         ..Bounds::DEFAULT
     };
-    let client = client_within(bounds).await;
+    let client = client_of_within(super::empty_store().await, bounds).await;
     let before = client.counts();
     for query in [
         "{ document(id: 1) { value } }",
