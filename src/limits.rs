@@ -20,6 +20,10 @@ pub const INTEGER_DIGITS_MAX: usize = 615;
 /// Levels of objects and arrays in a document, counted from its root.
 pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
+/// What a client has to take of a response within [`Bounds::send_time`].
+pub const SENT_BYTES_PER_TIME: usize = 64 << 10;
+/// Bytes of a response that are handed to a connection at a time.
+pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
 /// The beginning of a body, which does not count among what all requests may hold together.
 pub const BODY_UNCOUNTED_BYTES: usize = 64 << 10;
 /// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
