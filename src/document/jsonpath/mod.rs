@@ -1,0 +1,127 @@
+//! JSONPath (RFC 9535): a query is parsed by the crate `jsonpath-rust` and evaluated here, on values
+//! with exact numbers and within bounds (docs/decisions/0013).
+
+mod ast;
+mod evaluate;
+mod filter;
+mod iregexp;
+mod parse;
+mod pattern;
+mod places;
+mod scan;
+mod slice;
+mod text;
+mod wording;
+
+use std::sync::Arc;
+
+use super::path::{Segment, SegmentRef};
+use super::tree::Tree;
+use crate::error::Result;
+use ast::{Selector, Step};
+use evaluate::Evaluation;
+
+/// A JSONPath query. A clone is cheap. Two are equal if they have the same steps, however they are
+/// written: `$.a` and `$['a']` are.
+#[derive(Clone, Debug)]
+pub struct Query(Arc<Parsed>);
+
+#[derive(Debug)]
+struct Parsed {
+    text: String,
+    steps: Vec<Step>,
+    prefix: Vec<Segment>,
+    simple: Option<Vec<SimpleStep>>,
+}
+
+impl PartialEq for Query {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.steps == other.0.steps
+    }
+}
+
+/// One step of a query that an index can follow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SimpleStep {
+    /// The member of this name.
+    Name(String),
+    /// The element at this index, from 0.
+    Index(u64),
+    /// `[*]`: every element and every member.
+    Each,
+}
+
+impl Query {
+    /// Takes a query apart.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is no query of RFC 9535; says where and what is wrong. `TOO_LARGE`,
+    /// `TOO_COMPLEX`: its text, its nesting or a regular expression in it passes a limit, which the
+    /// message names.
+    pub fn parse(text: &str) -> Result<Self> {
+        let steps = parse::parse(text)?;
+        Ok(Self(Arc::new(Parsed {
+            text: text.to_owned(),
+            prefix: prefix(&steps),
+            simple: steps.iter().map(simple).collect(),
+            steps,
+        })))
+    }
+
+    /// The query as it was written.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The place at which all that the query looks at stands: the names and indexes from 0 that it
+    /// begins with, as far as every query from the root inside a filter begins with them, too. Only
+    /// what is stored there has to be read.
+    pub fn prefix(&self) -> &[Segment] {
+        &self.0.prefix
+    }
+
+    /// The steps of the query if it consists of names, indexes from 0 and `[*]` alone.
+    pub fn simple(&self) -> Option<&[SimpleStep]> {
+        self.0.simple.as_deref()
+    }
+
+    /// What the query selects, in RFC 9535's order with object members by name, duplicates kept:
+    /// the place of each node, relative to [`Query::prefix`], and the node. `below_prefix` is the
+    /// value that stands at the prefix; where nothing stands there, nothing is selected.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it looks at more, or selects more, than one query may, or a regular
+    /// expression that the value tells passes a limit; the message names the limit.
+    pub fn select<'t>(&self, below_prefix: &'t Tree) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
+        Evaluation::new(below_prefix, self.0.prefix.len()).select(&self.0.steps)
+    }
+}
+
+fn prefix(steps: &[Step]) -> Vec<Segment> {
+    let places = steps.iter().map_while(Step::place);
+    let mut prefix: Vec<SegmentRef<'_>> = places.collect();
+    for step in steps {
+        step.from_root(&mut |nodes| {
+            let places = nodes.steps.iter().map_while(Step::place);
+            let common = prefix.iter().zip(places).take_while(|(a, b)| *a == b);
+            let common = common.count();
+            prefix.truncate(common);
+        });
+    }
+    prefix.into_iter().map(SegmentRef::to_owned).collect()
+}
+
+fn simple(step: &Step) -> Option<SimpleStep> {
+    if let Step::Child(selectors) = step
+        && let [Selector::Each] = selectors[..]
+    {
+        return Some(SimpleStep::Each);
+    }
+    Some(match step.place()? {
+        SegmentRef::Key(name) => SimpleStep::Name(name.to_owned()),
+        SegmentRef::Index(index) => SimpleStep::Index(index),
+    })
+}
+
+#[cfg(test)]
+mod tests;
