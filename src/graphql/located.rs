@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::Context;
 
 use super::children::Connection;
-use super::lookahead::wants_below;
+use super::lookahead::{wants_below, wants_of_document};
 use super::scalars::{Json, PathScalar, Version, path_argument};
 use super::session::{Loaded, Session};
 use crate::database::{Answer, DocumentKey, Extent, Part, Want};
@@ -52,28 +52,27 @@ impl Located {
     /// what the selection asks for is read, so that a mutation depends on nothing else.
     pub(super) async fn written(context: &Context<'_>, document: Arc<DocumentKey>) -> Result<Self> {
         let session = Session::of(context);
-        let root = Path::default();
-        let mut wants = wants_below(context.field(), &document, &root);
-        let field = context.field();
-        let needs_kind = field.selection_set().any(|field| field.name() == "kind");
-        let stamped = session.has_written(&document);
-        wants.retain(|want| match want {
-            Want::Part(_, path, Extent::First) => needs_kind || *path != root,
-            Want::Part(..) => true,
-            Want::Version(_) => !stamped,
-        });
+        let mut wants = wants_of_document(context.field(), &document);
+        if session.has_written(&document) {
+            wants.retain(|want| !matches!(want, Want::Version(_)));
+        }
         let ahead = if wants.is_empty() {
             Loaded::default()
         } else {
             session.load(wants).await?
         };
-        Ok(Self {
+        Ok(Self::listed(document, ahead))
+    }
+
+    /// A whole document that is there, and what was read of it ahead.
+    pub(super) fn listed(document: Arc<DocumentKey>, ahead: Loaded) -> Self {
+        Self {
             document,
-            asked: root,
+            asked: Path::default(),
             place: Place::default(),
             kind: None,
             ahead,
-        })
+        }
     }
 
     /// A child that a page of children brought.

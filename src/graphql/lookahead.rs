@@ -23,6 +23,21 @@ pub(super) fn wants_below(
     wants.found
 }
 
+/// All that the selection below `field` reads of a document that is known to be there.
+pub(super) fn wants_of_document(
+    field: SelectionField<'_>,
+    document: &Arc<DocumentKey>,
+) -> Vec<Want> {
+    let root = Path::default();
+    let needs_kind = field.selection_set().any(|field| field.name() == "kind");
+    let mut wants = wants_below(field, document, &root);
+    wants.retain(|want| match want {
+        Want::Part(_, path, Extent::First) => needs_kind || *path != root,
+        Want::Part(..) | Want::Version(_) => true,
+    });
+    wants
+}
+
 struct Wants<'d> {
     document: &'d Arc<DocumentKey>,
     found: Vec<Want>,

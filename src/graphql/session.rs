@@ -28,6 +28,8 @@ pub(super) struct Session {
     before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
     /// Whether more than one field writes, so that a later one may ask what stood here before.
     several: bool,
+    /// The bytes that the transaction may have, if they are limited.
+    bytes_max: Option<usize>,
     carried: AtomicUsize,
     entities: AtomicUsize,
     asks: AtomicUsize,
@@ -57,19 +59,22 @@ impl Session {
     /// A session of a query operation.
     pub(super) fn query(database: &Database, loads: &Loads) -> Self {
         let source = Source::Snapshot(database.clone(), Arc::default());
-        Self::new(source, loads, false)
+        Self::new(source, loads, false, None)
     }
 
-    /// A session of a mutation operation of one field, or of several.
+    /// A session of a mutation operation of one field, or of several, whose transaction may have
+    /// so many bytes.
     pub(super) fn mutation(
         transaction: Arc<dyn Transaction>,
         loads: &Loads,
         several: bool,
+        bytes_max: Option<usize>,
     ) -> Self {
-        Self::new(Source::Transaction(transaction), loads, several)
+        let source = Source::Transaction(transaction);
+        Self::new(source, loads, several, bytes_max)
     }
 
-    fn new(source: Source, loads: &Loads, several: bool) -> Self {
+    fn new(source: Source, loads: &Loads, several: bool, bytes_max: Option<usize>) -> Self {
         let loader = WantLoader(source.clone());
         Self {
             source,
@@ -77,6 +82,7 @@ impl Session {
             written: Mutex::default(),
             before: Mutex::default(),
             several,
+            bytes_max,
             carried: AtomicUsize::new(0),
             entities: AtomicUsize::new(0),
             asks: AtomicUsize::new(0),
@@ -99,6 +105,11 @@ impl Session {
             Source::Transaction(transaction) => Ok(&**transaction),
             Source::Snapshot(..) => Err(Error::internal("a query asked for a transaction")),
         }
+    }
+
+    /// The bytes that the transaction of a mutation may have, if they are limited.
+    pub(super) fn bytes_max(&self) -> Option<usize> {
+        self.bytes_max
     }
 
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
@@ -225,6 +236,16 @@ impl Loaded {
             wants: Arc::new([want]),
             answers: Arc::new([Ok(answer)]),
         }
+    }
+
+    /// What came of each so many wants, one after another.
+    pub(super) fn each(&self, wants: usize) -> impl Iterator<Item = Self> {
+        let answers = self.answers.chunks(wants);
+        let chunks = self.wants.chunks(wants).zip(answers);
+        chunks.map(|(wants, answers)| Self {
+            wants: wants.into(),
+            answers: answers.into(),
+        })
     }
 
     /// What came of a want; none if it was not asked for.

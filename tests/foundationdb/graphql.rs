@@ -24,6 +24,8 @@ mod entities;
 mod errors;
 #[path = "../graphql/exactness.rs"]
 mod exactness;
+#[path = "../graphql/indexing.rs"]
+mod indexing;
 #[path = "../graphql/model/mod.rs"]
 mod model;
 #[path = "../graphql/operations.rs"]
@@ -58,6 +60,7 @@ pub(crate) fn suite() -> Vec<Case> {
         entities::suite(),
         errors::suite(),
         exactness::suite(),
+        indexing::suite(),
         model::suite(),
         operations::suite(),
         patching::suite(),

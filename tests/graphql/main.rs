@@ -42,6 +42,7 @@ mod counting;
 mod entities;
 mod errors;
 mod exactness;
+mod indexing;
 mod model;
 mod operations;
 mod patching;

@@ -70,6 +70,26 @@ pub struct Position {
     pub id: DocumentId,
 }
 
+impl Position {
+    /// As bytes, for a cursor.
+    pub fn encode(&self) -> Vec<u8> {
+        let value = self.value.as_ref().map_or(&[][..], IndexValue::bytes);
+        [value, self.id.to_string().as_bytes()].concat()
+    }
+
+    /// The position of these bytes, `ordered` by a value or by its id alone; none if they are none.
+    pub fn decode(bytes: &[u8], ordered: bool) -> Option<Self> {
+        let (value, id) = if ordered {
+            let (value, id) = IndexValue::split(bytes)?;
+            (Some(value), id)
+        } else {
+            (None, bytes)
+        };
+        let id = DocumentId::parse(std::str::from_utf8(id).ok()?).ok()?;
+        Some(Self { value, id })
+    }
+}
+
 /// A page of documents.
 #[derive(Clone, Debug)]
 pub struct Found {
