@@ -20,61 +20,38 @@ mod postgres;
     reason = "prices and shares are small and positive"
 )]
 mod products;
+#[path = "support/shop.rs"]
+mod shop;
 mod support;
 
 /// As in the server.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use phyllo::database::{Builder, Database, DocumentKey, Existing, create_index, put};
-use phyllo::document::id::DocumentId;
-use phyllo::key::Leaves;
-use phyllo::store::Outcome;
 use postgres::{Postgres, texts};
-use products::{Category, Product};
+use products::Product;
 use serde_json::Value;
+use shop::{INDEXED, PLAIN, PRODUCTS, Shelves, fill, fill_table, id, index};
 use support::load::{Connection, graphql, rate_of_new};
-use support::{TURN, compare, database, deadline, seconds, serve};
+use support::{TURN, compare, database, seconds, serve};
 use tokio::runtime::Runtime;
 
 const CONNECTIONS: usize = 32;
-const PRODUCTS: u64 = 100_000;
-const STORED_AT_ONCE: u64 = 250;
-const PAGE: usize = 50;
 /// Different requests of a kind.
 const REQUESTS: usize = 512;
-/// The collection with indexes, and the one without.
-const INDEXED: &str = "products";
-const PLAIN: &str = "plain";
-const INDEXES: [(&str, &[&str], bool); 3] = [
-    ("slug", &["$.slug"], true),
-    ("category", &["$.category", "$.price"], false),
-    ("below", &["$.ancestors[*]._id"], false),
-];
-
-const TABLE: &str = "CREATE TABLE products (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, document jsonb NOT NULL)";
-const FILL: &str =
-    "INSERT INTO products (document) SELECT text::jsonb FROM unnest($1::text[]) text";
-const SQL_INDEXES: &str = "
-    CREATE UNIQUE INDEX slug ON products ((document->>'slug'));
-    CREATE INDEX category ON products
-        ((document->>'category'), ((document->>'price')::numeric), id);
-    CREATE INDEX below ON products USING gin ((document->'ancestors') jsonb_path_ops);
-    VACUUM ANALYZE products;
-    CHECKPOINT";
 const SQL_SLUG: &str =
     "SELECT (document->'price')::text FROM products WHERE document->>'slug' = $1";
 const SQL_CATEGORY: &str = "SELECT document->>'name', (document->'price')::text FROM products
     WHERE document->>'category' = $1 ORDER BY (document->>'price')::numeric, id LIMIT 50";
 const SQL_BELOW: &str = "SELECT document->>'name', (document->'price')::text FROM products
-    WHERE document->'ancestors' @> jsonb_build_array(jsonb_build_object('_id', $1::text))
-    ORDER BY id LIMIT 50";
+    WHERE document->'ancestors' @> $1::text::jsonb ORDER BY id LIMIT 50";
+/// As [`SQL_BELOW`], but whichever 50 come first: no page follows on them.
+const SQL_BELOW_ANY: &str = "SELECT document->>'name', (document->'price')::text FROM products
+    WHERE document->'ancestors' @> $1::text::jsonb LIMIT 50";
 const SQL_INSERT: &str =
     "INSERT INTO products (document) VALUES ($1::text::jsonb) RETURNING id::text";
 
@@ -113,63 +90,6 @@ fn main() {
     }
     if wanted("inserts") {
         bench.inserts();
-    }
-}
-
-/// The numbers of the products in each category of the lowest level.
-struct Shelves(HashMap<Category, Vec<u64>>);
-
-impl Shelves {
-    fn new() -> Self {
-        let mut shelves: HashMap<Category, Vec<u64>> = HashMap::new();
-        let (mut leaves, mut bytes) = (0, 0);
-        for number in 0..PRODUCTS {
-            let product = Product::new(number);
-            let shelf = shelves.entry(product.category).or_default();
-            shelf.push(number);
-            bytes += product.json.len();
-            leaves += Leaves::from_json(&product.json)
-                .expect("JSON")
-                .iter()
-                .count();
-        }
-        let each = |total: usize| total as f64 / PRODUCTS as f64;
-        println!(
-            "{PRODUCTS} products: {:.1} leaves and {:.0} bytes of JSON each",
-            each(leaves),
-            each(bytes)
-        );
-        Self(shelves)
-    }
-
-    /// The categories with a page of products, and the first page of each, cheapest first.
-    fn pages(&self) -> Vec<(String, Vec<u64>)> {
-        let full = Category::all().filter_map(|category| Some((category, self.0.get(&category)?)));
-        let full = full.filter(|(_, numbers)| numbers.len() >= PAGE);
-        let page = full.map(|(category, numbers)| {
-            let mut numbers = numbers.clone();
-            numbers.sort_by_key(|number| (Product::new(*number).cents, *number));
-            numbers.truncate(PAGE);
-            (category.id(), numbers)
-        });
-        page.collect()
-    }
-
-    /// The categories one level above, and the first page of all products below each, by id.
-    fn pages_below(&self) -> Vec<(String, Vec<u64>)> {
-        let mut above: HashMap<String, Vec<u64>> = HashMap::new();
-        for (category, numbers) in &self.0 {
-            above
-                .entry(category.parent_id())
-                .or_default()
-                .extend(numbers);
-        }
-        let pages = above.into_iter().map(|(id, mut numbers)| {
-            numbers.sort_unstable();
-            numbers.truncate(PAGE);
-            (id, numbers)
-        });
-        pages.filter(|(_, page)| page.len() == PAGE).collect()
     }
 }
 
@@ -230,8 +150,9 @@ impl Bench {
         self.pages(
             "a page of 50, one category from the cheapest on, two fields of each",
             "query($id: JSON) { documents(collection: \"products\", where: {at: \"$.category\", eq: $id}, orderBy: {by: \"$.price\"}, first: 50) { nodes { name: value(path: \"/name\") price: value(path: \"/price\") } } }",
-            SQL_CATEGORY,
             &self.shelves.pages(),
+            &[("  against PostgreSQL", SQL_CATEGORY)],
+            str::to_owned,
         );
     }
 
@@ -239,12 +160,24 @@ impl Bench {
         self.pages(
             "a page of 50, all below one category by id, two fields of each",
             "query($id: JSON) { documents(collection: \"products\", where: {at: \"$.ancestors[*]._id\", eq: $id}, first: 50) { nodes { name: value(path: \"/name\") price: value(path: \"/price\") } } }",
-            SQL_BELOW,
             &self.shelves.pages_below(),
+            &[
+                ("  against PostgreSQL", SQL_BELOW),
+                ("  against PostgreSQL, where any 50 will do", SQL_BELOW_ANY),
+            ],
+            |id| format!(r#"[{{"_id":"{id}"}}]"#),
         );
     }
 
-    fn pages(&self, what: &str, query: &str, sql: &'static str, pages: &[(String, Vec<u64>)]) {
+    /// Pages against single reads, and against statements whose first finds the same rows.
+    fn pages(
+        &self,
+        what: &str,
+        query: &str,
+        pages: &[(String, Vec<u64>)],
+        statements: &[(&str, &'static str)],
+        parameter: fn(&str) -> String,
+    ) {
         let step = pages.len().div_ceil(REQUESTS);
         let pages: Vec<_> = pages.iter().step_by(step).collect();
         let found = pages
@@ -258,7 +191,8 @@ impl Bench {
             let expected: Vec<_> = expected.collect();
             assert_eq!(self.rows(&found[at]), expected, "found in {id}");
             assert_eq!(self.rows(&read[at]), expected, "read by their ids");
-            assert_eq!(self.sql_rows(sql, id).unwrap_or(expected.clone()), expected);
+            let theirs = self.sql_rows(statements[0].1, &parameter(id));
+            assert_eq!(theirs.unwrap_or(expected.clone()), expected);
         }
         let (found, read) = (in_turn(found), in_turn(read));
         compare(
@@ -267,8 +201,10 @@ impl Bench {
             || self.rate(&found),
             || self.rate(&read),
         );
-        let ids = in_turn(pages.iter().map(|(id, _)| id.clone()));
-        self.compare_sql("  against PostgreSQL", || self.rate(&found), sql, &ids);
+        let ids = in_turn(pages.iter().map(|(id, _)| parameter(id)));
+        for (what, statement) in statements {
+            self.compare_sql(what, || self.rate(&found), statement, &ids);
+        }
     }
 
     fn inserts(&self) {
@@ -372,64 +308,4 @@ fn in_turn<T: Into<Arc<A>>, A: ?Sized + Send + Sync + 'static>(
     let items: Arc<[Arc<A>]> = items.into_iter().map(Into::into).collect();
     let next = Arc::new(AtomicUsize::new(0));
     move || items[next.fetch_add(1, Relaxed) % items.len()].clone()
-}
-
-/// The id that the product of this number is stored under, on both sides.
-fn id(number: u64) -> i64 {
-    i64::try_from(number).expect("small") + 1
-}
-
-async fn fill(database: &Database, collection: &'static str) {
-    for first in (0..PRODUCTS).step_by(usize::try_from(STORED_AT_ONCE).expect("small")) {
-        let products = (first..first + STORED_AT_ONCE).map(|number| {
-            let leaves = Leaves::from_json(&Product::new(number).json).expect("JSON");
-            (DocumentId::Integer(id(number)), leaves)
-        });
-        let products: Arc<[_]> = products.collect();
-        let stored = database.transact(deadline(), move |transaction| {
-            let products = products.clone();
-            Box::pin(async move {
-                for (id, leaves) in &*products {
-                    let document = DocumentKey::new(collection, id.clone())?;
-                    put(&*transaction, &document, leaves, Existing::Replace).await?;
-                }
-                Ok(Outcome::Commit(()))
-            })
-        });
-        stored.await.expect("stored");
-    }
-}
-
-/// Makes the indexes, and builds them.
-async fn index(database: &Database) {
-    for (name, on, unique) in INDEXES {
-        let created = database.transact(deadline(), move |transaction| {
-            Box::pin(async move {
-                create_index(&*transaction, INDEXED, name, on, unique)
-                    .await
-                    .map(Outcome::Commit)
-            })
-        });
-        created.await.expect("an index");
-    }
-    let mut builder = Builder::new(database.clone());
-    builder.finish().await.expect("built");
-}
-
-async fn fill_table(postgres: &Postgres) {
-    let client = postgres.client().await;
-    client.batch_execute(TABLE).await.expect("a table");
-    for first in (0..PRODUCTS).step_by(1_000) {
-        let products = (first..first + 1_000).map(|number| Product::new(number).json);
-        let products: Vec<String> = products.collect();
-        client.execute(FILL, &[&products]).await.expect("stored");
-    }
-    let begin = std::time::Instant::now();
-    for statement in SQL_INDEXES.split(';') {
-        client.batch_execute(statement).await.expect("an index");
-    }
-    println!(
-        "PostgreSQL: indexes and statistics in {:.1} s",
-        begin.elapsed().as_secs_f64()
-    );
 }
