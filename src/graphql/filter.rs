@@ -5,7 +5,6 @@ use async_graphql::{InputObject, MaybeUndefined};
 use super::scalars::{Json, JsonPath};
 use crate::database::query;
 use crate::document::filter::{self, Given};
-use crate::document::jsonpath::Query;
 use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 
@@ -104,16 +103,6 @@ impl Order {
             by: self.by.query()?,
             descending: self.descending,
         })
-    }
-}
-
-impl JsonPath {
-    /// The query that the text writes.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: it is none.
-    pub(super) fn query(&self) -> Result<Query> {
-        Query::parse(&self.0)
     }
 }
 

@@ -15,6 +15,7 @@ mod filter;
 mod guard;
 mod indexes;
 mod inputs;
+mod jsonpath;
 mod located;
 mod lookahead;
 mod mutation;

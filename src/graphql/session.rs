@@ -14,9 +14,11 @@ use super::batch::{Loads, NoDelay};
 use crate::database::{
     Answer, Database, DocumentKey, Want, depend_on_version, load, version_before,
 };
+use crate::document::jsonpath;
+use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{ENTITIES_MAX, RESPONSE_BYTES_MAX};
+use crate::limits::{ENTITIES_MAX, JSONPATH_STEPS_MAX, RESPONSE_BYTES_MAX};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -33,6 +35,8 @@ pub(super) struct Session {
     carried: AtomicUsize,
     entities: AtomicUsize,
     asks: AtomicUsize,
+    /// What is left of the work that JSONPath queries may take.
+    steps_left: Mutex<u64>,
 }
 
 #[derive(Clone)]
@@ -86,6 +90,7 @@ impl Session {
             carried: AtomicUsize::new(0),
             entities: AtomicUsize::new(0),
             asks: AtomicUsize::new(0),
+            steps_left: Mutex::new(JSONPATH_STEPS_MAX),
         }
     }
 
@@ -153,6 +158,32 @@ impl Session {
             "with this the response would carry more than {RESPONSE_BYTES_MAX} bytes of JSON, \
              which is the limit"
         )))
+    }
+
+    /// Counts work for a JSONPath query, besides its evaluation.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: the request asks for too much.
+    pub(super) fn spend(&self, steps: u64) -> Result<()> {
+        jsonpath::spend(&mut self.steps_left(), steps)
+    }
+
+    /// What a JSONPath query selects, within the work that this request may still take.
+    ///
+    /// # Errors
+    /// As [`jsonpath::Query::select`].
+    pub(super) fn select<'t>(
+        &self,
+        query: &jsonpath::Query,
+        value: &'t Tree,
+    ) -> Result<Vec<jsonpath::Selected<'t>>> {
+        query.select_within(value, &mut self.steps_left())
+    }
+
+    fn steps_left(&self) -> std::sync::MutexGuard<'_, u64> {
+        self.steps_left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that a document had the `expected` version before this operation, if one is expected.

@@ -10,6 +10,8 @@ use super::shared::empty_store;
 
 #[path = "../graphql/bounds.rs"]
 mod bounds;
+#[path = "../graphql/bulk.rs"]
+mod bulk;
 #[path = "../graphql/changing.rs"]
 mod changing;
 #[path = "../graphql/children.rs"]
@@ -34,6 +36,8 @@ mod operations;
 mod patching;
 #[path = "../graphql/reading.rs"]
 mod reading;
+#[path = "../graphql/selecting.rs"]
+mod selecting;
 #[path = "../graphql/snapshot.rs"]
 mod snapshot;
 #[path = "../graphql/suites.rs"]
@@ -53,6 +57,7 @@ const SEQUENCES: u32 = 30;
 pub(crate) fn suite() -> Vec<Case> {
     [
         bounds::suite(),
+        bulk::suite(),
         changing::suite(),
         children::suite(),
         concurrency::suite(),
@@ -65,6 +70,7 @@ pub(crate) fn suite() -> Vec<Case> {
         operations::suite(),
         patching::suite(),
         reading::suite(),
+        selecting::suite(),
         snapshot::suite(),
         suites::suite(),
         variables::suite(),

@@ -35,6 +35,7 @@ macro_rules! cases {
 }
 
 mod bounds;
+mod bulk;
 mod changing;
 mod children;
 mod concurrency;
@@ -48,6 +49,7 @@ mod operations;
 mod patching;
 mod reading;
 mod schema;
+mod selecting;
 mod snapshot;
 mod suites;
 mod support;

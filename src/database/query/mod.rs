@@ -22,7 +22,6 @@ use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::error::{Error, Result};
 use crate::key::IndexValue;
-use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
 
 /// What documents are ordered by: the least value that `by` selects, or the greatest; then by id.
@@ -118,7 +117,8 @@ pub async fn documents(read: &dyn Read, select: &Select) -> Result<Found> {
     }
 }
 
-/// All documents that pass, in the order of their ids.
+/// All documents that pass, in the order of their ids. At most `documents_max` are looked at where
+/// no index serves.
 ///
 /// # Errors
 /// `TOO_LARGE`: they are more than `documents_max`. Otherwise as [`documents`].
@@ -128,7 +128,7 @@ pub async fn matching(
     filter: &Filter,
     documents_max: usize,
 ) -> Result<Vec<DocumentId>> {
-    let search = Search::new(read, collection, filter, SCAN_DOCUMENTS_MAX);
+    let search = Search::new(read, collection, filter, documents_max);
     let page = Page {
         size: documents_max,
         backward: false,

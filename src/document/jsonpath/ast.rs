@@ -98,32 +98,32 @@ impl Step {
     }
 
     /// Tells `visit` every query from the root that a filter of this step has inside.
-    pub(super) fn from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
+    pub(super) fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
         let (Self::Child(selectors) | Self::Descendant(selectors)) = self;
         for selector in selectors {
             if let Selector::Filter(test) = selector {
-                test.from_root(visit);
+                test.visit_from_root(visit);
             }
         }
     }
 }
 
 impl Test {
-    fn from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
+    fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
         match self {
             Self::Any(tests) | Self::All(tests) => {
-                tests.iter().for_each(|test| test.from_root(visit));
+                tests.iter().for_each(|test| test.visit_from_root(visit));
             }
-            Self::Not(test) => test.from_root(visit),
-            Self::Exists(nodes) => nodes.from_root(visit),
+            Self::Not(test) => test.visit_from_root(visit),
+            Self::Exists(nodes) => nodes.visit_from_root(visit),
             Self::Compare(a, _, b) => {
-                a.from_root(visit);
-                b.from_root(visit);
+                a.visit_from_root(visit);
+                b.visit_from_root(visit);
             }
             Self::Matches(text, pattern) => {
-                text.from_root(visit);
+                text.visit_from_root(visit);
                 if let Pattern::Told { value, .. } = pattern {
-                    value.from_root(visit);
+                    value.visit_from_root(visit);
                 }
             }
         }
@@ -131,21 +131,25 @@ impl Test {
 }
 
 impl Value {
-    fn from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
+    fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
         match self {
             Self::Literal(_) => {}
-            Self::Node(nodes) | Self::Count(nodes) | Self::Only(nodes) => nodes.from_root(visit),
-            Self::Length(value) => value.from_root(visit),
+            Self::Node(nodes) | Self::Count(nodes) | Self::Only(nodes) => {
+                nodes.visit_from_root(visit)
+            }
+            Self::Length(value) => value.visit_from_root(visit),
         }
     }
 }
 
 impl Nodes {
-    fn from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Self)) {
+    fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Self)) {
         if self.from_root {
             visit(self);
         }
-        self.steps.iter().for_each(|step| step.from_root(visit));
+        self.steps
+            .iter()
+            .for_each(|step| step.visit_from_root(visit));
     }
 
     pub(super) fn is_singular(&self) -> bool {

@@ -32,12 +32,12 @@ pub(super) struct Evaluation<'t> {
 
 impl<'t> Evaluation<'t> {
     /// An evaluation on the value at which the first `skipped` steps of each query from the root
-    /// lead.
-    pub(super) fn new(root: &'t Tree, skipped: usize) -> Self {
+    /// lead, within so many steps of work.
+    pub(super) fn new(root: &'t Tree, skipped: usize, steps_left: u64) -> Self {
         Self {
             root,
             skipped,
-            steps_left: Cell::new(JSONPATH_STEPS_MAX),
+            steps_left: Cell::new(steps_left),
             regexps: RefCell::default(),
         }
     }
@@ -84,6 +84,11 @@ impl<'t> Evaluation<'t> {
         Ok(Some(value))
     }
 
+    /// How many steps of work are left.
+    pub(super) fn steps_left(&self) -> u64 {
+        self.steps_left.get()
+    }
+
     /// Counts work.
     ///
     /// # Errors
@@ -94,13 +99,10 @@ impl<'t> Evaluation<'t> {
                 self.steps_left.set(left);
                 Ok(())
             }
-            None => Err(Error::new(
-                ErrorKind::TooComplex,
-                format!(
-                    "the JSONPath takes more than {JSONPATH_STEPS_MAX} steps of work on what is \
-                     stored here, which is the limit: begin it with names, or look at less"
-                ),
-            )),
+            None => {
+                self.steps_left.set(0);
+                Err(too_much_work())
+            }
         }
     }
 
@@ -241,6 +243,17 @@ impl<'t> Evaluation<'t> {
         }
         Ok(())
     }
+}
+
+/// The error of work that is more than one request may ask for.
+pub(super) fn too_much_work() -> Error {
+    Error::new(
+        ErrorKind::TooComplex,
+        format!(
+            "the JSONPath queries of this request take more than {JSONPATH_STEPS_MAX} steps of \
+             work, which is the limit: begin them with names, or look at less"
+        ),
+    )
 }
 
 /// A list of nodes that is being made.

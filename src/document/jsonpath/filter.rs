@@ -9,6 +9,7 @@ use super::ast::{Comparison, Test, Value};
 use super::evaluate::Evaluation;
 use super::pattern::{Pattern, Regexp};
 use crate::error::Result;
+use crate::limits::REGEXPS_MAX;
 
 /// A value, or nothing.
 type Operand<'v> = Option<Cow<'v, Tree>>;
@@ -94,21 +95,16 @@ impl<'t> Evaluation<'t> {
             return Ok(false);
         };
         let (value, whole) = match pattern {
-            Pattern::Fixed(regexp) => return self.matches_regexp(regexp, text),
+            Pattern::Fixed(regexp) => return regexp.matches(text, |work| self.spend(work)),
             Pattern::Told { value, whole } => (self.value(value, current)?, *whole),
         };
         match value.as_deref() {
             Some(Tree::Leaf(Leaf::String(pattern))) => {
                 let regexp = self.compiled(pattern, whole)?;
-                self.matches_regexp(&regexp, text)
+                regexp.matches(text, |work| self.spend(work))
             }
             _ => Ok(false),
         }
-    }
-
-    fn matches_regexp(&self, regexp: &Regexp, text: &str) -> Result<bool> {
-        self.spend(regexp.steps(text))?;
-        Ok(regexp.matches(text))
     }
 
     /// An expression that the document tells, compiled once.
@@ -120,6 +116,9 @@ impl<'t> Evaluation<'t> {
         }
         let regexp = Regexp::compile(pattern, whole)?;
         self.spend(regexp.compile_steps())?;
+        if compiled.len() >= REGEXPS_MAX {
+            compiled.clear();
+        }
         compiled.insert(key, regexp.clone());
         Ok(regexp)
     }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use super::path::{Segment, SegmentRef};
 use super::tree::Tree;
 use crate::error::Result;
+use crate::limits::JSONPATH_STEPS_MAX;
 use ast::{Selector, Step};
 use evaluate::Evaluation;
 
@@ -32,6 +33,7 @@ struct Parsed {
     steps: Vec<Step>,
     prefix: Vec<Segment>,
     simple: Option<Vec<SimpleStep>>,
+    regexps: bool,
 }
 
 impl PartialEq for Query {
@@ -59,12 +61,13 @@ impl Query {
     /// `TOO_COMPLEX`: its text, its nesting or a regular expression in it passes a limit, which the
     /// message names.
     pub fn parse(text: &str) -> Result<Self> {
-        let steps = parse::parse(text)?;
+        let (steps, regexps) = parse::parse(text)?;
         Ok(Self(Arc::new(Parsed {
             text: text.to_owned(),
             prefix: prefix(&steps),
             simple: steps.iter().map(simple).collect(),
             steps,
+            regexps: regexps > 0,
         })))
     }
 
@@ -85,6 +88,11 @@ impl Query {
         self.0.simple.as_deref()
     }
 
+    /// Whether it has regular expressions, which take memory.
+    pub fn has_regexps(&self) -> bool {
+        self.0.regexps
+    }
+
     /// What the query selects, in RFC 9535's order with object members by name, duplicates kept:
     /// the place of each node, relative to [`Query::prefix`], and the node. `below_prefix` is the
     /// value that stands at the prefix; where nothing stands there, nothing is selected.
@@ -92,16 +100,45 @@ impl Query {
     /// # Errors
     /// `TOO_COMPLEX`: it looks at more, or selects more, than one query may, or a regular
     /// expression that the value tells passes a limit; the message names the limit.
-    pub fn select<'t>(&self, below_prefix: &'t Tree) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
-        Evaluation::new(below_prefix, self.0.prefix.len()).select(&self.0.steps)
+    pub fn select<'t>(&self, below_prefix: &'t Tree) -> Result<Vec<Selected<'t>>> {
+        let mut steps_left = JSONPATH_STEPS_MAX;
+        self.select_within(below_prefix, &mut steps_left)
     }
+
+    /// The same, with the work taken off `steps_left`, so that several queries share a bound.
+    ///
+    /// # Errors
+    /// As [`Query::select`].
+    pub fn select_within<'t>(
+        &self,
+        below_prefix: &'t Tree,
+        steps_left: &mut u64,
+    ) -> Result<Vec<Selected<'t>>> {
+        let evaluation = Evaluation::new(below_prefix, self.0.prefix.len(), *steps_left);
+        let selected = evaluation.select(&self.0.steps);
+        *steps_left = evaluation.steps_left();
+        selected
+    }
+}
+
+/// A node that a query selects: its place, and the value there.
+pub type Selected<'t> = (Vec<Segment>, &'t Tree);
+
+/// Takes work off what is left of [`JSONPATH_STEPS_MAX`].
+///
+/// # Errors
+/// `TOO_COMPLEX`: there is less left.
+pub fn spend(steps_left: &mut u64, steps: u64) -> Result<()> {
+    let left = steps_left.checked_sub(steps);
+    *steps_left = left.unwrap_or(0);
+    left.map(drop).ok_or_else(evaluate::too_much_work)
 }
 
 fn prefix(steps: &[Step]) -> Vec<Segment> {
     let places = steps.iter().map_while(Step::place);
     let mut prefix: Vec<SegmentRef<'_>> = places.collect();
     for step in steps {
-        step.from_root(&mut |nodes| {
+        step.visit_from_root(&mut |nodes| {
             let places = nodes.steps.iter().map_while(Step::place);
             let common = prefix.iter().zip(places).take_while(|(a, b)| *a == b);
             let common = common.count();

@@ -14,21 +14,24 @@ use super::ast::{Comparison, Nodes, Selector, Step, Test, Value};
 use super::pattern::{Pattern, Regexp};
 use super::text::{Function, Rewritten};
 use super::wording::expected;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::REGEXPS_MAX;
 
-/// The steps of a query.
+/// The steps of a query, and how many regular expressions it has.
 ///
 /// # Errors
 /// As [`super::Query::parse`].
-pub(super) fn parse(query: &str) -> Result<Vec<Step>> {
+pub(super) fn parse(query: &str) -> Result<(Vec<Step>, usize)> {
     let rewritten = Rewritten::of(query)?;
     let parsed = parse_json_path(&rewritten.text).map_err(|error| refused(&rewritten, &error))?;
     let mut reading = Reading {
         query: &rewritten,
         numbers: 0,
         functions: 0,
+        regexps: 0,
     };
-    reading.steps(&parsed.segments)
+    let steps = reading.steps(&parsed.segments)?;
+    Ok((steps, reading.regexps))
 }
 
 /// The crate's error in words, at its place in the query.
@@ -52,6 +55,7 @@ struct Reading<'r, 'q> {
     query: &'r Rewritten<'q>,
     numbers: usize,
     functions: usize,
+    regexps: usize,
 }
 
 impl Reading<'_, '_> {
@@ -125,6 +129,16 @@ impl Reading<'_, '_> {
         let whole = function == Function::Match;
         let pattern = match self.argument(pattern, function, at)? {
             Value::Literal(Tree::Leaf(Leaf::String(text))) => {
+                self.regexps += 1;
+                if self.regexps > REGEXPS_MAX {
+                    return Err(Error::new(
+                        ErrorKind::TooComplex,
+                        format!(
+                            "the JSONPath has more than {REGEXPS_MAX} regular expressions, which \
+                             is the limit"
+                        ),
+                    ));
+                }
                 Pattern::Fixed(Regexp::compile(&text, whole)?)
             }
             value => Pattern::Told { value, whole },

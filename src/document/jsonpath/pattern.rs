@@ -1,9 +1,11 @@
 //! Regular expressions of a query: I-Regexp (RFC 9485), matched in time linear in the text.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use regex_automata::meta::{Config, Regex};
-use regex_automata::nfa::thompson::{self, NFA};
+use regex_automata::Input;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::pikevm::PikeVM;
+use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 
 use super::ast::Value;
 use super::iregexp::{Refused, translate};
@@ -36,8 +38,12 @@ impl PartialEq for Regexp {
 
 #[derive(Debug)]
 struct Compiled {
-    regex: Regex,
-    /// States of its automaton: the most that one byte of a text may cost.
+    /// Made while it runs, state by state; gives up where that does not pay.
+    dfa: DFA,
+    /// What is used then.
+    nfa: PikeVM,
+    cache: Mutex<Cache>,
+    /// States of the automaton, to which the most that a byte of text may cost is proportional.
     states: u64,
 }
 
@@ -70,17 +76,30 @@ impl Regexp {
         })
     }
 
-    /// Whether a text matches.
-    pub(super) fn matches(&self, text: &str) -> bool {
-        let compiled = self.compiled.as_ref();
-        compiled.is_some_and(|compiled| compiled.regex.is_match(text))
-    }
-
-    /// The work of one match, in steps: what a byte costs grows with the automaton.
-    pub(super) fn steps(&self, text: &str) -> u64 {
-        const STATES_PER_STEP: u64 = 32;
-        let states = self.compiled.as_ref().map_or(0, |compiled| compiled.states);
-        1 + text.len() as u64 * (1 + states / STATES_PER_STEP)
+    /// Whether a text matches. `spend` is told of the work before it is done.
+    ///
+    /// # Errors
+    /// What `spend` fails with.
+    pub(super) fn matches(&self, text: &str, spend: impl Fn(u64) -> Result<()>) -> Result<bool> {
+        const STATES_PER_STEP: u64 = 64;
+        const STATES_PER_STEP_OF_NFA: u64 = 4;
+        let Some(compiled) = &self.compiled else {
+            return Ok(false);
+        };
+        let bytes = text.len() as u64;
+        spend(1 + bytes * (1 + compiled.states / STATES_PER_STEP))?;
+        let input = Input::new(text).earliest(true);
+        let mut cache = compiled
+            .cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Ok(found) = compiled.dfa.try_search_fwd(&mut cache, &input) {
+            return Ok(found.is_some());
+        }
+        drop(cache);
+        spend(bytes * (1 + compiled.states / STATES_PER_STEP_OF_NFA))?;
+        let nfa = &compiled.nfa;
+        Ok(nfa.is_match(&mut nfa.create_cache(), input))
     }
 
     /// The work of having compiled it, in steps.
@@ -98,27 +117,32 @@ fn compile(translated: &str, whole: bool) -> Result<Option<Compiled>> {
     } else {
         translated.to_owned()
     };
-    let limited = thompson::Config::new().nfa_size_limit(Some(REGEXP_COMPILED_BYTES_MAX));
-    let nfa: Result<NFA, _> = thompson::Compiler::new()
-        .configure(limited)
-        .build(&anchored);
-    let nfa = match nfa {
+    let config = NFA::config()
+        .nfa_size_limit(Some(REGEXP_COMPILED_BYTES_MAX))
+        .which_captures(WhichCaptures::None);
+    let nfa = match NFA::compiler().configure(config).build(&anchored) {
         Ok(nfa) => nfa,
         Err(error) if error.size_limit().is_some() => return Err(compiled_too_large()),
         // A count that is no range, or past 32 bits.
         Err(_) => return Ok(None),
     };
-    let config = Config::new()
-        .nfa_size_limit(Some(REGEXP_COMPILED_BYTES_MAX))
-        .onepass_size_limit(Some(REGEXP_COMPILED_BYTES_MAX))
-        .hybrid_cache_capacity(REGEXP_COMPILED_BYTES_MAX);
-    match Regex::builder().configure(config).build(&anchored) {
-        Ok(regex) => Ok(Some(Compiled {
-            regex,
-            states: nfa.states().len() as u64,
-        })),
-        Err(_) => Err(compiled_too_large()),
-    }
+    let config = DFA::config()
+        .cache_capacity(REGEXP_COMPILED_BYTES_MAX)
+        .skip_cache_capacity_check(true)
+        .minimum_cache_clear_count(Some(3))
+        .minimum_bytes_per_state(Some(10));
+    let states = nfa.states().len() as u64;
+    let dfa = DFA::builder().configure(config).build_from_nfa(nfa.clone());
+    let nfa = PikeVM::new_from_nfa(nfa);
+    let (Ok(dfa), Ok(nfa)) = (dfa, nfa) else {
+        return Err(compiled_too_large());
+    };
+    Ok(Some(Compiled {
+        cache: Mutex::new(dfa.create_cache()),
+        dfa,
+        nfa,
+        states,
+    }))
 }
 
 fn compiled_too_large() -> Error {

@@ -5,7 +5,7 @@ use crate::document::path::Place;
 use crate::error::ErrorKind;
 use crate::limits::{
     JSONPATH_BRACKETS_MAX, JSONPATH_BYTES_MAX, JSONPATH_FUNCTIONS_MAX, JSONPATH_NODES_MAX,
-    REGEXP_BYTES_MAX,
+    REGEXP_BYTES_MAX, REGEXP_COMPILED_BYTES_MAX, REGEXP_LEVELS_MAX, REGEXPS_MAX,
 };
 
 fn query(text: &str) -> Query {
@@ -153,7 +153,11 @@ fn what_is_no_query_is_refused_with_its_place_and_what_is_wrong() {
         ("$. a", 3, "expected a name or `*` directly behind `.`"),
         ("$.a.", 5, "expected a name or `*` directly behind `.`"),
         ("$..", 4, "expected a name, `*` or `[`"),
-        ("$.a b", 5, "`b` means nothing here"),
+        ("$.a b", 5, "an operator is missing"),
+        ("$.a 1", 5, "an operator is missing"),
+        ("$[?@.a == 1 1]", 13, "an operator is missing"),
+        ("$[?@.a @.b]", 8, "an operator is missing"),
+        ("$ a", 3, "`a` means nothing here"),
         ("$.1a", 3, "expected a name"),
         ("$[1,", 5, "a selector"),
         ("$['a", 3, "a string has no end"),
@@ -261,6 +265,21 @@ fn what_passes_a_limit_is_refused_by_its_name() {
             ErrorKind::TooComplex,
             REGEXP_BYTES_MAX,
         ),
+        (
+            format!("$[?{}]", vec!["match(@,'a')"; REGEXPS_MAX + 1].join("&&")),
+            ErrorKind::TooComplex,
+            REGEXPS_MAX,
+        ),
+        (
+            "$[?match(@,'(a{1,99}){1,99}')]".to_owned(),
+            ErrorKind::TooComplex,
+            REGEXP_COMPILED_BYTES_MAX,
+        ),
+        (
+            format!("$[?match(@,'{}')]", "(".repeat(REGEXP_LEVELS_MAX + 1)),
+            ErrorKind::TooComplex,
+            REGEXP_LEVELS_MAX,
+        ),
     ] {
         let (found, message) = refused(&text);
         assert_eq!(found, kind, "{message}");
@@ -296,7 +315,7 @@ fn work_is_bounded_whatever_is_asked() {
     let leaves = vec!["[1,[2,[3,[4]]]]"; 20_000].join(",");
     let wide = tree(&format!("[{leaves}]"));
     let text = format!("\"{}\"", "a".repeat(100_000));
-    let texts = tree(&format!("[{}]", vec![text.as_str(); 20].join(",")));
+    let texts = tree(&format!("[{}]", vec![text.as_str(); 101].join(",")));
     let levels = crate::limits::DOCUMENT_LEVELS_MAX;
     let deep = tree(&format!("{}1{}", "[0,".repeat(levels), "]".repeat(levels)));
     for (text, document) in [
@@ -319,4 +338,44 @@ fn work_is_bounded_whatever_is_asked() {
     let nodes = |text: &str| query(text).select(&wide).map(|nodes| nodes.len()).ok();
     assert_eq!(nodes("$..[0]"), Some(80_001));
     assert_eq!(nodes("$[?@..x]"), Some(0));
+}
+
+#[test]
+fn regular_expressions_are_those_of_rfc_9485() {
+    let document = r#"["ab", "b", "abc", "a\nb", "Ä", 1, null, ["ab"]]"#;
+    for (text, places) in [
+        ("$[?match(@, 'ab?')]", vec!["/0"]),
+        ("$[?search(@, 'b')]", vec!["/0", "/1", "/2", "/3"]),
+        ("$[?match(@, 'a.b')]", vec![]),
+        ("$[?match(@, 'a[^x]b')]", vec!["/3"]),
+        ("$[?match(@, '\\\\p{Lu}')]", vec!["/4"]),
+        ("$[?search(@, '^b')]", vec!["/1"]),
+        ("$[?match(@, 'a|b')]", vec!["/1"]),
+        // No I-Regexp, so nothing matches; its negation holds.
+        ("$[?search(@, '\\\\d')]", vec![]),
+        ("$[?search(@, '(')]", vec![]),
+        ("$[?search(@, 'a{2,1}')]", vec![]),
+        ("$[?!search(@, '(') && @ == 1]", vec!["/5"]),
+        ("$[?search(@, 1)]", vec![]),
+        ("$[?match(@, $[0])]", vec!["/0"]),
+        ("$[?match(@, $[5])]", vec![]),
+    ] {
+        assert_eq!(selected(text, document), places, "{text}");
+    }
+}
+
+#[test]
+fn an_expression_that_defeats_the_lazy_automaton_is_still_answered() {
+    // Random enough that every state is a new one.
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if state >> 31 == 0 { 'a' } else { 'b' }
+    };
+    let text: String = (0..100_000).map(|_| next()).collect();
+    let document = format!("[\"{text}c\", \"{text}\"]");
+    let found = selected("$[?search(@, 'a(a|b){60}[cd]')]", &document);
+    let expected = text.as_bytes()[100_000 - 61] == b'a';
+    assert_eq!(found.first().map(String::as_str), expected.then_some("/0"));
+    assert_eq!(found.len(), usize::from(expected));
 }

@@ -166,6 +166,8 @@ enum Before {
     Comparison,
     /// The end of `match(…)` or `search(…)`.
     Test(Function, usize),
+    /// A name, a string, a number, or `true`, `false` or `null`.
+    Operand,
     Other,
 }
 
@@ -192,10 +194,15 @@ impl<'q> Tokens<'q> {
             return Ok(());
         }
         let before = std::mem::replace(&mut self.before, Before::Other);
-        if let Some(bytes) = number_bytes(rest) {
+        let (number, name) = (number_bytes(rest), name_bytes(rest));
+        let operand = number.or(name).is_some() || rest.starts_with(['\'', '"', '$', '@']);
+        if operand && matches!(before, Before::Operand) {
+            return Err(self.wrong("an operator is missing between two values"));
+        }
+        if let Some(bytes) = number {
             return self.number(bytes);
         }
-        if let Some(bytes) = name_bytes(rest) {
+        if let Some(bytes) = name {
             return self.word(bytes, before);
         }
         match rest.as_bytes() {
@@ -251,6 +258,7 @@ impl<'q> Tokens<'q> {
         self.rewritten.numbers.push(self.at..self.at + bytes);
         let stands = is_index(number) || number == "-0";
         self.take(bytes, if stands { number } else { NO_INDEX });
+        self.before = Before::Operand;
         Ok(())
     }
 
@@ -258,6 +266,7 @@ impl<'q> Tokens<'q> {
         let number = self.rewritten.names.len();
         self.rewritten.names.push(name);
         self.take(bytes, &format!("{quote}n{number}{quote}"));
+        self.before = Before::Operand;
     }
 
     fn string(&mut self) -> Result<()> {
@@ -295,6 +304,7 @@ impl<'q> Tokens<'q> {
         let called = self.rest()[bytes..].starts_with('(');
         if !called && matches!(word, "true" | "false" | "null") {
             self.take(bytes, word);
+            self.before = Before::Operand;
             return Ok(());
         }
         let Some(function) = Function::of(word).filter(|_| called) else {
