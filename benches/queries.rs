@@ -144,6 +144,14 @@ impl Bench {
             SQL_SLUG,
             &slugs,
         );
+
+        let nothing = in_turn([graphql("{ __typename }", "{}")]);
+        self.compare_sql(
+            "  HTTP and GraphQL by themselves, { __typename }, against PostgreSQL's answer",
+            || self.rate(&nothing),
+            SQL_SLUG,
+            &slugs,
+        );
     }
 
     fn category(&self) {
@@ -289,10 +297,10 @@ fn text(value: &Value) -> String {
 
 /// The products of these numbers, two fields of each, in one request.
 fn reads(numbers: &[u64]) -> Vec<u8> {
-    let reads = numbers.iter().map(|number| {
+    let reads = numbers.iter().enumerate().map(|(at, number)| {
         let id = id(*number);
         format!(
-            "p{id}: document(collection: \"products\", id: {id}) {{ name: value(path: \"/name\") price: value(path: \"/price\") }} "
+            "p{at:02}: document(collection: \"products\", id: {id}) {{ name: value(path: \"/name\") price: value(path: \"/price\") }} "
         )
     });
     graphql(
