@@ -100,7 +100,7 @@ impl ScalarType for PathScalar {
 #[derive(Clone, Debug)]
 pub(super) struct JsonPath(pub(super) String);
 
-/// A JSONPath query (RFC 9535), such as "$.ancestors[*].slug".
+/// A JSONPath query (RFC 9535), such as `$.ancestors[*].slug`.
 #[Scalar(
     name = "JSONPath",
     specified_by_url = "https://www.rfc-editor.org/rfc/rfc9535"

@@ -144,6 +144,14 @@ fn many_batches_are_checked_as_one() {
     assert_eq!(told(&world, None), [expected]);
 }
 
+/// Damage to indexes and what is told of it: its name, what is set, what is removed, what is told.
+type Planted = (
+    &'static str,
+    Vec<(Vec<u8>, Vec<u8>)>,
+    Vec<Vec<u8>>,
+    Vec<(&'static str, Vec<u8>)>,
+);
+
 #[test]
 fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
     let world = World::new();
@@ -161,14 +169,7 @@ fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
     };
     let definition = Family::Definition("D", "a").key().expect("short");
     let (first, other) = (entry(1, &value(1), 1), entry(1, &value(7), 1));
-    // What follows from damage: (set, removed, told).
-    type Case = (
-        &'static str,
-        Vec<(Vec<u8>, Vec<u8>)>,
-        Vec<Vec<u8>>,
-        Vec<(&'static str, Vec<u8>)>,
-    );
-    let cases: [Case; 7] = [
+    let cases: [Planted; 7] = [
         (
             "gone",
             vec![],
@@ -227,7 +228,9 @@ fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
             })
             .collect();
         world.write(&set);
-        removed.iter().for_each(|key| world.clear(key));
+        for key in &removed {
+            world.clear(key);
+        }
         let expected: Vec<_> = expected
             .into_iter()
             .map(|(code, key)| (code.to_owned(), key))
@@ -235,7 +238,9 @@ fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
         assert_eq!(told(&world, None), expected, "{name}");
         assert_eq!(told(&world, Some("D")), expected, "{name}");
         assert_eq!(told(&world, Some("E")), [], "{name}");
-        set.iter().for_each(|(key, _)| world.clear(key));
+        for (key, _) in &set {
+            world.clear(key);
+        }
         world.write(&restored);
         assert_eq!(told(&world, None), [], "{name}");
     }

@@ -26,6 +26,10 @@ mod entities;
 mod errors;
 #[path = "../graphql/exactness.rs"]
 mod exactness;
+#[path = "../graphql/finding.rs"]
+mod finding;
+#[path = "../graphql/found_model.rs"]
+mod found_model;
 #[path = "../graphql/indexing.rs"]
 mod indexing;
 #[path = "../graphql/model/mod.rs"]
@@ -34,6 +38,8 @@ mod model;
 mod operations;
 #[path = "../graphql/patching.rs"]
 mod patching;
+#[path = "../graphql/plans.rs"]
+mod plans;
 #[path = "../graphql/reading.rs"]
 mod reading;
 #[path = "../graphql/selecting.rs"]
@@ -65,10 +71,13 @@ pub(crate) fn suite() -> Vec<Case> {
         entities::suite(),
         errors::suite(),
         exactness::suite(),
+        finding::suite(),
+        found_model::suite(),
         indexing::suite(),
         model::suite(),
         operations::suite(),
         patching::suite(),
+        plans::suite(),
         reading::suite(),
         selecting::suite(),
         snapshot::suite(),

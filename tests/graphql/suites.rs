@@ -151,12 +151,11 @@ async fn the_compliance_suite_of_jsonpath() {
 /// Whether a case allows the values, and for them the places.
 fn allows(case: &Value, values: &Value, paths: &Value) -> bool {
     let tree = |value: &Value| Tree::from_json(&value.to_string()).expect("JSON");
-    let (results, places) = match case.get("result") {
-        Some(result) => (vec![result], vec![&case["result_paths"]]),
-        None => {
-            let list = |name: &str| case[name].as_array().expect("a list").iter().collect();
-            (list("results"), list("results_paths"))
-        }
+    let (results, places) = if let Some(result) = case.get("result") {
+        (vec![result], vec![&case["result_paths"]])
+    } else {
+        let list = |name: &str| case[name].as_array().expect("a list").iter().collect();
+        (list("results"), list("results_paths"))
     };
     let same = |result: &&Value| equal(&tree(result), &tree(values));
     let mut allowed = results.iter().zip(places);

@@ -1,9 +1,9 @@
 //! Finding documents by what they contain: in the order of their ids or of a value, a page at a
 //! time.
 //!
-//! A filter and the indexes that serve make a plan ([`plan`]): ways to find what passes. Ids come
-//! from spans of entries or from the catalog ([`ids`], [`walk`]); what the entries do not tell is
-//! looked up in the documents ([`look`]), in rounds of reads and within a bound.
+//! A filter and the indexes that serve make a plan (`plan`): ways to find what passes. Ids come
+//! from spans of entries or from the catalog (`ids`, `walk`); what the entries do not tell is
+//! looked up in the documents (`look`), in rounds of reads and within a bound.
 
 mod advice;
 mod column;

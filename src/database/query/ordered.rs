@@ -83,7 +83,7 @@ impl Search<'_> {
             begin: &track.range.begin,
             end: &track.range.end,
             descending: order.descending != page.backward,
-            after: value.map(|value| value.bytes()).zip(id.as_deref()),
+            after: value.map(crate::key::IndexValue::bytes).zip(id.as_deref()),
         };
         let reading = self.source(first_batch, page.backward, None).reading;
         let multiple = index.on.last().is_some_and(IndexPath::is_multiple);

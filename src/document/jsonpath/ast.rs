@@ -112,7 +112,9 @@ impl Test {
     fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
         match self {
             Self::Any(tests) | Self::All(tests) => {
-                tests.iter().for_each(|test| test.visit_from_root(visit));
+                for test in tests {
+                    test.visit_from_root(visit);
+                }
             }
             Self::Not(test) => test.visit_from_root(visit),
             Self::Exists(nodes) => nodes.visit_from_root(visit),
@@ -135,7 +137,7 @@ impl Value {
         match self {
             Self::Literal(_) => {}
             Self::Node(nodes) | Self::Count(nodes) | Self::Only(nodes) => {
-                nodes.visit_from_root(visit)
+                nodes.visit_from_root(visit);
             }
             Self::Length(value) => value.visit_from_root(visit),
         }

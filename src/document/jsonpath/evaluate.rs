@@ -94,15 +94,12 @@ impl<'t> Evaluation<'t> {
     /// # Errors
     /// `TOO_COMPLEX`: there was too much of it.
     pub(super) fn spend(&self, steps: u64) -> Result<()> {
-        match self.steps_left.get().checked_sub(steps) {
-            Some(left) => {
-                self.steps_left.set(left);
-                Ok(())
-            }
-            None => {
-                self.steps_left.set(0);
-                Err(too_much_work())
-            }
+        if let Some(left) = self.steps_left.get().checked_sub(steps) {
+            self.steps_left.set(left);
+            Ok(())
+        } else {
+            self.steps_left.set(0);
+            Err(too_much_work())
         }
     }
 

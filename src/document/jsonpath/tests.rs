@@ -331,7 +331,7 @@ fn work_is_bounded_whatever_is_asked() {
         assert!(error.message().contains("the limit"), "{text}: {error}");
     }
     let many = format!("$[{}]", vec!["*"; 60].join(","));
-    let error = query(&many).select(&wide).err().expect("too many");
+    let error = query(&many).select(&wide).expect_err("too many");
     let told = JSONPATH_NODES_MAX.to_string();
     assert!(error.message().contains(&told), "{error}");
     // What is asked for once is answered.

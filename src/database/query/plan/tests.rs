@@ -6,6 +6,9 @@ use crate::document::jsonpath::Query;
 use crate::document::tree::Tree;
 use crate::key::IndexValue;
 
+/// The paths of each index there is.
+type Paths = &'static [&'static [&'static str]];
+
 /// Indexes named by what they are on.
 fn indexes(on: &[&[&str]]) -> Vec<Index> {
     let index = |(number, paths): (u64, &&[&str])| Index {
@@ -88,11 +91,12 @@ fn ways(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is one table")]
 fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
     let a = || condition("$.a", &["= 1"]);
     let b = || condition("$.b", &["= 2"]);
     let many = format!("in {:?}", (0..40).collect::<Vec<_>>());
-    let cases: Vec<(Filter, &[&[&str]], &[&str])> = vec![
+    let cases: Vec<(Filter, Paths, &[&str])> = vec![
         (Filter::default(), &[&["$.a"]], &[]),
         (a(), &[], &[]),
         (a(), &[&["$.a"]], &["$.a: 1 by id, 0 left"]),
@@ -346,10 +350,11 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
 
 #[test]
 fn a_track_is_an_index_that_ends_with_the_order_behind_what_is_given() {
+    type Case = (Filter, Paths, Option<(&'static str, usize)>);
     let by = Query::parse("$.o").expect("a query");
     let by = by.simple().expect("simple");
     let a = || condition("$.a", &["= 1"]);
-    let cases: Vec<(Filter, &[&[&str]], Option<(&str, usize)>)> = vec![
+    let cases: Vec<Case> = vec![
         (Filter::default(), &[&["$.a"], &["$.o"]], Some(("$.o", 0))),
         (Filter::default(), &[&["$.a", "$.o"], &["$.o", "$.a"]], None),
         (a(), &[&["$.o"], &["$.a", "$.o"]], Some(("$.a,$.o", 0))),
