@@ -24,8 +24,10 @@ pub const DOCUMENT_LEVELS_MAX: usize = 128;
 pub const SENT_BYTES_PER_TIME: usize = 64 << 10;
 /// Bytes of a response that are handed to a connection at a time.
 pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
-/// The beginning of a body, which does not count among what all requests may hold together.
-pub const BODY_UNCOUNTED_BYTES: usize = 64 << 10;
+/// The beginning of each body, of what each request reads and of each response, which does not count
+/// among what all requests may hold together: small requests are answered also when others hold
+/// much.
+pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;
 /// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
 /// Operations kept parsed and validated, and the bytes of query text among them.
