@@ -110,7 +110,9 @@ pub const ERROR_MESSAGE_BYTES_MAX: usize = 1_000;
 pub const READ_PER_RESPONSE: usize = 4;
 /// Leaves that are taken apart, put together or written at a time, before others have their turn
 /// and the time of the request is looked at.
-pub const LEAVES_AT_A_TIME: usize = 8_192;
+pub const LEAVES_AT_A_TIME: usize = 4_096;
+/// Keys and values of a document in an argument, and a few more.
+pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 256 << 20;
 /// A document in an argument that is taken apart at once; larger ones go to a thread of their own.
 pub const APART_BYTES_AT_ONCE: usize = 256 << 10;
 /// Pointer tokens of digits whose readings (index or key) are tried in the same round.

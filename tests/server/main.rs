@@ -7,6 +7,7 @@ mod coding;
 mod cors;
 mod crash;
 mod headers;
+mod hurting;
 mod introspection;
 mod methods;
 #[path = "../npm/mod.rs"]
