@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::error::{Error, Result};
-use crate::limits::{CONNECTIONS_MAX, HEADER_TIME_MAX, STOP_TIME_MAX};
+use crate::limits::{Bounds, STOP_TIME_MAX};
 
 /// Begins to listen.
 ///
@@ -36,7 +36,17 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener> {
 
 /// Serves connections until `stop`, then lets what was accepted be answered.
 pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    serve_bounded(listener, router, &Bounds::DEFAULT, stop).await;
+}
+
+/// As [`serve`], with bounds on connections and on the time for a head.
+pub(super) async fn serve_bounded(
+    listener: TcpListener,
+    router: Router,
+    bounds: &Bounds,
+    stop: impl Future<Output = ()>,
+) {
+    let places = Arc::new(Semaphore::new(bounds.connections));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
@@ -49,7 +59,7 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
         let service = TowerToHyperService::new(router.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEADER_TIME_MAX)
+            .header_read_timeout(bounds.header_time)
             .serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {

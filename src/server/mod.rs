@@ -1,6 +1,7 @@
 //! The HTTP server: the only user of `axum`.
 
 mod health;
+mod host;
 mod http;
 mod listen;
 pub mod local;
@@ -10,6 +11,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use host::Host;
 pub use http::Origin;
 pub use listen::serve as serve_connections;
 
@@ -21,7 +23,7 @@ use tokio::sync::watch;
 use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, schema_text};
-use crate::limits::BODY_BYTES_MAX;
+use crate::limits::Bounds;
 use local::LocalSocket;
 
 /// How a server serves.
@@ -32,8 +34,10 @@ pub struct ServeOptions {
     /// The store's directory, where the local socket for the command line goes; none if the store
     /// has no directory.
     pub directory: Option<PathBuf>,
-    /// The body of a request, at most, in bytes.
-    pub body_bytes_max: usize,
+    /// What clients may ask for.
+    pub bounds: Bounds,
+    /// The names by which clients may know the server; none if any will do.
+    pub hosts: Vec<Host>,
     /// The origins whose pages may send requests.
     pub cors_origins: Vec<Origin>,
     /// The requests of a batch, at most; none if batches are refused.
@@ -48,7 +52,8 @@ impl ServeOptions {
         Self {
             listen,
             directory: None,
-            body_bytes_max: BODY_BYTES_MAX,
+            bounds: Bounds::DEFAULT,
+            hosts: Vec::new(),
             cors_origins: Vec::new(),
             batch_max: None,
             introspection: true,
@@ -58,13 +63,14 @@ impl ServeOptions {
 
 /// What clients and browsers reach, at their paths.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
-    let graphql = GraphQl::with_introspection(database.clone(), options.introspection);
+    let graphql = GraphQl::bounded(database.clone(), options.introspection, options.bounds);
     let graphql = http::methods(graphql, options);
-    Router::new()
+    let router = Router::new()
         .route("/graphql", graphql)
         .route("/schema.graphql", get(schema).layer(http::compression()))
         .merge(health::routes(database))
-        .merge(page::routes())
+        .merge(page::routes());
+    host::checked(router, options)
 }
 
 /// Serves until SIGTERM or SIGINT, then answers what was accepted and returns.
@@ -85,7 +91,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     announce(address);
     let router = router(database.clone(), &options);
     let failure = tokio::select! {
-        () = listen::serve(listener, router, stopped(stopping)) => None,
+        () = listen::serve_bounded(listener, router, &options.bounds, stopped(stopping)) => None,
         failure = database.store().failed() => Some(failure),
     };
     stop.send_replace(true);

@@ -9,6 +9,7 @@ mod embedded;
 #[cfg(feature = "foundationdb")]
 mod foundationdb;
 mod observed;
+mod pace;
 mod pairs;
 mod transact;
 
@@ -21,6 +22,7 @@ pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
 pub use batches::{Batches, behind};
 pub use embedded::{Embedded, EmbeddedOptions, FILE_NAME};
 pub use observed::{Observed, Operations};
+pub use pace::pace;
 pub use pairs::Pairs;
 pub use transact::{Outcome, Settled, transact};
 
