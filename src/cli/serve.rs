@@ -5,6 +5,7 @@ use tracing_subscriber::EnvFilter;
 use super::Done;
 use super::access::open_to_serve;
 use super::arguments::Serve;
+use super::files::make_room;
 use super::location::Location;
 use crate::server::{ServeOptions, serve};
 use crate::store::EmbeddedOptions;
@@ -19,7 +20,7 @@ pub(super) async fn run(store: &Location, asked: Serve) -> Done {
             Location::Directory(directory) => Some(directory.clone()),
             Location::Cluster(_) => None,
         },
-        bounds: asked.limits.into(),
+        bounds: make_room(asked.limits.into()),
         hosts: asked.hosts,
         cors_origins: asked.cors_origins,
         batch_max: asked.batch_max,
