@@ -35,6 +35,7 @@ mod service;
 mod session;
 mod tally;
 mod types;
+mod unknown;
 mod uses;
 mod variables;
 

@@ -20,7 +20,7 @@ use super::uses::check_uses;
 use super::variables::coerce;
 use crate::database::{Database, KeptAnswer, OnceOnly, Pool, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Bounds;
+use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
 use crate::store::{Outcome, Settled, Transaction};
 
 /// Which operations a request may execute.
@@ -166,15 +166,16 @@ impl GraphQl {
 }
 
 impl Inner {
-    async fn prepare(&self, request: Request) -> Result<(Operation, OperationType), Refusal> {
+    async fn prepare(
+        self: &Arc<Self>,
+        request: Request,
+    ) -> Result<(Operation, OperationType), Refusal> {
         let request = self.persisted.resolve(request)?;
         let document = self.operations.document(&request.query).await?;
         self.persisted.keep(&request);
         let selected = select(&document, request.operation_name.as_deref())?;
         let ty = selected.ty;
-        let definitions = &selected.variable_definitions;
-        let inputs = self.operations.inputs();
-        let variables = coerce(definitions, &request.variables, inputs, &self.bounds)?;
+        let variables = self.variables(&document, &request).await?;
         check_uses(&document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
@@ -187,6 +188,32 @@ impl Inner {
             once_only,
         };
         Ok((operation, ty))
+    }
+
+    /// The variables of a request; large ones are read where that holds nobody up.
+    async fn variables(
+        self: &Arc<Self>,
+        document: &Arc<ExecutableDocument>,
+        request: &Request,
+    ) -> Result<Variables> {
+        let (inner, document) = (self.clone(), document.clone());
+        let (name, given) = (request.operation_name.clone(), request.variables.clone());
+        let large = given.len() > JSON_BYTES_AT_ONCE;
+        let read = move || {
+            let selected = select(&document, name.as_deref())?;
+            let definitions = &selected.variable_definitions;
+            coerce(
+                definitions,
+                &given,
+                inner.operations.inputs(),
+                &inner.bounds,
+            )
+        };
+        if !large {
+            return read();
+        }
+        let read = tokio::task::spawn_blocking(read).await;
+        read.map_err(|error| Error::internal(error.to_string()))?
     }
 
     async fn query(&self, operation: Operation, deadline: Instant) -> Vec<u8> {

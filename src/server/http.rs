@@ -6,7 +6,7 @@ mod cors;
 mod media;
 mod sent;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, VARY,
@@ -23,7 +23,7 @@ pub use cors::Origin;
 use super::ServeOptions;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Posted, Request};
-use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX, JSON_BYTES_AT_ONCE};
 use body::{Coding, body};
 use media::{Media, is_json};
 
@@ -122,7 +122,7 @@ async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -
         Ok(body) => body,
         Err(error) => return refused(media, &error),
     };
-    match Posted::from_json(&body, endpoint.batch_max) {
+    match posted(body, endpoint.batch_max).await {
         Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
@@ -141,6 +141,15 @@ async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -
         }
         Err(error) => refused(media, &error),
     }
+}
+
+/// What a body holds; a large one is read where that holds nobody up.
+async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Posted, Error> {
+    if body.len() <= JSON_BYTES_AT_ONCE {
+        return Posted::from_json(&body, batch_max);
+    }
+    let read = tokio::task::spawn_blocking(move || Posted::from_json(&body, batch_max)).await;
+    read.map_err(|error| Error::internal(error.to_string()))?
 }
 
 /// The key of the header `Idempotency-Key`, with or without the quotes that its draft standard
