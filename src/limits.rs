@@ -22,6 +22,11 @@ pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
 /// What a client has to take of a response within [`Bounds::send_time`].
 pub const SENT_BYTES_PER_TIME: usize = 64 << 10;
+/// Time for which what a client goes on sending is thrown away when it was answered and its
+/// connection ends.
+pub const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
+/// What is thrown away of it at a time.
+pub const LINGER_BYTES_AT_ONCE: usize = 16 << 10;
 /// Bytes of a response that are handed to a connection at a time.
 pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
 /// The beginning of each body, of what each request reads and of each response, which does not count

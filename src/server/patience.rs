@@ -2,13 +2,13 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::limits::SENT_BYTES_PER_TIME;
+use crate::limits::{LINGER_BYTES_AT_ONCE, LINGER_TIME_MAX, SENT_BYTES_PER_TIME};
 
 /// A stream that fails with [`io::ErrorKind::TimedOut`] where the other side takes less than
 /// [`SENT_BYTES_PER_TIME`] of what waits for it in the given time.
@@ -17,6 +17,7 @@ pub(super) struct Patient<S> {
     time: Duration,
     /// Runs from when something had to wait until all or enough of it was taken.
     waiting: Option<Waiting>,
+    lingering: Option<Pin<Box<Sleep>>>,
 }
 
 struct Waiting {
@@ -30,6 +31,7 @@ impl<S> Patient<S> {
             stream,
             time,
             waiting: None,
+            lingering: None,
         }
     }
 
@@ -72,7 +74,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -101,7 +103,28 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
+    /// A client that still sends, say the rest of a body that was refused, would have the connection
+    /// reset and lose the answer. So what it sends is thrown away for a while.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        if self.lingering.is_none() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        }
+        let mut room = [0; LINGER_BYTES_AT_ONCE];
+        let mut buffer = ReadBuf::new(&mut room);
+        let read = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+        match (read, &mut self.lingering) {
+            (Poll::Ready(Ok(())), lingering) if !buffer.filled().is_empty() => {
+                let over = lingering.get_or_insert_with(|| Box::pin(sleep(LINGER_TIME_MAX)));
+                if over.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Ok(()));
+                }
+                // Others have their turn before more is read.
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            (Poll::Pending, Some(over)) => over.as_mut().poll(context).map(Ok),
+            // Nothing comes, or nothing comes any more.
+            _ => Poll::Ready(Ok(())),
+        }
     }
 }
