@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
+use super::patience::Patient;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
 
@@ -60,7 +61,10 @@ pub(super) async fn serve_bounded(
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(bounds.header_time)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(
+                TokioIo::new(Patient::new(stream, bounds.send_time)),
+                service,
+            );
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {

@@ -6,6 +6,7 @@ mod http;
 mod listen;
 pub mod local;
 mod page;
+mod patience;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
