@@ -34,18 +34,25 @@ pub(crate) fn inputs() -> Vec<Input> {
     inputs
 }
 
+/// A text so many times, each with its number for `#`.
+fn repeated(count: usize, text: &str) -> String {
+    let mut all = String::new();
+    for at in 0..count {
+        all += &text.replace('#', &at.to_string());
+    }
+    all
+}
+
+fn query(name: &'static str, query: &str, told: &'static str) -> Input {
+    Input {
+        name,
+        request: post("", &json_body(query, "{}")),
+        decoded: 0,
+        told,
+    }
+}
+
 fn queries() -> Vec<Input> {
-    let repeated = |count: usize, text: &str| {
-        let mut all = String::new();
-        for at in 0..count {
-            all += &text.replace('#', &at.to_string());
-        }
-        all
-    };
-    let nested = |open: &str, levels: usize, close: &str| {
-        let (open, close) = (open.repeat(levels), close.repeat(levels));
-        format!("{{ document(id: {open}1{close}) {{ kind }} }}")
-    };
     let doubling = |levels: usize| {
         let mut query = "{ ...F0 } ".to_owned();
         for at in 0..levels {
@@ -58,109 +65,91 @@ fn queries() -> Vec<Input> {
         }
         query + &format!("fragment F{levels} on Query {{ __typename }}")
     };
+    let mut fanning = "{ document(id: 1) { ...F0 } } ".to_owned();
+    for at in 0..12 {
+        let next = at + 1;
+        write!(
+            fanning,
+            "fragment F{at} on Subdocument {{ a: at(path: \"/a\") {{ ...F{next} }} \
+             b: at(path: \"/b\") {{ ...F{next} }} }} "
+        )
+        .expect("a string takes all");
+    }
+    fanning += "fragment F12 on Subdocument { kind }";
     let introspection = format!(
         "{{ __schema {{ types {{ {} name {} }} }} }}",
         "fields { type { ".repeat(14),
         "} }".repeat(14)
     );
-    let within = "fragment F on Query { a: __typename @include(if: true) ".to_owned()
-        + &repeated(9_000, "x ")
-        + "} "
-        + "query Q { ...F }";
-    let text = |name, query: String, told| Input {
-        name,
-        request: post("", &json_body(&query, "{}")),
-        decoded: 0,
-        told,
-    };
-    vec![
-        text("40 doubling fragments", doubling(40), "TOO_COMPLEX"),
-        text("1,000 doubling fragments", doubling(1_000), "TOO_COMPLEX"),
-        text(
-            "fields that fan out in a circle of fragments",
-            "{ document(id: 1) { ...F0 } } ".to_owned()
-                + &repeated(
-                    12,
-                    "fragment F# on Subdocument { a: at(path: \"/a\") { ...F0 } b: at(path: \"/b\") { ...F0 } } ",
-                ),
-            "errors",
-        ),
-        text(
+    let one_name = "fragment F on Query { a: __typename @include(if: true) ".to_owned()
+        + &"x ".repeat(9_000)
+        + "} query Q { ...F }";
+    let mut inputs = vec![
+        query("40 doubling fragments", &doubling(40), "TOO_COMPLEX"),
+        query("1,000 doubling fragments", &doubling(1_000), "TOO_COMPLEX"),
+        query("fields that fan out", &fanning, "TOO_COMPLEX"),
+        query(
             "10,000 aliases",
-            format!("{{ {} }}", repeated(10_000, "a#:x ")),
+            &format!("{{ {} }}", repeated(10_000, "a#:x ")),
             "TOO_COMPLEX",
         ),
-        text(
-            "lists nested 2,000 deep",
-            nested("[", 2_000, "]"),
-            "TOO_COMPLEX",
-        ),
-        text(
-            "lists nested 5,000 deep",
-            nested("[", 5_000, "]"),
-            "TOO_COMPLEX",
-        ),
-        text(
-            "lists nested 20,000 deep",
-            nested("[", 20_000, "]"),
-            "TOO_COMPLEX",
-        ),
-        text(
-            "objects nested 2,000 deep",
-            nested("{a:", 2_000, "}"),
-            "TOO_COMPLEX",
-        ),
-        text(
-            "objects nested 5,000 deep",
-            nested("{a:", 5_000, "}"),
-            "TOO_COMPLEX",
-        ),
-        text(
-            "objects nested 20,000 deep",
-            nested("{a:", 20_000, "}"),
-            "TOO_COMPLEX",
-        ),
-        text(
+        query(
             "1 MB of commas",
-            "{ __typename }".to_owned() + &",".repeat(1 << 20),
+            &("{ __typename }".to_owned() + &",".repeat(1 << 20)),
             "131072 bytes",
         ),
-        text(
+        query(
             "5,000 directives",
-            format!("{{ __typename {} }}", "@skip(if: false) ".repeat(5_000)),
+            &format!("{{ __typename {} }}", "@skip(if: false) ".repeat(5_000)),
             "TOO_COMPLEX",
         ),
-        text(
+        query(
             "3,000 operations of one name",
-            "query A { __typename } ".repeat(3_000),
+            &"query A { __typename } ".repeat(3_000),
             "BAD_USER_INPUT",
         ),
-        text(
-            "3,000 fields that are unknown",
-            format!("{{ {} }}", repeated(3_000, "x# ")),
+        query(
+            "3,000 unknown fields",
+            &format!("{{ {} }}", repeated(3_000, "x# ")),
             "BAD_USER_INPUT",
         ),
-        text(
-            "9,000 fields that are unknown, all of one name",
-            within,
+        query(
+            "9,000 unknown fields of one name",
+            &one_name,
             "BAD_USER_INPUT",
         ),
-        text("introspection of itself", introspection, "TOO_COMPLEX"),
-        text(
-            "a type nested 2,000 deep",
-            format!(
-                "query($v: {}Int{}) {{ x }}",
-                "[".repeat(2_000),
-                "]".repeat(2_000)
-            ),
-            "TOO_COMPLEX",
-        ),
-        text(
+        query("introspection of itself", &introspection, "TOO_COMPLEX"),
+        query(
             "128 KiB that end in an error of syntax",
-            format!("{{ {} ", "document(id: 1) { kind } ".repeat(2_000)),
+            &format!("{{ {} ", "document(id: 1) { kind } ".repeat(2_000)),
             "BAD_USER_INPUT",
         ),
+    ];
+    inputs.extend(nested());
+    inputs
+}
+
+fn nested() -> Vec<Input> {
+    let nested = |open: &str, levels: usize, close: &str| {
+        let (open, close) = (open.repeat(levels), close.repeat(levels));
+        format!("{{ document(id: {open}1{close}) {{ kind }} }}")
+    };
+    let ty = format!(
+        "query($v: {}Int{}) {{ x }}",
+        "[".repeat(2_000),
+        "]".repeat(2_000)
+    );
+    [
+        ("lists nested 2,000 deep", nested("[", 2_000, "]")),
+        ("lists nested 5,000 deep", nested("[", 5_000, "]")),
+        ("lists nested 20,000 deep", nested("[", 20_000, "]")),
+        ("objects nested 2,000 deep", nested("{a:", 2_000, "}")),
+        ("objects nested 5,000 deep", nested("{a:", 5_000, "}")),
+        ("objects nested 20,000 deep", nested("{a:", 20_000, "}")),
+        ("a type nested 2,000 deep", ty),
     ]
+    .map(|(name, text)| query(name, &text, "TOO_COMPLEX"))
+    .into()
 }
 
 fn variables() -> Vec<Input> {

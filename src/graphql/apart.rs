@@ -51,8 +51,10 @@ fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>>
     loop {
         if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
             share.take(leaves.held().saturating_sub(held))?;
-            let _share = share;
-            return Ok(Some(Apart { leaves, _share }));
+            return Ok(Some(Apart {
+                leaves,
+                _share: share,
+            }));
         }
         share.take(reader.held() - held)?;
         held = reader.held();

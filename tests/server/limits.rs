@@ -19,13 +19,12 @@ fn ask(server: &Server, query: &str, variables: &str) -> Response {
     server.ask("POST", "/graphql", &[JSON], body)
 }
 
-fn cases() -> Vec<Case> {
-    let of = |path: &str| format!("{{ document(id: 1) {{ {path} }} }}");
-    let entities = "query($r: [_Any!]!) { _entities(representations: $r) { __typename } }";
-    let two = r#"{"r":[{"__typename":"Document","collection":"D","id":1},{"__typename":"Document","collection":"D","id":2}]}"#;
-    let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }".to_owned();
-    let by_id = "query($i: ID!) { document(id: $i) { kind } }".to_owned();
-    let insert = "mutation($d: JSON) { insertDocument(document: [$d, $d]) { id } }".to_owned();
+fn of(path: &str) -> String {
+    format!("{{ document(id: 1) {{ {path} }} }}")
+}
+
+/// Limits on what a query is.
+fn of_queries() -> Vec<Case> {
     vec![
         (
             "--body-bytes-max",
@@ -97,6 +96,17 @@ fn cases() -> Vec<Case> {
             "{}",
             ["TOO_COMPLEX", "1 paths"],
         ),
+    ]
+}
+
+/// Limits on what comes with it and on what comes of it.
+fn of_variables_and_answers() -> Vec<Case> {
+    let entities = "query($r: [_Any!]!) { _entities(representations: $r) { __typename } }";
+    let two = r#"{"r":[{"__typename":"Document","collection":"D","id":1},{"__typename":"Document","collection":"D","id":2}]}"#;
+    let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }".to_owned();
+    let by_id = "query($i: ID!) { document(id: $i) { kind } }".to_owned();
+    let insert = "mutation($d: JSON) { insertDocument(document: [$d, $d]) { id } }".to_owned();
+    vec![
         (
             "--variable-levels-max",
             "2",
@@ -169,7 +179,9 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn each_limit_moves_with_its_flag_and_is_named() {
-    for (flag, amount, query, variables, told) in cases() {
+    for (flag, amount, query, variables, told) in
+        of_queries().into_iter().chain(of_variables_and_answers())
+    {
         // What is asked later is stored by a server that has no such limit.
         let server = Server::start();
         let rows = vec![vec![1; 40]; 200];
