@@ -409,7 +409,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn skip_plain(&mut self) {
         self.at += run(&self.text.as_bytes()[self.at..], |byte| {
-            (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
+            byte >= 0x20 && byte != b'"' && byte != b'\\'
         });
     }
 
@@ -443,9 +443,7 @@ fn problem(offset: usize, problem: Problem) -> JsonError {
 
 #[inline]
 fn space_bytes(bytes: &[u8]) -> usize {
-    run(bytes, |byte| {
-        (byte == b' ') | (byte == b'\n') | (byte == b'\r') | (byte == b'\t')
-    })
+    run(bytes, |byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
 }
 
 /// How many bytes of a kind `bytes` begin with.
