@@ -59,6 +59,7 @@ async fn serve(database: Database) -> SocketAddr {
     let application = router(database, &ServeOptions::on(any));
     tokio::spawn(serve_connections(
         listener,
+        None,
         application,
         std::future::pending(),
     ));

@@ -289,6 +289,7 @@ async fn serve(database: &Database) -> SocketAddr {
     let application = router(database.clone(), &ServeOptions::on(any));
     tokio::spawn(serve_connections(
         listener,
+        None,
         application,
         std::future::pending(),
     ));

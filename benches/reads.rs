@@ -124,6 +124,7 @@ async fn listen(application: Router) -> SocketAddr {
     let address = listener.local_addr().expect("an address");
     tokio::spawn(serve_connections(
         listener,
+        None,
         application,
         std::future::pending(),
     ));

@@ -37,6 +37,7 @@ fn main() {
         let application = router(database.clone(), &ServeOptions::on(any));
         tokio::spawn(serve_connections(
             listener,
+            None,
             application,
             std::future::pending(),
         ));

@@ -158,6 +158,17 @@ pub const STOP_TIME_MAX: Duration = Duration::from_secs(30);
 /// Connections served at the same time; more wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
+/// A token, in characters.
+pub const TOKEN_CHARACTERS_MIN: usize = 16;
+/// A token, in characters.
+pub const TOKEN_CHARACTERS_MAX: usize = 1_024;
+/// The name of a token.
+pub const TOKEN_NAME_BYTES_MAX: usize = 64;
+/// A file of tokens, certificates or a key.
+pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
+/// Time between two looks at files that are read anew when they change.
+pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
+
 /// Documents that an import writes in one transaction.
 pub const IMPORT_BATCH_DOCUMENTS_MAX: usize = 1_000;
 /// JSON that an import writes in one transaction, unless a single document is larger. Chosen so

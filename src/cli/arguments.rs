@@ -79,7 +79,8 @@ pub(super) enum Command {
 #[command(after_help = "\
 Examples:
   phyllo serve
-  phyllo serve --store /var/lib/phyllo --listen 0.0.0.0:8080
+  phyllo serve --store /var/lib/phyllo --listen 0.0.0.0:8443 --token-file tokens \
+      --tls-cert cert.pem --tls-key key.pem
   phyllo serve --store fdb:/etc/foundationdb/fdb.cluster")]
 pub(super) struct Serve {
     /// The address and port to listen on
@@ -110,6 +111,34 @@ pub(super) struct Serve {
     /// and explain; a gateway's _service and /schema.graphql are answered all the same
     #[arg(long)]
     pub(super) no_introspection: bool,
+    /// Let in only those who send a token of this file, as `Authorization: Bearer …`. A line is a
+    /// comment that begins with #, or a name for the log, read-only or read-write, and the token:
+    /// "importer read-write a9LhE4uGd1PsXo6QiVrBtM". The file is read anew when it changes
+    #[arg(long, value_name = "FILE", env = "PHYLLO_TOKEN_FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    /// Refuse mutations, whoever sends them. Commands on this machine, such as an import, go on
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// Speak HTTPS, with this certificate and its chain (PEM); read anew when it changes
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PHYLLO_TLS_CERT",
+        requires = "tls_key"
+    )]
+    pub(super) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate (PEM)
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PHYLLO_TLS_KEY",
+        requires = "tls_cert"
+    )]
+    pub(super) tls_key: Option<PathBuf>,
+    /// Listen on an address that others can reach although everybody may then read and change
+    /// everything: there is no --token-file
+    #[arg(long, env = "PHYLLO_INSECURE", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(super) insecure: bool,
     /// Memory for pages of the store's file, in MiB; a cluster has none here
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) cache_mib: u32,

@@ -1,16 +1,24 @@
 //! `phyllo serve`
 
+use std::net::SocketAddr;
+
 use tracing_subscriber::EnvFilter;
 
 use super::Done;
 use super::access::open_to_serve;
 use super::arguments::Serve;
 use super::location::Location;
-use crate::server::{ServeOptions, serve};
+use crate::error::{Error, Result};
+use crate::server::{Access, ServeOptions, Tls, serve};
 use crate::store::EmbeddedOptions;
 
 pub(super) async fn run(store: &Location, asked: Serve) -> Done {
     log_to_stderr();
+    let access = Access::new(asked.token_file, asked.read_only)?;
+    let tls = asked.tls_cert.zip(asked.tls_key);
+    let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
+    let tls = tls.transpose()?;
+    check_reach(asked.listen, &access, tls.is_some(), asked.insecure)?;
     let cache_bytes = usize::try_from(asked.cache_mib).unwrap_or(usize::MAX) << 20;
     let database = open_to_serve(store, EmbeddedOptions { cache_bytes }).await?;
     let options = ServeOptions {
@@ -23,9 +31,36 @@ pub(super) async fn run(store: &Location, asked: Serve) -> Done {
         cors_origins: asked.cors_origins,
         batch_max: asked.batch_max,
         introspection: !asked.no_introspection,
+        access,
+        tls,
     };
     serve(database, options).await?;
     Ok(())
+}
+
+/// Whether a server may listen where others can reach it: it must know who may come in, or be
+/// told in so many words that everybody may.
+fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -> Result<()> {
+    if listen.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    if access.asks_for_token() {
+        if !tls {
+            tracing::warn!(
+                "tokens and documents cross the network in the clear on {listen}, unless \
+                 something before this server speaks TLS: see --tls-cert and --tls-key"
+            );
+        }
+        return Ok(());
+    }
+    if insecure {
+        tracing::warn!("everybody who can reach {listen} may read and change everything");
+        return Ok(());
+    }
+    Err(Error::bad_input(format!(
+        "others can reach {listen}, and everybody could read and change everything: say who may \
+         come in with --token-file, or that all may with --insecure; or listen on 127.0.0.1"
+    )))
 }
 
 fn log_to_stderr() {

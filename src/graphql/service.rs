@@ -26,6 +26,8 @@ use crate::store::{Outcome, Settled, Transaction};
 pub enum Methods {
     /// Queries only, as GET has it.
     Queries,
+    /// Queries only, because its sender may do no more; for this reason.
+    ReadOnly(&'static str),
     /// Queries and mutations.
     All,
 }
@@ -39,6 +41,8 @@ pub enum Answer {
     Refused(Vec<u8>),
     /// It is a mutation where only queries are allowed.
     MutationRefused(Vec<u8>),
+    /// It is a mutation, and its sender may only read.
+    Forbidden(Vec<u8>),
 }
 
 /// The GraphQL interface of a database.
@@ -101,6 +105,10 @@ impl GraphQl {
             OperationType::Mutation if methods == Methods::Queries => {
                 let error = Error::bad_input("a mutation is sent by POST");
                 Answer::MutationRefused(refusal(&error))
+            }
+            OperationType::Mutation if let Methods::ReadOnly(why) = methods => {
+                let message = format!("{why}: a mutation is not executed");
+                Answer::Forbidden(refusal(&Error::new(ErrorKind::Forbidden, message)))
             }
             // Boxed, so that queries need not carry its room.
             OperationType::Mutation => Answer::Executed(Box::pin(self.mutation(operation)).await),

@@ -6,25 +6,27 @@ mod cors;
 mod media;
 
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest, Response, StatusCode};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
 
 pub use cors::Origin;
+pub(super) use media::Media;
 
 use super::ServeOptions;
+use super::access::{Caller, admit, forbidden};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Posted, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
 use body::{Coding, body};
-use media::{Media, is_json};
+use media::is_json;
 
 /// Compresses what is sent in gzip for those who take it. The level is the fastest: it has most
 /// of the gain for a fraction of the work.
@@ -45,7 +47,9 @@ pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
         .post(by_post)
         .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
         .with_state(endpoint)
-        .layer(compression());
+        .layer(compression())
+        // Inside of CORS, so that pages that may send requests can read why one is refused.
+        .layer(from_fn_with_state(options.access.clone(), admit));
     if options.cors_origins.is_empty() {
         return methods;
     }
@@ -63,7 +67,13 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    async fn answer(&self, media: Media, request: Request, methods: Methods) -> Response<Body> {
+    async fn answer(
+        &self,
+        media: Media,
+        request: Request,
+        methods: Methods,
+        caller: &Caller,
+    ) -> Response<Body> {
         match self.graphql.answer(request, methods).await {
             Answer::Executed(body) => response(media, StatusCode::OK, body),
             Answer::Refused(body) => {
@@ -75,24 +85,36 @@ impl Endpoint {
                 let response = response(media, StatusCode::METHOD_NOT_ALLOWED, body);
                 with(response, ALLOW, "POST")
             }
+            Answer::Forbidden(body) => forbidden(caller, media, body),
         }
     }
 }
 
 /// Queries may come by GET: `?query=…&variables=…&operationName=…`.
-async fn by_get(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -> Response<Body> {
+async fn by_get(
+    State(endpoint): State<Endpoint>,
+    Extension(caller): Extension<Caller>,
+    request: HttpRequest<Body>,
+) -> Response<Body> {
     let Some(media) = Media::accepted(request.headers()) else {
         return not_acceptable();
     };
     match Request::from_parameters(request.uri().query().unwrap_or_default()) {
-        Ok(request) => endpoint.answer(media, request, Methods::Queries).await,
+        Ok(request) => {
+            let methods = Methods::Queries;
+            endpoint.answer(media, request, methods, &caller).await
+        }
         Err(error) => refused(media, &error),
     }
 }
 
 /// All operations come by POST, as JSON and nothing else, so that no form of another site can
 /// send one.
-async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -> Response<Body> {
+async fn by_post(
+    State(endpoint): State<Endpoint>,
+    Extension(caller): Extension<Caller>,
+    request: HttpRequest<Body>,
+) -> Response<Body> {
     let Some(media) = Media::accepted(request.headers()) else {
         return not_acceptable();
     };
@@ -123,7 +145,7 @@ async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -
                 idempotency_key,
                 ..request
             };
-            endpoint.answer(media, request, Methods::All).await
+            endpoint.answer(media, request, caller.methods, &caller).await
         }
         Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
             let error =
@@ -131,7 +153,7 @@ async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
-            let answers = batch::answer(&endpoint.graphql, requests).await;
+            let answers = batch::answer(&endpoint.graphql, requests, caller.methods).await;
             response(media, StatusCode::OK, answers)
         }
         Err(error) => refused(media, &error),
@@ -190,7 +212,7 @@ fn unsupported(media: Media, message: &str) -> Response<Body> {
     response(media, StatusCode::UNSUPPORTED_MEDIA_TYPE, refusal)
 }
 
-fn response(media: Media, status: StatusCode, body: Vec<u8>) -> Response<Body> {
+pub(super) fn response(media: Media, status: StatusCode, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -1,7 +1,7 @@
 //! Connections: accepted up to a limit, given a time to send their heads, and let finish at the
 //! end.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,15 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::server::TlsStream;
 
+use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::limits::{CONNECTIONS_MAX, HEADER_TIME_MAX, STOP_TIME_MAX};
 
@@ -34,8 +37,14 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// Serves connections until `stop`, then lets what was accepted be answered.
-pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
+/// Serves connections, by TLS if it is given, until `stop`; then lets what was accepted be
+/// answered.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<Tls>,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
@@ -46,15 +55,14 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
             accepted = accept(&listener, &places) => accepted,
         };
         let (stream, place) = accepted;
-        let service = TowerToHyperService::new(router.clone());
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEADER_TIME_MAX)
-            .serve_connection(TokioIo::new(stream), service);
-        let connection = graceful.watch(connection);
+        let (router, tls, watcher) = (router.clone(), tls.clone(), graceful.watcher());
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!("a connection ended: {error}");
+            match tls {
+                None => answer(stream, router, watcher).await,
+                Some(tls) => match greet(&tls, stream).await {
+                    Ok(stream) => answer(stream, router, watcher).await,
+                    Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
+                },
             }
             drop(place);
         });
@@ -63,6 +71,27 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
     if timeout(STOP_TIME_MAX, graceful.shutdown()).await.is_err() {
         tracing::warn!("stopped with requests unanswered after {STOP_TIME_MAX:?}");
     }
+}
+
+/// Answers what comes over one connection.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    router: Router,
+    watcher: Watcher,
+) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME_MAX)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!("a connection ended: {error}");
+    }
+}
+
+/// Agrees on TLS, in the time that there is for the head of a request.
+async fn greet(tls: &Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    let agreed = timeout(HEADER_TIME_MAX, tls.acceptor().accept(stream)).await;
+    agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
 /// The next connection, when there is a place for it.

@@ -1,19 +1,25 @@
 //! The HTTP server: the only user of `axum`.
 
+mod access;
 mod health;
 mod http;
 mod listen;
 pub mod local;
 mod page;
+mod tls;
+mod watched;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use access::Access;
 pub use http::Origin;
 pub use listen::serve as serve_connections;
+pub use tls::Tls;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -40,6 +46,10 @@ pub struct ServeOptions {
     pub batch_max: Option<usize>,
     /// Whether queries may ask for the schema.
     pub introspection: bool,
+    /// Who may come in, and what they may do.
+    pub access: Access,
+    /// What the server proves itself with; none if it speaks plain HTTP.
+    pub tls: Option<Tls>,
 }
 
 impl ServeOptions {
@@ -52,6 +62,8 @@ impl ServeOptions {
             cors_origins: Vec::new(),
             batch_max: None,
             introspection: true,
+            access: Access::default(),
+            tls: None,
         }
     }
 }
@@ -60,9 +72,11 @@ impl ServeOptions {
 pub fn router(database: Database, options: &ServeOptions) -> Router {
     let graphql = GraphQl::with_introspection(database.clone(), options.introspection);
     let graphql = http::methods(graphql, options);
+    let schema = get(schema).layer(http::compression());
+    let schema = schema.layer(from_fn_with_state(options.access.clone(), access::admit));
     Router::new()
         .route("/graphql", graphql)
-        .route("/schema.graphql", get(schema).layer(http::compression()))
+        .route("/schema.graphql", schema)
         .merge(health::routes(database))
         .merge(page::routes())
 }
@@ -82,14 +96,16 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         tokio::spawn(served)
     });
     let building = tokio::spawn(Builder::new(database.clone()).run());
-    announce(address);
+    let watching = watch(&options);
+    announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
     let failure = tokio::select! {
-        () = listen::serve(listener, router, stopped(stopping)) => None,
+        () = listen::serve(listener, options.tls, router, stopped(stopping)) => None,
         failure = database.store().failed() => Some(failure),
     };
     stop.send_replace(true);
     signals.abort();
+    watching.abort();
     // A batch that is under way is undone, and done again by the next server.
     building.abort();
     if let Some(local) = local {
@@ -99,16 +115,29 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
 }
 
 /// Says where to go, on standard output, in one piece. Nobody may be reading it, which is fine.
-fn announce(address: SocketAddr) {
+fn announce(address: SocketAddr, tls: bool) {
+    let place = format!("http{}://{address}", if tls { "s" } else { "" });
     let text = format!(
-        "Phyllo serves on http://{address}/\n\
-         \x20 explore and try queries   http://{address}/\n\
-         \x20 GraphQL                   http://{address}/graphql\n\
-         \x20 the schema                http://{address}/schema.graphql\n\
+        "Phyllo serves on {place}/\n\
+         \x20 explore and try queries   {place}/\n\
+         \x20 GraphQL                   {place}/graphql\n\
+         \x20 the schema                {place}/schema.graphql\n\
          Stop it with Ctrl-C.\n"
     );
     let mut out = std::io::stdout().lock();
     let _said = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Reads files anew when they change.
+fn watch(options: &ServeOptions) -> tokio::task::JoinHandle<()> {
+    let (access, tls) = (options.access.clone(), options.tls.clone());
+    tokio::spawn(async move {
+        tokio::join!(access.watch(), async {
+            if let Some(tls) = tls {
+                tls.watch().await;
+            }
+        });
+    })
 }
 
 fn stop_on_signal(stop: watch::Sender<bool>) -> Result<tokio::task::JoinHandle<()>> {

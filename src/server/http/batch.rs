@@ -9,7 +9,11 @@ use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
 /// request on time and on what a response may carry hold for all together: what has not begun
 /// when one of them is passed is refused.
-pub(super) async fn answer(graphql: &GraphQl, requests: Vec<Request>) -> Vec<u8> {
+pub(super) async fn answer(
+    graphql: &GraphQl,
+    requests: Vec<Request>,
+    methods: Methods,
+) -> Vec<u8> {
     let deadline = Instant::now() + REQUEST_TIME_MAX;
     let mut answers = vec![b'['];
     for request in requests {
@@ -17,7 +21,7 @@ pub(super) async fn answer(graphql: &GraphQl, requests: Vec<Request>) -> Vec<u8>
             answers.push(b',');
         }
         answers.extend(match left(&answers, deadline) {
-            Ok(()) => json(graphql.answer(request, Methods::All).await),
+            Ok(()) => json(graphql.answer(request, methods).await),
             Err(error) => GraphQl::refuse(&error),
         });
     }
@@ -44,6 +48,9 @@ fn left(answers: &[u8], deadline: Instant) -> Result<(), Error> {
 
 fn json(answer: Answer) -> Vec<u8> {
     match answer {
-        Answer::Executed(json) | Answer::Refused(json) | Answer::MutationRefused(json) => json,
+        Answer::Executed(json)
+        | Answer::Refused(json)
+        | Answer::MutationRefused(json)
+        | Answer::Forbidden(json) => json,
     }
 }
