@@ -14,10 +14,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use phyllo::database::Database;
-use phyllo::server::{ServeOptions, router, serve_connections};
 use support::load::{ask_in_order, graphql, rate, rate_of};
-use support::{ROUNDS, database, document, median, report, store_document};
-use tokio::net::TcpListener;
+use support::{ROUNDS, compare, database, document, report, serve, store_document};
 use tokio::runtime::Runtime;
 
 const CLIENTS: usize = 32;
@@ -52,20 +50,6 @@ fn main() {
     bytes_written(address, CLIENTS);
 }
 
-async fn serve(database: Database) -> SocketAddr {
-    let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let listener = TcpListener::bind(any).await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let application = router(database, &ServeOptions::on(any));
-    tokio::spawn(serve_connections(
-        listener,
-        None,
-        application,
-        std::future::pending(),
-    ));
-    address
-}
-
 fn list(elements: usize) -> String {
     let elements: Vec<String> = (0..elements).map(|element| element.to_string()).collect();
     format!("[{}]", elements.join(","))
@@ -81,7 +65,7 @@ fn increment(document: impl std::fmt::Display, record: usize) -> Vec<u8> {
 
 fn leaf_in_large_and_small(address: SocketAddr) {
     let (large, small) = (increment(LARGE, 125_000), increment(SMALL, 5));
-    ratios(
+    compare(
         "changing one leaf of 1,000,000, against one of 40, 32 clients",
         "at least 0.90",
         || rate(address, &large, CLIENTS, TURN),
@@ -93,7 +77,7 @@ fn leaf_in_large_and_small(address: SocketAddr) {
     let together: Vec<_> = (0..CLIENTS)
         .map(|client| increment(LARGE, 125_000 + client))
         .collect();
-    ratios(
+    compare(
         "changing 32 leaves far apart in a document of 1,000,000, against 32 side by side",
         "none set",
         || rate_of(address, &apart, CLIENTS, TURN),
@@ -109,7 +93,7 @@ fn append_to_long_and_short(address: SocketAddr, runtime: &Runtime, database: &D
         graphql(&query, "{}")
     };
     let (long, short) = (append(LONG_LIST), append(SHORT_LIST));
-    ratios(
+    compare(
         "an append to an array of 1,000,000, against one of 10, 32 clients",
         "at least 0.90",
         || rate(address, &long, CLIENTS, TURN),
@@ -125,30 +109,11 @@ fn one_document_and_many(address: SocketAddr) {
     let many: Vec<_> = (0..CLIENTS)
         .map(|client| increment(OWN + client, client))
         .collect();
-    ratios(
+    compare(
         "changes of 32 clients to one document, against to 32 documents",
         "none set",
         || rate_of(address, &one, CLIENTS, TURN),
         || rate_of(address, &many, CLIENTS, TURN),
-    );
-}
-
-fn ratios(what: &str, goal: &str, ours: impl Fn() -> f64, theirs: impl Fn() -> f64) {
-    let (mut figures, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let (a, b) = (ours(), theirs());
-        if round > 0 {
-            figures.push(a / b);
-            first.push(a);
-            second.push(b);
-        }
-    }
-    let (first, second) = (median(first).0, median(second).0);
-    report(
-        what,
-        figures,
-        goal,
-        &format!("[{first:.0}/s against {second:.0}/s]"),
     );
 }
 

@@ -36,12 +36,10 @@ use phyllo::database::Database;
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Place, Segment};
 use phyllo::key::{Family, Leaves};
-use phyllo::server::{ServeOptions, router, serve_connections};
 use phyllo::store::{Network, NetworkOptions};
 use recipe::Recipe;
 use support::load::{Connection, graphql, rate};
-use support::{ROUNDS, TURN, deadline, document, median, report, store_document};
-use tokio::net::TcpListener;
+use support::{ROUNDS, TURN, deadline, document, median, report, serve, store_document};
 use tokio::runtime::Runtime;
 
 const CONNECTIONS: usize = 32;
@@ -70,7 +68,7 @@ fn main() {
         database
     });
     let bench = Bench {
-        address: runtime.block_on(serve(&database)),
+        address: runtime.block_on(serve(database.clone())),
         client: Arc::new(open_bare(&cluster.file())),
         recipe: Recipe::find(&cluster.file()),
         runtime,
@@ -280,20 +278,6 @@ impl Bench {
         });
         done.load(Relaxed) as f64 / begin.elapsed().as_secs_f64()
     }
-}
-
-async fn serve(database: &Database) -> SocketAddr {
-    let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let listener = TcpListener::bind(any).await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let application = router(database.clone(), &ServeOptions::on(any));
-    tokio::spawn(serve_connections(
-        listener,
-        None,
-        application,
-        std::future::pending(),
-    ));
-    address
 }
 
 async fn latency(address: SocketAddr, request: &[u8]) -> f64 {

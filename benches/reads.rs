@@ -12,19 +12,15 @@ mod support;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Instant;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;
 use phyllo::database::Database;
 use phyllo::key::Family;
-use phyllo::server::{ServeOptions, router, serve_connections};
 use phyllo::store::Batches;
 use support::load::{Connection, graphql, post as post_request, rate};
-use support::{ROUNDS, TURN, database, document, report, store_document};
-use tokio::net::TcpListener;
+use support::{TURN, application, compare, database, document, serve_application, store_document};
 
 const CONNECTIONS: usize = 32;
 const SMALL: i64 = 40;
@@ -37,9 +33,9 @@ fn main() {
     let database = runtime.block_on(filled(directory.path()));
     let constant = "{\"data\":{\"document\":{\"value\":{\"count\":3,\"name\":\"Name of 3\",\
                     \"open\":false,\"share\":3.25}}}}";
-    let application = router(database.clone(), &ServeOptions::on(any()));
+    let application = application(database.clone());
     let application = application.route("/constant", post(async move |_: Bytes| constant));
-    let address = runtime.block_on(listen(application));
+    let address = runtime.block_on(serve_application(application));
 
     let four_leaves = |id: i64| {
         graphql(
@@ -52,40 +48,31 @@ fn main() {
         answered, constant,
         "the constant is what the subdocument is"
     );
+    let read = |request: &[u8]| rate(address, request, CONNECTIONS, TURN);
+    let constant = post_request("/constant", "{\"query\":\"{ constant }\"}");
     compare(
         "4 leaves of 40, against a constant without GraphQL",
         "at least 0.40",
-        || {
-            let subdocument = rate(address, &four_leaves(SMALL), CONNECTIONS, TURN);
-            (
-                subdocument,
-                rate(
-                    address,
-                    &post_request("/constant", "{\"query\":\"{ constant }\"}"),
-                    CONNECTIONS,
-                    TURN,
-                ),
-            )
-        },
+        || read(&four_leaves(SMALL)),
+        || read(&constant),
     );
     compare(
         "4 leaves of 1,000,000, against 4 leaves of 40",
         "at least 0.90",
-        || {
-            let large = rate(address, &four_leaves(LARGE), CONNECTIONS, TURN);
-            (large, rate(address, &four_leaves(SMALL), CONNECTIONS, TURN))
-        },
+        || read(&four_leaves(LARGE)),
+        || read(&four_leaves(SMALL)),
     );
     let whole = graphql("{ document(id: 10000) { value } }", "{}");
     for connections in [1, CONNECTIONS] {
-        let what = format!(
-            "leaves/s of a whole document of 10,000 on {connections} connections, against one scan of \
-             the engine"
+        compare(
+            &format!(
+                "leaves/s of a whole document of 10,000 on {connections} connections, against one \
+                 scan of the engine"
+            ),
+            "at least 0.50",
+            || rate(address, &whole, connections, TURN) * MIDDLE as f64,
+            || runtime.block_on(scan_rate(&database)),
         );
-        compare(&what, "at least 0.50", || {
-            let leaves = rate(address, &whole, connections, TURN) * MIDDLE as f64;
-            (leaves, runtime.block_on(scan_rate(&database)))
-        });
     }
     let hundred = hundred_paths();
     let one = graphql(
@@ -95,15 +82,9 @@ fn main() {
     compare(
         "100 paths in one request, against 100 requests",
         "at least 8.00",
-        || {
-            let together = rate(address, &hundred, CONNECTIONS, TURN) * 100.0;
-            (together, rate(address, &one, CONNECTIONS, TURN))
-        },
+        || read(&hundred) * 100.0,
+        || read(&one),
     );
-}
-
-fn any() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 0))
 }
 
 async fn filled(directory: &std::path::Path) -> Database {
@@ -117,18 +98,6 @@ async fn filled(directory: &std::path::Path) -> Database {
         .await;
     }
     database
-}
-
-async fn listen(application: Router) -> SocketAddr {
-    let listener = TcpListener::bind(any()).await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    tokio::spawn(serve_connections(
-        listener,
-        None,
-        application,
-        std::future::pending(),
-    ));
-    address
 }
 
 async fn answer(address: SocketAddr, request: &[u8]) -> String {
@@ -162,19 +131,4 @@ async fn scan_rate(database: &Database) -> f64 {
         }
     }
     leaves as f64 / start.elapsed().as_secs_f64()
-}
-
-/// Measures two rates by turns and prints the ratio of the first to the second.
-fn compare(what: &str, goal: &str, mut measure: impl FnMut() -> (f64, f64)) {
-    measure();
-    let pairs: Arc<[(f64, f64)]> = (0..ROUNDS).map(|_| measure()).collect();
-    let ratios = pairs.iter().map(|(ours, theirs)| ours / theirs).collect();
-    let (ours, ..) = support::median(pairs.iter().map(|pair| pair.0).collect());
-    let (theirs, ..) = support::median(pairs.iter().map(|pair| pair.1).collect());
-    report(
-        what,
-        ratios,
-        goal,
-        &format!("[{ours:.0}/s against {theirs:.0}/s]"),
-    );
 }

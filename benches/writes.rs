@@ -9,7 +9,6 @@ mod support;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -17,11 +16,9 @@ use std::time::{Duration, Instant};
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::Place;
 use phyllo::key::{Family, Leaves, Version};
-use phyllo::server::{ServeOptions, router, serve_connections};
 use phyllo::store::{Outcome, Store, transact};
 use support::load::{graphql, rate};
-use support::{ROUNDS, database, deadline, document, report};
-use tokio::net::TcpListener;
+use support::{compare, database, deadline, document, serve};
 
 const CLIENTS: usize = 32;
 const TURN: Duration = Duration::from_secs(3);
@@ -30,41 +27,18 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let directory = tempfile::tempdir().expect("a directory");
     let database = runtime.block_on(database(directory.path()));
-    let address = runtime.block_on(async {
-        let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listener = TcpListener::bind(any).await.expect("a port");
-        let address = listener.local_addr().expect("an address");
-        let application = router(database.clone(), &ServeOptions::on(any));
-        tokio::spawn(serve_connections(
-            listener,
-            None,
-            application,
-            std::future::pending(),
-        ));
-        address
-    });
+    let address = runtime.block_on(serve(database.clone()));
     let text = document(40);
     let insert = graphql(
         "mutation($document: JSON) { insertDocument(document: $document) { id } }",
         &format!("{{\"document\":{text}}}"),
     );
     let leaves = Arc::new(Leaves::from_json(&text).expect("valid"));
-    let (mut ratios, mut ours, mut engines) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let documents = rate(address, &insert, CLIENTS, TURN);
-        let engine = runtime.block_on(engine_rate(database.store(), &leaves));
-        if round > 0 {
-            ratios.push(documents / engine);
-            ours.push(documents);
-            engines.push(engine);
-        }
-    }
-    let (ours, engines) = (support::median(ours).0, support::median(engines).0);
-    report(
+    compare(
         "durable inserts of 40 leaves from 32 clients, against the engine's group commit",
-        ratios,
         "at least 0.60",
-        &format!("[{ours:.0}/s against {engines:.0}/s]"),
+        || rate(address, &insert, CLIENTS, TURN),
+        || runtime.block_on(engine_rate(database.store(), &leaves)),
     );
 }
 

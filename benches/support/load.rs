@@ -44,18 +44,32 @@ pub(crate) fn rate_of(
     time: Duration,
 ) -> f64 {
     let requests: Vec<Arc<[u8]>> = requests.iter().map(|request| request[..].into()).collect();
+    let request = move |connection: usize| requests[connection % requests.len()].clone();
+    alone(move || run(address, request, connections, time))
+}
+
+/// As [`rate`], but every request of any connection is made anew.
+pub(crate) fn rate_of_new<R: AsRef<[u8]> + Send>(
+    address: SocketAddr,
+    new: impl Fn() -> R + Clone + Send + 'static,
+    connections: usize,
+    time: Duration,
+) -> f64 {
+    alone(move || run(address, move |_| new(), connections, time))
+}
+
+/// Does something on a thread of its own.
+pub(crate) fn alone<W: Future<Output = f64>>(work: impl FnOnce() -> W + Send + 'static) -> f64 {
     let client = thread::spawn(move || {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        runtime
-            .expect("a runtime")
-            .block_on(run(address, requests, connections, time))
+        runtime.expect("a runtime").block_on(work())
     });
     client.join().expect("the load ran")
 }
 
-async fn run(
+async fn run<R: AsRef<[u8]> + Send>(
     address: SocketAddr,
-    requests: Vec<Arc<[u8]>>,
+    request: impl Fn(usize) -> R + Clone + Send + 'static,
     connections: usize,
     time: Duration,
 ) -> f64 {
@@ -63,12 +77,12 @@ async fn run(
     let responses = Arc::new(AtomicU64::new(0));
     let clients: Vec<_> = (0..connections)
         .map(|connection| {
-            let request = requests[connection % requests.len()].clone();
-            let (stop, responses) = (stop.clone(), responses.clone());
+            let (request, stop, responses) = (request.clone(), stop.clone(), responses.clone());
             tokio::spawn(async move {
+                let number = connection;
                 let mut connection = Connection::open(address).await;
                 while !stop.load(Relaxed) {
-                    let response = connection.ask(&request).await;
+                    let response = connection.ask(request(number).as_ref()).await;
                     let refused = memchr::memmem::find(response, b"\"errors\"").is_some();
                     assert!(!refused, "{}", String::from_utf8_lossy(response));
                     responses.fetch_add(1, Relaxed);

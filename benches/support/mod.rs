@@ -8,19 +8,25 @@
 
 pub(crate) mod load;
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::Router;
 use phyllo::database::{Database, DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
+use phyllo::server::{ServeOptions, router, serve_connections};
 use phyllo::store::{Embedded, EmbeddedOptions, Outcome, Store};
+use tokio::net::TcpListener;
 
 /// How often each pair of things is measured.
 pub(crate) const ROUNDS: usize = 7;
 /// How long each is measured at a time.
 pub(crate) const TURN: Duration = Duration::from_millis(1500);
+/// Any that is free.
+const PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// The embedded engine in a directory.
 pub(crate) fn store(directory: &Path) -> Arc<dyn Store> {
@@ -33,6 +39,28 @@ pub(crate) async fn database(directory: &Path) -> Database {
     Database::open(store(directory), deadline())
         .await
         .expect("an empty store")
+}
+
+/// The server of a database.
+pub(crate) fn application(database: Database) -> Router {
+    router(database, &ServeOptions::on(PORT))
+}
+
+/// Serves a database on a port of its own for as long as the runtime lives.
+pub(crate) async fn serve(database: Database) -> SocketAddr {
+    serve_application(application(database)).await
+}
+
+/// As [`serve`], with more than the server has.
+pub(crate) async fn serve_application(application: Router) -> SocketAddr {
+    let listener = TcpListener::bind(PORT).await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(serve_connections(
+        listener,
+        application,
+        std::future::pending(),
+    ));
+    address
 }
 
 /// Far enough away for anything that a benchmark does.
@@ -100,6 +128,32 @@ pub(crate) fn median(mut figures: Vec<f64>) -> (f64, f64, f64) {
 pub(crate) fn report(what: &str, figures: Vec<f64>, goal: &str, detail: &str) {
     let (median, least, greatest) = median(figures);
     println!("{what}: {median:.2} ({least:.2} to {greatest:.2}; goal {goal}) {detail}");
+}
+
+/// Measures two rates by turns, the first of each uncounted, and prints the ratio of the first to
+/// the second.
+pub(crate) fn compare(
+    what: &str,
+    goal: &str,
+    mut ours: impl FnMut() -> f64,
+    mut theirs: impl FnMut() -> f64,
+) {
+    let (mut ratios, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let (a, b) = (ours(), theirs());
+        if round > 0 {
+            ratios.push(a / b);
+            first.push(a);
+            second.push(b);
+        }
+    }
+    let (first, second) = (median(first).0, median(second).0);
+    report(
+        what,
+        ratios,
+        goal,
+        &format!("[{first:.0}/s against {second:.0}/s]"),
+    );
 }
 
 /// How long something took, in seconds.

@@ -65,14 +65,13 @@ impl Mutation {
     ) -> Result<Document> {
         let text = given("document", &document)?;
         let leaves = Leaves::from_json(&text).map_err(|error| in_argument("document", error))?;
-        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
         let Change {
             transaction,
             document,
             path,
-        } = &change;
-        let changed = database::replace(*transaction, document, path, &leaves).await?;
-        written(context, change.document, changed).await
+        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let changed = database::replace(transaction, &document, &path, &leaves).await?;
+        written(context, document, changed).await
     }
 
     /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document, and object members on the way; array indexes on the way must exist. A patch that is null stores null.
@@ -95,14 +94,13 @@ impl Mutation {
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
         let patch = MergePatch::parse(&text).map_err(|error| in_argument("patch", error))?;
-        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
         let Change {
             transaction,
             document,
             path,
-        } = &change;
-        let changed = database::merge(*transaction, document, path, &patch).await?;
-        written(context, change.document, changed).await
+        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let changed = database::merge(transaction, &document, &path, &patch).await?;
+        written(context, document, changed).await
     }
 
     /// Applies a JSON Patch (RFC 6902) at `path`: all of its operations or none. `NOT_FOUND` if nothing is at `path`; `test` compares numbers by value, and one that fails is `TEST_FAILED`. An error names the operation by its number, from 0.
@@ -123,14 +121,13 @@ impl Mutation {
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
         let operations = patch::parse(&text).map_err(|error| in_argument("patch", error))?;
-        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
         let Change {
             transaction,
             document,
             path,
-        } = &change;
-        let changed = database::patch(*transaction, document, path, &operations).await?;
-        written(context, change.document, changed).await
+        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let changed = database::patch(transaction, &document, &path, &operations).await?;
+        written(context, document, changed).await
     }
 
     /// Adds `by` to the number at `path` and creates it as `by` where nothing stands; exact for integers.
@@ -153,14 +150,13 @@ impl Mutation {
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
         let by = number(&by).map_err(|error| in_argument("by", error))?;
-        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
         let Change {
             transaction,
             document,
             path,
-        } = &change;
-        let changed = database::increment(*transaction, document, path, &by).await?;
-        written(context, change.document, changed).await
+        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let changed = database::increment(transaction, &document, &path, &by).await?;
+        written(context, document, changed).await
     }
 
     /// Removes the value at `path`, or the whole document; false if nothing was there. The elements behind one of an array move up.
@@ -177,15 +173,14 @@ impl Mutation {
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<bool> {
-        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
         let Change {
             transaction,
             document,
             path,
-        } = &change;
-        let deleted = database::delete(*transaction, document, path).await?;
+        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let deleted = database::delete(transaction, &document, &path).await?;
         if deleted {
-            Session::of(context).wrote(change.document);
+            Session::of(context).wrote(document);
         }
         Ok(deleted)
     }

@@ -37,9 +37,18 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
+/// Serves connections in the clear until `stop`, then lets what was accepted be answered.
+pub async fn serve_connections(
+    listener: TcpListener,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) {
+    serve(listener, None, router, stop).await;
+}
+
 /// Serves connections, by TLS if it is given, until `stop`; then lets what was accepted be
 /// answered.
-pub async fn serve(
+pub(super) async fn serve(
     listener: TcpListener,
     tls: Option<Tls>,
     router: Router,

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 pub use access::Access;
 pub use http::Origin;
-pub use listen::serve as serve_connections;
+pub use listen::serve_connections;
 pub use tls::Tls;
 
 use axum::Router;

@@ -4,6 +4,9 @@
 //!
 //! All of it needs npm packages; where they cannot be had, one line says so.
 
+#[path = "../npm/mod.rs"]
+mod npm;
+#[path = "../walk/server.rs"]
 mod server;
 
 use std::fs;
@@ -35,26 +38,11 @@ fn run(script: &str) -> Option<String> {
     Some(String::from_utf8(ran.stdout).expect("UTF-8"))
 }
 
-/// The scripts with their packages, in a folder that is kept for the next time; none where npm or
-/// the packages cannot be had.
+/// The scripts with their packages.
 fn install() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("federation");
-    fs::create_dir_all(&folder).expect("a directory");
-    for entry in fs::read_dir("tests/federation").expect("it is there") {
-        let file = entry.expect("a file").path();
-        if file.extension().is_none_or(|extension| extension != "rs") {
-            let name = file.file_name().expect("a name");
-            fs::copy(&file, folder.join(name)).expect("a copy");
-        }
-    }
+    let folder = npm::install("federation")?;
     fs::copy("docs/federation.md", folder.join("federation.md")).expect("a copy");
-    let installed = Command::new("npm")
-        .args(["ci", "--ignore-scripts", "--silent"])
-        .current_dir(&folder)
-        .status();
-    installed
-        .is_ok_and(|status| status.success())
-        .then_some(folder)
+    Some(folder)
 }
 
 fn import(documents: &Path, store: &Path) {

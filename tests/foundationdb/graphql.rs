@@ -28,6 +28,8 @@ mod exactness;
 mod model;
 #[path = "../graphql/operations.rs"]
 mod operations;
+#[path = "../graphql/patching.rs"]
+mod patching;
 #[path = "../graphql/reading.rs"]
 mod reading;
 #[path = "../graphql/snapshot.rs"]
@@ -58,6 +60,7 @@ pub(crate) fn suite() -> Vec<Case> {
         exactness::suite(),
         model::suite(),
         operations::suite(),
+        patching::suite(),
         reading::suite(),
         snapshot::suite(),
         suites::suite(),

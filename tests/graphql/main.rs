@@ -44,6 +44,7 @@ mod errors;
 mod exactness;
 mod model;
 mod operations;
+mod patching;
 mod reading;
 mod schema;
 mod snapshot;

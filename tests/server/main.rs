@@ -9,6 +9,8 @@ mod crash;
 mod headers;
 mod introspection;
 mod methods;
+#[path = "../npm/mod.rs"]
+mod npm;
 mod persisted;
 mod process;
 mod support;

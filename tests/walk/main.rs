@@ -3,10 +3,12 @@
 //! Both need npm packages; the browser test needs Chromium too. Where they cannot be had, one line
 //! says so.
 
+#[path = "../npm/mod.rs"]
+mod npm;
 mod server;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use server::Server;
@@ -122,7 +124,7 @@ fn the_page_works_in_a_real_browser() {
     if !fetch(&steps, directory.path(), left_out) {
         return;
     }
-    let browser = driver(directory.path());
+    let browser = npm::install("browser").expect("the driver's packages");
     let store = directory.path().join("store");
     let server = Server::start(&store);
     for Step { command, .. } in steps
@@ -153,22 +155,4 @@ fn the_page_works_in_a_real_browser() {
         "{told}{}",
         String::from_utf8_lossy(&driven.stderr)
     );
-}
-
-/// The browser's driver with its packages, away from the sources.
-fn driver(directory: &Path) -> PathBuf {
-    let driver = directory.join("browser");
-    fs::create_dir_all(&driver).expect("a directory");
-    for file in ["package.json", "package-lock.json", ".npmrc", "page.mjs"] {
-        fs::copy(Path::new("tests/browser").join(file), driver.join(file)).expect(file);
-    }
-    let installed = Command::new("npm")
-        .args(["ci", "--ignore-scripts", "--silent"])
-        .current_dir(&driver)
-        .status();
-    assert!(
-        installed.expect("npm runs").success(),
-        "the driver's packages"
-    );
-    driver
 }
