@@ -169,6 +169,15 @@ pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
 /// Time between two looks at files that are read anew when they change.
 pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
+/// Names of operations that metrics tell apart; further ones are counted together.
+pub const METRICS_OPERATIONS_MAX: usize = 100;
+/// The name of an operation in metrics and in the log; longer ones are cut.
+pub const OPERATION_NAME_CHARACTERS_MAX: usize = 64;
+/// An id that a client gives to a request; longer ones are replaced.
+pub const REQUEST_ID_CHARACTERS_MAX: usize = 64;
+/// Time past which a request is told in the log, however it ended.
+pub const SLOW_REQUEST_TIME: Duration = Duration::from_secs(1);
+
 /// Documents that an import writes in one transaction.
 pub const IMPORT_BATCH_DOCUMENTS_MAX: usize = 1_000;
 /// JSON that an import writes in one transaction, unless a single document is larger. Chosen so

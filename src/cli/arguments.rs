@@ -74,7 +74,7 @@ pub(super) enum Command {
 ///
 /// The store is made if there is none. The server stops on SIGINT and SIGTERM, once what it has
 /// accepted is answered. It logs to standard error; RUST_LOG says how much (for example
-/// RUST_LOG=debug).
+/// RUST_LOG=info,phyllo::request=debug for a line about each request).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -139,6 +139,9 @@ pub(super) struct Serve {
     /// everything: there is no --token-file
     #[arg(long, env = "PHYLLO_INSECURE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(super) insecure: bool,
+    /// How the log is written to standard error
+    #[arg(long, value_enum, value_name = "FORMAT", env = "PHYLLO_LOG_FORMAT", default_value_t = LogFormat::Text)]
+    pub(super) log_format: LogFormat,
     /// Memory for pages of the store's file, in MiB; a cluster has none here
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) cache_mib: u32,
@@ -359,6 +362,14 @@ pub(super) enum Format {
     Lines,
     /// Lines of exactly {"id": …, "document": …}, as `phyllo export` writes them
     Export,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LogFormat {
+    /// Lines to read
+    Text,
+    /// A JSON object a line
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -6,14 +6,14 @@ use tracing_subscriber::EnvFilter;
 
 use super::Done;
 use super::access::open_to_serve;
-use super::arguments::Serve;
+use super::arguments::{LogFormat, Serve};
 use super::location::Location;
 use crate::error::{Error, Result};
-use crate::server::{Access, ServeOptions, Tls, serve};
+use crate::server::{Access, Metrics, ServeOptions, Tls, serve};
 use crate::store::EmbeddedOptions;
 
 pub(super) async fn run(store: &Location, asked: Serve) -> Done {
-    log_to_stderr();
+    log_to_stderr(asked.log_format);
     let access = Access::new(asked.token_file, asked.read_only)?;
     let tls = asked.tls_cert.zip(asked.tls_key);
     let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
@@ -33,6 +33,7 @@ pub(super) async fn run(store: &Location, asked: Serve) -> Done {
         introspection: !asked.no_introspection,
         access,
         tls,
+        metrics: Metrics::default(),
     };
     serve(database, options).await?;
     Ok(())
@@ -63,12 +64,19 @@ fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -
     )))
 }
 
-fn log_to_stderr() {
+fn log_to_stderr(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_writer(std::io::stderr);
     // Only a program that has set its own before can make it fail, and that one is kept.
-    let _set = subscriber.try_init();
+    let _set = match format {
+        LogFormat::Text => subscriber.try_init(),
+        LogFormat::Json => subscriber
+            .json()
+            .flatten_event(true)
+            .with_span_list(false)
+            .try_init(),
+    };
 }

@@ -16,6 +16,7 @@ mod operations;
 mod persisted;
 mod query;
 mod repeat;
+mod report;
 mod request;
 mod response;
 mod rewrite;
@@ -27,6 +28,7 @@ mod variables;
 use async_graphql::SDLExportOptions;
 
 pub use persisted::QueryHash;
+pub use report::Report;
 pub use request::{Posted, Request};
 pub use service::{Answer, GraphQl, Methods};
 

@@ -8,9 +8,10 @@ use async_graphql::{Response, ServerError, Variables};
 use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
-use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select};
+use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select, select_named};
 use super::persisted::PersistedQueries;
 use super::repeat::once_only;
+use super::report::{Report, type_name};
 use super::request::Request;
 use super::response::{fill, server_error, write, write_committed, write_uncommitted};
 use super::rewrite::ready;
@@ -95,26 +96,43 @@ impl GraphQl {
 
     /// Executes a request.
     pub async fn answer(&self, request: Request, methods: Methods) -> Answer {
-        let (operation, ty) = match self.0.prepare(request).await {
+        self.answer_and_tell(request, methods, &mut Report::default())
+            .await
+    }
+
+    /// Executes a request, and tells about it.
+    pub async fn answer_and_tell(
+        &self,
+        request: Request,
+        methods: Methods,
+        report: &mut Report,
+    ) -> Answer {
+        let (operation, ty) = match self.0.prepare(request, report).await {
             Ok(prepared) => prepared,
-            Err(Refusal::Error(error)) => return Answer::Refused(refusal(&error)),
-            Err(Refusal::Invalid(errors)) => return Answer::Refused(write(None, &errors)),
+            Err(Refusal::Error(error)) => return Answer::Refused(told(&error, report)),
+            Err(Refusal::Invalid(errors)) => {
+                report.note(&errors);
+                return Answer::Refused(write(None, &errors));
+            }
         };
-        match ty {
-            OperationType::Query => Answer::Executed(self.0.query(operation).await),
-            OperationType::Mutation if methods == Methods::Queries => {
-                let error = Error::bad_input("a mutation is sent by POST");
-                Answer::MutationRefused(refusal(&error))
-            }
-            OperationType::Mutation if let Methods::ReadOnly(why) = methods => {
-                let message = format!("{why}: a mutation is not executed");
-                Answer::Forbidden(refusal(&Error::new(ErrorKind::Forbidden, message)))
-            }
+        match (ty, methods) {
+            (OperationType::Query, _) => Answer::Executed(self.0.query(operation, report).await),
             // Boxed, so that queries need not carry its room.
-            OperationType::Mutation => Answer::Executed(Box::pin(self.mutation(operation)).await),
-            OperationType::Subscription => {
+            (OperationType::Mutation, Methods::All) => {
+                Answer::Executed(Box::pin(self.mutation(operation, report)).await)
+            }
+            (OperationType::Mutation, Methods::Queries) => {
+                let error = Error::bad_input("a mutation is sent by POST");
+                Answer::MutationRefused(told(&error, report))
+            }
+            (OperationType::Mutation, Methods::ReadOnly(why)) => {
+                let message = format!("{why}: a mutation is not executed");
+                let error = Error::new(ErrorKind::Forbidden, message);
+                Answer::Forbidden(told(&error, report))
+            }
+            (OperationType::Subscription, _) => {
                 let error = Error::bad_input("subscriptions are not served");
-                Answer::Refused(refusal(&error))
+                Answer::Refused(told(&error, report))
             }
         }
     }
@@ -124,10 +142,11 @@ impl GraphQl {
         refusal(error)
     }
 
-    async fn mutation(&self, operation: Operation) -> Vec<u8> {
+    async fn mutation(&self, operation: Operation, report: &mut Report) -> Vec<u8> {
         let deadline = Instant::now() + self.0.time_max;
         let inner = self.0.clone();
-        let settled = self.0.database.transact(deadline, move |transaction| {
+        let database = self.0.database.observed(report.store.clone());
+        let settled = database.transact(deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
             Box::pin(async move { inner.mutate(operation, transaction).await })
         });
@@ -138,22 +157,37 @@ impl GraphQl {
                 Mutated::Earlier(kept) => fill(&kept.bytes, kept.version),
             },
             Ok(Settled::Aborted(Mutated::Earlier(kept))) => fill(&kept.bytes, kept.version),
-            Ok(Settled::Aborted(Mutated::Now(response))) => undone(&response.errors),
-            Ok(Settled::Aborted(Mutated::Kept(_))) => undone(&[server_error(&Error::internal(
-                "a kept answer was not committed",
-            ))]),
-            Err(error) => undone(&[server_error(&error)]),
+            Ok(Settled::Aborted(Mutated::Now(response))) => undone(&response.errors, report),
+            Ok(Settled::Aborted(Mutated::Kept(_))) => {
+                let error = Error::internal("a kept answer was not committed");
+                undone(&[server_error(&error)], report)
+            }
+            Err(error) => undone(&[server_error(&error)], report),
         }
     }
 }
 
 impl Inner {
-    async fn prepare(&self, request: Request) -> Result<(Operation, OperationType), Refusal> {
+    async fn prepare(
+        &self,
+        request: Request,
+        report: &mut Report,
+    ) -> Result<(Operation, OperationType), Refusal> {
+        let by_hash = request.query.is_empty() && request.query_hash.is_some();
+        report.found_by_hash = by_hash.then_some(false);
         let request = self.persisted.resolve(request)?;
-        let document = self.operations.document(&request.query).await?;
+        report.found_by_hash = by_hash.then_some(true);
+        let kept = self.operations.kept_document(&request.query);
+        report.parsed_before = Some(kept.is_some());
+        let document = match kept {
+            Some(document) => document,
+            None => self.operations.document(&request.query).await?,
+        };
         self.persisted.keep(&request);
-        let selected = select(&document, request.operation_name.as_deref())?;
+        let (name, selected) = select_named(&document, request.operation_name.as_deref())?;
         let ty = selected.ty;
+        report.ty = Some(type_name(ty));
+        report.operation = name.map(str::to_owned);
         let variables = coerce(&selected.variable_definitions, &request.variables)?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
@@ -168,15 +202,17 @@ impl Inner {
         Ok((operation, ty))
     }
 
-    async fn query(&self, operation: Operation) -> Vec<u8> {
+    async fn query(&self, operation: Operation, report: &mut Report) -> Vec<u8> {
         let loads = Loads::default();
-        let session = Session::query(&self.database, &loads);
+        let database = self.database.observed(report.store.clone());
+        let session = Session::query(&database, &loads);
         let deadline = Instant::now() + self.time_max;
         let execution = Turns::new(self.execute(operation, session), loads);
         let Ok(response) = timeout_at(deadline, execution).await else {
             let error = Error::new(ErrorKind::Timeout, "the time for the query is over");
-            return undone(&[server_error(&error)]);
+            return undone(&[server_error(&error)], report);
         };
+        report.note(&response.errors);
         log(&response.errors);
         write(Some(&response.data), &response.errors)
     }
@@ -236,8 +272,15 @@ fn refusal(error: &Error) -> Vec<u8> {
     write(None, &errors)
 }
 
+/// The same, told about.
+fn told(error: &Error, report: &mut Report) -> Vec<u8> {
+    report.error = Some(error.kind());
+    refusal(error)
+}
+
 /// The response to an operation of which nothing holds.
-fn undone(errors: &[ServerError]) -> Vec<u8> {
+fn undone(errors: &[ServerError], report: &mut Report) -> Vec<u8> {
+    report.note(errors);
     log(errors);
     write(Some(&async_graphql::Value::Null), errors)
 }

@@ -5,6 +5,8 @@ mod body;
 mod cors;
 mod media;
 
+use std::time::Instant;
+
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::header::{
@@ -22,8 +24,10 @@ pub(super) use media::Media;
 
 use super::ServeOptions;
 use super::access::{Caller, admit, forbidden};
+use super::metrics::Metrics;
+use super::observe::tell;
 use crate::error::{Error, ErrorKind};
-use crate::graphql::{Answer, GraphQl, Methods, Posted, Request};
+use crate::graphql::{Answer, GraphQl, Methods, Posted, Report, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
 use body::{Coding, body};
 use media::is_json;
@@ -42,6 +46,7 @@ pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
         graphql,
         body_bytes_max: options.body_bytes_max,
         batch_max: options.batch_max,
+        metrics: options.metrics.clone(),
     };
     let methods = get(by_get)
         .post(by_post)
@@ -64,9 +69,20 @@ struct Endpoint {
     graphql: GraphQl,
     body_bytes_max: usize,
     batch_max: Option<usize>,
+    metrics: Metrics,
 }
 
 impl Endpoint {
+    /// Executes a request, and tells those who watch.
+    async fn execute(&self, request: Request, methods: Methods) -> Answer {
+        let begun = Instant::now();
+        let mut report = Report::default();
+        let answer = self.graphql.answer_and_tell(request, methods, &mut report);
+        let answer = answer.await;
+        tell(&self.metrics, &report, begun.elapsed());
+        answer
+    }
+
     async fn answer(
         &self,
         media: Media,
@@ -74,7 +90,7 @@ impl Endpoint {
         methods: Methods,
         caller: &Caller,
     ) -> Response<Body> {
-        match self.graphql.answer(request, methods).await {
+        match self.execute(request, methods).await {
             Answer::Executed(body) => response(media, StatusCode::OK, body),
             Answer::Refused(body) => {
                 // A query that is not known today may be tomorrow.
@@ -145,7 +161,9 @@ async fn by_post(
                 idempotency_key,
                 ..request
             };
-            endpoint.answer(media, request, caller.methods, &caller).await
+            endpoint
+                .answer(media, request, caller.methods, &caller)
+                .await
         }
         Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
             let error =
@@ -153,7 +171,7 @@ async fn by_post(
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
-            let answers = batch::answer(&endpoint.graphql, requests, caller.methods).await;
+            let answers = batch::answer(&endpoint, requests, caller.methods).await;
             response(media, StatusCode::OK, answers)
         }
         Err(error) => refused(media, &error),

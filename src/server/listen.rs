@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
 
+use super::metrics::Metrics;
 use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::limits::{CONNECTIONS_MAX, HEADER_TIME_MAX, STOP_TIME_MAX};
@@ -43,14 +44,21 @@ pub async fn serve_connections(
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    serve(listener, None, router, stop).await;
+    serve(listener, Door::default(), router, stop).await;
 }
 
-/// Serves connections, by TLS if it is given, until `stop`; then lets what was accepted be
-/// answered.
+/// What a connection passes before it is served.
+#[derive(Default)]
+pub(super) struct Door {
+    /// None for plain HTTP.
+    pub(super) tls: Option<Tls>,
+    pub(super) metrics: Metrics,
+}
+
+/// Serves connections until `stop`, then lets what was accepted be answered.
 pub(super) async fn serve(
     listener: TcpListener,
-    tls: Option<Tls>,
+    door: Door,
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
@@ -64,7 +72,8 @@ pub(super) async fn serve(
             accepted = accept(&listener, &places) => accepted,
         };
         let (stream, place) = accepted;
-        let (router, tls, watcher) = (router.clone(), tls.clone(), graceful.watcher());
+        let (router, tls, watcher) = (router.clone(), door.tls.clone(), graceful.watcher());
+        let counted = door.metrics.connection();
         tokio::spawn(async move {
             match tls {
                 None => answer(stream, router, watcher).await,
@@ -73,7 +82,7 @@ pub(super) async fn serve(
                     Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
                 },
             }
-            drop(place);
+            drop((place, counted));
         });
     }
     drop(listener);

@@ -5,6 +5,8 @@ mod health;
 mod http;
 mod listen;
 pub mod local;
+mod metrics;
+mod observe;
 mod page;
 mod tls;
 mod watched;
@@ -16,6 +18,7 @@ use std::path::PathBuf;
 pub use access::Access;
 pub use http::Origin;
 pub use listen::serve_connections;
+pub use metrics::Metrics;
 pub use tls::Tls;
 
 use axum::Router;
@@ -28,6 +31,7 @@ use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, schema_text};
 use crate::limits::BODY_BYTES_MAX;
+use listen::Door;
 use local::LocalSocket;
 
 /// How a server serves.
@@ -50,6 +54,8 @@ pub struct ServeOptions {
     pub access: Access,
     /// What the server proves itself with; none if it speaks plain HTTP.
     pub tls: Option<Tls>,
+    /// What it counts.
+    pub metrics: Metrics,
 }
 
 impl ServeOptions {
@@ -64,6 +70,7 @@ impl ServeOptions {
             introspection: true,
             access: Access::default(),
             tls: None,
+            metrics: Metrics::default(),
         }
     }
 }
@@ -72,13 +79,16 @@ impl ServeOptions {
 pub fn router(database: Database, options: &ServeOptions) -> Router {
     let graphql = GraphQl::with_introspection(database.clone(), options.introspection);
     let graphql = http::methods(graphql, options);
+    let admit = from_fn_with_state(options.access.clone(), access::admit);
     let schema = get(schema).layer(http::compression());
-    let schema = schema.layer(from_fn_with_state(options.access.clone(), access::admit));
+    let metrics = get(observe::metrics).with_state(options.metrics.clone());
     Router::new()
         .route("/graphql", graphql)
-        .route("/schema.graphql", schema)
+        .route("/schema.graphql", schema.layer(admit.clone()))
+        .route("/metrics", metrics.layer(admit))
         .merge(health::routes(database))
         .merge(page::routes())
+        .layer(from_fn_with_state(options.metrics.clone(), observe::observe))
 }
 
 /// Serves until SIGTERM or SIGINT, then answers what was accepted and returns.
@@ -99,8 +109,12 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     let watching = watch(&options);
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
+    let door = Door {
+        tls: options.tls,
+        metrics: options.metrics,
+    };
     let failure = tokio::select! {
-        () = listen::serve(listener, options.tls, router, stopped(stopping)) => None,
+        () = listen::serve(listener, door, router, stopped(stopping)) => None,
         failure = database.store().failed() => Some(failure),
     };
     stop.send_replace(true);

@@ -250,3 +250,31 @@ pub trait Store: Send + Sync {
     /// Returns when the store has failed for good, with the reason: it must be opened anew.
     async fn failed(&self) -> Error;
 }
+
+/// What is shared is a store as well.
+#[async_trait]
+impl Store for Arc<dyn Store> {
+    async fn snapshot(&self) -> Result<Arc<dyn Read>> {
+        (**self).snapshot().await
+    }
+
+    async fn begin(&self) -> Result<Arc<dyn Transaction>> {
+        (**self).begin().await
+    }
+
+    fn limits(&self) -> StoreLimits {
+        (**self).limits()
+    }
+
+    fn commits_can_end_unknown(&self) -> bool {
+        (**self).commits_can_end_unknown()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        (**self).ready().await
+    }
+
+    async fn failed(&self) -> Error {
+        (**self).failed().await
+    }
+}

@@ -56,10 +56,12 @@ pub struct Observed<S> {
 impl<S: Store> Observed<S> {
     /// Counts what is asked of `inner`.
     pub fn new(inner: S) -> Self {
-        Self {
-            inner,
-            operations: Arc::default(),
-        }
+        Self::counting(inner, Arc::default())
+    }
+
+    /// Counts on.
+    pub fn counting(inner: S, operations: Arc<Operations>) -> Self {
+        Self { inner, operations }
     }
 
     /// The counts, which go on.

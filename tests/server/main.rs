@@ -1,5 +1,6 @@
 //! The server as a client meets it over TCP: the real binary, on a port of its own.
 
+mod access;
 mod audits;
 mod batches;
 mod bodies;
@@ -14,3 +15,5 @@ mod npm;
 mod persisted;
 mod process;
 mod support;
+mod tls;
+mod watching;

@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use super::Endpoint;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Request};
 use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
@@ -9,11 +10,7 @@ use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
 /// request on time and on what a response may carry hold for all together: what has not begun
 /// when one of them is passed is refused.
-pub(super) async fn answer(
-    graphql: &GraphQl,
-    requests: Vec<Request>,
-    methods: Methods,
-) -> Vec<u8> {
+pub(super) async fn answer(endpoint: &Endpoint, requests: Vec<Request>, methods: Methods) -> Vec<u8> {
     let deadline = Instant::now() + REQUEST_TIME_MAX;
     let mut answers = vec![b'['];
     for request in requests {
@@ -21,7 +18,7 @@ pub(super) async fn answer(
             answers.push(b',');
         }
         answers.extend(match left(&answers, deadline) {
-            Ok(()) => json(graphql.answer(request, methods).await),
+            Ok(()) => json(endpoint.execute(request, methods).await),
             Err(error) => GraphQl::refuse(&error),
         });
     }
