@@ -42,6 +42,37 @@ pub const OPERATIONS_CACHED_MAX: usize = 1_000;
 /// A query text past this is parsed anew each time.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
+/// The text of a JSONPath query.
+pub const JSONPATH_BYTES_MAX: usize = 16 << 10;
+/// Open brackets and parentheses at any one place of a JSONPath query.
+pub const JSONPATH_BRACKETS_MAX: usize = 32;
+/// Calls of functions that a JSONPath query has inside one another: each doubles the time that its
+/// parser may take.
+pub const JSONPATH_FUNCTIONS_MAX: usize = 4;
+/// The magnitude of an index in a JSONPath query (RFC 9535 §2.1).
+pub const JSONPATH_INTEGER_MAX: u64 = (1 << 53) - 1;
+/// Steps of work in which the JSONPath queries of a request have to be answered: about one for each
+/// value that is looked at.
+pub const JSONPATH_STEPS_MAX: u64 = 10_000_000;
+/// Nodes in any one list that comes up while a JSONPath query is answered.
+pub const JSONPATH_NODES_MAX: usize = 1_000_000;
+/// A JSONPath query past this is parsed only where it is used: what it needs is not read ahead.
+pub const JSONPATH_AHEAD_BYTES_MAX: usize = 512;
+/// JSONPath queries of at most so many bytes that are kept parsed.
+pub const JSONPATHS_CACHED_MAX: usize = 256;
+/// Parts that one `select` returns.
+pub const SELECTED_MAX: usize = PAGE_MAX;
+/// A regular expression in a JSONPath query.
+pub const REGEXP_BYTES_MAX: usize = 4 << 10;
+/// Open parentheses at any one place of a regular expression.
+pub const REGEXP_LEVELS_MAX: usize = 64;
+/// Regular expressions in one JSONPath query, and those told by a document that are kept compiled.
+pub const REGEXPS_MAX: usize = 16;
+/// What a regular expression takes once it is compiled.
+pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
+/// Levels of objects and arrays in a value that is held whole.
+pub const TREE_LEVELS_MAX: usize = 1_000;
+
 /// Query texts kept by their hash, for clients that send the hash alone.
 pub const PERSISTED_QUERIES_MAX: usize = 10_000;
 /// Bytes of those texts, all together.

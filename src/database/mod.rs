@@ -42,9 +42,7 @@ use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::Family;
-use crate::store::{
-    Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact,
-};
+use crate::store::{Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact};
 
 /// The format of the bytes stored; docs/format.md draws it.
 pub const FORMAT: i64 = 1;

@@ -7,9 +7,9 @@ use super::{DocumentKey, end_of};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::document::tree::Tree;
-use crate::error::{Error, Result};
-use crate::key::{JsonText, Malformed, append_segment, hex, kind_at};
-use crate::limits::RESPONSE_BYTES_MAX;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{self, JsonText, Malformed, NoTree, append_segment, hex, kind_at};
+use crate::limits::{RESPONSE_BYTES_MAX, TREE_LEVELS_MAX};
 use crate::store::Pairs;
 
 /// What stands at a place of a document: a slice of the pairs that some read brought.
@@ -82,14 +82,42 @@ impl Part {
         Ok(out)
     }
 
-    /// The value, held whole.
+    /// It as a value that is held whole.
     ///
     /// # Errors
-    /// As [`Part::json`].
+    /// `INTERNAL`: the pairs are none that a document has; the key is in the log. `TOO_COMPLEX`: it
+    /// is deeper than [`TREE_LEVELS_MAX`].
     pub fn tree(&self) -> Result<Tree> {
-        let text = String::from_utf8(self.json()?);
-        let text = text.map_err(|_| Error::internal("JSON that was read is no UTF-8"))?;
-        Tree::from_json(&text)
+        let mut last = &self.key[..];
+        let pairs = self.pairs().map(|(key, value)| {
+            last = key;
+            (&key[self.key.len()..], value)
+        });
+        key::tree(pairs).map_err(|error| match error {
+            NoTree::TooDeep => Error::new(
+                ErrorKind::TooComplex,
+                format!(
+                    "what is stored here has more than {TREE_LEVELS_MAX} levels, which is the \
+                     limit: begin further down"
+                ),
+            ),
+            NoTree::Malformed(error) => malformed(error, last),
+        })
+    }
+
+    /// The part at a place further down; none if nothing is there.
+    pub fn below(&self, place: &[Segment]) -> Option<Self> {
+        let mut key = self.key.clone();
+        for segment in place {
+            append_segment(&mut key, segment.as_ref());
+        }
+        Self::among(
+            self.document.clone(),
+            self.place.join(place),
+            key,
+            self.pairs.clone(),
+            self.whole,
+        )
     }
 
     /// The part further down; none if nothing is there. Of a token of digits, whichever of its
@@ -98,26 +126,14 @@ impl Part {
         let mut part = self.clone();
         for token in path.tokens() {
             part = match token {
-                Token::Segment(segment) => part.child(segment.clone())?,
-                Token::Dash => part.child(Segment::Key(token.to_string()))?,
+                Token::Segment(segment) => part.below(std::slice::from_ref(segment))?,
+                Token::Dash => part.below(&[Segment::Key(token.to_string())])?,
                 Token::Digits(digits) => part
-                    .child(Segment::Index(*digits))
-                    .or_else(|| part.child(Segment::Key(digits.to_string())))?,
+                    .below(&[Segment::Index(*digits)])
+                    .or_else(|| part.below(&[Segment::Key(digits.to_string())]))?,
             };
         }
         Some(part)
-    }
-
-    fn child(&self, segment: Segment) -> Option<Self> {
-        let mut key = self.key.clone();
-        append_segment(&mut key, segment.as_ref());
-        Self::among(
-            self.document.clone(),
-            self.place.child(segment),
-            key,
-            self.pairs.clone(),
-            self.whole,
-        )
     }
 
     /// The pairs, their keys relative to the place.
@@ -127,7 +143,7 @@ impl Part {
     }
 
     /// The pairs as they are stored.
-    pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         self.range.clone().map(|at| self.pairs.get(at))
     }
 }

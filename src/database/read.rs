@@ -68,6 +68,15 @@ pub async fn load(read: &dyn Read, wants: &[&Want]) -> Vec<Result<Answer>> {
 }
 
 impl Want {
+    /// The same of another document.
+    #[must_use]
+    pub fn of(&self, document: &Arc<DocumentKey>) -> Self {
+        match self {
+            Self::Part(_, path, extent) => Self::Part(document.clone(), path.clone(), *extent),
+            Self::Version(_) => Self::Version(document.clone()),
+        }
+    }
+
     fn extent(&self) -> Extent {
         match self {
             Self::Part(_, _, extent) => *extent,

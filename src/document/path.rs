@@ -172,6 +172,11 @@ impl Path {
             .map(Self)
     }
 
+    /// The path of these exact segments.
+    pub fn of_segments(segments: &[Segment]) -> Self {
+        Self(segments.iter().cloned().map(Token::Segment).collect())
+    }
+
     /// The tokens from the root down.
     pub fn tokens(&self) -> &[Token] {
         &self.0
@@ -257,7 +262,7 @@ impl fmt::Display for Path {
 
 impl From<&Place> for Path {
     fn from(place: &Place) -> Self {
-        Self(place.0.iter().cloned().map(Token::Segment).collect())
+        Self::of_segments(&place.0)
     }
 }
 

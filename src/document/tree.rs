@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::convert::Infallible;
 
 use super::flatten::json_error;
 use super::json::{Event, Reader, write_string};
 use super::leaf::{Kind, Leaf};
 use super::number;
-use super::path::Segment;
+use super::path::{Segment, SegmentRef};
 use crate::error::{Error, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
-/// A JSON value. At most [`DOCUMENT_LEVELS_MAX`] levels deep, so what walks it may recurse.
+/// A JSON value. At most [`TREE_LEVELS_MAX`](crate::limits::TREE_LEVELS_MAX) levels deep, so what
+/// walks it may recurse.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
     /// A value without members or elements.
@@ -116,18 +118,26 @@ impl Tree {
 
     /// What stands further down; none if nothing does.
     pub fn at(&self, below: &[Segment]) -> Option<&Self> {
-        below.iter().try_fold(self, Self::child)
+        let mut segments = below.iter().map(Segment::as_ref);
+        segments.try_fold(self, Self::child)
+    }
+
+    /// The member of this name, and its name; none if there is none.
+    pub fn member(&self, name: &str) -> Option<(&str, &Self)> {
+        let Self::Object(members) = self else {
+            return None;
+        };
+        let found = members.binary_search_by(|(member, _)| member.as_str().cmp(name));
+        let (name, value) = &members[found.ok()?];
+        Some((name, value))
     }
 
     /// The member or element that a segment names; none if there is none.
-    pub fn child(&self, segment: &Segment) -> Option<&Self> {
+    pub fn child(&self, segment: SegmentRef<'_>) -> Option<&Self> {
         match (self, segment) {
-            (Self::Object(members), Segment::Key(name)) => {
-                let found = members.binary_search_by(|(member, _)| member.as_str().cmp(name));
-                found.ok().map(|at| &members[at].1)
-            }
-            (Self::Array(elements), Segment::Index(index)) => {
-                elements.get(usize::try_from(*index).ok()?)
+            (_, SegmentRef::Key(name)) => self.member(name).map(|(_, value)| value),
+            (Self::Array(elements), SegmentRef::Index(index)) => {
+                elements.get(usize::try_from(index).ok()?)
             }
             _ => None,
         }
@@ -164,16 +174,54 @@ impl Open {
 /// Whether two values are equal: containers by what they hold, numbers by value and exactly
 /// (`1`, `1.0` and `1e0` are equal).
 pub fn equal(a: &Tree, b: &Tree) -> bool {
+    match equal_within::<Infallible>(a, b, &mut |_| Ok(())) {
+        Ok(equal) => equal,
+        Err(never) => match never {},
+    }
+}
+
+/// Whether two values are equal, as [`equal`] has it. `spend` is told of the work before it is done:
+/// about one for each value that is looked at.
+///
+/// # Errors
+/// What `spend` fails with.
+pub fn equal_within<E>(
+    a: &Tree,
+    b: &Tree,
+    spend: &mut impl FnMut(u64) -> Result<(), E>,
+) -> Result<bool, E> {
     match (a, b) {
-        (Tree::Leaf(a), Tree::Leaf(b)) => number::equal(a, b),
-        (Tree::Array(a), Tree::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
+        (Tree::Leaf(a), Tree::Leaf(b)) => {
+            spend(leaf_work(a).min(leaf_work(b)))?;
+            Ok(number::equal(a, b))
         }
-        (Tree::Object(a), Tree::Object(b)) => {
-            let mut pairs = a.iter().zip(b);
-            a.len() == b.len() && pairs.all(|((x, a), (y, b))| x == y && equal(a, b))
+        (Tree::Array(a), Tree::Array(b)) if a.len() == b.len() => {
+            spend(1)?;
+            for (a, b) in a.iter().zip(b) {
+                if !equal_within(a, b, spend)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         }
-        _ => false,
+        (Tree::Object(a), Tree::Object(b)) if a.len() == b.len() => {
+            spend(1)?;
+            for ((x, a), (y, b)) in a.iter().zip(b) {
+                if x != y || !equal_within(a, b, spend)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn leaf_work(leaf: &Leaf<'_>) -> u64 {
+    const BYTES_AT_ONCE: u64 = 256;
+    match leaf {
+        Leaf::String(text) => 1 + text.len() as u64 / BYTES_AT_ONCE,
+        _ => 1,
     }
 }
 

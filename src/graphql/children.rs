@@ -2,13 +2,14 @@
 
 use async_graphql::{Context, Object, SimpleObject};
 
+use super::cursor;
 use super::document::Subdocument;
 use super::located::Located;
 use super::session::Session;
 use crate::database::{DocumentKey, children};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
-use crate::key::{Step, append_segment, hex, step};
+use crate::key::{Step, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 
 /// A page of children, and whether there are more on either side.
@@ -26,7 +27,7 @@ impl Connection {
         first: Option<i32>,
         after: Option<String>,
     ) -> Result<Self> {
-        let first = page(first)?;
+        let first = page_size("first", first, "children")?;
         let digest = digest(&parent.document, &parent.place);
         let before = after.is_some();
         let after = after
@@ -96,74 +97,54 @@ pub(super) struct SubdocumentEdge {
 
 /// A cursor holds the last key and a digest of the query; with another query it is `BAD_USER_INPUT`.
 // Any subgraph with connections has this type: shareable, or no two of them compose.
-#[derive(SimpleObject)]
+#[derive(Clone, SimpleObject)]
 #[graphql(shareable)]
 pub(super) struct PageInfo {
-    /// Whether there are more behind this page.
-    has_next_page: bool,
-    /// Whether this page began behind a cursor.
-    has_previous_page: bool,
+    /// Whether there are more behind this page; paging backwards, whether it ended before a cursor.
+    pub(super) has_next_page: bool,
+    /// Whether this page began behind a cursor; paging backwards, whether there are more before it.
+    pub(super) has_previous_page: bool,
     /// The cursor of the first one; null if there is none.
-    start_cursor: Option<String>,
+    pub(super) start_cursor: Option<String>,
     /// The cursor of the last one; null if there is none.
-    end_cursor: Option<String>,
+    pub(super) end_cursor: Option<String>,
 }
 
-fn page(first: Option<i32>) -> Result<usize> {
-    let Some(first) = first else {
+/// The size of a page of `what`, given by an argument of this name.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is negative or past [`PAGE_MAX`].
+pub(super) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result<usize> {
+    let Some(size) = size else {
         return Ok(PAGE_DEFAULT);
     };
-    usize::try_from(first)
+    usize::try_from(size)
         .ok()
-        .filter(|first| *first <= PAGE_MAX)
+        .filter(|size| *size <= PAGE_MAX)
         .ok_or_else(|| {
             Error::bad_input(format!(
-                "`first` is {first}; a page has from 0 to {PAGE_MAX} children"
+                "`{argument}` is {size}; a page has from 0 to {PAGE_MAX} {what}"
             ))
         })
 }
 
-/// Tells the cursors of one place from those of another: FNV-1a over what names it.
+/// Tells the cursors of one place from those of another.
 fn digest(document: &DocumentKey, place: &Place) -> u64 {
-    let name = format!("{:?} {:?} {:?}", document.collection, document.id, place.0);
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
-        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let DocumentKey { collection, id } = document;
+    cursor::digest(&format!("{collection:?} {id:?} {:?}", place.0))
 }
 
 fn encode_cursor(digest: u64, last: &Segment) -> String {
-    let mut cursor = digest.to_be_bytes().to_vec();
-    append_segment(&mut cursor, last.as_ref());
-    hex(&cursor)
+    let mut position = Vec::new();
+    append_segment(&mut position, last.as_ref());
+    cursor::encode(digest, &position)
 }
 
 fn decode_cursor(cursor: &str, digest: u64) -> Result<Segment> {
-    let bytes = unhex(cursor).unwrap_or_default();
-    let (of, last) = bytes.split_at(bytes.len().min(8));
-    if of != digest.to_be_bytes() {
-        return Err(Error::bad_input(
-            "the cursor given as `after` is not one of this place's children",
-        ));
-    }
-    match step(last) {
+    let last = cursor::decode(cursor, digest, "after", "this place's children")?;
+    match step(&last) {
         Some((Step::Key(key), bytes)) if bytes == last.len() => Ok(Segment::Key(key.into_owned())),
         Some((Step::Index(index), bytes)) if bytes == last.len() => Ok(Segment::Index(index)),
-        _ => Err(Error::bad_input("the cursor given as `after` is damaged")),
+        _ => Err(cursor::damaged("after")),
     }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let digit = |digit: u8| {
-        char::from(digit)
-            .to_digit(16)
-            .and_then(|digit| u8::try_from(digit).ok())
-    };
-    digits
-        .chunks(2)
-        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
-        .collect()
 }

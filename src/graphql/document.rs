@@ -4,7 +4,7 @@ use async_graphql::{Context, Enum, ID, Object};
 
 use super::children::SubdocumentConnection;
 use super::located::Located;
-use super::scalars::{Json, PathScalar, Version};
+use super::scalars::{Json, JsonPath, PathScalar, Version};
 use crate::document::leaf;
 use crate::error::Result;
 
@@ -86,6 +86,16 @@ impl Document {
         Some(at.map(Subdocument))
     }
 
+    /// What a JSONPath query selects here, in the order of RFC 9535 (members of an object by name), duplicates kept. What the query begins with in names and indexes is all that is read.
+    async fn select(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Its `$` is what stands here.")] query: JsonPath,
+    ) -> Result<Vec<Subdocument>> {
+        let selected = self.0.select(context, &query).await?;
+        Ok(selected.into_iter().map(Subdocument).collect())
+    }
+
     /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index.
     async fn children(
         &self,
@@ -144,6 +154,16 @@ impl Subdocument {
     ) -> Option<Result<Subdocument>> {
         let at = self.0.at(context, &path).await.transpose()?;
         Some(at.map(Subdocument))
+    }
+
+    /// What a JSONPath query selects here, in the order of RFC 9535 (members of an object by name), duplicates kept. What the query begins with in names and indexes is all that is read.
+    async fn select(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Its `$` is what stands here.")] query: JsonPath,
+    ) -> Result<Vec<Subdocument>> {
+        let selected = self.0.select(context, &query).await?;
+        Ok(selected.into_iter().map(Subdocument).collect())
     }
 
     /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use async_graphql::Context;
 
 use super::children::Connection;
-use super::lookahead::wants_below;
-use super::scalars::{Json, PathScalar, Version, path_argument};
+use super::lookahead::{wants_below, wants_of_document};
+use super::scalars::{Json, JsonPath, PathScalar, Version, path_argument};
 use super::session::{Loaded, Session};
 use crate::database::{Answer, DocumentKey, Extent, Part, Want};
-use crate::document::leaf::Kind;
+use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::SELECTED_MAX;
 
 /// A place of a document at which something is stored.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub(super) struct Located {
     asked: Path,
     pub(super) place: Place,
     kind: Option<Kind>,
+    /// All that stands here, if it was read.
+    part: Option<Part>,
     ahead: Loaded,
 }
 
@@ -43,6 +46,7 @@ impl Located {
             asked: Path::default(),
             place: Place::default(),
             kind: None,
+            part: None,
             ahead,
         };
         root.at_path(context, &path).await
@@ -52,28 +56,28 @@ impl Located {
     /// what the selection asks for is read, so that a mutation depends on nothing else.
     pub(super) async fn written(context: &Context<'_>, document: Arc<DocumentKey>) -> Result<Self> {
         let session = Session::of(context);
-        let root = Path::default();
-        let mut wants = wants_below(context.field(), &document, &root);
-        let field = context.field();
-        let needs_kind = field.selection_set().any(|field| field.name() == "kind");
-        let stamped = session.has_written(&document);
-        wants.retain(|want| match want {
-            Want::Part(_, path, Extent::First) => needs_kind || *path != root,
-            Want::Part(..) => true,
-            Want::Version(_) => !stamped,
-        });
+        let mut wants = wants_of_document(context.field(), &document);
+        if session.has_written(&document) {
+            wants.retain(|want| !matches!(want, Want::Version(_)));
+        }
         let ahead = if wants.is_empty() {
             Loaded::default()
         } else {
             session.load(wants).await?
         };
-        Ok(Self {
+        Ok(Self::listed(document, ahead))
+    }
+
+    /// A whole document that is there, and what was read of it ahead.
+    pub(super) fn listed(document: Arc<DocumentKey>, ahead: Loaded) -> Self {
+        Self {
             document,
-            asked: root,
+            asked: Path::default(),
             place: Place::default(),
             kind: None,
+            part: None,
             ahead,
-        })
+        }
     }
 
     /// A child that a page of children brought.
@@ -91,6 +95,7 @@ impl Located {
             asked,
             place,
             kind: Some(kind),
+            part: None,
             ahead: Loaded::of(want, Answer::Part(Some(part))),
         }
     }
@@ -101,6 +106,7 @@ impl Located {
             asked: Path::default(),
             place: Place::default(),
             kind: None,
+            part: None,
             ..self.clone()
         }
     }
@@ -175,6 +181,47 @@ impl Located {
         Connection::read(context, self, first, after).await
     }
 
+    /// What a JSONPath query selects here.
+    pub(super) async fn select(
+        &self,
+        context: &Context<'_>,
+        query: &JsonPath,
+    ) -> Result<Vec<Self>> {
+        const STEPS_PER_BYTE: usize = 100;
+        let session = Session::of(context);
+        let (query, parsed_bytes) = query.parsed()?;
+        session.spend((parsed_bytes * STEPS_PER_BYTE) as u64)?;
+        let path = self.asked.join(&Path::of_segments(query.prefix()));
+        let Some(part) = self.part(context, path, Extent::Whole).await? else {
+            return Ok(Vec::new());
+        };
+        session.spend(part.pairs().len() as u64)?;
+        let value = part.tree()?;
+        let selected = session.select(&query, &value)?;
+        if selected.len() > SELECTED_MAX {
+            return Err(Error::new(
+                ErrorKind::TooComplex,
+                format!(
+                    "the JSONPath {:?} selects {} parts; the limit is {SELECTED_MAX}",
+                    abridged(query.text()),
+                    selected.len()
+                ),
+            ));
+        }
+        let located = selected.into_iter().map(|(place, value)| {
+            let part = part.below(&place).ok_or_else(mismatch)?;
+            Ok(Self {
+                document: self.document.clone(),
+                asked: Path::from(&part.place),
+                place: part.place.clone(),
+                kind: Some(value.kind()),
+                part: Some(part),
+                ahead: self.ahead.clone(),
+            })
+        });
+        located.collect()
+    }
+
     async fn at_path(&self, context: &Context<'_>, path: &Path) -> Result<Option<Self>> {
         let part = self.part(context, path.clone(), Extent::First).await?;
         let Some(part) = part else {
@@ -184,7 +231,8 @@ impl Located {
             document: self.document.clone(),
             asked: path.clone(),
             kind: Some(part.kind()?),
-            place: part.place,
+            place: part.place.clone(),
+            part: part.is_whole().then_some(part),
             ahead: self.ahead.clone(),
         }))
     }
@@ -208,6 +256,11 @@ impl Located {
 
     /// What was read ahead at `path`, to this extent at least. All of it belongs to this document.
     fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Part>>> {
+        if let Some(part) = &self.part
+            && let Some(below) = path.below(&self.asked)
+        {
+            return Some(Ok(part.at(&below)));
+        }
         let found = |path: &Path, extent: Extent| {
             let enough = |want: &Want| matches!(want, Want::Part(_, at, read) if at == path && *read >= extent);
             match self.ahead.answer(enough) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Name, SelectionField, Value};
 
+use super::jsonpath::query_ahead;
 use super::scalars::path_of;
 use crate::database::{DocumentKey, Extent, Want};
 use crate::document::path::Path;
@@ -21,6 +22,21 @@ pub(super) fn wants_below(
     };
     wants.add(field, path);
     wants.found
+}
+
+/// All that the selection below `field` reads of a document that is known to be there.
+pub(super) fn wants_of_document(
+    field: SelectionField<'_>,
+    document: &Arc<DocumentKey>,
+) -> Vec<Want> {
+    let root = Path::default();
+    let needs_kind = field.selection_set().any(|field| field.name() == "kind");
+    let mut wants = wants_below(field, document, &root);
+    wants.retain(|want| match want {
+        Want::Part(_, path, Extent::First) => needs_kind || *path != root,
+        Want::Part(..) | Want::Version(_) => true,
+    });
+    wants
 }
 
 struct Wants<'d> {
@@ -43,16 +59,40 @@ impl Wants<'_> {
                         self.add(below, &place);
                     }
                 }
-                "document" => {
-                    let root = Path::default();
-                    if below.selection_set().any(|field| field.name() == "kind") {
-                        self.part(root.clone(), Extent::First);
+                "select" => {
+                    let query = argument(&below, "query");
+                    if let Some(query) = query.as_ref().and_then(query_ahead) {
+                        let prefix = Path::of_segments(query.prefix());
+                        self.part(path.join(&prefix), Extent::Whole);
                     }
-                    self.add(below, &root);
+                    self.add_elsewhere(below);
                 }
-                "version" => self.found.push(Want::Version(self.document.clone())),
-                _ => {}
+                _ => self.add_of_document(below),
             }
+        }
+    }
+
+    /// What is read besides parts that are read already.
+    fn add_elsewhere(&mut self, field: SelectionField<'_>) {
+        for below in field.selection_set() {
+            match below.name() {
+                "at" | "select" => self.add_elsewhere(below),
+                _ => self.add_of_document(below),
+            }
+        }
+    }
+
+    fn add_of_document(&mut self, field: SelectionField<'_>) {
+        match field.name() {
+            "document" => {
+                let root = Path::default();
+                if field.selection_set().any(|field| field.name() == "kind") {
+                    self.part(root.clone(), Extent::First);
+                }
+                self.add(field, &root);
+            }
+            "version" => self.found.push(Want::Version(self.document.clone())),
+            _ => {}
         }
     }
 
@@ -72,12 +112,14 @@ impl Wants<'_> {
 
 /// The place that a field's `path` argument names below `path`.
 fn path_below(field: &SelectionField<'_>, path: &Path) -> Option<Path> {
-    let arguments = field.arguments().ok()?;
-    let given = arguments
-        .iter()
-        .find(|(name, _): &&(Name, Value)| name == "path");
-    match given {
-        Some((_, value)) => path_of(value).ok().map(|below| path.join(&below)),
-        None => Some(path.clone()),
+    match argument(field, "path") {
+        Some(value) => path_of(&value).ok().map(|below| path.join(&below)),
+        None => field.arguments().ok().map(|_| path.clone()),
     }
+}
+
+fn argument(field: &SelectionField<'_>, name: &str) -> Option<Value> {
+    let arguments = field.arguments().ok()?.into_iter();
+    let mut named = arguments.filter(|(given, _): &(Name, Value)| given == name);
+    named.next().map(|(_, value)| value)
 }

@@ -5,10 +5,17 @@
 //! written with its JSON spliced in (`response`).
 
 mod batch;
+mod bulk;
 mod children;
+mod cursor;
 mod document;
+mod documents;
 mod entities;
+mod filter;
 mod guard;
+mod indexes;
+mod inputs;
+mod jsonpath;
 mod located;
 mod lookahead;
 mod mutation;

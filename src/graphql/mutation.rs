@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_graphql::{Context, ID, MaybeUndefined, Object};
+use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 
+use super::bulk::BulkMutations;
 use super::document::Document;
+use super::indexes::IndexMutations;
 use super::located::Located;
 use super::scalars::{Json, PathScalar, Version, path_argument};
 use super::session::Session;
@@ -21,11 +23,15 @@ use crate::error::{Error, Result};
 use crate::key::Leaves;
 use crate::store::Transaction;
 
-pub(super) struct Mutation;
-
 /// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Each returns the whole document; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
+#[derive(MergedObject, Default)]
+pub(super) struct Mutation(DocumentMutations, BulkMutations, IndexMutations);
+
+#[derive(Default)]
+pub(super) struct DocumentMutations;
+
 #[Object]
-impl Mutation {
+impl DocumentMutations {
     /// Stores a new document; `ALREADY_EXISTS` if anything is stored under `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
     async fn insert_document(
         &self,
@@ -230,7 +236,7 @@ async fn written(
 }
 
 /// The text of a JSON argument that must be given but may be null.
-fn given<'a>(name: &str, argument: &'a MaybeUndefined<Json>) -> Result<Cow<'a, str>> {
+pub(super) fn given<'a>(name: &str, argument: &'a MaybeUndefined<Json>) -> Result<Cow<'a, str>> {
     match argument {
         MaybeUndefined::Value(Json(text)) => std::str::from_utf8(text)
             .map(Cow::Borrowed)
@@ -242,7 +248,7 @@ fn given<'a>(name: &str, argument: &'a MaybeUndefined<Json>) -> Result<Cow<'a, s
     }
 }
 
-fn in_argument(name: &str, error: Error) -> Error {
+pub(super) fn in_argument(name: &str, error: Error) -> Error {
     error.at(format!("the argument `{name}`"))
 }
 

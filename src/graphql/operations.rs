@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
 use async_graphql::parser::types::{
-    BaseType, DocumentOperations, ExecutableDocument, OperationDefinition, TypeSystemDefinition,
+    BaseType, DocumentOperations, ExecutableDocument, OperationDefinition, ServiceDocument,
+    TypeSystemDefinition,
 };
 use async_graphql::parser::{parse_query, parse_schema};
 use async_graphql::{EmptySubscription, Schema, ServerError, ValidationMode, ValidationResult};
@@ -15,6 +16,7 @@ use lru::LruCache;
 
 use super::entities::REPRESENTATION;
 use super::guard::{check_expanded, check_introspection, check_text};
+use super::inputs::Inputs;
 use super::mutation::Mutation;
 use super::query::Query;
 use crate::error::{Error, Result};
@@ -31,7 +33,7 @@ pub(super) enum Purpose {
 }
 
 pub(super) fn schema(purpose: Purpose) -> PhylloSchema {
-    let builder = Schema::build(Query, Mutation, EmptySubscription)
+    let builder = Schema::build(Query, Mutation::default(), EmptySubscription)
         .enable_federation()
         .limit_recursive_depth(2 * QUERY_LEVELS_MAX);
     match purpose {
@@ -58,6 +60,7 @@ impl From<Error> for Refusal {
 pub(super) struct Operations {
     validating: PhylloSchema,
     types: HashSet<String>,
+    inputs: Inputs,
     introspection: bool,
     kept: Mutex<LruCache<Box<str>, Arc<ExecutableDocument>>>,
 }
@@ -66,8 +69,11 @@ impl Operations {
     pub(super) fn new(introspection: bool) -> Self {
         let capacity = NonZeroUsize::new(OPERATIONS_CACHED_MAX).unwrap_or(NonZeroUsize::MIN);
         let validating = schema(Purpose::Validate);
+        let text = parse_schema(validating.sdl());
+        let text = text.expect("the text that the schema prints is GraphQL");
         Self {
-            types: type_names(&validating),
+            inputs: Inputs::of(&text),
+            types: type_names(text),
             validating,
             introspection,
             kept: Mutex::new(LruCache::new(capacity)),
@@ -96,6 +102,11 @@ impl Operations {
             self.kept().put(text.into(), document.clone());
         }
         Ok(document)
+    }
+
+    /// The schema's input objects.
+    pub(super) fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// Validation panics at the default of a list of a type that does not exist.
@@ -132,9 +143,7 @@ impl Operations {
 }
 
 /// The names of a schema's types.
-fn type_names(schema: &PhylloSchema) -> HashSet<String> {
-    let text = schema.sdl();
-    let document = parse_schema(&text).expect("the text that the schema prints is GraphQL");
+fn type_names(document: ServiceDocument) -> HashSet<String> {
     let defined = document
         .definitions
         .into_iter()

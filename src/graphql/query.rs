@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, ID, Object, SimpleObject};
+use async_graphql::{Context, ID, Object};
 
 use super::document::{Document, Subdocument};
+use super::documents::{Asked, DocumentConnection};
+use super::filter::{Filter, Order};
+use super::indexes::Index;
 use super::located::Located;
 use super::scalars::{PathScalar, path_argument};
 use super::session::Session;
@@ -37,11 +40,48 @@ impl Query {
         found.map(|found| found.map(Subdocument)).transpose()
     }
 
-    /// The collections that hold a document.
+    /// Documents of a collection that pass `where`, a page at a time, by id unless ordered otherwise. Those count that are in the catalog. A page goes forwards (`first`, `after`) or backwards (`last`, `before`).
+    #[expect(clippy::too_many_arguments, reason = "they are the field's")]
+    async fn documents(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default = "D", desc = "The collection that holds the documents.")]
+        collection: String,
+        #[graphql(
+            name = "where",
+            desc = "What documents have to pass; every document if not given."
+        )]
+        filter: Option<Filter>,
+        #[graphql(desc = "Their order; by id if not given.")] order_by: Option<Order>,
+        #[graphql(desc = "How many at most, the first ones; 100 if not given, 10,000 at most.")]
+        first: Option<i32>,
+        #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
+        #[graphql(desc = "How many at most, the last ones; 100 if not given, 10,000 at most.")]
+        last: Option<i32>,
+        #[graphql(desc = "The cursor before which to go back.")] before: Option<String>,
+        #[graphql(
+            desc = "How many documents may be looked at where no index serves; 1,000 if not given, 100,000 at most. `TOO_COMPLEX` if the page is not full then."
+        )]
+        scan_limit: Option<i32>,
+    ) -> Result<DocumentConnection> {
+        let asked = Asked {
+            collection,
+            filter,
+            order: order_by,
+            first,
+            after,
+            last,
+            before,
+            scan_limit,
+        };
+        asked.find(context).await
+    }
+
+    /// The collections that hold a document or an index, by name.
     async fn collections(&self, context: &Context<'_>) -> Result<Vec<Collection>> {
         let read = Session::of(context).read().await?;
         let found = database::collections(&*read).await?;
-        Ok(found.into_iter().map(Collection::from).collect())
+        Ok(found.into_iter().map(Collection).collect())
     }
 
     #[graphql(entity)]
@@ -74,19 +114,25 @@ async fn find(
 }
 
 /// A collection of documents.
-#[derive(SimpleObject)]
-pub(super) struct Collection {
-    /// Its name.
-    name: String,
-    /// How many documents it holds.
-    count: i64,
-}
+pub(super) struct Collection(database::Collection);
 
-impl From<database::Collection> for Collection {
-    fn from(collection: database::Collection) -> Self {
-        Self {
-            name: collection.name,
-            count: collection.count,
-        }
+/// A collection of documents.
+#[Object]
+impl Collection {
+    /// Its name.
+    async fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// How many documents it holds.
+    async fn count(&self) -> i64 {
+        self.0.count
+    }
+
+    /// Its indexes, by name.
+    async fn indexes(&self, context: &Context<'_>) -> Result<Vec<Index>> {
+        let read = Session::of(context).read().await?;
+        let found = database::indexes(&*read, &self.0.name).await?;
+        Ok(found.into_iter().map(Index::from).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! The scalars of the schema: JSON, Path, Version.
+//! The scalars of the schema: JSON, Path, JSONPath, Version.
 
 use async_graphql::{InputValueError, InputValueResult, Name, Scalar, ScalarType, Value};
 use bytes::Bytes;
@@ -93,6 +93,28 @@ impl ScalarType for PathScalar {
 
     fn to_value(&self) -> Value {
         self.0.clone()
+    }
+}
+
+/// The text of a JSONPath query; whoever takes it reads it, and says what is wrong.
+#[derive(Clone, Debug)]
+pub(super) struct JsonPath(pub(super) String);
+
+/// A JSONPath query (RFC 9535), such as `$.ancestors[*].slug`.
+#[Scalar(
+    name = "JSONPath",
+    specified_by_url = "https://www.rfc-editor.org/rfc/rfc9535"
+)]
+impl ScalarType for JsonPath {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        match value {
+            Value::String(text) => Ok(Self(text)),
+            value => Err(InputValueError::expected_type(value)),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.clone())
     }
 }
 

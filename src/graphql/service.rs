@@ -188,7 +188,11 @@ impl Inner {
         let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
-        let variables = coerce(&selected.variable_definitions, &request.variables)?;
+        let variables = coerce(
+            &selected.variable_definitions,
+            &request.variables,
+            self.operations.inputs(),
+        )?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
             OperationType::Query | OperationType::Subscription => None,
@@ -232,7 +236,8 @@ impl Inner {
         let loads = Loads::default();
         let selected = select(&operation.document, operation.name.as_deref())?;
         let several = selected.selection_set.node.items.len() > 1;
-        let session = Session::mutation(transaction.clone(), &loads, several);
+        let bytes_max = self.database.store().limits().transaction_bytes_max;
+        let session = Session::mutation(transaction.clone(), &loads, several, bytes_max);
         let response = Turns::new(self.execute(operation, session), loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());

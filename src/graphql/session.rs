@@ -14,9 +14,11 @@ use super::batch::{Loads, NoDelay};
 use crate::database::{
     Answer, Database, DocumentKey, Want, depend_on_version, load, version_before,
 };
+use crate::document::jsonpath;
+use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{ENTITIES_MAX, RESPONSE_BYTES_MAX};
+use crate::limits::{ENTITIES_MAX, JSONPATH_STEPS_MAX, RESPONSE_BYTES_MAX};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -28,9 +30,13 @@ pub(super) struct Session {
     before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
     /// Whether more than one field writes, so that a later one may ask what stood here before.
     several: bool,
+    /// The bytes that the transaction may have, if they are limited.
+    bytes_max: Option<usize>,
     carried: AtomicUsize,
     entities: AtomicUsize,
     asks: AtomicUsize,
+    /// What is left of the work that JSONPath queries may take.
+    steps_left: Mutex<u64>,
 }
 
 #[derive(Clone)]
@@ -57,19 +63,22 @@ impl Session {
     /// A session of a query operation.
     pub(super) fn query(database: &Database, loads: &Loads) -> Self {
         let source = Source::Snapshot(database.clone(), Arc::default());
-        Self::new(source, loads, false)
+        Self::new(source, loads, false, None)
     }
 
-    /// A session of a mutation operation of one field, or of several.
+    /// A session of a mutation operation of one field, or of several, whose transaction may have
+    /// so many bytes.
     pub(super) fn mutation(
         transaction: Arc<dyn Transaction>,
         loads: &Loads,
         several: bool,
+        bytes_max: Option<usize>,
     ) -> Self {
-        Self::new(Source::Transaction(transaction), loads, several)
+        let source = Source::Transaction(transaction);
+        Self::new(source, loads, several, bytes_max)
     }
 
-    fn new(source: Source, loads: &Loads, several: bool) -> Self {
+    fn new(source: Source, loads: &Loads, several: bool, bytes_max: Option<usize>) -> Self {
         let loader = WantLoader(source.clone());
         Self {
             source,
@@ -77,9 +86,11 @@ impl Session {
             written: Mutex::default(),
             before: Mutex::default(),
             several,
+            bytes_max,
             carried: AtomicUsize::new(0),
             entities: AtomicUsize::new(0),
             asks: AtomicUsize::new(0),
+            steps_left: Mutex::new(JSONPATH_STEPS_MAX),
         }
     }
 
@@ -99,6 +110,11 @@ impl Session {
             Source::Transaction(transaction) => Ok(&**transaction),
             Source::Snapshot(..) => Err(Error::internal("a query asked for a transaction")),
         }
+    }
+
+    /// The bytes that the transaction of a mutation may have, if they are limited.
+    pub(super) fn bytes_max(&self) -> Option<usize> {
+        self.bytes_max
     }
 
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
@@ -142,6 +158,32 @@ impl Session {
             "with this the response would carry more than {RESPONSE_BYTES_MAX} bytes of JSON, \
              which is the limit"
         )))
+    }
+
+    /// Counts work for a JSONPath query, besides its evaluation.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: the request asks for too much.
+    pub(super) fn spend(&self, steps: u64) -> Result<()> {
+        jsonpath::spend(&mut self.steps_left(), steps)
+    }
+
+    /// What a JSONPath query selects, within the work that this request may still take.
+    ///
+    /// # Errors
+    /// As [`jsonpath::Query::select`].
+    pub(super) fn select<'t>(
+        &self,
+        query: &jsonpath::Query,
+        value: &'t Tree,
+    ) -> Result<Vec<jsonpath::Selected<'t>>> {
+        query.select_within(value, &mut self.steps_left())
+    }
+
+    fn steps_left(&self) -> std::sync::MutexGuard<'_, u64> {
+        self.steps_left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that a document had the `expected` version before this operation, if one is expected.
@@ -225,6 +267,16 @@ impl Loaded {
             wants: Arc::new([want]),
             answers: Arc::new([Ok(answer)]),
         }
+    }
+
+    /// What came of each so many wants, one after another.
+    pub(super) fn each(&self, wants: usize) -> impl Iterator<Item = Self> {
+        let answers = self.answers.chunks(wants);
+        let chunks = self.wants.chunks(wants).zip(answers);
+        chunks.map(|(wants, answers)| Self {
+            wants: wants.into(),
+            answers: answers.into(),
+        })
     }
 
     /// What came of a want; none if it was not asked for.

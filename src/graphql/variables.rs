@@ -1,28 +1,34 @@
-//! Variables, as the operation declares them: JSON stays text, everything else is checked here.
+//! Variables, as the operation declares them: JSON stays text, also inside input objects;
+//! everything else is checked here.
 
 use std::collections::{HashMap, HashSet};
 
+use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::types::{BaseType, Type, VariableDefinition};
 use async_graphql::{Number, Positioned, Value, Variables};
 use bytes::Bytes;
 
 use super::entities;
+use super::inputs::{Inputs, Member};
 use super::operations::base_name;
 use super::scalars::name;
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::VARIABLE_LEVELS_MAX;
+use crate::limits::{FILTER_LEVELS_MAX, VARIABLE_LEVELS_MAX};
 
 /// The variables that an operation declares, from the JSON text of an object (or nothing).
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
+/// `TOO_COMPLEX`: input objects nest too deep.
 pub(super) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
     text: &Bytes,
+    inputs: &Inputs,
 ) -> Result<Variables> {
+    let types = Types { inputs, levels: 0 };
     let mut given = members(definitions, text)?;
     let mut variables = Variables::default();
     for definition in definitions {
@@ -30,7 +36,8 @@ pub(super) fn coerce(
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable) {
-            let value = of_type(ty, &text)
+            let value = types
+                .value(ty, &text)
                 .map_err(|error| error.at(format!("the variable `${variable}`")))?;
             variables.insert(name(variable), value);
         } else if let Some(default) = &definition.default_value {
@@ -74,30 +81,89 @@ fn members(
     Ok(members)
 }
 
-fn of_type(ty: &Type, text: &Bytes) -> Result<Value> {
-    if &text[..] == b"null" {
-        return if ty.nullable {
-            Ok(Value::Null)
-        } else {
-            Err(Error::bad_input(format!("null is not of the type {ty}")))
-        };
-    }
-    match &ty.base {
-        BaseType::Named(scalar) => of_scalar(scalar, text),
-        BaseType::List(element) if text[0] != b'[' => {
-            Ok(Value::List(vec![of_type(element, text)?]))
+/// The types that values are read as, so many input objects deep.
+#[derive(Clone, Copy)]
+struct Types<'i> {
+    inputs: &'i Inputs,
+    levels: usize,
+}
+
+impl Types<'_> {
+    fn value(self, ty: &Type, text: &Bytes) -> Result<Value> {
+        if &text[..] == b"null" {
+            return if ty.nullable {
+                Ok(Value::Null)
+            } else {
+                Err(Error::bad_input(format!("null is not of the type {ty}")))
+            };
         }
-        BaseType::List(element) => {
-            let list = utf8(text)?;
-            let mut reader = Reader::new(list, usize::MAX);
-            let error = |error| json_error(&error, list);
-            reader.next().map_err(error)?;
-            let mut elements = Vec::new();
-            while let Some(value) = reader.next_element().map_err(error)? {
-                elements.push(of_type(element, &text.slice_ref(value.as_bytes()))?);
+        match &ty.base {
+            BaseType::Named(name) => match self.inputs.members(name) {
+                Some(members) => self.input_object(name, members, text),
+                None => of_scalar(name, text),
+            },
+            BaseType::List(element) if text[0] != b'[' => {
+                Ok(Value::List(vec![self.value(element, text)?]))
             }
-            Ok(Value::List(elements))
+            BaseType::List(element) => {
+                let list = utf8(text)?;
+                let mut reader = Reader::new(list, usize::MAX);
+                let error = |error| json_error(&error, list);
+                reader.next().map_err(error)?;
+                let mut elements = Vec::new();
+                while let Some(value) = reader.next_element().map_err(error)? {
+                    elements.push(self.value(element, &text.slice_ref(value.as_bytes()))?);
+                }
+                Ok(Value::List(elements))
+            }
         }
+    }
+
+    /// Recurses no deeper than filters may nest, which is what nests.
+    fn input_object(
+        self,
+        ty: &str,
+        members: &HashMap<String, Member>,
+        text: &Bytes,
+    ) -> Result<Value> {
+        if self.levels == FILTER_LEVELS_MAX {
+            return Err(Error::new(
+                ErrorKind::TooComplex,
+                format!("more than {FILTER_LEVELS_MAX} levels of {ty}, which is the limit"),
+            ));
+        }
+        let object = utf8(text)?;
+        if !object.starts_with('{') {
+            return Err(not_of_type(text, ty));
+        }
+        let inner = Self {
+            levels: self.levels + 1,
+            ..self
+        };
+        let mut reader = Reader::new(object, usize::MAX);
+        let error = |error| json_error(&error, object);
+        reader.next().map_err(error)?;
+        let mut given = IndexMap::new();
+        while let Some((member, value)) = reader.next_member().map_err(error)? {
+            let Some(Member { ty: of, .. }) = members.get(&*member) else {
+                return Err(Error::bad_input(format!(
+                    "the type {ty} has no member {:?}",
+                    abridged(&member)
+                )));
+            };
+            let value = inner
+                .value(of, &text.slice_ref(value.as_bytes()))
+                .map_err(|error| error.at(format!("`{member}`")))?;
+            given.insert(name(&member), value);
+        }
+        let required = members.iter().filter(|(_, member)| !member.optional);
+        let mut missing = required.filter(|(member, _)| !given.contains_key(member.as_str()));
+        if let Some((missing, _)) = missing.next() {
+            return Err(Error::bad_input(format!(
+                "the type {ty} has the member `{missing}`, which is required and not given"
+            )));
+        }
+        Ok(Value::Object(given))
     }
 }
 
@@ -123,11 +189,12 @@ fn of_scalar(scalar: &str, text: &Bytes) -> Result<Value> {
     if fits {
         return Ok(value);
     }
+    Err(not_of_type(text, scalar))
+}
+
+fn not_of_type(text: &Bytes, ty: &str) -> Error {
     let found = String::from_utf8_lossy(text);
-    Err(Error::bad_input(format!(
-        "{} is not of the type {scalar}",
-        abridged(&found)
-    )))
+    Error::bad_input(format!("{} is not of the type {ty}", abridged(&found)))
 }
 
 /// A JSON text as a value, numbers exactly as they are written.
@@ -146,7 +213,7 @@ fn tree(text: &str) -> Result<Value> {
 fn subtree(reader: &mut Reader<'_>, event: Event<'_>) -> Result<Value, JsonError> {
     Ok(match event {
         Event::BeginObject => {
-            let mut members = async_graphql::indexmap::IndexMap::new();
+            let mut members = IndexMap::new();
             while let Event::Name(member) = reader.next()? {
                 let event = reader.next()?;
                 members.insert(name(&member), subtree(reader, event)?);

@@ -8,6 +8,7 @@ mod index;
 mod leaves;
 mod read;
 mod system;
+mod tree;
 mod tuple;
 mod verify;
 
@@ -18,6 +19,7 @@ pub use index::{IndexKey, IndexValue, Rank};
 pub use leaves::{Leaves, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};
 pub use system::{Ranges, SystemKey, collection_of, counts_of, split_document};
+pub use tree::{NoTree, tree};
 pub use tuple::{
     append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf, tuple_text,
 };

@@ -104,10 +104,73 @@ pub fn kind_at(key: &[u8], value: &[u8]) -> Result<Kind, Malformed> {
 }
 
 /// Writes one JSON value from its pairs, told in the order of their keys.
-///
-/// Of each key only what differs from the one before is decoded.
-pub struct JsonText<'o> {
-    assembler: Assembler<'o>,
+pub struct JsonText<'o>(Decoding<Assembler<'o>>);
+
+impl<'o> JsonText<'o> {
+    /// A writer that appends to `out`.
+    pub fn new(out: &'o mut Vec<u8>) -> Self {
+        Self(Decoding::new(Assembler::new(out)))
+    }
+
+    /// Takes the next pair; `key` is relative to the value's root.
+    ///
+    /// # Errors
+    /// The pairs are none that a document has.
+    #[inline]
+    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), Malformed> {
+        self.0.push(key, value)
+    }
+
+    /// The value is whole.
+    ///
+    /// # Errors
+    /// The pieces of a split string, which were last, are no UTF-8 together.
+    pub fn finish(self) -> Result<(), Malformed> {
+        self.0.finish().map(Assembler::finish)
+    }
+}
+
+/// What is made of pairs.
+pub(super) trait Assemble {
+    /// Why it cannot be made.
+    type Error: From<Malformed>;
+    /// Goes to a member or an element of the container at `level`; see [`Assembler::enter`].
+    fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Self::Error>;
+    /// A leaf stands here, packed.
+    fn leaf(&mut self, value: &[u8]) -> Result<(), Self::Error>;
+    /// A string stands here that was stored in pieces.
+    fn string(&mut self, text: &str);
+    /// An empty object or array stands here.
+    fn empty(&mut self, kind: Kind);
+}
+
+impl Assemble for Assembler<'_> {
+    type Error = Malformed;
+
+    #[inline]
+    fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Malformed> {
+        Ok(Assembler::enter(self, level, segment)?)
+    }
+
+    #[inline]
+    fn leaf(&mut self, value: &[u8]) -> Result<(), Malformed> {
+        write_leaf(self.value(), value)
+    }
+
+    fn string(&mut self, text: &str) {
+        write_string(self.value(), text);
+    }
+
+    fn empty(&mut self, kind: Kind) {
+        let text: &[u8] = if kind == Kind::Object { b"{}" } else { b"[]" };
+        self.value().extend_from_slice(text);
+    }
+}
+
+/// Tells an assembler what the pairs of one value make. Of each key only what differs from the one
+/// before is decoded.
+pub(super) struct Decoding<A> {
+    assembler: A,
     previous: Vec<u8>,
     /// Where each segment of the previous path ends.
     ends: Vec<usize>,
@@ -116,11 +179,10 @@ pub struct JsonText<'o> {
     empty: bool,
 }
 
-impl<'o> JsonText<'o> {
-    /// A writer that appends to `out`.
-    pub fn new(out: &'o mut Vec<u8>) -> Self {
+impl<A: Assemble> Decoding<A> {
+    pub(super) fn new(assembler: A) -> Self {
         Self {
-            assembler: Assembler::new(out),
+            assembler,
             previous: Vec::new(),
             ends: Vec::new(),
             pieces: Vec::new(),
@@ -130,11 +192,8 @@ impl<'o> JsonText<'o> {
     }
 
     /// Takes the next pair; `key` is relative to the value's root.
-    ///
-    /// # Errors
-    /// The pairs are none that a document has.
     #[inline]
-    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), Malformed> {
+    pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), A::Error> {
         let same = common_prefix(&self.previous, key);
         let shared = shared_segments(&self.ends, key, same);
         let mut at = shared.checked_sub(1).map_or(0, |last| self.ends[last]);
@@ -145,7 +204,7 @@ impl<'o> JsonText<'o> {
             self.end_pieces()?;
         }
         if !self.empty && shared == self.ends.len() {
-            return Err(Misshapen::LeafWithChildren.into());
+            return Err(Malformed::from(Misshapen::LeafWithChildren).into());
         }
         let entered = self.ends.len();
         self.ends.truncate(shared);
@@ -165,7 +224,7 @@ impl<'o> JsonText<'o> {
             self.ends.push(at);
         }
         if !self.empty && self.ends.len() == shared && shared < entered {
-            return Err(Misshapen::LeafWithChildren.into());
+            return Err(Malformed::from(Misshapen::LeafWithChildren).into());
         }
         self.empty = false;
         let kept = same.min(at);
@@ -174,39 +233,35 @@ impl<'o> JsonText<'o> {
         self.write(marker, value)
     }
 
-    /// The value is whole.
-    ///
-    /// # Errors
-    /// The pieces of a split string, which were last, are no UTF-8 together.
-    pub fn finish(mut self) -> Result<(), Malformed> {
+    /// All pairs are told.
+    pub(super) fn finish(mut self) -> Result<A, A::Error> {
         if self.pieces_next > 0 {
             self.end_pieces()?;
         }
-        self.assembler.finish();
-        Ok(())
+        Ok(self.assembler)
     }
 
     #[inline]
-    fn write(&mut self, marker: Option<(Marker, &[u8])>, value: &[u8]) -> Result<(), Malformed> {
+    fn write(&mut self, marker: Option<(Marker, &[u8])>, value: &[u8]) -> Result<(), A::Error> {
         match marker {
-            None => write_leaf(self.assembler.value(), value),
+            None => self.assembler.leaf(value),
             Some((Marker::Piece, number)) => {
                 if Some((Step::Index(0), number.len())) != step(number) {
-                    return Err(Malformed::Pieces);
+                    return Err(Malformed::Pieces.into());
                 }
                 self.piece(value)
             }
-            Some((_, [_, ..])) => Err(Malformed::Segment),
-            Some((Marker::EmptyObject, [])) => self.write_empty(b"{}", value),
-            Some((Marker::EmptyArray, [])) => self.write_empty(b"[]", value),
+            Some((_, [_, ..])) => Err(Malformed::Segment.into()),
+            Some((Marker::EmptyObject, [])) => self.write_empty(Kind::Object, value),
+            Some((Marker::EmptyArray, [])) => self.write_empty(Kind::Array, value),
         }
     }
 
-    fn write_empty(&mut self, text: &[u8], value: &[u8]) -> Result<(), Malformed> {
+    fn write_empty(&mut self, kind: Kind, value: &[u8]) -> Result<(), A::Error> {
         if value != [0] {
-            return Err(Malformed::Value);
+            return Err(Malformed::Value.into());
         }
-        self.assembler.value().extend_from_slice(text);
+        self.assembler.empty(kind);
         Ok(())
     }
 
@@ -218,17 +273,17 @@ impl<'o> JsonText<'o> {
         step(number) == Some((Step::Index(self.pieces_next), number.len()))
     }
 
-    fn piece(&mut self, value: &[u8]) -> Result<(), Malformed> {
+    fn piece(&mut self, value: &[u8]) -> Result<(), A::Error> {
         let piece = decode_piece(value).ok_or(Malformed::Value)?;
         self.pieces.extend_from_slice(&piece);
         self.pieces_next += 1;
         Ok(())
     }
 
-    fn end_pieces(&mut self) -> Result<(), Malformed> {
+    fn end_pieces(&mut self) -> Result<(), A::Error> {
         let pieces = std::mem::take(&mut self.pieces);
         let text = std::str::from_utf8(&pieces).map_err(|_| Malformed::Pieces)?;
-        write_string(self.assembler.value(), text);
+        self.assembler.string(text);
         self.pieces_next = 0;
         Ok(())
     }

@@ -195,7 +195,11 @@ pub fn decode_leaf(value: &[u8]) -> Option<Leaf<'_>> {
     match element {
         Element::Bool(value) => Some(Leaf::Bool(value)),
         Element::Int(integer) => Some(Leaf::Integer(integer)),
-        Element::BigInt(integer) => Some(Leaf::BigInteger(integer)),
+        // Other programs may use more bytes than it takes; it is the same integer.
+        Element::BigInt(integer) => Some(match i64::try_from(&integer) {
+            Ok(small) => Leaf::Integer(small),
+            Err(_) => Leaf::BigInteger(integer),
+        }),
         Element::Double(double) if double.is_finite() => Some(Leaf::Double(double)),
         Element::String(text) => Some(Leaf::String(text)),
         _ => None,

@@ -120,7 +120,16 @@ impl Metrics {
     fn count_store(&self, report: &Report, ty: &TypeLabel) {
         let this = &*self.0;
         let store = &report.store;
-        let [transactions, gets, ranges, pairs, writes, commits, conflicts, bytes] = [
+        let [
+            transactions,
+            gets,
+            ranges,
+            pairs,
+            writes,
+            commits,
+            conflicts,
+            bytes,
+        ] = [
             &store.transactions,
             &store.gets,
             &store.ranges,
@@ -258,9 +267,17 @@ impl Inner {
     fn register_store(&mut self) {
         let registry = &mut self.registry;
         for (name, help, histogram) in [
-            ("request_store_reads", "Reads of keys and ranges", &self.reads),
+            (
+                "request_store_reads",
+                "Reads of keys and ranges",
+                &self.reads,
+            ),
             ("request_store_ranges", "Reads of ranges", &self.ranges),
-            ("request_store_bytes", "Bytes read from the store", &self.bytes),
+            (
+                "request_store_bytes",
+                "Bytes read from the store",
+                &self.bytes,
+            ),
         ] {
             let help = format!("{help} that a GraphQL request came to");
             registry.register(name, help, histogram.clone());
@@ -271,7 +288,11 @@ impl Inner {
             self.store.clone(),
         );
         for (name, help, counter) in [
-            ("store_read_bytes", "Bytes that GraphQL requests read", &self.store_bytes),
+            (
+                "store_read_bytes",
+                "Bytes that GraphQL requests read",
+                &self.store_bytes,
+            ),
             (
                 "transaction_conflicts",
                 "Commits of GraphQL requests that were refused because of a conflict",

@@ -88,7 +88,10 @@ pub fn router(database: Database, options: &ServeOptions) -> Router {
         .route("/metrics", metrics.layer(admit))
         .merge(health::routes(database))
         .merge(page::routes())
-        .layer(from_fn_with_state(options.metrics.clone(), observe::observe))
+        .layer(from_fn_with_state(
+            options.metrics.clone(),
+            observe::observe,
+        ))
 }
 
 /// Serves until SIGTERM or SIGINT, then answers what was accepted and returns.

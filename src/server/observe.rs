@@ -19,7 +19,11 @@ use crate::limits::{REQUEST_ID_CHARACTERS_MAX, SLOW_REQUEST_TIME};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Gives a request its id, under which the log tells what happens meanwhile, and counts it.
-pub(super) async fn observe(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
+pub(super) async fn observe(
+    State(metrics): State<Metrics>,
+    request: Request,
+    next: Next,
+) -> Response {
     let _counted = metrics.request();
     let route = route(request.uri().path());
     let id = request_id(request.headers());
@@ -72,9 +76,7 @@ fn request_id(headers: &HeaderMap) -> String {
     let given = headers.get(REQUEST_ID).map(HeaderValue::as_bytes);
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
     match given {
-        Some(id)
-            if (1..=REQUEST_ID_CHARACTERS_MAX).contains(&id.len()) && id.iter().all(plain) =>
-        {
+        Some(id) if (1..=REQUEST_ID_CHARACTERS_MAX).contains(&id.len()) && id.iter().all(plain) => {
             id.iter().copied().map(char::from).collect()
         }
         _ => format!("{:032x}", rand::random::<u128>()),

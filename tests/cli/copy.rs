@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use foundationdb_tuple::{Bytes, pack};
+use phyllo::database::{Builder, State, create_index, indexes};
 use phyllo::key::Entry;
 
 use super::harness::{Ran, Store, open};
@@ -33,7 +34,36 @@ fn source() -> Store {
             (pack(&("D", Bytes::from(&b"\x01"[..]), "k")), pack(&(1,))),
         ],
     );
+    index(&store);
     store
+}
+
+/// Makes two indexes of a store, and builds them.
+fn index(store: &Store) {
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    runtime.block_on(async {
+        let database = open(store.path()).await;
+        let transaction = database.store().begin().await.expect("a transaction");
+        for (collection, on, unique) in [("many", "$.k", false), ("empty", "$.k", true)] {
+            create_index(&*transaction, collection, "by k", &[on], unique)
+                .await
+                .expect("an index");
+        }
+        transaction.commit().await.expect("a commit");
+        Builder::new(database).finish().await.expect("built");
+    });
+}
+
+/// The indexes of a collection, each with whether it serves.
+fn indexed(store: &Store, collection: &str) -> Vec<(String, bool)> {
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    runtime.block_on(async {
+        let snapshot = open(store.path()).await.snapshot().await;
+        let indexes = indexes(&*snapshot.expect("a snapshot"), collection).await;
+        let indexes = indexes.expect("definitions").into_iter();
+        let shown = indexes.map(|index| (index.name, index.state == State::Ready));
+        shown.collect()
+    })
 }
 
 fn write_raw(store: &Store, pairs: &[(Vec<u8>, Vec<u8>)]) {
@@ -76,6 +106,9 @@ fn a_copy_holds_the_same_and_says_so() {
     assert_eq!(exports(&from), exports(&to));
     assert_eq!(from.out(&["collections"]), to.out(&["collections"]));
     to.run(&["check"]).expect(0);
+    for collection in ["many", "empty"] {
+        assert_eq!(indexed(&to, collection), [("by k".to_owned(), true)]);
+    }
     // Again, there is nothing to do but what the catalog does not know.
     let ran = copy(&from, &to).expect(0);
     ran.says("2506 were there; leaves and catalog are equal");

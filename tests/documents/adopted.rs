@@ -3,7 +3,7 @@
 use foundationdb_tuple::{Bytes, pack};
 use futures::FutureExt;
 use phyllo::database::{Adopted, Collection, Existing, Put, Want, adopt, collections};
-use phyllo::key::tuple_text;
+use phyllo::key::{IndexKey, tuple_text};
 use phyllo::store::{Outcome, Settled, behind};
 
 use super::world::{World, deadline, numbered};
@@ -13,6 +13,7 @@ cases!(
         what_another_program_stored_is_entered_once_and_counted,
         ids_that_have_no_name_are_listed_and_left,
         many_documents_are_entered_in_batches_whatever_their_size,
+        what_is_entered_has_its_entries_in_indexes,
     ]
 );
 
@@ -156,4 +157,20 @@ fn many_documents_are_entered_in_batches_whatever_their_size() {
     assert_eq!((adopted.entered, adopted.known), (2_500, 0));
     assert!(batches >= 3, "{batches} batches");
     assert_eq!(counts(&world), [("D".to_owned(), 2_500)]);
+}
+
+fn what_is_entered_has_its_entries_in_indexes() {
+    let world = World::new();
+    world.create_index("n", &["$.n"]);
+    world.create_index("each", &["$[*]"]);
+    world.write(&[leaf(1), leaf(2), leaf(-3)]);
+    let entries = |number| {
+        let (begin, end) = IndexKey::new("D", number).expect("short").all();
+        world.pairs(&begin, &end).len()
+    };
+    assert_eq!((entries(1), entries(2)), (0, 0));
+    let (adopted, _) = adopt_all(&world, "D");
+    assert_eq!(adopted.entered, 3);
+    assert_eq!((entries(1), entries(2)), (3, 3));
+    assert_eq!(world.check(None).0, []);
 }

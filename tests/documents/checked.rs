@@ -3,6 +3,9 @@
 use foundationdb_tuple::pack;
 
 use phyllo::database::{Existing, Severity};
+use phyllo::document::id::DocumentId;
+use phyllo::document::leaf::Leaf;
+use phyllo::key::{Family, IndexKey, IndexValue};
 
 use super::damages::{Damage, damages, element, named, system};
 use super::world::{World, numbered};
@@ -139,4 +142,116 @@ fn many_batches_are_checked_as_one() {
     world.clear(&pack(&("D", 1, 40_000)));
     let expected = ("HOLE".to_owned(), pack(&("D", 1, 40_001)));
     assert_eq!(told(&world, None), [expected]);
+}
+
+/// Damage to indexes and what is told of it: its name, what is set, what is removed, what is told.
+type Planted = (
+    &'static str,
+    Vec<(Vec<u8>, Vec<u8>)>,
+    Vec<Vec<u8>>,
+    Vec<(&'static str, Vec<u8>)>,
+);
+
+#[test]
+fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
+    let world = World::new();
+    world.create_index("a", &["$.a"]);
+    world.create_index("pair", &["$.a", "$.b"]);
+    for (id, json) in [(1, r#"{"a":1,"b":2}"#), (2, r#"{"a":2}"#), (3, "{}")] {
+        world.put(&numbered(id), json, Existing::Fail).expect("new");
+    }
+    assert_eq!(told(&world, None), []);
+    let value = |number: i64| IndexValue::of_leaf(&Leaf::Integer(number));
+    let entry = |index: u64, value: &IndexValue, id: i64| {
+        let key = IndexKey::new("D", index).expect("short");
+        key.entry(value.bytes(), &DocumentId::Integer(id))
+            .expect("short")
+    };
+    let definition = Family::Definition("D", "a").key().expect("short");
+    let (first, other) = (entry(1, &value(1), 1), entry(1, &value(7), 1));
+    let cases: [Planted; 7] = [
+        (
+            "gone",
+            vec![],
+            vec![first.clone()],
+            vec![("NO_INDEX_ENTRY", first.clone())],
+        ),
+        (
+            "of another value",
+            vec![(other.clone(), vec![])],
+            vec![],
+            vec![("STALE_INDEX_ENTRY", other)],
+        ),
+        (
+            "of a document that has no such value",
+            vec![(entry(1, &value(1), 3), vec![])],
+            vec![],
+            vec![("STALE_INDEX_ENTRY", entry(1, &value(1), 3))],
+        ),
+        (
+            "of no document",
+            vec![(entry(1, &value(1), 4), vec![])],
+            vec![],
+            vec![("STALE_INDEX_ENTRY", entry(1, &value(1), 4))],
+        ),
+        (
+            "of no index",
+            vec![(entry(3, &value(1), 1), vec![])],
+            vec![],
+            vec![("INDEX_ENTRY_ALONE", entry(3, &value(1), 1))],
+        ),
+        (
+            "of too few values, and with one of its own",
+            vec![(entry(2, &value(1), 1), vec![0])],
+            vec![],
+            vec![
+                ("INDEX_ENTRY_VALUE", entry(2, &value(1), 1)),
+                ("UNKNOWN_KEY", entry(2, &value(1), 1)),
+            ],
+        ),
+        (
+            "without a definition",
+            vec![],
+            vec![definition],
+            vec![
+                ("INDEX_ENTRY_ALONE", entry(1, &value(1), 1)),
+                ("INDEX_ENTRY_ALONE", entry(1, &value(2), 2)),
+            ],
+        ),
+    ];
+    for (name, set, removed, expected) in cases {
+        let restored: Vec<_> = removed
+            .iter()
+            .map(|key| {
+                let end = [&key[..], &[0]].concat();
+                world.pairs(key, &end).remove(0)
+            })
+            .collect();
+        world.write(&set);
+        for key in &removed {
+            world.clear(key);
+        }
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(code, key)| (code.to_owned(), key))
+            .collect();
+        assert_eq!(told(&world, None), expected, "{name}");
+        assert_eq!(told(&world, Some("D")), expected, "{name}");
+        assert_eq!(told(&world, Some("E")), [], "{name}");
+        for (key, _) in &set {
+            world.clear(key);
+        }
+        world.write(&restored);
+        assert_eq!(told(&world, None), [], "{name}");
+    }
+    world.write(&[(
+        Family::Definition("D", "a").key().expect("short"),
+        element(&1),
+    )]);
+    let definition = Family::Definition("D", "a").key().expect("short");
+    let found = told(&world, None);
+    assert!(
+        found.contains(&("INDEX_DEFINITION".to_owned(), definition)),
+        "{found:?}"
+    );
 }

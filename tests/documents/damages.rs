@@ -299,18 +299,18 @@ pub(crate) fn damages() -> Vec<Damage> {
         },
         Damage {
             name: "keys of families that are kept for others",
-            set: (4..=8)
+            set: (5..=9)
                 .map(|family| (system(&(family, "any")), vec![1]))
                 .collect(),
             cleared: vec![],
             told: vec![],
         },
-        Damage {
-            name: "an index definition",
-            set: vec![(system(&(2, "E", 1, "by name")), vec![1])],
-            cleared: vec![],
-            told: vec![],
-        },
+        at_its_key(
+            "an index definition that is none",
+            system(&(2, "E", 1, "by name")),
+            vec![1],
+            "INDEX_DEFINITION",
+        ),
         Damage {
             name: "documents of another program",
             set: vec![

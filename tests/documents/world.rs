@@ -8,8 +8,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 
 use phyllo::database::{
-    Answer, Check, Children, Database, DocumentKey, Existing, Extent, Finding, Foreign, Part, Put,
-    Scan, Scanned, Summary, Want, children, insert, load, put,
+    Answer, Builder as IndexBuilder, Check, Children, Database, DocumentKey, Existing, Extent,
+    Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, children, create_index, insert,
+    load, put,
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
@@ -77,6 +78,16 @@ impl World {
             let (document, leaves) = (document.clone(), leaves.clone());
             async move { put(&*transaction, &document, &leaves, existing).await }
         })
+    }
+
+    /// Makes an index of the collection `D`, and builds it.
+    pub(crate) fn create_index(&self, name: &'static str, on: &'static [&'static str]) {
+        let made = self.transact(|transaction| async move {
+            create_index(&*transaction, "D", name, on, false).await
+        });
+        made.expect("an index");
+        let mut builder = IndexBuilder::new(self.database.clone());
+        self.run(builder.finish()).expect("it can be built");
     }
 
     /// Writes pairs as another program would, without the catalog.

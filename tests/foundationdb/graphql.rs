@@ -10,6 +10,8 @@ use super::shared::empty_store;
 
 #[path = "../graphql/bounds.rs"]
 mod bounds;
+#[path = "../graphql/bulk.rs"]
+mod bulk;
 #[path = "../graphql/changing.rs"]
 mod changing;
 #[path = "../graphql/children.rs"]
@@ -24,14 +26,24 @@ mod entities;
 mod errors;
 #[path = "../graphql/exactness.rs"]
 mod exactness;
+#[path = "../graphql/finding.rs"]
+mod finding;
+#[path = "../graphql/found_model.rs"]
+mod found_model;
+#[path = "../graphql/indexing.rs"]
+mod indexing;
 #[path = "../graphql/model/mod.rs"]
 mod model;
 #[path = "../graphql/operations.rs"]
 mod operations;
 #[path = "../graphql/patching.rs"]
 mod patching;
+#[path = "../graphql/plans.rs"]
+mod plans;
 #[path = "../graphql/reading.rs"]
 mod reading;
+#[path = "../graphql/selecting.rs"]
+mod selecting;
 #[path = "../graphql/snapshot.rs"]
 mod snapshot;
 #[path = "../graphql/suites.rs"]
@@ -51,6 +63,7 @@ const SEQUENCES: u32 = 30;
 pub(crate) fn suite() -> Vec<Case> {
     [
         bounds::suite(),
+        bulk::suite(),
         changing::suite(),
         children::suite(),
         concurrency::suite(),
@@ -58,10 +71,15 @@ pub(crate) fn suite() -> Vec<Case> {
         entities::suite(),
         errors::suite(),
         exactness::suite(),
+        finding::suite(),
+        found_model::suite(),
+        indexing::suite(),
         model::suite(),
         operations::suite(),
         patching::suite(),
+        plans::suite(),
         reading::suite(),
+        selecting::suite(),
         snapshot::suite(),
         suites::suite(),
         variables::suite(),

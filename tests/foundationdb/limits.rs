@@ -19,6 +19,7 @@ cases!(
         a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit,
         ranges_that_must_not_conflict_count_against_the_limit,
         a_document_past_the_limit_is_too_large_and_leaves_nothing,
+        a_change_of_many_documents_past_the_limit_is_refused_with_the_counts,
         a_large_document_is_read_whole_however_many_parts_it_is_read_in,
         a_snapshot_that_is_kept_no_longer_is_a_timeout,
         a_scan_goes_on_where_its_snapshot_is_kept_no_longer,
@@ -66,6 +67,28 @@ async fn a_document_past_the_limit_is_too_large_and_leaves_nothing() {
     assert_eq!(field_error(&response), "TOO_LARGE");
     let found = client.data("{ document(id: 1) { kind } }", "{}").await;
     assert_eq!(found, json!({"document": null}));
+}
+
+async fn a_change_of_many_documents_past_the_limit_is_refused_with_the_counts() {
+    let client = client_of(empty_store().await).await;
+    for id in 0..200 {
+        client.insert(&id.to_string(), r#"{"t":""}"#).await;
+    }
+    let mutation = "mutation($v: JSON) {
+        updateDocuments(where: {}, everything: true, set: [{at: \"$.t\", value: $v}]) { changed }
+    }";
+    let variables = json!({"v": "x".repeat(90_000)});
+    let (code, message) = client.error(mutation, variables).await;
+    assert_eq!(code, "TOO_LARGE", "{message}");
+    for told in [
+        "200 documents pass",
+        "changing 128 of them",
+        "10000000 bytes",
+    ] {
+        assert!(message.contains(told), "{message}");
+    }
+    let found = client.data("{ document(id: 0) { value } }", "{}").await;
+    assert_eq!(found["document"]["value"], json!({"t": ""}));
 }
 
 async fn a_large_document_is_read_whole_however_many_parts_it_is_read_in() {

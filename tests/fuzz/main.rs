@@ -71,4 +71,4 @@ macro_rules! tests {
     };
 }
 
-tests! { assemble json patch path query request tuple }
+tests! { assemble json jsonpath patch path query request tuple }

@@ -35,6 +35,7 @@ macro_rules! cases {
 }
 
 mod bounds;
+mod bulk;
 mod changing;
 mod children;
 mod concurrency;
@@ -42,11 +43,16 @@ mod counting;
 mod entities;
 mod errors;
 mod exactness;
+mod finding;
+mod found_model;
+mod indexing;
 mod model;
 mod operations;
 mod patching;
+mod plans;
 mod reading;
 mod schema;
+mod selecting;
 mod snapshot;
 mod suites;
 mod support;

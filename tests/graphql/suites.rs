@@ -1,7 +1,9 @@
-//! Suites and examples that others wrote: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396).
+//! Suites and examples that others wrote: JSON Patch (RFC 6902), JSON Merge Patch (RFC 7396) and
+//! JSONPath (RFC 9535).
 
 use std::path::Path;
 
+use phyllo::document::tree::{Tree, equal};
 use serde_json::{Value, json};
 
 use super::support::{Client, client, only_error};
@@ -10,21 +12,28 @@ cases!(
     async [
         the_public_suite_of_json_patch,
         the_examples_of_rfc_7396,
+        the_compliance_suite_of_jsonpath,
     ]
 );
 
-/// The cases of one file of the public JSON Patch suite; none where the file is not at hand.
-fn cases(file: &str) -> Option<Vec<Value>> {
+/// A file of a public suite; none where it is not at hand.
+fn suite_file(file: &str) -> Option<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/suites");
     let path = path.join(file);
     let Ok(text) = std::fs::read_to_string(&path) else {
         println!(
-            "skipped: the JSON Patch suite: there is no file {}",
+            "skipped: a public suite: there is no file {}",
             path.display()
         );
         return None;
     };
-    Some(serde_json::from_str(&text).expect("a JSON array"))
+    Some(serde_json::from_str(&text).expect("JSON"))
+}
+
+/// The cases of one file of the public JSON Patch suite.
+fn cases(file: &str) -> Option<Vec<Value>> {
+    let cases = suite_file(file)?;
+    Some(cases.as_array().expect("a JSON array").clone())
 }
 
 async fn patched(client: &Client, patch: &Value) -> Value {
@@ -101,4 +110,73 @@ async fn the_examples_of_rfc_7396() {
         client.data(query, format!(r#"{{"p":{patch}}}"#)).await;
         assert_eq!(client.stored("1").await, result, "{original} with {patch}");
     }
+}
+
+async fn the_compliance_suite_of_jsonpath() {
+    let Some(suite) = suite_file("jsonpath-cts.json") else {
+        return;
+    };
+    let cases = suite["tests"].as_array().expect("a list of cases");
+    assert_eq!(cases.len(), 703);
+    let client = client().await;
+    let query =
+        "query($id: ID!, $q: JSONPath!) { document(id: $id) { select(query: $q) { value path } } }";
+    let (mut selected, mut refused) = (0, 0);
+    for (id, case) in cases.iter().enumerate() {
+        let (id, name) = (id.to_string(), &case["name"]);
+        client.insert(&id, &case["document"]).await;
+        let variables = json!({"id": id, "q": case["selector"]});
+        let response = client.ask(query, variables).await;
+        if case["invalid_selector"] == json!(true) {
+            let (code, message) = only_error(&response);
+            assert_eq!(code, "BAD_USER_INPUT", "{name}: {message}");
+            assert!(message.contains(" at line "), "{name}: {message}");
+            refused += 1;
+            continue;
+        }
+        assert_eq!(response.get("errors"), None, "{name}: {response}");
+        let nodes = response["data"]["document"]["select"].as_array();
+        let nodes = nodes.expect("a list");
+        let paths: Vec<_> = nodes.iter().map(|it| normalized(&it["path"])).collect();
+        let values: Vec<_> = nodes.iter().map(|it| &it["value"]).collect();
+        assert!(
+            allows(case, &json!(values), &json!(paths)),
+            "{name}: {response}"
+        );
+        selected += 1;
+    }
+    assert_eq!((selected, refused), (456, 247));
+}
+
+/// Whether a case allows the values, and for them the places.
+fn allows(case: &Value, values: &Value, paths: &Value) -> bool {
+    let tree = |value: &Value| Tree::from_json(&value.to_string()).expect("JSON");
+    let (results, places) = if let Some(result) = case.get("result") {
+        (vec![result], vec![&case["result_paths"]])
+    } else {
+        let list = |name: &str| case[name].as_array().expect("a list").iter().collect();
+        (list("results"), list("results_paths"))
+    };
+    let same = |result: &&Value| equal(&tree(result), &tree(values));
+    let mut allowed = results.iter().zip(places);
+    allowed.any(|(result, places)| same(result) && places == paths)
+}
+
+/// A path in list form as RFC 9535 §2.7 writes it.
+fn normalized(path: &Value) -> String {
+    let segment = |segment: &Value| match segment {
+        Value::String(name) => {
+            let escaped = |character: char| match character {
+                '\u{8}' => "\\b".to_owned(),
+                '\u{c}' => "\\f".to_owned(),
+                '\'' | '\\' | '\n' | '\r' | '\t' => character.escape_default().to_string(),
+                '\0'..'\u{20}' => format!("\\u{:04x}", u32::from(character)),
+                _ => character.to_string(),
+            };
+            format!("['{}']", name.chars().map(escaped).collect::<String>())
+        }
+        index => format!("[{index}]"),
+    };
+    let segments = path.as_array().expect("a list").iter().map(segment);
+    format!("${}", segments.collect::<String>())
 }

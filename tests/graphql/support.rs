@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use phyllo::database::{Database, DocumentKey};
+use phyllo::database::{Builder, Check, Database, DocumentKey, Finding};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
@@ -185,6 +185,28 @@ impl Client {
             commits: after.commits - before.commits,
         };
         (data, cost)
+    }
+
+    /// The data of a mutation, given by its fields.
+    pub(crate) async fn mutate(&self, fields: &str) -> Value {
+        self.data(&format!("mutation {{ {fields} }}"), NONE).await
+    }
+
+    /// Builds the indexes that are to be built.
+    pub(crate) async fn build(&self) {
+        let mut builder = Builder::new(self.database.clone());
+        builder.finish().await.expect("indexes can be built");
+    }
+
+    /// What a check of the whole store finds.
+    pub(crate) async fn check(&self) -> Vec<Finding> {
+        let snapshot = self.database.snapshot().await.expect("a snapshot");
+        let mut check = Check::new(&snapshot, None);
+        let mut found = Vec::new();
+        while let Some(finding) = check.next().await.expect("a check") {
+            found.push(finding);
+        }
+        found
     }
 
     /// Asserts that the server goes on.

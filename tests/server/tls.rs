@@ -120,13 +120,19 @@ fn graphql_is_served_by_both_versions_of_tls_and_in_the_clear_no_more() {
     ] {
         for (offered, agreed) in [
             (&[][..], None),
-            (&[&b"h2"[..], &b"http/1.1"[..]][..], Some(b"http/1.1".to_vec())),
+            (
+                &[&b"h2"[..], &b"http/1.1"[..]][..],
+                Some(b"http/1.1".to_vec()),
+            ),
         ] {
             let (answer, version, protocol) = identity
                 .ask(&server, &query(""), &[version], offered)
                 .expect("an answer");
             assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-            assert!(answer.ends_with(r#"{"data":{"__typename":"Query"}}"#), "{answer}");
+            assert!(
+                answer.ends_with(r#"{"data":{"__typename":"Query"}}"#),
+                "{answer}"
+            );
             assert_eq!((version, protocol), (Some(named), agreed));
         }
     }
@@ -140,7 +146,10 @@ fn graphql_is_served_by_both_versions_of_tls_and_in_the_clear_no_more() {
     let mut answer = Vec::new();
     // A reset is an end as well.
     let _read = plain.read_to_end(&mut answer);
-    assert!(!String::from_utf8_lossy(&answer).contains("HTTP"), "{answer:?}");
+    assert!(
+        !String::from_utf8_lossy(&answer).contains("HTTP"),
+        "{answer:?}"
+    );
     identity.query(&server).expect("it goes on");
 }
 
@@ -214,7 +223,9 @@ fn files_that_are_no_certificate_and_its_key_keep_the_server_from_starting() {
     }
     for one in ["--tls-cert", "--tls-key"] {
         let directory = tempfile::tempdir().expect("a directory");
-        let output = command(&directory, &[one, "file"]).output().expect("it runs");
+        let output = command(&directory, &[one, "file"])
+            .output()
+            .expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{one} alone");
     }
 }

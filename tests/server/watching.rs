@@ -61,7 +61,11 @@ fn post(server: &Server, body: &Value) -> Response {
 #[track_caller]
 fn assert_samples(samples: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
     for (sample, value) in expected {
-        assert_eq!(samples.get(*sample), Some(value), "{sample} in {samples:#?}");
+        assert_eq!(
+            samples.get(*sample),
+            Some(value),
+            "{sample} in {samples:#?}"
+        );
     }
 }
 
@@ -75,12 +79,17 @@ fn requests_are_counted_by_type_name_and_outcome() {
     for _ in 0..3 {
         post(&server, &json!({"query": read}));
     }
-    post(&server, &json!([{"query": read}, {"query": "{ __typename }"}, {"query": "{ nothing }"}]));
+    post(
+        &server,
+        &json!([{"query": read}, {"query": "{ __typename }"}, {"query": "{ nothing }"}]),
+    );
     post(&server, &json!({"query": "{"}));
     let samples = scrape(&server);
     let counted = |ty: &str, operation: &str, outcome: &str| {
         let labels = format!(r#"type="{ty}",operation="{operation}",outcome="{outcome}""#);
-        samples.get(&format!("phyllo_requests_total{{{labels}}}")).copied()
+        samples
+            .get(&format!("phyllo_requests_total{{{labels}}}"))
+            .copied()
     };
     assert_eq!(counted("mutation", "Insert", "ok"), Some(1.0));
     assert_eq!(counted("mutation", "Insert", "ALREADY_EXISTS"), Some(1.0));
@@ -91,7 +100,10 @@ fn requests_are_counted_by_type_name_and_outcome() {
         &samples,
         &[
             (r#"phyllo_request_seconds_count{type="query"}"#, 5.0),
-            (r#"phyllo_request_seconds_bucket{le="+Inf",type="query"}"#, 5.0),
+            (
+                r#"phyllo_request_seconds_bucket{le="+Inf",type="query"}"#,
+                5.0,
+            ),
             // Every query but that for a constant read one range.
             (r#"phyllo_request_store_ranges_sum{type="query"}"#, 4.0),
             (r#"phyllo_request_store_ranges_count{type="query"}"#, 4.0),
@@ -101,7 +113,10 @@ fn requests_are_counted_by_type_name_and_outcome() {
             // Read and the mutation came again.
             (r#"phyllo_operation_cache_total{result="hit"}"#, 4.0),
             (r#"phyllo_operation_cache_total{result="miss"}"#, 5.0),
-            (r#"phyllo_http_responses_total{route="/graphql",status="200"}"#, 7.0),
+            (
+                r#"phyllo_http_responses_total{route="/graphql",status="200"}"#,
+                7.0,
+            ),
             ("phyllo_http_requests_in_flight", 1.0),
             ("phyllo_connections", 1.0),
             (r#"phyllo_build_info{version="0.1.0"}"#, 1.0),
@@ -127,7 +142,10 @@ fn texts_that_are_found_by_their_hash_are_counted() {
         &[
             (r#"phyllo_persisted_queries_total{result="miss"}"#, 1.0),
             (r#"phyllo_persisted_queries_total{result="hit"}"#, 1.0),
-            (r#"phyllo_requests_total{type="query",operation="Kept",outcome="ok"}"#, 2.0),
+            (
+                r#"phyllo_requests_total{type="query",operation="Kept",outcome="ok"}"#,
+                2.0,
+            ),
         ],
     );
 }
@@ -139,13 +157,20 @@ fn clients_cannot_make_the_server_count_without_bound() {
     for number in 0..150 {
         let name = format!("Name{number}{}", "x".repeat(number));
         let body = json!({"query": format!("query {name} {{ __typename }}")}).to_string();
-        assert_eq!(connection.ask("POST", "/graphql", &[JSON], body).status, 200);
+        assert_eq!(
+            connection.ask("POST", "/graphql", &[JSON], body).status,
+            200
+        );
     }
     for path in ["/a", "/b", "/c?d", "/assets/x", "/assets/y"] {
         connection.ask("GET", path, &[], "");
     }
     let samples = scrape(&server);
-    let requests = || samples.iter().filter(|(name, _)| name.starts_with("phyllo_requests_total"));
+    let requests = || {
+        samples
+            .iter()
+            .filter(|(name, _)| name.starts_with("phyllo_requests_total"))
+    };
     assert_eq!(requests().count(), 101);
     assert!(requests().all(|(name, _)| name.len() < 150), "{samples:#?}");
     let other = r#"phyllo_requests_total{type="query",operation="other",outcome="ok"}"#;
@@ -153,8 +178,14 @@ fn clients_cannot_make_the_server_count_without_bound() {
         &samples,
         &[
             (other, 50.0),
-            (r#"phyllo_http_responses_total{route="other",status="404"}"#, 3.0),
-            (r#"phyllo_http_responses_total{route="/assets",status="404"}"#, 2.0),
+            (
+                r#"phyllo_http_responses_total{route="other",status="404"}"#,
+                3.0,
+            ),
+            (
+                r#"phyllo_http_responses_total{route="/assets",status="404"}"#,
+                2.0,
+            ),
         ],
     );
 }
@@ -165,14 +196,20 @@ fn metrics_ask_for_a_token_where_there_are_tokens() {
     let tokens = directory.path().join("tokens");
     fs::write(&tokens, "prometheus read-only some-secret-token\n").expect("a file");
     let server = Server::with(&["--token-file", tokens.to_str().expect("a plain path")]);
-    assert_eq!(server.ask("GET", "/metrics", &[], "").code(), "UNAUTHENTICATED");
+    assert_eq!(
+        server.ask("GET", "/metrics", &[], "").code(),
+        "UNAUTHENTICATED"
+    );
     let token = ("authorization", "Bearer some-secret-token");
     let response = server.ask("GET", "/metrics", &[token], "");
     assert_eq!(response.status, 200);
     let samples = parse(&response.body);
     assert_samples(
         &samples,
-        &[(r#"phyllo_http_responses_total{route="/metrics",status="401"}"#, 1.0)],
+        &[(
+            r#"phyllo_http_responses_total{route="/metrics",status="401"}"#,
+            1.0,
+        )],
     );
 }
 
@@ -181,7 +218,12 @@ fn every_response_carries_the_id_of_its_request() {
     let server = Server::start();
     let given = ("x-request-id", "from-the-client.1");
     let odd = ("x-request-id", "no id at all");
-    for (method, path) in [("GET", "/healthz"), ("GET", "/"), ("POST", "/graphql"), ("GET", "/none")] {
+    for (method, path) in [
+        ("GET", "/healthz"),
+        ("GET", "/"),
+        ("POST", "/graphql"),
+        ("GET", "/none"),
+    ] {
         let response = server.ask(method, path, &[given], "");
         assert_eq!(response.header(given.0), Some(given.1));
         for headers in [&[odd][..], &[]] {
@@ -199,7 +241,11 @@ fn the_log_is_told_by_whom_and_under_which_id_a_request_was_answered() {
     fs::write(&tokens, "someone read-write some-secret-token\n").expect("a file");
     let tokens = tokens.to_str().expect("a plain path");
     let arguments = ["--token-file", tokens, "--log-format", "json"];
-    let headers = [JSON, ("authorization", "Bearer some-secret-token"), ("x-request-id", "id-17")];
+    let headers = [
+        JSON,
+        ("authorization", "Bearer some-secret-token"),
+        ("x-request-id", "id-17"),
+    ];
     let body = json!({"query": "mutation Count { incrementDocument(id: 1) { id } }"}).to_string();
     let server = Server::logged_at("info,phyllo::request=debug", &arguments);
     server.ask("POST", "/graphql", &headers, &body);
@@ -216,7 +262,10 @@ fn the_log_is_told_by_whom_and_under_which_id_a_request_was_answered() {
     ] {
         assert_eq!(line.pointer(pointer), Some(&expected), "{line}");
     }
-    assert!(line["micros"].is_u64() && line["writes"].as_u64() > Some(0), "{line}");
+    assert!(
+        line["micros"].is_u64() && line["writes"].as_u64() > Some(0),
+        "{line}"
+    );
     for line in server.log().lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     }
@@ -233,7 +282,14 @@ fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
     fs::write(&tokens, "someone read-write SECRET-known-token-1\n").expect("a file");
     let tokens = tokens.to_str().expect("a plain path");
     for format in ["text", "json"] {
-        let arguments = ["--token-file", tokens, "--batch-max", "2", "--log-format", format];
+        let arguments = [
+            "--token-file",
+            tokens,
+            "--batch-max",
+            "2",
+            "--log-format",
+            format,
+        ];
         let server = Server::logged_at("trace", &arguments);
         let known = ("authorization", "Bearer SECRET-known-token-1");
         let send = |headers: &[(&str, &str)], body: &str| {
@@ -244,7 +300,13 @@ fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
             "query": "mutation($d: JSON) { insertDocument(id: \"SECRET-id\", document: $d) { id } }",
             "variables": {"d": {"SECRET-key": "SECRET-value", "n": [1]}}
         });
-        assert_eq!(send(&[("idempotency-key", "SECRET-idempotency")], &store.to_string()), 200);
+        assert_eq!(
+            send(
+                &[("idempotency-key", "SECRET-idempotency")],
+                &store.to_string()
+            ),
+            200
+        );
         for body in [
             r#"{"query": "{ document(id: \"SECRET-id\") { value } }"}"#,
             r#"{"query": "mutation { replaceDocument(id: \"SECRET-id\", path: \"/n/7\", document: {SECRET_literal: \"SECRET\"}) { id } }"}"#,

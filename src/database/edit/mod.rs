@@ -41,7 +41,8 @@ use locate::{Spot, Target};
 pub use increment::increment;
 pub use merge::merge;
 pub use patch::patch;
-pub use set::{SetValue, set};
+pub use set::SetValue;
+pub(super) use set::set;
 
 /// A change of one document in a transaction. Begin it, change, [`finish`](Self::finish) it.
 pub(super) struct Editor<'t> {

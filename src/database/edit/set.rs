@@ -26,7 +26,7 @@ pub struct SetValue {
 /// # Errors
 /// `TOO_LARGE`: a key passes the limit. `TOO_COMPLEX`: a query selects too much. What the store
 /// fails with.
-pub async fn set(
+pub(in crate::database) async fn set(
     transaction: &dyn Transaction,
     document: &Arc<DocumentKey>,
     values: &[SetValue],

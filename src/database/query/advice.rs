@@ -6,8 +6,8 @@ use super::find::{Indexes, Search};
 use super::plan::{Plan, flatten};
 use crate::database::index::{Index, State};
 use crate::document::filter::{Condition, Filter};
-use crate::document::jsonpath::{Query, SimpleStep};
 use crate::document::json::write_string;
+use crate::document::jsonpath::{Query, SimpleStep};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{INDEX_PATHS_MAX, SCAN_DOCUMENTS_MAX};
 
@@ -29,12 +29,7 @@ pub(super) fn past_bound(
     )
 }
 
-fn advice(
-    collection: &str,
-    plan: &Plan<'_>,
-    order: Option<&Order>,
-    indexes: &Indexes,
-) -> String {
+fn advice(collection: &str, plan: &Plan<'_>, order: Option<&Order>, indexes: &Indexes) -> String {
     let paths = paths(&plan.conjuncts, order, &indexes.ready);
     let all = format!("ask for less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
     if paths.is_empty() {
@@ -83,7 +78,11 @@ fn paths(conjuncts: &[Filter], order: Option<&Order>, ready: &[Index]) -> Vec<Qu
     }
     let by = order.map(|order| order.by.clone());
     let mut paths: Vec<Query> = Vec::new();
-    for path in equal.into_iter().chain(by).chain(ranges.into_iter().take(1)) {
+    for path in equal
+        .into_iter()
+        .chain(by)
+        .chain(ranges.into_iter().take(1))
+    {
         let Some(steps) = path.simple() else {
             continue;
         };

@@ -3,11 +3,11 @@
 use futures::future::try_join_all;
 
 use super::advice;
+use super::fill::{Candidates, Filled, Filling};
 use super::ids::{Ids, Source};
 use super::keys::{Meter, Reading};
 use super::look::Look;
 use super::plan::{Access, Plan, Way};
-use super::fill::{Candidates, Filled, Filling};
 use super::{Found, Order, Page};
 use crate::database::index::{Index, State, indexes};
 use crate::document::filter::Filter;
@@ -153,7 +153,9 @@ impl<'q> Search<'q> {
         let probed = try_join_all(probed).await?.into_iter().flatten();
         let mut probed: Vec<(&Way<'_>, Ids<'r>)> = probed.collect();
         let few = probed.iter().enumerate();
-        let few = few.filter_map(|(at, (_, ids))| Some((ids.left()?, at))).min();
+        let few = few
+            .filter_map(|(at, (_, ids))| Some((ids.left()?, at)))
+            .min();
         if let Some((_, at)) = few {
             let (way, ids) = probed.swap_remove(at);
             return Ok(Some(chosen(plan, &[way], ids)));

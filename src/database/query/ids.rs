@@ -193,7 +193,7 @@ pub(super) fn no_entry(key: &[u8]) -> Error {
     Error::internal(format!("no entry of an index: the key {}", hex(key)))
 }
 
-impl<'r> Ids<'r> {
+impl Ids<'_> {
     /// The next ids, at most `count`; fewer only if there are no more.
     ///
     /// # Errors

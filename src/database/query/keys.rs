@@ -97,7 +97,11 @@ impl<'r> Keys<'r> {
                 other < key
             }
         };
-        if self.batch.last().is_some_and(|(last, _)| !stands_before(last)) {
+        if self
+            .batch
+            .last()
+            .is_some_and(|(last, _)| !stands_before(last))
+        {
             let rest = self.at..self.batch.len();
             let skipped = rest.take_while(|at| stands_before(self.batch.get(*at).0));
             self.at += skipped.count();

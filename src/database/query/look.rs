@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::column::index_value;
 use super::Order;
+use super::column::index_value;
 use crate::database::{Answer, DocumentKey, Extent, Want, load};
 use crate::document::filter::{Filter, Need, Stands};
 use crate::document::id::DocumentId;

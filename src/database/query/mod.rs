@@ -1,9 +1,9 @@
 //! Finding documents by what they contain: in the order of their ids or of a value, a page at a
 //! time.
 //!
-//! A filter and the indexes that serve make a plan ([`plan`]): ways to find what passes. Ids come
-//! from spans of entries or from the catalog ([`ids`], [`walk`]); what the entries do not tell is
-//! looked up in the documents ([`look`]), in rounds of reads and within a bound.
+//! A filter and the indexes that serve make a plan (`plan`): ways to find what passes. Ids come
+//! from spans of entries or from the catalog (`ids`, `walk`); what the entries do not tell is
+//! looked up in the documents (`look`), in rounds of reads and within a bound.
 
 mod advice;
 mod column;
@@ -22,7 +22,6 @@ use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::error::{Error, Result};
 use crate::key::IndexValue;
-use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
 
 /// What documents are ordered by: the least value that `by` selects, or the greatest; then by id.
@@ -70,6 +69,26 @@ pub struct Position {
     pub id: DocumentId,
 }
 
+impl Position {
+    /// As bytes, for a cursor.
+    pub fn encode(&self) -> Vec<u8> {
+        let value = self.value.as_ref().map_or(&[][..], IndexValue::bytes);
+        [value, self.id.to_string().as_bytes()].concat()
+    }
+
+    /// The position of these bytes, `ordered` by a value or by its id alone; none if they are none.
+    pub fn decode(bytes: &[u8], ordered: bool) -> Option<Self> {
+        let (value, id) = if ordered {
+            let (value, id) = IndexValue::split(bytes)?;
+            (Some(value), id)
+        } else {
+            (None, bytes)
+        };
+        let id = DocumentId::parse(std::str::from_utf8(id).ok()?).ok()?;
+        Some(Self { value, id })
+    }
+}
+
 /// A page of documents.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -98,7 +117,8 @@ pub async fn documents(read: &dyn Read, select: &Select) -> Result<Found> {
     }
 }
 
-/// All documents that pass, in the order of their ids.
+/// All documents that pass, in the order of their ids. At most `documents_max` are looked at where
+/// no index serves.
 ///
 /// # Errors
 /// `TOO_LARGE`: they are more than `documents_max`. Otherwise as [`documents`].
@@ -108,7 +128,7 @@ pub async fn matching(
     filter: &Filter,
     documents_max: usize,
 ) -> Result<Vec<DocumentId>> {
-    let search = Search::new(read, collection, filter, SCAN_DOCUMENTS_MAX);
+    let search = Search::new(read, collection, filter, documents_max);
     let page = Page {
         size: documents_max,
         backward: false,

@@ -83,21 +83,24 @@ impl Search<'_> {
             begin: &track.range.begin,
             end: &track.range.end,
             descending: order.descending != page.backward,
-            after: value.map(|value| value.bytes()).zip(id.as_deref()),
+            after: value.map(crate::key::IndexValue::bytes).zip(id.as_deref()),
         };
         let reading = self.source(first_batch, page.backward, None).reading;
         let multiple = index.on.last().is_some_and(IndexPath::is_multiple);
         let filter = plan.residual([&track.covers]);
-        let look = Look::new(self.read, self.collection, filter, multiple.then_some(order));
+        let look = Look::new(
+            self.read,
+            self.collection,
+            filter,
+            multiple.then_some(order),
+        );
         let mut filling = Filling {
             candidates: Candidates::Walk(Walk::new(reading, along)),
             look,
             looked_max: self.scan_max,
         };
         match filling.page(page).await? {
-            Some(filled) => {
-                Ok(self.found(filled, Some(index.name.clone()), filling.look.looked))
-            }
+            Some(filled) => Ok(self.found(filled, Some(index.name.clone()), filling.look.looked)),
             None => Err(advice::past_bound(self, plan, Some(order), indexes)),
         }
     }

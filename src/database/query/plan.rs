@@ -61,7 +61,9 @@ impl<'i> Plan<'i> {
     pub(super) fn new(filter: &Filter, indexes: &'i [Index]) -> Self {
         let mut conjuncts = Vec::new();
         flatten(filter, &mut conjuncts);
-        let of_index = indexes.iter().filter_map(|index| span_of(&conjuncts, index));
+        let of_index = indexes
+            .iter()
+            .filter_map(|index| span_of(&conjuncts, index));
         let mut ways: Vec<Way<'i>> = of_index.collect();
         ways.extend(unions(&conjuncts, indexes));
         ways.sort_by_cached_key(|way| Reverse(way.worth()));

@@ -125,7 +125,7 @@ impl<'r> Walk<'r> {
         if self.descending == self.reading.backward {
             // The order of the keys is the order asked for.
             if all {
-                self.begin = self.end.clone();
+                self.begin.clone_from(&self.end);
             } else {
                 self.go_behind(&entries[entries.len() - 1]);
             }
@@ -143,20 +143,19 @@ impl<'r> Walk<'r> {
             });
             entries.truncate(whole);
         }
-        match entries.last() {
-            Some((value, _)) => self.leave_out(value.clone().bytes()),
-            None => {
-                let (first, past) = self.entries_of(last.bytes());
-                let backward = self.reading.backward;
-                self.one_value = Some(Keys::new(self.reading, &first, &past, backward));
-                self.leave_out(last.bytes());
-            }
+        if let Some((value, _)) = entries.last() {
+            self.leave_out(value.clone().bytes());
+        } else {
+            let (first, past) = self.entries_of(last.bytes());
+            let backward = self.reading.backward;
+            self.one_value = Some(Keys::new(self.reading, &first, &past, backward));
+            self.leave_out(last.bytes());
         }
         for group in entries.chunk_by(|(a, _), (b, _)| a == b) {
             self.queue.extend(group.iter().rev().cloned());
         }
         if all {
-            self.begin = self.end.clone();
+            self.begin.clone_from(&self.end);
         }
         Ok(true)
     }

@@ -1,1 +1,301 @@
+//! What each test means, as tables: filter, document, whether it passes.
 
+use super::*;
+use crate::error::ErrorKind;
+
+fn value(text: &str) -> Tree {
+    Tree::from_json(text).expect(text)
+}
+
+/// The tests at a place, written as `name value`.
+fn given(at: Option<&str>, tests: &[(&str, &str)]) -> Given {
+    let mut given = Given {
+        at: at.map(|at| Query::parse(at).expect(at)),
+        ..Given::default()
+    };
+    for (test, text) in tests {
+        let value = || Some(value(text));
+        match *test {
+            "eq" => given.eq = value(),
+            "ne" => given.ne = value(),
+            "lt" => given.lt = value(),
+            "lte" => given.lte = value(),
+            "gt" => given.gt = value(),
+            "gte" => given.gte = value(),
+            "in" => {
+                let Some(Tree::Array(values)) = value() else {
+                    panic!("no array: {text}");
+                };
+                given.one_of = Some(values);
+            }
+            "startsWith" => given.starts_with = Some((*text).to_owned()),
+            "exists" => given.exists = Some(*text == "true"),
+            other => panic!("no test: {other}"),
+        }
+    }
+    given
+}
+
+fn filter(at: Option<&str>, tests: &[(&str, &str)]) -> Filter {
+    Filter::try_from(given(at, tests)).expect("a filter")
+}
+
+fn holds(filter: &Filter, document: &str) -> bool {
+    let document = value(document);
+    let stands = |place: &[Segment]| match document.at(place) {
+        Some(value) => Stands::Value(value),
+        None => Stands::Nothing,
+    };
+    filter.holds(&stands).expect("within bounds")
+}
+
+#[test]
+fn each_test_holds_within_its_type_and_compares_numbers_by_value() {
+    let values = [
+        "null",
+        "false",
+        "true",
+        "-1",
+        "1",
+        "1.0",
+        "2",
+        r#""""#,
+        r#""a""#,
+        r#""ab""#,
+        "[]",
+        "[1]",
+        "{}",
+        r#"{"x":1}"#,
+    ];
+    for (test, operand, passing) in [
+        ("eq", "null", &["null"][..]),
+        ("eq", "1", &["1", "1.0"]),
+        ("eq", "1e0", &["1", "1.0"]),
+        ("eq", "[1.0]", &["[1]"]),
+        ("eq", r#"{"x":1e0}"#, &[r#"{"x":1}"#]),
+        ("eq", "{}", &["{}"]),
+        ("lt", "null", &[]),
+        ("lte", "null", &["null"]),
+        ("gte", "null", &["null"]),
+        ("gt", "null", &[]),
+        ("lt", "true", &["false"]),
+        ("lte", "true", &["false", "true"]),
+        ("gt", "false", &["true"]),
+        ("lt", "1", &["-1"]),
+        ("lte", "1", &["-1", "1", "1.0"]),
+        ("gt", "1", &["2"]),
+        ("gte", "1.0", &["1", "1.0", "2"]),
+        ("lt", r#""ab""#, &[r#""""#, r#""a""#]),
+        ("gte", r#""a""#, &[r#""a""#, r#""ab""#]),
+        ("lt", "[2]", &[]),
+        ("lte", "[1]", &[]),
+        ("gte", "{}", &[]),
+        ("in", "[]", &[]),
+        ("in", "[null, 1, [], 7]", &["null", "1", "1.0", "[]"]),
+        ("startsWith", "", &[r#""""#, r#""a""#, r#""ab""#]),
+        ("startsWith", "a", &[r#""a""#, r#""ab""#]),
+        ("startsWith", "b", &[]),
+        ("exists", "true", &values),
+    ] {
+        for value in values {
+            let document = format!(r#"{{"v": {value}}}"#);
+            let expected = passing.contains(&value);
+            let at = filter(Some("$.v"), &[(test, operand)]);
+            assert_eq!(holds(&at, &document), expected, "{test} {operand}: {value}");
+            let whole = filter(None, &[(test, operand)]);
+            assert_eq!(holds(&whole, value), expected, "{test} {operand}: {value}");
+            let absent = filter(Some("$.w"), &[(test, operand)]);
+            assert!(!holds(&absent, &document), "{test} {operand} of nothing");
+        }
+        if test != "eq" {
+            continue;
+        }
+        for value in values {
+            let not_equal = filter(Some("$.v"), &[("ne", operand)]);
+            let document = format!(r#"{{"v": {value}}}"#);
+            let expected = !passing.contains(&value);
+            assert_eq!(
+                holds(&not_equal, &document),
+                expected,
+                "ne {operand}: {value}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_selected_value_must_pass_every_test() {
+    for (at, tests, document, expected) in [
+        ("$.v[*]", &[("gt", "1"), ("lt", "3")][..], "[0, 2, 9]", true),
+        ("$.v[*]", &[("gt", "1"), ("lt", "3")], "[0, 9]", false),
+        ("$.v[*]", &[("eq", "1"), ("ne", "1")], "[1, 2]", false),
+        ("$.v[*]", &[("ne", "1")], "[1, 2]", true),
+        ("$.v[*]", &[("ne", "1")], "[1, 1.0]", false),
+        ("$.v[*]", &[("ne", "1")], "[]", false),
+        ("$.v[*]", &[("exists", "true")], "[]", false),
+        ("$.v[*]", &[("exists", "true")], "[null]", true),
+        ("$.v[*]", &[("exists", "false")], "[]", true),
+        ("$.v[*]", &[("exists", "false")], "[null]", false),
+        (
+            "$.v[*]",
+            &[("exists", "true"), ("eq", "2")],
+            r#"{"a": 2}"#,
+            true,
+        ),
+        ("$.v[0]", &[("eq", "2")], "[2, 3]", true),
+        ("$.v[0]", &[("eq", "2")], r#"{"0": 2}"#, false),
+        ("$.v[-1]", &[("eq", "3")], "[2, 3]", true),
+        ("$.v[?@ > 1]", &[("lt", "3")], "[0, 2]", true),
+        ("$.v[?@ > 1]", &[("lt", "3")], "[0, 3]", false),
+        ("$..x", &[("eq", "1")], r#"[{"y": {"x": 1}}]"#, true),
+        ("$", &[("eq", r#"{"v": 1.0}"#)], "1", true),
+    ] {
+        let filter = filter(Some(at), tests);
+        let document = format!(r#"{{"v": {document}}}"#);
+        assert_eq!(
+            holds(&filter, &document),
+            expected,
+            "{at} {tests:?}: {document}"
+        );
+    }
+}
+
+#[test]
+fn filters_combine_about_the_document() {
+    let is = |at: &str, value: &str| filter(Some(at), &[("eq", value)]);
+    let both = Given {
+        all: Some(vec![is("$.v[*]", "1"), is("$.v[*]", "2")]),
+        ..Given::default()
+    };
+    let both = Filter::try_from(both).expect("a filter");
+    // Different values may pass the one and the other.
+    assert!(holds(&both, r#"{"v": [1, 2]}"#));
+    assert!(!holds(&both, r#"{"v": [1, 1]}"#));
+
+    let everything = Given {
+        any: Some(vec![is("$.a", "1"), is("$.b", "1")]),
+        all: Some(vec![is("$.c", "1")]),
+        not: Some(is("$.d", "1")),
+        ..given(Some("$.e"), &[("eq", "1")])
+    };
+    let everything = Filter::try_from(everything).expect("a filter");
+    for (document, expected) in [
+        (r#"{"a":1,"c":1,"e":1}"#, true),
+        (r#"{"b":1,"c":1,"d":2,"e":1}"#, true),
+        (r#"{"c":1,"e":1}"#, false),
+        (r#"{"a":1,"e":1}"#, false),
+        (r#"{"a":1,"c":1,"d":1,"e":1}"#, false),
+        (r#"{"a":1,"c":1}"#, false),
+    ] {
+        assert_eq!(holds(&everything, document), expected, "{document}");
+    }
+    // Not the same as `ne`: no value at all may be equal.
+    let not = Filter::Not(Box::new(is("$.v[*]", "1")));
+    assert!(!holds(&not, r#"{"v": [1, 2]}"#));
+    assert!(holds(&not, r#"{"v": []}"#));
+}
+
+#[test]
+fn nothing_asked_holds_for_all_and_no_alternative_for_none() {
+    let filter = |given| Filter::try_from(given).expect("a filter");
+    let empty = filter(Given::default());
+    assert!(empty.is_empty() && holds(&empty, "null"));
+    assert_eq!(empty, Filter::default());
+    let all = filter(Given {
+        all: Some(vec![Filter::default(), Filter::default()]),
+        ..Given::default()
+    });
+    assert!(all.is_empty() && holds(&all, "1"));
+    let any = filter(Given {
+        any: Some(Vec::new()),
+        ..Given::default()
+    });
+    assert!(!any.is_empty() && !holds(&any, "1"));
+    let not = filter(Given {
+        not: Some(Filter::default()),
+        ..Given::default()
+    });
+    assert!(!not.is_empty() && !holds(&not, "1"));
+}
+
+#[test]
+fn what_makes_no_sense_together_is_refused() {
+    for (at, tests, told) in [
+        (None, &[("exists", "false")][..], "without `at`"),
+        (
+            Some("$.a"),
+            &[("exists", "false"), ("eq", "1")],
+            "stands alone",
+        ),
+        (None, &[("exists", "false"), ("eq", "1")], "without `at`"),
+        (Some("$.a"), &[], "nothing is tested"),
+    ] {
+        let error = Filter::try_from(given(at, tests)).expect_err(told);
+        assert_eq!(error.kind(), ErrorKind::BadUserInput);
+        assert!(error.message().contains(told), "{error}");
+    }
+}
+
+#[test]
+fn what_passes_a_limit_is_refused_by_its_name() {
+    let is = || filter(Some("$.a"), &[("eq", "1")]);
+    let nested = |levels: usize| {
+        let inner = |filter, _| Filter::Not(Box::new(filter));
+        (1..levels).fold(is(), inner)
+    };
+    let values = |count: usize| {
+        Filter::Where(Condition {
+            at: Query::parse("$").expect("a query"),
+            tests: vec![Test::In(vec![value("1"); count])],
+        })
+    };
+    for (within, past, limit) in [
+        (
+            nested(FILTER_LEVELS_MAX),
+            nested(FILTER_LEVELS_MAX + 1),
+            "16 levels",
+        ),
+        (
+            Filter::Any(vec![is(); FILTERS_MAX - 1]),
+            Filter::Any(vec![is(); FILTERS_MAX]),
+            "1000 filters",
+        ),
+        (
+            values(FILTER_VALUES_MAX),
+            Filter::Any(vec![values(FILTER_VALUES_MAX), values(1)]),
+            "1000 values",
+        ),
+    ] {
+        assert!(within.bounded().is_ok(), "{limit}");
+        let error = past.bounded().expect_err(limit);
+        assert_eq!(error.kind(), ErrorKind::TooComplex);
+        assert!(error.message().contains(limit), "{error}");
+    }
+}
+
+#[test]
+fn only_what_the_tests_depend_on_is_needed() {
+    let all = Filter::All(vec![
+        filter(Some("$.a"), &[("exists", "true")]),
+        filter(Some("$.b.c[0]"), &[("eq", "1")]),
+        filter(Some("$.b.c[0]"), &[("exists", "true")]),
+        filter(Some("$.d[*].e"), &[("exists", "true")]),
+        Filter::Not(Box::new(filter(Some("$.f[?@.g]"), &[("ne", "1")]))),
+    ]);
+    let needs: Vec<_> = all
+        .needs()
+        .into_iter()
+        .map(|need| {
+            let place = crate::document::path::Place(need.place).to_string();
+            (place, need.value)
+        })
+        .collect();
+    let expected = [("/a", false), ("/b/c/0", true), ("/d", true), ("/f", true)];
+    let expected = expected.map(|(place, value)| (place.to_owned(), value));
+    assert_eq!(needs, expected);
+    let presence = filter(Some("$.a"), &[("exists", "true")]);
+    for (stands, expected) in [(Stands::Nothing, false), (Stands::Something, true)] {
+        let holds = presence.holds(&|_: &[Segment]| stands);
+        assert_eq!(holds.expect("within bounds"), expected);
+    }
+}

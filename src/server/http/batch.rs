@@ -10,7 +10,11 @@ use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
 /// request on time and on what a response may carry hold for all together: what has not begun
 /// when one of them is passed is refused.
-pub(super) async fn answer(endpoint: &Endpoint, requests: Vec<Request>, methods: Methods) -> Vec<u8> {
+pub(super) async fn answer(
+    endpoint: &Endpoint,
+    requests: Vec<Request>,
+    methods: Methods,
+) -> Vec<u8> {
     let deadline = Instant::now() + REQUEST_TIME_MAX;
     let mut answers = vec![b'['];
     for request in requests {

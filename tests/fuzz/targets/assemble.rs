@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use foundationdb_tuple::{Bytes, pack};
+use phyllo::document::tree::Tree;
 use phyllo::error::ErrorKind;
-use phyllo::key::{JsonText, Leaves, Verified, Verify};
+use phyllo::key::{JsonText, Leaves, NoTree, Verified, Verify, tree};
 
 /// Each is a program that writes pairs: see [`pairs`].
 pub(super) const SEEDS: &[&[u8]] = &[
@@ -35,14 +36,25 @@ pub(super) fn check(bytes: &[u8]) {
     }
     sound &= verify.finish().is_none();
     assert_eq!(sound, assembled.is_ok(), "{assembled:?} of {pairs:?}");
-    if !sound || pairs.is_empty() {
+    if pairs.is_empty() {
         return;
     }
+    let told = pairs.iter().map(|(key, value)| (&key[..], &value[..]));
+    let grown = match tree(told) {
+        Err(NoTree::TooDeep) => return,
+        Err(NoTree::Malformed(error)) => {
+            assert_eq!(assembled, Err(error), "{pairs:?}");
+            return;
+        }
+        Ok(grown) => grown,
+    };
+    assert_eq!(assembled, Ok(()), "{pairs:?}");
     let text = std::str::from_utf8(&json).expect("JSON text is UTF-8");
     match Leaves::from_json(text) {
         Ok(leaves) => {
             assert_eq!(leaves.to_json(), json);
             assert_eq!(leaves.len() as u64, verify.leaves(), "{text}");
+            assert_eq!(Tree::from_json(text).ok(), Some(grown), "{text}");
         }
         // Other programs may nest deeper.
         Err(error) => assert_eq!(error.kind(), ErrorKind::TooLarge, "{text}"),

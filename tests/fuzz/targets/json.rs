@@ -1,7 +1,8 @@
 //! JSON texts to leaves and back, beside another parser.
 
+use phyllo::document::tree::Tree;
 use phyllo::error::ErrorKind;
-use phyllo::key::{Leaves, Verified, Verify};
+use phyllo::key::{Leaves, Verified, Verify, tree};
 use serde_json::Value;
 
 pub(super) const SEEDS: &[&[u8]] = &[
@@ -46,6 +47,9 @@ pub(super) fn check(bytes: &[u8]) {
     }
     assert_eq!(verify.finish(), None);
     let _own = leaves.own_id();
+    // Of members of the same name the last one wins, also where a value is held whole.
+    let grown = tree(leaves.iter()).expect("no deeper than a document");
+    assert_eq!(Tree::from_json(text).ok(), Some(grown), "{text}");
     let json = leaves.to_json();
     let text = std::str::from_utf8(&json).expect("JSON text is UTF-8");
     let again = Leaves::from_json(text).expect("JSON text of its own");

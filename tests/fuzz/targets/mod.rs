@@ -4,6 +4,7 @@
 
 mod assemble;
 mod json;
+mod jsonpath;
 mod patch;
 mod path;
 mod query;
@@ -23,9 +24,10 @@ pub(crate) struct Target {
 }
 
 /// A new target is a module with these two and a line here.
-pub(crate) const TARGETS: [Target; 7] = [
+pub(crate) const TARGETS: [Target; 8] = [
     target("assemble", assemble::check, assemble::SEEDS),
     target("json", json::check, json::SEEDS),
+    target("jsonpath", jsonpath::check, jsonpath::SEEDS),
     target("patch", patch::check, patch::SEEDS),
     target("path", path::check, path::SEEDS),
     target("query", query::check, query::SEEDS),

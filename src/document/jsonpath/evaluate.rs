@@ -1,0 +1,290 @@
+//! What a query selects in a value (RFC 9535 §2.1.2), its work counted.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use super::super::path::{Segment, SegmentRef};
+use super::super::tree::Tree;
+use super::ast::{Nodes, Selector, Singular, Step};
+use super::pattern::Regexp;
+use super::places::{Children, HERE, Places};
+use super::slice::slice;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{JSONPATH_NODES_MAX, JSONPATH_STEPS_MAX};
+
+/// A node, and where in [`Places`] its place is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'t> {
+    pub(super) value: &'t Tree,
+    place: usize,
+}
+
+/// One evaluation of a query.
+pub(super) struct Evaluation<'t> {
+    /// What `$` is, without the steps that lead to the value at hand.
+    root: &'t Tree,
+    /// How many steps those are.
+    skipped: usize,
+    steps_left: Cell<u64>,
+    /// The expressions that the document tells, compiled.
+    pub(super) regexps: RefCell<HashMap<(String, bool), Regexp>>,
+}
+
+impl<'t> Evaluation<'t> {
+    /// An evaluation on the value at which the first `skipped` steps of each query from the root
+    /// lead, within so many steps of work.
+    pub(super) fn new(root: &'t Tree, skipped: usize, steps_left: u64) -> Self {
+        Self {
+            root,
+            skipped,
+            steps_left: Cell::new(steps_left),
+            regexps: RefCell::default(),
+        }
+    }
+
+    /// What the steps of the whole query select.
+    pub(super) fn select(&self, steps: &[Step]) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
+        let mut places = Places::kept();
+        let nodes = self.walk(&steps[self.skipped..], self.root, &mut places, usize::MAX)?;
+        let place = |node: Node<'t>| {
+            let place = places.segments(node.place);
+            self.spend(4 * place.len() as u64)?;
+            Ok((place, node.value))
+        };
+        nodes.into_iter().map(place).collect()
+    }
+
+    /// What a query inside a filter selects; no more than is `enough`.
+    pub(super) fn nodes(
+        &self,
+        nodes: &Nodes,
+        current: &'t Tree,
+        enough: usize,
+    ) -> Result<Vec<Node<'t>>> {
+        let (steps, start) = self.begin(nodes, current);
+        self.walk(steps, start, &mut Places::default(), enough)
+    }
+
+    /// The node of a query that has at most one.
+    pub(super) fn node(&self, nodes: &Nodes, current: &'t Tree) -> Result<Option<&'t Tree>> {
+        let (steps, start) = self.begin(nodes, current);
+        let mut value = start;
+        for step in steps {
+            self.spend(1)?;
+            let found = match step.singular() {
+                Some(Singular::Name(name)) => value.member(name).map(|(_, value)| value),
+                Some(Singular::Index(index)) => element(value, index).map(|(_, value)| value),
+                None => None,
+            };
+            let Some(found) = found else {
+                return Ok(None);
+            };
+            value = found;
+        }
+        Ok(Some(value))
+    }
+
+    /// How many steps of work are left.
+    pub(super) fn steps_left(&self) -> u64 {
+        self.steps_left.get()
+    }
+
+    /// Counts work.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: there was too much of it.
+    pub(super) fn spend(&self, steps: u64) -> Result<()> {
+        if let Some(left) = self.steps_left.get().checked_sub(steps) {
+            self.steps_left.set(left);
+            Ok(())
+        } else {
+            self.steps_left.set(0);
+            Err(too_much_work())
+        }
+    }
+
+    fn begin<'q>(&self, nodes: &'q Nodes, current: &'t Tree) -> (&'q [Step], &'t Tree) {
+        if nodes.from_root {
+            (&nodes.steps[self.skipped..], self.root)
+        } else {
+            (&nodes.steps, current)
+        }
+    }
+
+    fn walk(
+        &self,
+        steps: &[Step],
+        start: &'t Tree,
+        places: &mut Places<'t>,
+        enough: usize,
+    ) -> Result<Vec<Node<'t>>> {
+        let mut nodes = vec![Node {
+            value: start,
+            place: HERE,
+        }];
+        for (at, step) in steps.iter().enumerate() {
+            let last = at + 1 == steps.len();
+            let mut selected = Selected {
+                nodes: Vec::new(),
+                enough: if last { enough } else { usize::MAX },
+            };
+            for node in nodes {
+                match step {
+                    Step::Child(selectors) => {
+                        self.child(selectors, node, places, &mut selected)?;
+                    }
+                    Step::Descendant(selectors) => {
+                        self.descendants(selectors, node, places, &mut selected)?;
+                    }
+                }
+                if selected.is_enough() {
+                    break;
+                }
+            }
+            nodes = selected.nodes;
+        }
+        Ok(nodes)
+    }
+
+    /// The selectors on a node and on all below it, a node before what is below it.
+    fn descendants(
+        &self,
+        selectors: &[Selector],
+        node: Node<'t>,
+        places: &mut Places<'t>,
+        selected: &mut Selected<'t>,
+    ) -> Result<()> {
+        self.child(selectors, node, places, selected)?;
+        let mut open = vec![(
+            node,
+            Children::of(node.value),
+            places.len(),
+            selected.nodes.len(),
+        )];
+        while let Some((parent, rest, ..)) = open.last_mut() {
+            let parent = *parent;
+            let Some((segment, value)) = rest.next() else {
+                let (_, _, kept, before) = open.pop().expect("it was the last");
+                if selected.nodes.len() == before {
+                    places.truncate(kept);
+                }
+                continue;
+            };
+            self.spend(1)?;
+            if let Tree::Leaf(_) = value {
+                continue;
+            }
+            let (kept, before) = (places.len(), selected.nodes.len());
+            let place = places.below(parent.place, segment);
+            let node = Node { value, place };
+            self.child(selectors, node, places, selected)?;
+            if selected.is_enough() {
+                return Ok(());
+            }
+            open.push((node, Children::of(value), kept, before));
+        }
+        Ok(())
+    }
+
+    fn child(
+        &self,
+        selectors: &[Selector],
+        node: Node<'t>,
+        places: &mut Places<'t>,
+        selected: &mut Selected<'t>,
+    ) -> Result<()> {
+        for selector in selectors {
+            self.spend(1)?;
+            let mut take = |segment: SegmentRef<'t>, value: &'t Tree| {
+                let place = places.below(node.place, segment);
+                selected.take(Node { value, place })
+            };
+            match selector {
+                Selector::Name(name) => {
+                    if let Some((name, value)) = node.value.member(name) {
+                        take(SegmentRef::Key(name), value)?;
+                    }
+                }
+                Selector::Index(index) => {
+                    if let Some((at, value)) = element(node.value, *index) {
+                        take(SegmentRef::Index(at), value)?;
+                    }
+                }
+                Selector::Slice { start, end, step } => {
+                    let Tree::Array(elements) = node.value else {
+                        continue;
+                    };
+                    for at in slice(elements.len(), *start, *end, *step) {
+                        self.spend(1)?;
+                        take(SegmentRef::Index(at as u64), &elements[at])?;
+                    }
+                }
+                Selector::Each => {
+                    for (segment, value) in Children::of(node.value) {
+                        self.spend(1)?;
+                        take(segment, value)?;
+                    }
+                }
+                Selector::Filter(test) => {
+                    for (segment, value) in Children::of(node.value) {
+                        self.spend(1)?;
+                        if self.holds(test, value)? {
+                            take(segment, value)?;
+                        }
+                    }
+                }
+            }
+            if selected.is_enough() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error of work that is more than one request may ask for.
+pub(super) fn too_much_work() -> Error {
+    Error::new(
+        ErrorKind::TooComplex,
+        format!(
+            "the JSONPath queries of this request take more than {JSONPATH_STEPS_MAX} steps of \
+             work, which is the limit: begin them with names, or look at less"
+        ),
+    )
+}
+
+/// A list of nodes that is being made.
+struct Selected<'t> {
+    nodes: Vec<Node<'t>>,
+    enough: usize,
+}
+
+impl<'t> Selected<'t> {
+    fn is_enough(&self) -> bool {
+        self.nodes.len() >= self.enough
+    }
+
+    fn take(&mut self, node: Node<'t>) -> Result<()> {
+        if self.nodes.len() >= JSONPATH_NODES_MAX {
+            return Err(Error::new(
+                ErrorKind::TooComplex,
+                format!(
+                    "the JSONPath selects more than {JSONPATH_NODES_MAX} nodes of what is stored \
+                     here, which is the limit"
+                ),
+            ));
+        }
+        self.nodes.push(node);
+        Ok(())
+    }
+}
+
+/// The element at an index, which counts from the end if it is negative (§2.3.3).
+fn element(value: &Tree, index: i64) -> Option<(u64, &Tree)> {
+    let Tree::Array(elements) = value else {
+        return None;
+    };
+    let from_end = || elements.len().checked_sub(usize::try_from(-index).ok()?);
+    let at = usize::try_from(index).ok().or_else(from_end)?;
+    elements.get(at).map(|value| (at as u64, value))
+}

@@ -1,0 +1,164 @@
+//! JSONPath (RFC 9535): a query is parsed by the crate `jsonpath-rust` and evaluated here, on values
+//! with exact numbers and within bounds (docs/decisions/0013).
+
+mod ast;
+mod evaluate;
+mod filter;
+mod iregexp;
+mod parse;
+mod pattern;
+mod places;
+mod scan;
+mod slice;
+mod text;
+mod wording;
+
+use std::sync::Arc;
+
+use super::path::{Segment, SegmentRef};
+use super::tree::Tree;
+use crate::error::Result;
+use crate::limits::JSONPATH_STEPS_MAX;
+use ast::{Selector, Step};
+use evaluate::Evaluation;
+
+/// A JSONPath query. A clone is cheap. Two are equal if they have the same steps, however they are
+/// written: `$.a` and `$['a']` are.
+#[derive(Clone, Debug)]
+pub struct Query(Arc<Parsed>);
+
+#[derive(Debug)]
+struct Parsed {
+    text: String,
+    steps: Vec<Step>,
+    prefix: Vec<Segment>,
+    simple: Option<Vec<SimpleStep>>,
+    regexps: bool,
+}
+
+impl PartialEq for Query {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.steps == other.0.steps
+    }
+}
+
+/// One step of a query that an index can follow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SimpleStep {
+    /// The member of this name.
+    Name(String),
+    /// The element at this index, from 0.
+    Index(u64),
+    /// `[*]`: every element and every member.
+    Each,
+}
+
+impl Query {
+    /// Takes a query apart.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is no query of RFC 9535; says where and what is wrong. `TOO_LARGE`,
+    /// `TOO_COMPLEX`: its text, its nesting or a regular expression in it passes a limit, which the
+    /// message names.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (steps, regexps) = parse::parse(text)?;
+        Ok(Self(Arc::new(Parsed {
+            text: text.to_owned(),
+            prefix: prefix(&steps),
+            simple: steps.iter().map(simple).collect(),
+            steps,
+            regexps: regexps > 0,
+        })))
+    }
+
+    /// The query as it was written.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The place at which all that the query looks at stands: the names and indexes from 0 that it
+    /// begins with, as far as every query from the root inside a filter begins with them, too. Only
+    /// what is stored there has to be read.
+    pub fn prefix(&self) -> &[Segment] {
+        &self.0.prefix
+    }
+
+    /// The steps of the query if it consists of names, indexes from 0 and `[*]` alone.
+    pub fn simple(&self) -> Option<&[SimpleStep]> {
+        self.0.simple.as_deref()
+    }
+
+    /// Whether it has regular expressions, which take memory.
+    pub fn has_regexps(&self) -> bool {
+        self.0.regexps
+    }
+
+    /// What the query selects, in RFC 9535's order with object members by name, duplicates kept:
+    /// the place of each node, relative to [`Query::prefix`], and the node. `below_prefix` is the
+    /// value that stands at the prefix; where nothing stands there, nothing is selected.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it looks at more, or selects more, than one query may, or a regular
+    /// expression that the value tells passes a limit; the message names the limit.
+    pub fn select<'t>(&self, below_prefix: &'t Tree) -> Result<Vec<Selected<'t>>> {
+        let mut steps_left = JSONPATH_STEPS_MAX;
+        self.select_within(below_prefix, &mut steps_left)
+    }
+
+    /// The same, with the work taken off `steps_left`, so that several queries share a bound.
+    ///
+    /// # Errors
+    /// As [`Query::select`].
+    pub fn select_within<'t>(
+        &self,
+        below_prefix: &'t Tree,
+        steps_left: &mut u64,
+    ) -> Result<Vec<Selected<'t>>> {
+        let evaluation = Evaluation::new(below_prefix, self.0.prefix.len(), *steps_left);
+        let selected = evaluation.select(&self.0.steps);
+        *steps_left = evaluation.steps_left();
+        selected
+    }
+}
+
+/// A node that a query selects: its place, and the value there.
+pub type Selected<'t> = (Vec<Segment>, &'t Tree);
+
+/// Takes work off what is left of [`JSONPATH_STEPS_MAX`].
+///
+/// # Errors
+/// `TOO_COMPLEX`: there is less left.
+pub fn spend(steps_left: &mut u64, steps: u64) -> Result<()> {
+    let left = steps_left.checked_sub(steps);
+    *steps_left = left.unwrap_or(0);
+    left.map(drop).ok_or_else(evaluate::too_much_work)
+}
+
+fn prefix(steps: &[Step]) -> Vec<Segment> {
+    let places = steps.iter().map_while(Step::place);
+    let mut prefix: Vec<SegmentRef<'_>> = places.collect();
+    for step in steps {
+        step.visit_from_root(&mut |nodes| {
+            let places = nodes.steps.iter().map_while(Step::place);
+            let common = prefix.iter().zip(places).take_while(|(a, b)| *a == b);
+            let common = common.count();
+            prefix.truncate(common);
+        });
+    }
+    prefix.into_iter().map(SegmentRef::to_owned).collect()
+}
+
+fn simple(step: &Step) -> Option<SimpleStep> {
+    if let Step::Child(selectors) = step
+        && let [Selector::Each] = selectors[..]
+    {
+        return Some(SimpleStep::Each);
+    }
+    Some(match step.place()? {
+        SegmentRef::Key(name) => SimpleStep::Name(name.to_owned()),
+        SegmentRef::Index(index) => SimpleStep::Index(index),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! The mutations that change every document which passes a filter.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, InputObject, MaybeUndefined, Object, SimpleObject};
+
+use super::filter::Filter;
+use super::mutation::{given, in_argument};
+use super::scalars::{Json, JsonPath};
+use super::session::Session;
+use crate::database::{Bulk, DocumentKey, SetValue, bulk, bulk_documents};
+use crate::document::filter;
+use crate::error::{Error, Result};
+use crate::key::Leaves;
+
+/// A value, and the places to put it at.
+#[derive(InputObject)]
+#[graphql(name = "SetValue")]
+pub(super) struct SetValueInput {
+    /// What selects the places; where it selects nothing, nothing is changed. A place inside another goes with that.
+    at: JsonPath,
+    /// Any JSON value. It must be given, but may be null.
+    value: MaybeUndefined<Json>,
+}
+
+/// What became of the documents that passed.
+#[derive(SimpleObject)]
+pub(super) struct BulkResult {
+    /// How many passed.
+    matched: usize,
+    /// How many of them are others now, or gone.
+    changed: usize,
+}
+
+#[derive(Default)]
+pub(super) struct BulkMutations;
+
+#[Object]
+impl BulkMutations {
+    /// Changes every document that passes `where`: puts `value` at each place that `at` selects in it, so `$.ancestors[?@._id == 'x'].name` is what it seems. An empty filter is refused here and below unless `everything` is true. What is too much for one transaction is refused.
+    async fn update_documents(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default = "D", desc = "The collection that holds the documents.")]
+        collection: String,
+        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: Filter,
+        #[graphql(desc = "What to put where, one after another.")] set: Vec<SetValueInput>,
+        #[graphql(
+            default = false,
+            desc = "Whether the filter may be one that every document passes."
+        )]
+        everything: bool,
+    ) -> Result<BulkResult> {
+        let filter = read(filter, everything)?;
+        let values: Result<_> = set.iter().map(SetValueInput::read).collect();
+        let values = values.map_err(|error| in_argument("set", error))?;
+        change(context, &collection, &filter, &Bulk::Set(values)).await
+    }
+
+    /// Removes every document that passes `where`.
+    async fn delete_documents(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default = "D", desc = "The collection that holds the documents.")]
+        collection: String,
+        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: Filter,
+        #[graphql(
+            default = false,
+            desc = "Whether the filter may be one that every document passes."
+        )]
+        everything: bool,
+    ) -> Result<BulkResult> {
+        let filter = read(filter, everything)?;
+        change(context, &collection, &filter, &Bulk::Delete).await
+    }
+}
+
+fn read(filter: Filter, everything: bool) -> Result<filter::Filter> {
+    let filter = filter.read().map_err(|error| in_argument("where", error))?;
+    if filter.is_empty() && !everything {
+        return Err(Error::bad_input(
+            "the filter is empty, so every document passes it: give `everything: true` if that is \
+             what you want",
+        ));
+    }
+    Ok(filter)
+}
+
+impl SetValueInput {
+    fn read(&self) -> Result<SetValue> {
+        let text = given("value", &self.value)?;
+        Ok(SetValue {
+            at: self.at.query()?,
+            leaves: Leaves::from_json(&text).map_err(|error| in_argument("value", error))?,
+        })
+    }
+}
+
+async fn change(
+    context: &Context<'_>,
+    collection: &str,
+    filter: &filter::Filter,
+    change: &Bulk,
+) -> Result<BulkResult> {
+    let session = Session::of(context);
+    let transaction = session.transaction()?;
+    let documents: Vec<Arc<DocumentKey>> = bulk_documents(transaction, collection, filter).await?;
+    for document in &documents {
+        session.expect_version(document, None).await?;
+    }
+    let changes = bulk(transaction, documents, change, session.bytes_max()).await?;
+    let result = BulkResult {
+        matched: changes.matched,
+        changed: changes.changed.len(),
+    };
+    for document in changes.changed {
+        session.wrote(document);
+    }
+    Ok(result)
+}

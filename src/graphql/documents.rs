@@ -1,0 +1,233 @@
+//! Pages of documents found by what they contain.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, Object, SelectionField, SimpleObject};
+
+use super::children::{PageInfo, page_size};
+use super::cursor;
+use super::document::Document;
+use super::filter::{Filter, Order};
+use super::located::Located;
+use super::lookahead::wants_of_document;
+use super::session::{Loaded, Session};
+use crate::database::query::{self, Found, Page, Position, Select};
+use crate::database::{DocumentKey, Want, check_collection};
+use crate::document::id::DocumentId;
+use crate::error::{Error, Result};
+use crate::limits::{SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
+
+/// What `documents` is asked.
+#[derive(Default)]
+pub(super) struct Asked {
+    pub(super) collection: String,
+    pub(super) filter: Option<Filter>,
+    pub(super) order: Option<Order>,
+    pub(super) first: Option<i32>,
+    pub(super) after: Option<String>,
+    pub(super) last: Option<i32>,
+    pub(super) before: Option<String>,
+    pub(super) scan_limit: Option<i32>,
+}
+
+/// A page of documents.
+pub(super) struct DocumentConnection {
+    rows: Vec<(String, Located)>,
+    page_info: PageInfo,
+    plan: Plan,
+}
+
+/// How the rows were found, so that nobody has to guess whether an index served.
+#[derive(SimpleObject, Clone)]
+pub(super) struct Plan {
+    /// The index that was used; of several, joined by ` & ` if each led to the rows, by ` | ` if any did. Null if every document of the collection was looked at.
+    index: Option<String>,
+    /// How many keys of entries or of the catalog were read, and how many documents were looked at besides.
+    scanned: usize,
+    /// How many documents the page has.
+    returned: usize,
+}
+
+impl Asked {
+    /// Finds the documents, and reads what the selection needs of them in one round.
+    pub(super) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
+        let (select, digest) = self.select()?;
+        let session = Session::of(context);
+        let read = session.read().await?;
+        let found = query::documents(&*read, &select).await?;
+        let page_info = page_info(&select.page, &found, digest);
+        let plan = Plan {
+            index: found.index,
+            scanned: found.scanned,
+            returned: found.rows.len(),
+        };
+        let cursors = found.rows.iter().map(|row| row_cursor(row, digest));
+        let cursors: Vec<String> = cursors.collect();
+        let ids = found.rows.into_iter().map(|row| row.id);
+        let rows = project(context, &select.collection, ids).await?;
+        Ok(DocumentConnection {
+            rows: cursors.into_iter().zip(rows).collect(),
+            page_info,
+            plan,
+        })
+    }
+
+    /// What to find, and the digest of the query that its cursors belong to.
+    fn select(self) -> Result<(Select, u64)> {
+        check_collection(&self.collection)?;
+        let filter = self.filter.unwrap_or_default().read();
+        let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+        let order = self.order.map(|order| order.read()).transpose();
+        let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
+        let digest = cursor::digest(&format!("{:?} {filter:?} {order:?}", self.collection));
+        let backward = self.last.is_some() || self.before.is_some();
+        if backward && (self.first.is_some() || self.after.is_some()) {
+            return Err(Error::bad_input(
+                "`first` and `after` page forwards, `last` and `before` backwards: a page has one \
+                 direction",
+            ));
+        }
+        let (argument, size, cursor_argument, from) = if backward {
+            ("last", self.last, "before", self.before)
+        } else {
+            ("first", self.first, "after", self.after)
+        };
+        let ordered = order.is_some();
+        let position = |text: String| {
+            let bytes = cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
+            Position::decode(&bytes, ordered).ok_or_else(|| cursor::damaged(cursor_argument))
+        };
+        let page = Page {
+            size: page_size(argument, size, "documents")?,
+            backward,
+            from: from.map(position).transpose()?,
+        };
+        let select = Select {
+            collection: self.collection,
+            filter,
+            order,
+            page,
+            scan_max: scan_max(self.scan_limit)?,
+        };
+        Ok((select, digest))
+    }
+}
+
+fn scan_max(limit: Option<i32>) -> Result<usize> {
+    let Some(limit) = limit else {
+        return Ok(SCAN_DOCUMENTS_DEFAULT);
+    };
+    usize::try_from(limit)
+        .ok()
+        .filter(|limit| (1..=SCAN_DOCUMENTS_MAX).contains(limit))
+        .ok_or_else(|| {
+            Error::bad_input(format!(
+                "`scanLimit` is {limit}; from 1 to {SCAN_DOCUMENTS_MAX} documents may be looked at"
+            ))
+        })
+}
+
+fn row_cursor(row: &Position, digest: u64) -> String {
+    cursor::encode(digest, &row.encode())
+}
+
+fn page_info(page: &Page, found: &Found, digest: u64) -> PageInfo {
+    let began = page.from.is_some();
+    let cursor = |row: Option<&Position>| row.map(|row| row_cursor(row, digest));
+    PageInfo {
+        has_next_page: if page.backward { began } else { found.more },
+        has_previous_page: if page.backward { found.more } else { began },
+        start_cursor: cursor(found.rows.first()),
+        end_cursor: cursor(found.rows.last()),
+    }
+}
+
+/// The documents of the page, with what the selection reads of each.
+async fn project(
+    context: &Context<'_>,
+    collection: &str,
+    ids: impl ExactSizeIterator<Item = DocumentId>,
+) -> Result<Vec<Located>> {
+    let rows = ids.len();
+    let documents = ids.map(|id| DocumentKey::new(collection, id).map(Arc::new));
+    let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
+    let Some(first) = documents.first() else {
+        return Ok(Vec::new());
+    };
+    let of_one = wants_of_nodes(context, first);
+    if of_one.is_empty() {
+        let listed = |document| Located::listed(document, Loaded::default());
+        return Ok(documents.into_iter().map(listed).collect());
+    }
+    let mut wants = Vec::with_capacity(rows * of_one.len());
+    for document in &documents {
+        wants.extend(of_one.iter().map(|want| want.of(document)));
+    }
+    let loaded = Session::of(context).load(wants).await?;
+    let ahead = loaded.each(of_one.len());
+    let rows = documents.into_iter().zip(ahead);
+    Ok(rows
+        .map(|(document, ahead)| Located::listed(document, ahead))
+        .collect())
+}
+
+/// What the selection reads of a node, wherever it stands.
+fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<Want> {
+    let mut wants: Vec<Want> = Vec::new();
+    let mut add = |field: SelectionField<'_>| {
+        for want in wants_of_document(field, document) {
+            if !wants.contains(&want) {
+                wants.push(want);
+            }
+        }
+    };
+    for field in context.field().selection_set() {
+        match field.name() {
+            "nodes" => add(field),
+            "edges" => field
+                .selection_set()
+                .filter(|field| field.name() == "node")
+                .for_each(&mut add),
+            _ => {}
+        }
+    }
+    wants
+}
+
+/// A page of documents.
+#[Object]
+impl DocumentConnection {
+    /// The documents, each with the cursor behind which to go on.
+    async fn edges(&self) -> Vec<DocumentEdge> {
+        let edge = |(cursor, node): &(String, Located)| DocumentEdge {
+            cursor: cursor.clone(),
+            node: Document(node.clone()),
+        };
+        self.rows.iter().map(edge).collect()
+    }
+
+    /// The documents.
+    async fn nodes(&self) -> Vec<Document> {
+        let nodes = self.rows.iter();
+        nodes.map(|(_, node)| Document(node.clone())).collect()
+    }
+
+    /// Whether there are more, and how to get them.
+    async fn page_info(&self) -> PageInfo {
+        self.page_info.clone()
+    }
+
+    /// How they were found.
+    async fn plan(&self) -> Plan {
+        self.plan.clone()
+    }
+}
+
+/// A document and its cursor.
+#[derive(SimpleObject)]
+pub(super) struct DocumentEdge {
+    /// Give it as `after` to go on behind this document, or as `before` to go back before it.
+    cursor: String,
+    /// The document.
+    node: Document,
+}

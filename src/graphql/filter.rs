@@ -1,0 +1,124 @@
+//! The inputs `Filter` and `Order`.
+
+use async_graphql::{InputObject, MaybeUndefined};
+
+use super::scalars::{Json, JsonPath};
+use crate::database::query;
+use crate::document::filter::{self, Given};
+use crate::document::tree::Tree;
+use crate::error::{Error, Result};
+
+/// Holds if one value that `at` selects passes every test given here; without `at`, the whole document is that value. `lt`, `lte`, `gt`, `gte` and `startsWith` hold only within one type; equality is deep and compares numbers by value; `ne` holds for whatever is not equal. A null that is given is a value to compare with. `exists: false` stands alone and means that nothing is selected. `all`, `any` and `not` combine filters about the document. A filter in which nothing is given holds for every document.
+#[derive(InputObject, Default)]
+#[graphql(name = "Filter")]
+pub(super) struct Filter {
+    /// What selects the values to test. It goes with a test.
+    at: Option<JsonPath>,
+    /// Equal to this.
+    eq: MaybeUndefined<Json>,
+    /// Not equal to this.
+    ne: MaybeUndefined<Json>,
+    /// Less than this.
+    lt: MaybeUndefined<Json>,
+    /// Less than or equal to this.
+    lte: MaybeUndefined<Json>,
+    /// Greater than this.
+    gt: MaybeUndefined<Json>,
+    /// Greater than or equal to this.
+    gte: MaybeUndefined<Json>,
+    /// Equal to one of these.
+    #[graphql(name = "in")]
+    one_of: Option<Vec<Option<Json>>>,
+    /// A string that begins with this.
+    starts_with: Option<String>,
+    /// Whether `at` selects anything.
+    exists: Option<bool>,
+    /// Every one of these holds.
+    all: Option<Vec<Filter>>,
+    /// At least one of these holds.
+    any: Option<Vec<Filter>>,
+    /// This does not hold.
+    not: Option<Box<Filter>>,
+}
+
+/// Documents in which `by` selects nothing are left out; of several values the least counts (descending: the greatest); ties by id. The order is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only the equal ones stand together.
+#[derive(InputObject)]
+#[graphql(name = "Order")]
+pub(super) struct Order {
+    /// What selects the value.
+    by: JsonPath,
+    /// From the greatest value to the least.
+    #[graphql(default)]
+    descending: bool,
+}
+
+impl Filter {
+    /// The filter that was given.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: a JSONPath or a value is none, or members make no sense together.
+    /// `TOO_COMPLEX`: it passes a limit.
+    pub(super) fn read(self) -> Result<filter::Filter> {
+        self.part()?.bounded()
+    }
+
+    fn part(self) -> Result<filter::Filter> {
+        let one_of = self.one_of.map(|values| {
+            let value = |value: Option<Json>| match value {
+                Some(value) => tree(&value),
+                None => Tree::from_json("null"),
+            };
+            values.into_iter().map(value).collect::<Result<_>>()
+        });
+        let parts = |parts: Option<Vec<Self>>| {
+            parts
+                .map(|parts| parts.into_iter().map(Self::part).collect::<Result<_>>())
+                .transpose()
+        };
+        filter::Filter::try_from(Given {
+            at: self.at.as_ref().map(JsonPath::query).transpose()?,
+            eq: value("eq", &self.eq)?,
+            ne: value("ne", &self.ne)?,
+            lt: value("lt", &self.lt)?,
+            lte: value("lte", &self.lte)?,
+            gt: value("gt", &self.gt)?,
+            gte: value("gte", &self.gte)?,
+            one_of: one_of.transpose().map_err(|error| error.at("`in`"))?,
+            starts_with: self.starts_with,
+            exists: self.exists,
+            all: parts(self.all)?,
+            any: parts(self.any)?,
+            not: self.not.map(|not| not.part()).transpose()?,
+        })
+    }
+}
+
+impl Order {
+    /// The order that was given.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: its JSONPath is none.
+    pub(super) fn read(&self) -> Result<query::Order> {
+        Ok(query::Order {
+            by: self.by.query()?,
+            descending: self.descending,
+        })
+    }
+}
+
+/// A value to compare with; null is one, absence is none.
+fn value(name: &str, given: &MaybeUndefined<Json>) -> Result<Option<Tree>> {
+    let value = match given {
+        MaybeUndefined::Undefined => return Ok(None),
+        MaybeUndefined::Null => Tree::from_json("null"),
+        MaybeUndefined::Value(json) => tree(json),
+    };
+    value
+        .map(Some)
+        .map_err(|error| error.at(format!("`{name}`")))
+}
+
+fn tree(Json(text): &Json) -> Result<Tree> {
+    let text = std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+    Tree::from_json(text)
+}

@@ -1,0 +1,541 @@
+//! Documents found by what they contain: filters, orders, pages and cursors, and what is refused.
+
+use serde_json::{Value, json};
+
+use super::support::{Client, NONE, client};
+
+cases!(
+    async [
+        documents_come_by_id_a_page_at_a_time_in_both_directions,
+        a_filter_means_the_same_as_literals_and_as_variables,
+        what_a_variable_does_not_give_is_not_tested_and_null_is_compared_with,
+        values_in_filters_are_exact,
+        documents_come_in_the_order_of_a_value_and_ties_by_id,
+        of_several_values_the_least_or_the_greatest_counts,
+        what_is_selected_of_each_document_is_what_document_answers,
+        a_mutation_leaves_what_a_query_then_finds,
+        bad_arguments_are_refused_with_what_is_wrong,
+        a_filter_in_a_variable_is_checked_member_by_member,
+        a_cursor_is_good_for_its_own_query_only,
+        what_passes_a_bound_is_refused_by_its_name,
+    ]
+);
+
+/// Stores documents `1`, `2`, `3`, … given as JSON texts.
+async fn filled(documents: &[&str]) -> Client {
+    let client = client().await;
+    for (id, document) in (1..).zip(documents) {
+        client.insert(&format!("{id}"), document).await;
+    }
+    client
+}
+
+/// The ids of a page, as one text.
+fn ids(page: &Value) -> String {
+    let nodes = page["nodes"].as_array().expect("nodes");
+    let ids = nodes.iter().map(|node| node["id"].as_str().expect("an id"));
+    ids.collect::<Vec<_>>().join(" ")
+}
+
+/// The ids of the documents found with these arguments.
+async fn found(client: &Client, arguments: &str) -> String {
+    let query = format!("{{ documents({arguments}) {{ nodes {{ id }} }} }}");
+    ids(&client.data(&query, NONE).await["documents"])
+}
+
+async fn documents_come_by_id_a_page_at_a_time_in_both_directions() {
+    let client = filled(&["1"; 7]).await;
+    client.insert("b", "1").await;
+    client.insert("a", "1").await;
+    let query = "query($first: Int, $after: String, $last: Int, $before: String) {
+        documents(first: $first, after: $after, last: $last, before: $before) {
+            nodes { id } edges { cursor node { id } }
+            pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+        }
+    }";
+    let page = async |variables: Value| {
+        let mut data = client.data(query, variables).await;
+        data["documents"].take()
+    };
+    let mut after = Value::Null;
+    for (expected, next) in [("a b 1 2", true), ("3 4 5 6", true), ("7", false)] {
+        let page = page(json!({"first": 4, "after": after})).await;
+        assert_eq!(ids(&page), expected);
+        let info = &page["pageInfo"];
+        assert_eq!(info["hasNextPage"], json!(next));
+        assert_eq!(info["hasPreviousPage"], json!(!after.is_null()));
+        let edges = page["edges"].as_array().expect("edges");
+        assert_eq!(info["startCursor"], edges[0]["cursor"]);
+        assert_eq!(info["endCursor"], edges[edges.len() - 1]["cursor"]);
+        after = info["endCursor"].clone();
+    }
+    let mut before = Value::Null;
+    for (expected, previous) in [("4 5 6 7", true), ("b 1 2 3", true), ("a", false)] {
+        let page = page(json!({"last": 4, "before": before})).await;
+        assert_eq!(ids(&page), expected);
+        let info = &page["pageInfo"];
+        assert_eq!(info["hasPreviousPage"], json!(previous));
+        assert_eq!(info["hasNextPage"], json!(!before.is_null()));
+        before = info["startCursor"].clone();
+    }
+    let none = page(json!({"first": 0})).await;
+    assert_eq!(ids(&none), "");
+    let info = json!({"hasNextPage": true, "hasPreviousPage": false, "startCursor": null, "endCursor": null});
+    assert_eq!(none["pageInfo"], info);
+    assert_eq!(ids(&page(json!({})).await), "a b 1 2 3 4 5 6 7");
+    assert_eq!(found(&client, r#"collection: "none""#).await, "");
+}
+
+/// Some documents, and filters with the ids of those that pass.
+const DOCUMENTS: [&str; 8] = [
+    r#"{"n": 1, "s": "ab", "tags": ["x", "y"]}"#,
+    r#"{"n": 1.0, "s": "a", "tags": []}"#,
+    r#"{"n": 2, "s": "b", "tags": ["y", 2]}"#,
+    r#"{"n": null, "tags": {"k": "x"}}"#,
+    r#"{"n": [1, {"a": null}], "s": "abc"}"#,
+    r#"{"n": true, "s": ""}"#,
+    r#"[1]"#,
+    r#""text""#,
+];
+
+const FILTERS: [(&str, &str); 24] = [
+    ("{}", "1 2 3 4 5 6 7 8"),
+    (r#"{"at": "$.n", "eq": 1}"#, "1 2"),
+    (r#"{"at": "$.n", "eq": null}"#, "4"),
+    (r#"{"at": "$.n", "ne": 1}"#, "3 4 5 6"),
+    (r#"{"at": "$.n", "ne": null}"#, "1 2 3 5 6"),
+    (r#"{"at": "$.n", "eq": [1.0, {"a": null}]}"#, "5"),
+    (r#"{"at": "$.n", "in": [null, 2, true]}"#, "3 4 6"),
+    (r#"{"at": "$.n", "in": 2}"#, "3"),
+    (r#"{"at": "$.n", "gte": 1, "lt": 2}"#, "1 2"),
+    (r#"{"at": "$.n", "gt": 1}"#, "3"),
+    (r#"{"at": "$.n", "lte": 2}"#, "1 2 3"),
+    (r#"{"at": "$.s", "startsWith": "ab"}"#, "1 5"),
+    (r#"{"at": "$.s", "exists": false}"#, "4 7 8"),
+    (r#"{"at": "$.tags[*]", "exists": true}"#, "1 3 4"),
+    (r#"{"at": "$.tags[*]", "eq": "x"}"#, "1 4"),
+    (r#"{"not": {"at": "$.tags[*]", "eq": "x"}}"#, "2 3 5 6 7 8"),
+    (r#"{"eq": [1]}"#, "7"),
+    (r#"{"startsWith": "te"}"#, "8"),
+    (r#"{"exists": true}"#, "1 2 3 4 5 6 7 8"),
+    (r#"{"any": []}"#, ""),
+    (r#"{"all": []}"#, "1 2 3 4 5 6 7 8"),
+    (
+        r#"{"any": [{"at": "$.n", "eq": 2}, {"at": "$.s", "eq": ""}, {"eq": "text"}]}"#,
+        "3 6 8",
+    ),
+    (
+        r#"{"all": [{"at": "$.tags[*]", "eq": "x"}, {"at": "$.tags[*]", "eq": "y"}]}"#,
+        "1",
+    ),
+    (
+        r#"{"at": "$.n", "eq": 1, "not": {"at": "$.s", "eq": "a"}, "any": [{"at": "$.tags[*]", "exists": true}]}"#,
+        "1",
+    ),
+];
+
+/// JSON text as a literal of GraphQL: names without quotes.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, member)| format!("{name}: {}", literal(member)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(elements) => {
+            let elements: Vec<_> = elements.iter().map(literal).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+async fn a_filter_means_the_same_as_literals_and_as_variables() {
+    let client = filled(&DOCUMENTS).await;
+    let query = "query($where: Filter) { documents(where: $where) { nodes { id } } }";
+    for round in ["no index", "indexes"] {
+        for (filter, expected) in FILTERS {
+            let told = format!("{filter} with {round}");
+            let parsed: Value = serde_json::from_str(filter).expect(filter);
+            let arguments = format!("where: {}", literal(&parsed));
+            assert_eq!(found(&client, &arguments).await, expected, "{told}");
+            let data = client
+                .data(query, format!(r#"{{"where": {filter}}}"#))
+                .await;
+            assert_eq!(ids(&data["documents"]), expected, "{told}");
+        }
+        let indexes = r#"a: createIndex(name: "n", on: ["$.n"]) { state }
+            b: createIndex(name: "s", on: ["$['s']"]) { state }
+            c: createIndex(name: "tags", on: ["$.tags[*]"]) { state }
+            d: createIndex(name: "all", on: ["$"]) { state }"#;
+        client.mutate(indexes).await;
+        client.build().await;
+    }
+}
+
+async fn what_a_variable_does_not_give_is_not_tested_and_null_is_compared_with() {
+    let client = filled(&DOCUMENTS).await;
+    let query = "query($v: JSON, $w: JSON, $list: [JSON], $at: JSONPath, $one: JSON) {
+        documents(where: {at: $at, eq: $v, ne: $w, in: $list, any: [{at: \"$.n\", in: [$one, 2]}]}) { nodes { id } }
+    }";
+    for (variables, expected) in [
+        (r#"{"one": 1}"#, "1 2 3"),
+        (r#"{"one": null}"#, "3 4"),
+        (r#"{"one": 1, "at": "$.n", "v": 1e0}"#, "1 2"),
+        (r#"{"one": null, "at": "$.n", "v": null}"#, "4"),
+        (r#"{"one": null, "at": "$.n", "w": null}"#, "3"),
+        (r#"{"one": 1, "at": "$.s", "list": ["a", "b"]}"#, "2 3"),
+        (
+            r#"{"one": 1, "at": "$.s", "list": ["a", "b"], "w": "a"}"#,
+            "3",
+        ),
+    ] {
+        let data = client.data(query, variables).await;
+        assert_eq!(ids(&data["documents"]), expected, "{variables}");
+    }
+    // Nothing is left to test at the place: it is not taken for a filter that all pass.
+    let (code, message) = client.error(query, r#"{"one": 1, "at": "$.n"}"#).await;
+    assert_eq!(code, "BAD_USER_INPUT");
+    assert!(message.contains("nothing is tested"), "{message}");
+}
+
+async fn values_in_filters_are_exact() {
+    let client = filled(&[
+        "9007199254740993",
+        "9007199254740992.0",
+        "123456789012345678901234567890",
+        r#"{"$serde_json::private::Number": "1"}"#,
+        "1",
+    ])
+    .await;
+    for (value, expected) in [
+        ("9007199254740993", "1"),
+        ("9007199254740992", "2"),
+        ("123456789012345678901234567890", "3"),
+        ("10e-1", "5"),
+    ] {
+        assert_eq!(
+            found(&client, &format!("where: {{eq: {value}}}")).await,
+            expected
+        );
+    }
+    let query = "query($where: Filter, $v: JSON) {
+        a: documents(where: $where) { nodes { id } }
+        b: documents(where: {any: [{eq: $v}]}) { nodes { id } }
+    }";
+    for (value, expected) in [
+        ("9007199254740993", "1"),
+        ("9007199254740992", "2"),
+        ("123456789012345678901234567890", "3"),
+        (r#"{"$serde_json::private::Number": "1"}"#, "4"),
+        ("1.0", "5"),
+    ] {
+        let variables = format!(r#"{{"where": {{"eq": {value}}}, "v": {value}}}"#);
+        let data = client.data(query, variables).await;
+        assert_eq!(ids(&data["a"]), expected, "{value}");
+        assert_eq!(ids(&data["b"]), expected, "{value}");
+    }
+}
+
+async fn documents_come_in_the_order_of_a_value_and_ties_by_id() {
+    let client = filled(&[
+        r#"{"v": "b"}"#,
+        r#"{"v": 2}"#,
+        r#"{"v": null}"#,
+        r#"{"w": 1}"#,
+        r#"{"v": "a"}"#,
+        r#"{"v": true}"#,
+        r#"{"v": 1.5}"#,
+        r#"{"v": 2.0}"#,
+        r#"{"v": false}"#,
+        r#"{"v": -1}"#,
+        r#"{"v": 2}"#,
+        r#"{"v": []}"#,
+    ])
+    .await;
+    let ascending = "3 9 6 10 7 2 8 11 5 1 12";
+    let descending = "12 1 5 2 8 11 7 10 6 9 3";
+    for round in ["no index", "an index"] {
+        for (order, expected) in [
+            (r#"{by: "$.v"}"#, ascending),
+            (r#"{by: "$.v", descending: true}"#, descending),
+        ] {
+            let all = found(&client, &format!("orderBy: {order}")).await;
+            assert_eq!(all, expected, "{order} with {round}");
+            for size in 1..5 {
+                assert_eq!(
+                    paged(&client, order, "first", "after", size).await,
+                    expected
+                );
+                assert_eq!(
+                    paged(&client, order, "last", "before", size).await,
+                    expected
+                );
+            }
+        }
+        let filtered =
+            r#"where: {at: "$.v", gte: 1.5, lt: 3}, orderBy: {by: "$['v']", descending: true}"#;
+        assert_eq!(found(&client, filtered).await, "2 8 11 7", "{round}");
+        client
+            .mutate(r#"createIndex(name: "v", on: ["$.v"]) { state }"#)
+            .await;
+        client.build().await;
+    }
+}
+
+/// The ids of all pages, in the order of the documents.
+async fn paged(client: &Client, order: &str, size: &str, from: &str, documents: usize) -> String {
+    let mut pages = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let query = format!(
+            "{{ documents(orderBy: {order}, {size}: {documents}{cursor}) {{
+                nodes {{ id }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}
+            }} }}"
+        );
+        let data = client.data(&query, NONE).await;
+        let page = &data["documents"];
+        let info = &page["pageInfo"];
+        let (more, next) = if size == "first" {
+            pages.push(ids(page));
+            (&info["hasNextPage"], &info["endCursor"])
+        } else {
+            pages.insert(0, ids(page));
+            (&info["hasPreviousPage"], &info["startCursor"])
+        };
+        if *more == json!(false) {
+            return pages.join(" ");
+        }
+        cursor = format!(", {from}: {next}");
+    }
+}
+
+async fn of_several_values_the_least_or_the_greatest_counts() {
+    let client = filled(&[
+        r#"{"v": [5, 1]}"#,
+        r#"{"v": [3, 3]}"#,
+        r#"{"v": []}"#,
+        r#"{"v": [2, 9, 4]}"#,
+        r#"{"v": {"k": 0}}"#,
+    ])
+    .await;
+    for round in ["no index", "an index"] {
+        for (arguments, expected) in [
+            (r#"orderBy: {by: "$.v[*]"}"#, "5 1 4 2"),
+            (r#"orderBy: {by: "$.v[*]", descending: true}"#, "4 1 2 5"),
+            (
+                r#"orderBy: {by: "$.v[*]"}, where: {at: "$.v[*]", gt: 3}"#,
+                "1 4",
+            ),
+            (r#"orderBy: {by: "$.v[0]"}"#, "4 2 1"),
+            (r#"orderBy: {by: "$.v[?@ > 2]"}"#, "2 4 1"),
+        ] {
+            assert_eq!(
+                found(&client, arguments).await,
+                expected,
+                "{arguments} with {round}"
+            );
+        }
+        for size in 1..4 {
+            let by = r#"{by: "$.v[*]"}"#;
+            assert_eq!(paged(&client, by, "first", "after", size).await, "5 1 4 2");
+            assert_eq!(paged(&client, by, "last", "before", size).await, "5 1 4 2");
+        }
+        client
+            .mutate(r#"createIndex(name: "v", on: ["$.v[*]"]) { state }"#)
+            .await;
+        client.build().await;
+    }
+}
+
+async fn what_is_selected_of_each_document_is_what_document_answers() {
+    let client = filled(&DOCUMENTS).await;
+    let selection = "id collection version kind value n: value(path: \"/n\")
+        at(path: \"/tags\") { kind path value document { id } } children { nodes { path value } }";
+    let query =
+        format!("{{ documents {{ nodes {{ {selection} }} edges {{ node {{ {selection} }} }} }} }}");
+    let data = client.data(&query, NONE).await;
+    for (at, id) in (1..=DOCUMENTS.len()).enumerate() {
+        let query = format!("{{ document(id: {id}) {{ document {{ {selection} }} }} }}");
+        let expected = &client.data(&query, NONE).await["document"]["document"];
+        assert_eq!(data["documents"]["nodes"][at], *expected);
+        assert_eq!(data["documents"]["edges"][at]["node"], *expected);
+    }
+}
+
+async fn a_mutation_leaves_what_a_query_then_finds() {
+    let client = filled(&DOCUMENTS).await;
+    client
+        .mutate(r#"createIndex(name: "n", on: ["$.n"]) { state }"#)
+        .await;
+    client.build().await;
+    let ones = r#"where: {at: "$.n", eq: 1}"#;
+    client
+        .mutate(r#"replaceDocument(id: 1, path: "/n", document: 7) { id }"#)
+        .await;
+    assert_eq!(found(&client, ones).await, "2");
+    client
+        .mutate(r#"mergeDocument(id: 9, patch: {n: 1}) { id }"#)
+        .await;
+    assert_eq!(found(&client, ones).await, "2 9");
+    client.mutate(r#"deleteDocument(id: 2)"#).await;
+    assert_eq!(found(&client, ones).await, "9");
+}
+
+async fn bad_arguments_are_refused_with_what_is_wrong() {
+    let client = filled(&["1"]).await;
+    for (arguments, told) in [
+        (r#"collection: """#, "name is empty"),
+        (
+            "first: -1",
+            "`first` is -1; a page has from 0 to 10000 documents",
+        ),
+        (
+            "last: 10001",
+            "`last` is 10001; a page has from 0 to 10000 documents",
+        ),
+        ("first: 1, last: 1", "one direction"),
+        (r#"first: 1, before: "00""#, "one direction"),
+        (r#"after: "", last: 1"#, "one direction"),
+        (
+            r#"after: """#,
+            "given as `after` is not one of this query's documents",
+        ),
+        (
+            r#"before: "zz""#,
+            "given as `before` is not one of this query's documents",
+        ),
+        (
+            "scanLimit: 0",
+            "`scanLimit` is 0; from 1 to 100000 documents may be looked at",
+        ),
+        ("scanLimit: 100001", "`scanLimit` is 100001"),
+        (r#"where: {at: "n", eq: 1}"#, "JSONPath"),
+        (r#"where: {at: "$[", eq: 1}"#, "JSONPath"),
+        (r#"orderBy: {by: "$..["}"#, "the argument `orderBy`"),
+        (r#"where: {at: "$.n"}"#, "nothing is tested"),
+        ("where: {exists: false}", "without `at`"),
+        (
+            r#"where: {at: "$.n", exists: false, ne: 1}"#,
+            "stands alone",
+        ),
+        ("where: {any: [{not: {eq: x}}]}", ""),
+        ("where: {eq: 1e999}", "binary64"),
+        ("where: {nothing: 1}", "nothing"),
+        ("where: {startsWith: 1}", "startsWith"),
+        ("orderBy: {descending: true}", "by"),
+        ("orderBy: {}", "by"),
+    ] {
+        let query = format!("{{ documents({arguments}) {{ nodes {{ id }} }} }}");
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{arguments}: {message}");
+        assert!(message.contains(told), "{arguments}: {message}");
+    }
+    client.assert_serves().await;
+}
+
+async fn a_filter_in_a_variable_is_checked_member_by_member() {
+    let client = filled(&["1"]).await;
+    let query = "query($where: Filter, $order: Order) { documents(where: $where, orderBy: $order) { nodes { id } } }";
+    for (variables, told) in [
+        (r#"{"where": 1}"#, "1 is not of the type Filter"),
+        (r#"{"where": {"nothing": 1}}"#, "no member \"nothing\""),
+        (
+            r#"{"where": {"at": 1, "eq": 1}}"#,
+            "`at`: 1 is not of the type JSONPath",
+        ),
+        (r#"{"where": {"exists": "true"}}"#, "`exists`"),
+        (
+            r#"{"where": {"all": [null]}}"#,
+            "null is not of the type Filter!",
+        ),
+        (
+            r#"{"where": {"any": [{"not": {"startsWith": 1}}]}}"#,
+            "`not`: `startsWith`",
+        ),
+        (r#"{"where": {"eq": 1e999}}"#, "`eq`"),
+        (
+            r#"{"order": {"descending": true}}"#,
+            "`by`, which is required",
+        ),
+        (
+            r#"{"order": {"by": "$", "descending": null}}"#,
+            "null is not of the type Boolean!",
+        ),
+    ] {
+        let (code, message) = client.error(query, variables).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{variables}: {message}");
+        assert!(message.contains(told), "{variables}: {message}");
+    }
+    let data = client.data(
+        query,
+        r#"{"where": {"at": null, "eq": 1, "all": null}, "order": null}"#,
+    );
+    assert_eq!(ids(&data.await["documents"]), "1");
+    let nested = |levels: usize| {
+        let open = r#"{"not":"#.repeat(levels - 1);
+        let close = "}".repeat(levels - 1);
+        format!(r#"{{"where": {open}{{"eq": 2}}{close}}}"#)
+    };
+    client.data(query, nested(16)).await;
+    for levels in [17, 10_000] {
+        let (code, message) = client.error(query, nested(levels)).await;
+        assert_eq!(code, "TOO_COMPLEX");
+        assert!(message.contains("16 levels"), "{message}");
+    }
+    client.assert_serves().await;
+}
+
+async fn a_cursor_is_good_for_its_own_query_only() {
+    let client = filled(&[r#"{"n": 1}"#, r#"{"n": 1}"#, r#"{"n": 1}"#]).await;
+    let asked = r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n"}, first: 1"#;
+    let query = format!("{{ documents({asked}) {{ pageInfo {{ endCursor }} }} }}");
+    let data = client.data(&query, NONE).await;
+    let cursor = &data["documents"]["pageInfo"]["endCursor"];
+    assert_eq!(
+        found(&client, &format!("{asked}, after: {cursor}")).await,
+        "2"
+    );
+    for other in [
+        "first: 1",
+        r#"where: {at: "$.n", eq: 1}, first: 1"#,
+        r#"orderBy: {by: "$.n"}, first: 1"#,
+        r#"where: {at: "$.n", eq: 2}, orderBy: {by: "$.n"}, first: 1"#,
+        r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n", descending: true}, first: 1"#,
+        r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n"}, collection: "E", first: 1"#,
+    ] {
+        let query = format!("{{ documents({other}, after: {cursor}) {{ nodes {{ id }} }} }}");
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "BAD_USER_INPUT");
+        assert!(
+            message.contains("not one of this query's documents"),
+            "{message}"
+        );
+    }
+    let text = cursor.as_str().expect("a cursor");
+    for damaged in [&text[..16], &text[..text.len() - 2], &format!("{text}ff")] {
+        let query = format!("{{ documents({asked}, after: \"{damaged}\") {{ nodes {{ id }} }} }}");
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(
+            (&code[..], message.contains("damaged")),
+            ("BAD_USER_INPUT", true),
+            "{damaged}"
+        );
+    }
+}
+
+async fn what_passes_a_bound_is_refused_by_its_name() {
+    let client = filled(&["1"]).await;
+    let query = "query($where: Filter) { documents(where: $where) { nodes { id } } }";
+    let values = |count: usize| json!({"where": {"in": vec![1; count]}});
+    let filters = |count: usize| json!({"where": {"any": vec![json!({"eq": 1}); count]}});
+    for (within, past, told) in [
+        (values(1_000), values(1_001), "1000 values in all the `in`"),
+        (filters(999), filters(1_000), "1000 filters"),
+    ] {
+        assert_eq!(ids(&client.data(query, within).await["documents"]), "1");
+        let (code, message) = client.error(query, past).await;
+        assert_eq!(code, "TOO_COMPLEX");
+        assert!(message.contains(told), "{message}");
+    }
+}

@@ -1,0 +1,584 @@
+//! Indexes: making, building and dropping them, what is unique, and that every change keeps their
+//! entries. What queries find by them is another suite.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use foundationdb_tuple::{Bytes, pack, unpack};
+use phyllo::database::{Builder, Built};
+use phyllo::document::id::DocumentId;
+use phyllo::key::{Family, IndexKey};
+use phyllo::store::{Outcome, Transaction};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::support::{Client, NONE, all_pairs, client};
+
+cases!(
+    async [
+        an_index_is_ready_at_once_on_an_empty_collection_and_told_with_it,
+        an_index_that_is_there_is_returned_and_another_of_its_name_refused,
+        what_cannot_be_an_index_is_refused,
+        two_documents_with_the_same_values_are_refused_whatever_the_mutation,
+        what_is_missing_or_equal_in_the_same_document_violates_nothing,
+        a_value_that_no_entry_can_hold_is_refused_and_names_the_index,
+        an_index_on_documents_is_built_and_then_serves,
+        a_build_goes_on_where_another_server_left_it_once_its_lease_is_over,
+        a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entry,
+        dropping_an_index_leaves_nothing_of_it,
+        documents_of_other_programs_have_entries_once_they_are_written,
+    ]
+    threads [
+        an_index_is_built_while_documents_change,
+        of_many_that_write_the_same_value_one_succeeds,
+    ]
+);
+
+async fn indexes(client: &Client) -> Value {
+    let query = "{ collections { name count indexes { name on unique state error } } }";
+    client.data(query, NONE).await["collections"].take()
+}
+
+async fn state(client: &Client, name: &str) -> (String, Value) {
+    let collections = indexes(client).await;
+    let all = collections[0]["indexes"].as_array().expect("indexes");
+    let index = all.iter().find(|index| index["name"] == name);
+    let index = index.unwrap_or_else(|| panic!("no index {name}: {collections}"));
+    let state = index["state"].as_str().expect("a state");
+    (state.to_owned(), index["error"].clone())
+}
+
+/// The entries of the index of this number, as the ids they lead to.
+async fn entries(client: &Client, number: u64, columns: usize) -> Vec<String> {
+    let snapshot = client.database.snapshot().await.expect("a snapshot");
+    let key = IndexKey::new("D", number).expect("short");
+    let (begin, end) = key.all();
+    let pairs = all_pairs(&*snapshot, &begin, &end).await;
+    let entries = pairs.iter().map(|(entry, value)| {
+        assert_eq!(value, b"");
+        let (_, id) = key.parse(entry, columns).expect("an entry");
+        id.to_string()
+    });
+    entries.collect()
+}
+
+async fn sound(client: &Client) {
+    assert_eq!(client.check().await, []);
+}
+
+async fn an_index_is_ready_at_once_on_an_empty_collection_and_told_with_it() {
+    let client = client().await;
+    let made = client
+        .mutate(
+            r#"createIndex(name: "by slug", on: ["$.slug", "$['tags'][*]"], unique: true) {
+                name on unique state error
+            }"#,
+        )
+        .await;
+    let index = json!({
+        "name": "by slug",
+        "on": ["$.slug", "$['tags'][*]"],
+        "unique": true,
+        "state": "READY",
+        "error": null,
+    });
+    assert_eq!(made["createIndex"], index);
+    let collection = json!([{"name": "D", "count": 0, "indexes": [index]}]);
+    assert_eq!(indexes(&client).await, collection);
+    client
+        .insert("1", r#"{"slug":"a","tags":["x","y","x"]}"#)
+        .await;
+    client.insert("2", r#"{"slug":"b"}"#).await;
+    client.insert("3", r#"{"tags":["x"]}"#).await;
+    assert_eq!(entries(&client, 1, 2).await, ["1", "1", "2"]);
+    sound(&client).await;
+}
+
+async fn an_index_that_is_there_is_returned_and_another_of_its_name_refused() {
+    let client = client().await;
+    let make = r#"createIndex(name: "i", on: ["$.a"]) { state }"#;
+    client.mutate(make).await;
+    client.insert("1", r#"{"a":1}"#).await;
+    let again = r#"createIndex(name: "i", on: ["$['a']"]) { on state }"#;
+    let same = json!({"createIndex": {"on": ["$.a"], "state": "READY"}});
+    assert_eq!(client.mutate(again).await, same);
+    for other in [
+        r#"createIndex(name: "i", on: ["$.b"]) { state }"#,
+        r#"createIndex(name: "i", on: ["$.a", "$.b"]) { state }"#,
+        r#"createIndex(name: "i", on: ["$.a"], unique: true) { state }"#,
+    ] {
+        let query = format!("mutation {{ {other} }}");
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "ALREADY_EXISTS", "{other}");
+        assert!(message.contains("\"i\""), "{message}");
+    }
+    // In another collection it is another index.
+    client
+        .mutate(r#"createIndex(collection: "E", name: "i", on: ["$.b"]) { state }"#)
+        .await;
+    assert_eq!(
+        indexes(&client).await[1]["indexes"][0]["on"],
+        json!(["$.b"])
+    );
+}
+
+async fn what_cannot_be_an_index_is_refused() {
+    let client = client().await;
+    let long = "x".repeat(256);
+    let many: Vec<String> = (0..9).map(|at| format!("$.p{at}")).collect();
+    for (name, on, code, told) in [
+        ("", json!(["$.a"]), "BAD_USER_INPUT", "1 to 255 bytes"),
+        (&long[..], json!(["$.a"]), "BAD_USER_INPUT", "has 256"),
+        (
+            "i",
+            json!([]),
+            "BAD_USER_INPUT",
+            "1 to 8 JSONPaths, not on 0",
+        ),
+        (
+            "i",
+            json!(many),
+            "BAD_USER_INPUT",
+            "1 to 8 JSONPaths, not on 9",
+        ),
+        ("i", json!(["$.a", "$['a']"]), "BAD_USER_INPUT", "twice"),
+        ("i", json!(["$[*][*]"]), "BAD_USER_INPUT", "at most one [*]"),
+        (
+            "i",
+            json!(["$.a[*]", "$.b[*]"]),
+            "BAD_USER_INPUT",
+            "at most one [*]",
+        ),
+        ("i", json!(["$..a"]), "BAD_USER_INPUT", "cannot be on $..a"),
+        (
+            "i",
+            json!(["$[-1]"]),
+            "BAD_USER_INPUT",
+            "cannot be on $[-1]",
+        ),
+        ("i", json!(["$[?@.a]"]), "BAD_USER_INPUT", "cannot be on"),
+        ("i", json!(["$['a','b']"]), "BAD_USER_INPUT", "cannot be on"),
+        ("i", json!(["a"]), "BAD_USER_INPUT", "JSONPath"),
+    ] {
+        let query =
+            "mutation($n: String!, $o: [JSONPath!]!) { createIndex(name: $n, on: $o) { state } }";
+        let (found, message) = client.error(query, json!({"n": name, "o": on})).await;
+        assert_eq!(found, code, "{on}");
+        assert!(message.contains(told), "{on}: {message}");
+    }
+    assert_eq!(indexes(&client).await, json!([]));
+    let made: Vec<String> = (0..64)
+        .map(|at| format!("i{at}: createIndex(name: \"i{at}\", on: [\"$.a\"]) {{ state }}"))
+        .collect();
+    client.mutate(&made.join(" ")).await;
+    let query = r#"mutation { createIndex(name: "one more", on: ["$.a"]) { state } }"#;
+    let (code, message) = client.error(query, NONE).await;
+    assert_eq!(code, "TOO_LARGE");
+    assert!(message.contains("the limit is 64"), "{message}");
+}
+
+async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() {
+    let client = client().await;
+    client
+        .mutate(
+            r#"one: createIndex(name: "slug", on: ["$.slug"], unique: true) { state }
+               two: createIndex(name: "pair", on: ["$.a", "$.b[*]"], unique: true) { state }"#,
+        )
+        .await;
+    client
+        .insert("1", r#"{"slug":"bop","a":1,"b":[1,2]}"#)
+        .await;
+    client
+        .insert("2", r#"{"slug":"swing","a":1,"b":[3]}"#)
+        .await;
+    for (field, index, value) in [
+        (
+            r#"insertDocument(id: 3, document: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop" at $.slug"#,
+        ),
+        (
+            r#"replaceDocument(id: 2, document: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"replaceDocument(id: 3, document: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"replaceDocument(id: 2, path: "/slug", document: "bop") { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"mergeDocument(id: 2, patch: {slug: "bop"}) { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"patchDocument(id: 2, patch: [{op: "replace", path: "/slug", value: "bop"}]) { id }"#,
+            "slug",
+            r#""bop""#,
+        ),
+        (
+            r#"replaceDocument(id: 2, path: "/b/-", document: 2.0) { id }"#,
+            "pair",
+            "1 at $.a, 2 at $.b[*]",
+        ),
+        (
+            r#"incrementDocument(id: 2, path: "/b/0", by: -2) { id }"#,
+            "pair",
+            "1 at $.b[*]",
+        ),
+        (
+            r#"updateDocuments(where: {at: "$.slug", eq: "swing"}, set: [{at: "$.slug", value: "bop"}]) { changed }"#,
+            "slug",
+            r#""bop""#,
+        ),
+    ] {
+        let query = format!("mutation {{ {field} }}");
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "UNIQUE_VIOLATION", "{field}: {message}");
+        assert!(message.contains(&format!("\"{index}\"")), "{message}");
+        assert!(message.contains(value), "{field}: {message}");
+        assert!(message.contains("of the document 1 already"), "{message}");
+    }
+    let bop = r#"{"a":1,"b":[1,2],"slug":"bop"}"#;
+    assert_eq!(client.stored("1").await, bop);
+    assert_eq!(
+        client.stored("2").await,
+        r#"{"a":1,"b":[3],"slug":"swing"}"#
+    );
+    // What one field of an operation frees the next may take.
+    client
+        .mutate(
+            r#"a: deleteDocument(id: 1)
+               b: replaceDocument(id: 2, path: "/slug", document: "bop") { id }
+               c: insertDocument(id: 1, document: {slug: "swing"}) { id }"#,
+        )
+        .await;
+    sound(&client).await;
+}
+
+async fn what_is_missing_or_equal_in_the_same_document_violates_nothing() {
+    let client = client().await;
+    client
+        .mutate(r#"createIndex(name: "pair", on: ["$.a[*]", "$.b"], unique: true) { state }"#)
+        .await;
+    for (id, document) in [
+        ("1", r#"{"a":[1,1,1.0],"b":1}"#),
+        ("2", r#"{"a":[1]}"#),
+        ("3", r#"{"a":[1]}"#),
+        ("4", r#"{"b":1}"#),
+        ("5", r#"{"a":[],"b":1}"#),
+        ("6", r#"{"a":[1],"b":null}"#),
+    ] {
+        client.insert(id, document).await;
+    }
+    let query = "mutation { insertDocument(id: 7, document: {a: {x: 1}, b: null}) { id } }";
+    let (code, message) = client.error(query, NONE).await;
+    assert_eq!(code, "UNIQUE_VIOLATION", "null is a value");
+    assert!(
+        message.contains("null at $.b of the document 6"),
+        "{message}"
+    );
+    sound(&client).await;
+}
+
+async fn a_value_that_no_entry_can_hold_is_refused_and_names_the_index() {
+    let client = client().await;
+    client
+        .mutate(r#"createIndex(name: "text", on: ["$.t"]) { state }"#)
+        .await;
+    for length in [9_990, 150_000] {
+        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+        let variables = json!({"d": {"t": "x".repeat(length)}});
+        let (code, message) = client.error(query, variables).await;
+        assert_eq!(code, "TOO_LARGE", "{message}");
+        assert!(message.contains("\"text\""), "{message}");
+    }
+    client
+        .insert(
+            "1",
+            json!({"t": "x".repeat(9_900), "u": "y".repeat(150_000)}),
+        )
+        .await;
+    // A container is held by its digest, however large it is.
+    client
+        .insert("2", json!({"t": ["x".repeat(150_000)]}))
+        .await;
+    assert_eq!(entries(&client, 1, 1).await.len(), 2);
+    sound(&client).await;
+}
+
+async fn an_index_on_documents_is_built_and_then_serves() {
+    let client = client().await;
+    for id in 0..150 {
+        client
+            .insert(&id.to_string(), json!({"n": id % 7, "l": [id, [id]]}))
+            .await;
+    }
+    let made = client
+        .mutate(
+            r#"a: createIndex(name: "a", on: ["$.n"]) { state }
+               b: createIndex(name: "b", on: ["$.l[*]"], unique: true) { state }"#,
+        )
+        .await;
+    assert_eq!(made["a"]["state"], "BUILDING");
+    assert_eq!(entries(&client, 1, 1).await.len(), 0);
+    // What is written meanwhile has its entry already.
+    client.insert("1000", r#"{"n":1000}"#).await;
+    client.mutate("deleteDocument(id: 5)").await;
+    assert_eq!(entries(&client, 1, 1).await, ["1000"]);
+    client.build().await;
+    for name in ["a", "b"] {
+        assert_eq!(
+            state(&client, name).await,
+            ("READY".to_owned(), Value::Null)
+        );
+    }
+    assert_eq!(entries(&client, 1, 1).await.len(), 150);
+    assert_eq!(entries(&client, 2, 1).await.len(), 298);
+    sound(&client).await;
+}
+
+/// Writes the value of the build of the first index anew.
+async fn rewrite_build(client: &Client, to: impl Fn(&[u8]) -> Vec<u8> + Send + Sync + 'static) {
+    let to = Arc::new(to);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let write = move |transaction: Arc<dyn Transaction>| {
+        let to = to.clone();
+        Box::pin(async move {
+            let key = Family::Build("D", 1).key()?;
+            let value = transaction.get(&key).await?.expect("a build");
+            transaction.set(&key, &to(&value));
+            Ok(Outcome::Commit(()))
+        }) as futures::future::BoxFuture<'static, _>
+    };
+    let written = client.database.transact(deadline, write).await;
+    assert!(written.is_ok());
+}
+
+type BuildValue<'v> = (String, Bytes<'v>, i64, Bytes<'v>);
+
+async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
+    let client = client().await;
+    let documents: Vec<String> = (0..1200)
+        .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ id }}"))
+        .collect();
+    for some in documents.chunks(400) {
+        client.mutate(&some.join(" ")).await;
+    }
+    client
+        .mutate(r#"createIndex(name: "n", on: ["$.n"]) { state }"#)
+        .await;
+    let mut first = Builder::new(client.database.clone());
+    let step = first.step().await.expect("a batch");
+    let Built::Documents(_, name, done) = step else {
+        panic!("{step:?}");
+    };
+    assert_eq!(name, "n");
+    assert!(done > 0 && done < 1200, "{done}");
+    let mut second = Builder::new(client.database.clone());
+    let step = second.step().await.expect("nothing to do");
+    assert_eq!(step, Built::Nothing, "the first has the lease");
+    // The first is gone, and time passes.
+    drop(first);
+    rewrite_build(&client, |value| {
+        let (name, owner, expiry, position): BuildValue<'_> = unpack(value).expect("a build");
+        let now = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .expect("after 1970")
+            .as_secs();
+        let left = u64::try_from(expiry).expect("positive").saturating_sub(now);
+        assert!((1..=11).contains(&left), "the lease runs for {left} s more");
+        pack(&(&name[..], owner, 0_i64, position))
+    })
+    .await;
+    let mut rest = 0;
+    loop {
+        match second.step().await.expect("a batch") {
+            Built::Documents(_, _, more) => rest += more,
+            Built::Ready(collection, index) => {
+                assert_eq!((&collection[..], &index[..]), ("D", "n"));
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(done + rest, 1200, "no document was done twice");
+    assert_eq!(entries(&client, 1, 1).await.len(), 1200);
+    sound(&client).await;
+}
+
+async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entry() {
+    let client = client().await;
+    for id in 0..10 {
+        client
+            .insert(&id.to_string(), json!({"n": id % 9, "t": "x"}))
+            .await;
+    }
+    client.insert("10", json!({"t": "x".repeat(20_000)})).await;
+    client
+        .mutate(
+            r#"a: createIndex(name: "n", on: ["$.n"], unique: true) { state }
+               b: createIndex(name: "t", on: ["$.t"]) { state }"#,
+        )
+        .await;
+    client.build().await;
+    let (state_of_n, error) = state(&client, "n").await;
+    assert_eq!(state_of_n, "FAILED");
+    let error = error.as_str().expect("a reason").to_owned();
+    for told in ["the document 9", "0 at $.n of the document 0"] {
+        assert!(error.contains(told), "{error}");
+    }
+    let (state_of_t, error) = state(&client, "t").await;
+    assert_eq!(state_of_t, "FAILED");
+    assert!(
+        error
+            .as_str()
+            .expect("a reason")
+            .contains("the document 10"),
+        "{error}"
+    );
+    assert_eq!(entries(&client, 1, 1).await.len(), 0);
+    assert_eq!(entries(&client, 2, 1).await.len(), 0);
+    // It is kept no longer, and can be made again once the reason is gone.
+    client.insert("11", r#"{"n":0}"#).await;
+    sound(&client).await;
+    client
+        .mutate(
+            r#"a: deleteDocument(id: 9)
+               b: deleteDocument(id: 11)
+               c: dropIndex(name: "n")
+               d: createIndex(name: "n", on: ["$.n"], unique: true) { state }"#,
+        )
+        .await;
+    client.build().await;
+    assert_eq!(state(&client, "n").await.0, "READY");
+    sound(&client).await;
+}
+
+async fn dropping_an_index_leaves_nothing_of_it() {
+    let client = client().await;
+    client
+        .mutate(
+            r#"a: createIndex(name: "a", on: ["$.a"], unique: true) { state }
+               b: createIndex(name: "b", on: ["$.b"]) { state }"#,
+        )
+        .await;
+    client.insert("1", r#"{"a":1,"b":1}"#).await;
+    let dropped = client
+        .mutate(r#"a: dropIndex(name: "a") b: dropIndex(name: "a") c: dropIndex(name: "none")"#)
+        .await;
+    assert_eq!(dropped, json!({"a": true, "b": false, "c": false}));
+    assert_eq!(entries(&client, 1, 1).await.len(), 0);
+    assert_eq!(entries(&client, 2, 1).await, ["1"]);
+    client.insert("2", r#"{"a":1}"#).await;
+    // One that is being built.
+    client
+        .mutate(
+            r#"a: createIndex(name: "c", on: ["$.a"], unique: true) { state }
+               b: dropIndex(name: "c")"#,
+        )
+        .await;
+    client.build().await;
+    let left = indexes(&client).await;
+    assert_eq!(
+        left[0]["indexes"].as_array().expect("a list").len(),
+        1,
+        "{left}"
+    );
+    sound(&client).await;
+}
+
+async fn documents_of_other_programs_have_entries_once_they_are_written() {
+    let client = client().await;
+    client
+        .mutate(r#"createIndex(name: "a", on: ["$.a"]) { state }"#)
+        .await;
+    client
+        .plant(1, &[(json!(["a"]), "7"), (json!(["b"]), "8")])
+        .await;
+    assert_eq!(entries(&client, 1, 1).await.len(), 0);
+    // Of a change elsewhere in it the index knows all the same.
+    client
+        .mutate(r#"replaceDocument(id: 1, path: "/b", document: 9) { id }"#)
+        .await;
+    assert_eq!(entries(&client, 1, 1).await, ["1"]);
+    sound(&client).await;
+}
+
+async fn an_index_is_built_while_documents_change() {
+    let client = client().await;
+    for some in (0..1000).collect::<Vec<_>>().chunks(250) {
+        let fields = some
+            .iter()
+            .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: 0}}) {{ id }} "));
+        client.mutate(&fields.collect::<String>()).await;
+    }
+    client
+        .mutate(r#"createIndex(name: "n", on: ["$.n"]) { state }"#)
+        .await;
+    let writers = (0..4).map(|writer| {
+        let client = client.clone();
+        tokio::spawn(async move {
+            for round in 0..60 {
+                let id = (round * 17 + writer * 251) % 1000;
+                let field = match round % 4 {
+                    0 => format!("deleteDocument(id: {id})"),
+                    1 => format!("mergeDocument(id: {id}, patch: {{n: {round}}}) {{ id }}"),
+                    2 => format!("insertDocument(document: {{n: {round}}}) {{ id }}"),
+                    _ => format!("replaceDocument(id: {id}, document: {{m: {round}}}) {{ id }}"),
+                };
+                client.mutate(&field).await;
+            }
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    let mut builder = Builder::new(client.database.clone());
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while state(&client, "n").await.0 == "BUILDING" {
+        assert!(Instant::now() < deadline, "it is never built");
+        // A conflict with a writer is no failure: the next step does it again.
+        let _step = builder.step().await;
+    }
+    for writer in writers {
+        writer.await.expect("no writer fails");
+    }
+    assert_eq!(state(&client, "n").await, ("READY".to_owned(), Value::Null));
+    sound(&client).await;
+}
+
+async fn of_many_that_write_the_same_value_one_succeeds() {
+    let client = client().await;
+    client
+        .mutate(r#"createIndex(name: "slug", on: ["$.slug"], unique: true) { state }"#)
+        .await;
+    for round in 0..5 {
+        let writers = (0..8).map(|writer| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                let id = DocumentId::Integer(round * 100 + writer).to_string();
+                let query = format!(
+                    "mutation {{ insertDocument(id: {id}, document: {{slug: {round}}}) {{ id }} }}"
+                );
+                client.ask(&query, NONE).await
+            })
+        });
+        let mut stored = 0;
+        for writer in writers.collect::<Vec<_>>() {
+            let response = writer.await.expect("an answer");
+            if response.get("errors").is_none() {
+                stored += 1;
+            } else {
+                let code = &response["errors"][0]["extensions"]["code"];
+                assert_eq!(code, "UNIQUE_VIOLATION", "{response}");
+            }
+        }
+        assert_eq!(stored, 1);
+    }
+    sound(&client).await;
+}

@@ -1,0 +1,366 @@
+//! How documents are found: which indexes serve, what that costs in the store, and what is said
+//! where none does.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::support::{Client, NONE, client};
+
+cases!(
+    async [
+        the_plan_names_the_indexes_that_served,
+        the_plan_names_the_index_that_has_the_order,
+        an_equality_by_an_index_reads_one_short_range,
+        a_page_is_one_round_of_reads_after_its_ids,
+        a_listing_reads_the_catalog_and_no_document,
+        a_page_along_an_index_reads_no_more_than_the_page,
+        a_scan_stops_at_its_bound_and_names_the_index_to_create,
+        an_index_that_is_being_built_does_not_serve_and_is_named,
+        what_is_too_long_for_an_index_is_found_by_none,
+    ]
+);
+
+const DOCUMENTS: i64 = 600;
+
+/// Six hundred documents: what each test asks of them is told by their numbers.
+async fn numbered() -> Client {
+    let client = client().await;
+    client
+        .mutate(
+            r#"a: createIndex(name: "a", on: ["$.a"]) { state }
+            b: createIndex(name: "b", on: ["$.b"]) { state }
+            c: createIndex(name: "c", on: ["$.c"]) { state }
+            ab: createIndex(name: "xy", on: ["$.x", "$.y"]) { state }
+            tags: createIndex(name: "tags", on: ["$.tags[*]"]) { state }"#,
+        )
+        .await;
+    let ids: Vec<i64> = (0..DOCUMENTS).collect();
+    for ids in ids.chunks(100) {
+        let mut fields = String::new();
+        for id in ids {
+            write!(
+                fields,
+                "d{id}: insertDocument(id: {id}, document: {{a: {}, b: {}, c: {id}, x: {}, y: {}, tags: [{}, \"all\"], z: {id}}}) {{ id }} ",
+                id % 2,
+                id % 3,
+                id % 10,
+                id / 10,
+                id % 100,
+            )
+            .expect("a string takes all");
+        }
+        client.mutate(&fields).await;
+    }
+    client
+}
+
+async fn planned(client: &Client, arguments: &str) -> (Vec<i64>, Value) {
+    let query = format!(
+        "{{ documents({arguments}) {{ nodes {{ id }} plan {{ index scanned returned }} }} }}"
+    );
+    let data = client.data(&query, NONE).await;
+    let nodes = data["documents"]["nodes"].as_array().expect("nodes");
+    let id = |node: &Value| {
+        node["id"]
+            .as_str()
+            .expect("an id")
+            .parse()
+            .expect("an integer")
+    };
+    (
+        nodes.iter().map(id).collect(),
+        data["documents"]["plan"].clone(),
+    )
+}
+
+/// Whether the document of a number passes.
+type Test = fn(i64) -> bool;
+
+async fn the_plan_names_the_indexes_that_served() {
+    let client = numbered().await;
+    let cases: [(&str, Option<&str>, Test); 17] = [
+        (r#"{at: "$.a", eq: 1}"#, Some("a"), |id| id % 2 == 1),
+        (r#"{at: "$['a']", eq: 1.0}"#, Some("a"), |id| id % 2 == 1),
+        // Each has too many entries to look at the documents of one for the other.
+        (
+            r#"{all: [{at: "$.a", eq: 1}, {at: "$.b", eq: 2}]}"#,
+            Some("a & b"),
+            |id| id % 6 == 5,
+        ),
+        // One has few: the other is looked up in the documents.
+        (
+            r#"{all: [{at: "$.a", eq: 1}, {at: "$.c", eq: 7}]}"#,
+            Some("c"),
+            |id| id == 7,
+        ),
+        (
+            r#"{all: [{at: "$.a", eq: 1}, {at: "$.c", gte: 7, lt: 12}]}"#,
+            Some("c"),
+            |id| [7, 9, 11].contains(&id),
+        ),
+        (
+            r#"{any: [{at: "$.a", eq: 1}, {at: "$.c", lt: 4}]}"#,
+            Some("a | c"),
+            |id| id % 2 == 1 || id < 4,
+        ),
+        (
+            r#"{at: "$.c", in: [3, 5, 5.0, 900, "x"]}"#,
+            Some("c"),
+            |id| id == 3 || id == 5,
+        ),
+        (r#"{at: "$.c", gt: 590}"#, Some("c"), |id| id > 590),
+        (r#"{at: "$.x", eq: 3}"#, Some("xy"), |id| id % 10 == 3),
+        (
+            r#"{all: [{at: "$.x", eq: 3}, {at: "$.y", gte: 50}]}"#,
+            Some("xy"),
+            |id| id % 10 == 3 && id >= 500,
+        ),
+        (
+            r#"{all: [{at: "$.x", in: [3, 4]}, {at: "$.y", in: [1, 2]}]}"#,
+            Some("xy"),
+            |id| [13, 14, 23, 24].contains(&id),
+        ),
+        (r#"{at: "$.tags[*]", eq: 42}"#, Some("tags"), |id| {
+            id % 100 == 42
+        }),
+        (
+            r#"{all: [{at: "$.tags[*]", eq: 42}, {at: "$.tags[*]", eq: "all"}]}"#,
+            Some("tags"),
+            |id| id % 100 == 42,
+        ),
+        // The second path of an index alone, or a path that it has not, is none of its business.
+        (r#"{at: "$.y", eq: 50}"#, None, |id| id / 10 == 50),
+        (r#"{not: {at: "$.a", eq: 1}}"#, None, |id| id % 2 == 0),
+        (r#"{at: "$.a", ne: 1}"#, None, |id| id % 2 == 0),
+        (
+            r#"{any: [{at: "$.a", eq: 1}, {at: "$.z", eq: 2}]}"#,
+            None,
+            |id| id % 2 == 1 || id == 2,
+        ),
+    ];
+    for (filter, index, passes) in cases {
+        let expected: Vec<i64> = (0..DOCUMENTS).filter(|id| passes(*id)).collect();
+        let (ids, plan) = planned(&client, &format!("where: {filter}, first: 1000")).await;
+        assert_eq!(ids, expected, "{filter}");
+        assert_eq!(plan["index"], json!(index), "{filter}");
+        assert_eq!(plan["returned"], json!(expected.len()));
+        let (ids, _) = planned(&client, &format!("where: {filter}, last: 3")).await;
+        assert_eq!(
+            ids,
+            expected[expected.len().saturating_sub(3)..],
+            "{filter}"
+        );
+    }
+}
+
+async fn the_plan_names_the_index_that_has_the_order() {
+    let client = numbered().await;
+    for (arguments, index, expected) in [
+        (
+            r#"orderBy: {by: "$.c", descending: true}, first: 2"#,
+            Some("c"),
+            [599, 598],
+        ),
+        (
+            r#"orderBy: {by: "$.c"}, where: {at: "$.c", gt: 7}, first: 2"#,
+            Some("c"),
+            [8, 9],
+        ),
+        (
+            r#"orderBy: {by: "$.y"}, where: {at: "$.x", eq: 3}, first: 2"#,
+            Some("xy"),
+            [3, 13],
+        ),
+        (
+            r#"orderBy: {by: "$.z"}, where: {at: "$.c", gt: 7, lt: 12}, first: 2"#,
+            Some("c"),
+            [8, 9],
+        ),
+        (
+            r#"orderBy: {by: "$.c"}, where: {at: "$.z", gt: 7}, first: 2"#,
+            Some("c"),
+            [8, 9],
+        ),
+        (
+            r#"orderBy: {by: "$.z", descending: true}, first: 2"#,
+            None,
+            [599, 598],
+        ),
+    ] {
+        let (ids, plan) = planned(&client, arguments).await;
+        assert_eq!(ids, expected, "{arguments}");
+        assert_eq!(plan["index"], json!(index), "{arguments}");
+    }
+}
+
+async fn an_equality_by_an_index_reads_one_short_range() {
+    let client = numbered().await;
+    let query = r#"{ documents(where: {at: "$.tags[*]", eq: 42}) { nodes { id } plan { scanned returned } } }"#;
+    let (data, cost) = client.cost(query, NONE).await;
+    assert_eq!(
+        data["documents"]["plan"],
+        json!({"scanned": 6, "returned": 6})
+    );
+    // The definitions of five indexes are one range, the six entries the other.
+    assert_eq!(
+        (cost.transactions, cost.gets, cost.ranges, cost.pairs),
+        (1, 0, 2, 5 + 6)
+    );
+}
+
+async fn a_page_is_one_round_of_reads_after_its_ids() {
+    let client = numbered().await;
+    let query = r#"{ documents(where: {at: "$.a", eq: 1}, first: 50) {
+        nodes { z: value(path: "/z") y: value(path: "/y") } edges { node { z: value(path: "/z") } cursor }
+        plan { scanned }
+    } }"#;
+    let (data, cost) = client.cost(query, NONE).await;
+    assert_eq!(data["documents"]["plan"]["scanned"], json!(51));
+    assert_eq!(data["documents"]["nodes"][49], json!({"z": 99, "y": 9}));
+    // Definitions, entries, and two ranges of each document, of one leaf each.
+    assert_eq!((cost.transactions, cost.gets, cost.ranges), (1, 0, 2 + 100));
+    assert_eq!(cost.pairs, 5 + 51 + 100);
+    let query = r#"{ documents(where: {at: "$.a", eq: 1}, first: 50) { nodes { id version } } }"#;
+    let (_, cost) = client.cost(query, NONE).await;
+    assert_eq!((cost.transactions, cost.gets, cost.ranges), (1, 50, 2));
+}
+
+async fn a_listing_reads_the_catalog_and_no_document() {
+    let client = numbered().await;
+    let query = "{ documents(first: 50) { nodes { id collection } pageInfo { hasNextPage } plan { index scanned } } }";
+    let (data, cost) = client.cost(query, NONE).await;
+    let plan = json!({"index": null, "scanned": 51});
+    assert_eq!(data["documents"]["plan"], plan);
+    assert_eq!((cost.gets, cost.ranges, cost.pairs), (0, 1, 51));
+    let (data, cost) = client
+        .cost(
+            "{ documents(first: 10000, scanLimit: 1) { nodes { id } } }",
+            NONE,
+        )
+        .await;
+    let nodes = data["documents"]["nodes"].as_array().map(Vec::len);
+    assert_eq!((nodes, cost.pairs), (Some(600), 600));
+}
+
+async fn a_page_along_an_index_reads_no_more_than_the_page() {
+    let client = numbered().await;
+    for order in ["", ", descending: true"] {
+        let query = format!(
+            r#"{{ documents(orderBy: {{by: "$.c"{order}}}, first: 20) {{ nodes {{ id }} plan {{ scanned }} }} }}"#
+        );
+        let (data, cost) = client.cost(&query, NONE).await;
+        assert_eq!(
+            data["documents"]["nodes"].as_array().map(Vec::len),
+            Some(20)
+        );
+        let scanned = data["documents"]["plan"]["scanned"]
+            .as_u64()
+            .expect("a count");
+        assert!((21..100).contains(&scanned), "{scanned}");
+        assert_eq!(cost.pairs, 5 + scanned);
+        assert_eq!(cost.gets, 0);
+    }
+}
+
+async fn a_scan_stops_at_its_bound_and_names_the_index_to_create() {
+    let client = numbered().await;
+    for (arguments, told) in [
+        (
+            r#"where: {at: "$.z", eq: 550}"#,
+            r#"createIndex(collection: "D", name: "z", on: ["$.z"])"#,
+        ),
+        (
+            r#"where: {all: [{at: "$.z", gt: 550}, {at: "$.w.v", eq: 1}, {at: "$.q[*]", eq: 2}]}"#,
+            r#"createIndex(collection: "D", name: "w_v_q_z", on: ["$.w.v", "$.q[*]", "$.z"])"#,
+        ),
+        (
+            r#"where: {at: "$.w", eq: 550}, orderBy: {by: "$.z"}"#,
+            r#"createIndex(collection: "D", name: "w_z", on: ["$.w", "$.z"])"#,
+        ),
+        (
+            r#"orderBy: {by: "$['z\"']"}"#,
+            r#"name: "z\"", on: ["$['z\"']"])"#,
+        ),
+        (
+            r#"where: {any: [{at: "$.c", eq: 1}, {at: "$.z", eq: 2}]}"#,
+            r#"createIndex(collection: "D", name: "z", on: ["$.z"])"#,
+        ),
+        (
+            r#"where: {all: [{at: "$.a", eq: 1}, {at: "$.z", eq: 598}]}"#,
+            r#"createIndex(collection: "D", name: "a_z", on: ["$.a", "$.z"])"#,
+        ),
+        (r#"where: {not: {at: "$.z", gte: 0}}"#, "no index can serve"),
+        (r#"where: {at: "$..z", eq: -1}"#, "no index can serve"),
+    ] {
+        let query = format!("{{ documents({arguments}, scanLimit: 200) {{ nodes {{ id }} }} }}");
+        let before = client.counts();
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "TOO_COMPLEX", "{message}");
+        assert!(
+            message.starts_with("200 documents were looked at"),
+            "{message}"
+        );
+        assert!(message.contains(told), "{message}");
+        let ranges = client.counts().ranges - before.ranges;
+        assert!(ranges < 1_000, "{ranges}");
+        if let Some(create) = message.find("createIndex(") {
+            let create = &message[create..];
+            let create = &create[..=create.find("])").expect("an end") + 1];
+            client.mutate(&format!("{create} {{ state }}")).await;
+            client.build().await;
+            client.data(&query, NONE).await;
+            let names = create.split("name: ").nth(1).expect("a name");
+            let name = names.split(", on").next().expect("a name");
+            client.mutate(&format!("dropIndex(name: {name})")).await;
+        }
+    }
+    // A page that is full needs no more.
+    let query = r#"{ documents(where: {at: "$.z", lt: 100}, first: 100, scanLimit: 100) {
+        plan { index scanned returned } pageInfo { hasNextPage }
+    } }"#;
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["documents"]["plan"]["returned"], json!(100));
+    assert_eq!(data["documents"]["pageInfo"]["hasNextPage"], json!(true));
+}
+
+async fn an_index_that_is_being_built_does_not_serve_and_is_named() {
+    let client = numbered().await;
+    let state = client
+        .mutate(r#"createIndex(name: "by z", on: ["$.z"]) { state }"#)
+        .await;
+    assert_eq!(state["createIndex"]["state"], json!("BUILDING"));
+    let arguments = r#"where: {at: "$.z", eq: 5}"#;
+    let (ids, plan) = planned(&client, arguments).await;
+    assert_eq!((&ids[..], &plan["index"]), (&[5][..], &Value::Null));
+    let query = format!("{{ documents({arguments}, scanLimit: 10) {{ nodes {{ id }} }} }}");
+    let (code, message) = client.error(&query, NONE).await;
+    assert_eq!(code, "TOO_COMPLEX");
+    assert!(
+        message.contains("\"by z\", which would serve, is being built"),
+        "{message}"
+    );
+    client.build().await;
+    let (ids, plan) = planned(&client, arguments).await;
+    assert_eq!((&ids[..], &plan["index"]), (&[5][..], &json!("by z")));
+}
+
+async fn what_is_too_long_for_an_index_is_found_by_none() {
+    let client = numbered().await;
+    let long = "x".repeat(20_000);
+    for (test, expected) in [("eq", 0), ("gte", 0), ("lte", 0), ("startsWith", 0)] {
+        let query = format!(
+            "query($v: {}) {{ documents(where: {{at: \"$.tags[*]\", {test}: $v}}) {{ nodes {{ id }} plan {{ index }} }} }}",
+            if test == "startsWith" {
+                "String"
+            } else {
+                "JSON"
+            }
+        );
+        let data = client.data(&query, json!({"v": long})).await;
+        let nodes = data["documents"]["nodes"].as_array().map(Vec::len);
+        let expected = if test == "lte" { 100 } else { expected };
+        assert_eq!(nodes, Some(expected), "{test}");
+        assert_eq!(data["documents"]["plan"]["index"], json!("tags"), "{test}");
+    }
+}
