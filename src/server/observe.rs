@@ -1,13 +1,13 @@
 //! Requests as those see them who watch the server: each has an id, is counted, and can be told
 //! in the log. What it brought, its variables and its token are never told.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use std::sync::atomic::Ordering::Relaxed;
 use tracing::Instrument as _;
 
 use super::metrics::{CONTENT_TYPE, Metrics, abridged, outcome};
@@ -54,7 +54,7 @@ pub(super) fn tell(metrics: &Metrics, report: &Report, took: Duration) {
                 operation = abridged(report.operation.as_deref().unwrap_or_default()),
                 r#type = report.ty.unwrap_or("none"),
                 outcome = outcome(report),
-                micros = took.as_micros(),
+                micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
                 reads = report.store.gets.load(Relaxed) + report.store.ranges.load(Relaxed),
                 bytes = report.store.bytes.load(Relaxed),
                 writes = report.store.writes.load(Relaxed),

@@ -104,8 +104,9 @@ fn requests_are_counted_by_type_name_and_outcome() {
                 r#"phyllo_request_seconds_bucket{le="+Inf",type="query"}"#,
                 5.0,
             ),
-            // Every query but that for a constant read one range.
-            (r#"phyllo_request_store_ranges_sum{type="query"}"#, 4.0),
+            // Every query but that for a constant read two ranges: whether the document is there,
+            // and the part of it.
+            (r#"phyllo_request_store_ranges_sum{type="query"}"#, 8.0),
             (r#"phyllo_request_store_ranges_count{type="query"}"#, 4.0),
             (r#"phyllo_store_operations_total{operation="commit"}"#, 1.0),
             ("phyllo_transaction_conflicts_total", 0.0),
