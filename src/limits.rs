@@ -238,6 +238,10 @@ pub const COPY_BATCH_BYTES_MAX: usize = 1 << 20;
 pub const COPY_BATCH_DOCUMENTS_MAX: usize = 1_000;
 /// Transactions of a copy that are under way at the same time.
 pub const COPY_BATCHES_AT_ONCE: usize = 4;
+/// Memory for pages of the store that a backup writes.
+pub const BACKUP_CACHE_BYTES: usize = 64 << 20;
+/// Numbers of commits that a backup leaves to the store it was made of: more than any will use.
+pub const BACKUP_COMMITS_SKIPPED: u64 = 1 << 40;
 /// Time that a command waits for a store that another process holds and does not share.
 pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time for tasks to end when a command is done.

@@ -64,6 +64,7 @@ pub(super) enum Command {
     Check(Check),
     Adopt(Adopt),
     Copy(Copy),
+    Backup(Backup),
     /// Print the collections that hold a document, and how many
     Collections,
     /// Print the GraphQL schema
@@ -322,6 +323,25 @@ pub(super) struct Copy {
     /// The store to copy to
     #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(Location::from))]
     pub(super) to: Location,
+}
+
+/// Write the whole store, as it is at one moment, to a new directory
+///
+/// It works while a server runs, and holds nobody up: what was answered before it began is in it,
+/// and of what is written meanwhile nothing. The directory is then a store like any other: check
+/// it, serve it, copy it. To restore a backup is to serve it, or a copy of it.
+///
+/// Documents keep their versions; those that a restored store gives from then on are none that
+/// the original has given. A FoundationDB cluster is backed up by its own tools.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo backup /backup/monday
+  phyllo check --store /backup/monday")]
+pub(super) struct Backup {
+    /// The directory to write to; it is made if need be, and must hold no store
+    #[arg(value_name = "DIR")]
+    pub(super) directory: PathBuf,
 }
 
 #[derive(Debug, Args)]

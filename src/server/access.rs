@@ -56,6 +56,11 @@ impl Access {
         self.tokens.is_some()
     }
 
+    /// Whether nobody may change data.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Sees to it that a file of tokens that has changed is read anew; never ends.
     pub(super) async fn watch(self) {
         match self.tokens {

@@ -108,7 +108,8 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         let served = socket.serve(database.clone(), stopped(stopping.clone()));
         tokio::spawn(served)
     });
-    let building = tokio::spawn(Builder::new(database.clone()).run());
+    let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
+    let building = builder.map(|builder| tokio::spawn(builder.run()));
     let watching = watch(&options);
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
@@ -124,7 +125,9 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     signals.abort();
     watching.abort();
     // A batch that is under way is undone, and done again by the next server.
-    building.abort();
+    if let Some(building) = building {
+        building.abort();
+    }
     if let Some(local) = local {
         local.await.map_err(internal)??;
     }

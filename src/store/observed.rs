@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use async_trait::async_trait;
 
-use super::{Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
+use super::{Backup, Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 
@@ -99,6 +99,10 @@ impl<S: Store> Store for Observed<S> {
 
     async fn failed(&self) -> Error {
         self.inner.failed().await
+    }
+
+    async fn backup(&self) -> Result<Backup> {
+        self.inner.backup().await
     }
 }
 

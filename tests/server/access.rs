@@ -4,11 +4,17 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
+
+use phyllo::database::Database;
+use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::limits::INDEX_POLL_TIME;
+use phyllo::store::{Embedded, EmbeddedOptions};
 
 use crate::support::{JSON, Response, Server, command};
 
@@ -429,5 +435,110 @@ fn an_address_that_others_can_reach_needs_tokens_or_a_plain_word() {
         assert!(line.starts_with("Phyllo serves on"), "{loopback}: {line}");
         process.kill().expect("it runs");
         process.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn no_mutation_of_the_schema_is_executed_for_who_may_only_read() {
+    let calls = [
+        "insertDocument(document: 1) { id }",
+        "replaceDocument(id: 1, document: 2) { id }",
+        "mergeDocument(id: 1, patch: 2) { id }",
+        "patchDocument(id: 1, patch: []) { id }",
+        "incrementDocument(id: 1) { id }",
+        "deleteDocument(id: 1)",
+        "updateDocuments(where: {}, everything: true, set: [{at: \"$\", value: 1}]) { matched }",
+        "deleteDocuments(where: {}, everything: true) { matched }",
+        "createIndex(collection: \"D\", name: \"n\", on: [\"$.a\"]) { name }",
+        "dropIndex(collection: \"D\", name: \"n\")",
+    ];
+    let schema = include_str!("../../schema.graphql");
+    let mutations = schema.split("type Mutation {\n").nth(1).expect("the type");
+    let mutations = mutations.split("\n}").next().expect("its end");
+    let fields = mutations.lines().filter_map(|line| {
+        let field = line.strip_prefix("  ")?.split('(').next()?;
+        field
+            .starts_with(|first: char| first.is_ascii_lowercase())
+            .then_some(field)
+    });
+    let called: Vec<&str> = calls
+        .iter()
+        .filter_map(|call| call.split('(').next())
+        .collect();
+    assert_eq!(fields.collect::<Vec<_>>(), called, "all that there are");
+
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = token_file(directory.path());
+    let tokens = Server::with(&["--token-file", &file]);
+    let read_only = Server::with(&["--read-only"]);
+    for call in calls {
+        let body = json!({"query": format!("mutation {{ {call} }}")});
+        for (server, authorization) in [(&tokens, vec![bearer(READER)]), (&read_only, vec![])] {
+            let values = authorization.into_iter();
+            let sender = Sender {
+                server,
+                authorization: values.map(|value| ("authorization", value)).collect(),
+            };
+            let response = sender.post(&body);
+            assert_eq!(
+                outcome(&response),
+                "403 FORBIDDEN",
+                "{call}: {}",
+                response.body
+            );
+        }
+        // It is none that would be refused for another reason.
+        let writer = ("authorization", &*bearer(WRITER));
+        let response = tokens.ask("POST", "/graphql", &[JSON, writer], body.to_string());
+        assert_eq!(response.status, 200, "{call}: {}", response.body);
+    }
+}
+
+#[test]
+fn a_server_that_is_read_only_builds_no_index() {
+    let server = Server::with(&["--read-only"]);
+    let directory = server.store().to_owned();
+    let state = |server: &Server| {
+        let found = server.query("{ collections { indexes { state } } }");
+        found["data"]["collections"][0]["indexes"][0]["state"].clone()
+    };
+    server.signal("TERM");
+    let kept = server.stopped();
+    assert_eq!(kept.path(), directory);
+    // An index is defined, and whoever would build it is gone.
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    runtime.block_on(async {
+        let store = Embedded::open(kept.path(), EmbeddedOptions::default(), |_| {});
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        let store = Arc::new(store.expect("a store"));
+        let database = Database::open(store, deadline).await.expect("a database");
+        let graphql = GraphQl::new(database);
+        for query in [
+            "mutation { insertDocument(id: 1, document: {a: 1}) { id } }",
+            "mutation { createIndex(collection: \"D\", name: \"n\", on: [\"$.a\"]) { state } }",
+        ] {
+            let request = Request {
+                query: query.to_owned(),
+                ..Request::default()
+            };
+            let Answer::Executed(json) = graphql.answer(request, Methods::All).await else {
+                panic!("it is executed");
+            };
+            assert!(
+                !String::from_utf8_lossy(&json).contains("errors"),
+                "{query}"
+            );
+        }
+    });
+    let server = Server::on(kept, &["--read-only"]);
+    // Others look for an index to build several times a second.
+    for _ in 0..10 {
+        assert_eq!(state(&server), "BUILDING");
+        sleep(INDEX_POLL_TIME / 4);
+    }
+    server.signal("TERM");
+    let server = Server::on(server.stopped(), &[]);
+    while state(&server) != "READY" {
+        sleep(Duration::from_millis(20));
     }
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod audits;
+mod backup;
 mod batches;
 mod bodies;
 mod coding;

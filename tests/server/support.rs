@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,7 @@ pub(crate) fn command(directory: &TempDir, arguments: &[&str]) -> Command {
         .env_remove("PHYLLO_TOKEN_FILE")
         .env_remove("PHYLLO_TLS_CERT")
         .env_remove("PHYLLO_TLS_KEY")
+        .env_remove("PHYLLO_LOG_FORMAT")
         .env_remove("RUST_LOG")
         .env_remove("PHYLLO_LISTEN")
         .env_remove("PHYLLO_CORS_ORIGINS")
@@ -92,6 +94,11 @@ impl Server {
             directory: Some(directory),
             log,
         }
+    }
+
+    /// The directory of its store.
+    pub(crate) fn store(&self) -> &Path {
+        self.directory.as_ref().expect("it was not taken").path()
     }
 
     /// All that it has logged so far.
