@@ -322,6 +322,14 @@ fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
         ] {
             send(&[("cookie", "SECRET"), ("x-request-id", "SECRET id")], body);
         }
+        // An index that two documents stand in the way of.
+        for query in [
+            r#"mutation { a: insertDocument(id: 1, document: {u: \"SECRET-same\"}) { id } b: insertDocument(id: 2, document: {u: \"SECRET-same\"}) { id } }"#,
+            r#"mutation { createIndex(name: \"i\", on: [\"$.u\"], unique: true) { state } }"#,
+        ] {
+            assert_eq!(send(&[], &format!(r#"{{"query": "{query}"}}"#)), 200);
+        }
+        server.wait_for_log("the index cannot be built");
         for unknown in ["Bearer SECRET-unknown-token", "Basic SECRET"] {
             let headers = [("authorization", unknown)];
             let path = "/graphql?query={SECRET}&variables={%22SECRET%22:1}";
