@@ -59,7 +59,11 @@ pub(crate) fn rate_of_new<R: AsRef<[u8]> + Send>(
 }
 
 /// Does something on a thread of its own.
-pub(crate) fn alone<W: Future<Output = f64>>(work: impl FnOnce() -> W + Send + 'static) -> f64 {
+pub(crate) fn alone<T, W>(work: impl FnOnce() -> W + Send + 'static) -> T
+where
+    T: Send + 'static,
+    W: Future<Output = T>,
+{
     let client = thread::spawn(move || {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(work())
@@ -98,6 +102,47 @@ async fn run<R: AsRef<[u8]> + Send>(
         client.await.expect("every request was answered");
     }
     rate
+}
+
+/// Sends a request `per_second` times a second for `time`, on as many connections as given; returns
+/// how long each took to be answered, in seconds and sorted, from when it was due: a response that
+/// is late makes those behind it late too.
+pub(crate) fn latencies(
+    address: SocketAddr,
+    request: &[u8],
+    connections: usize,
+    per_second: f64,
+    time: Duration,
+) -> Vec<f64> {
+    let request: Arc<[u8]> = request.into();
+    let work = async move {
+        let begin = tokio::time::Instant::now();
+        let clients = (0..connections).map(|number| {
+            let request = request.clone();
+            tokio::spawn(async move {
+                let mut connection = Connection::open(address).await;
+                let mut taken = Vec::new();
+                for at in (number..).step_by(connections) {
+                    let due = Duration::from_secs_f64(at as f64 / per_second);
+                    if due >= time {
+                        break;
+                    }
+                    tokio::time::sleep_until(begin + due).await;
+                    connection.ask(&request).await;
+                    taken.push(begin.elapsed().as_secs_f64() - due.as_secs_f64());
+                }
+                taken
+            })
+        });
+        let taken = futures::future::join_all(clients.collect::<Vec<_>>()).await;
+        taken
+            .into_iter()
+            .flat_map(|taken| taken.expect("every request was answered"))
+            .collect()
+    };
+    let mut taken: Vec<f64> = alone(move || work);
+    taken.sort_by(f64::total_cmp);
+    taken
 }
 
 /// Sends each sequence of requests on a connection of its own, all at the same time, each request

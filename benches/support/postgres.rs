@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_postgres::{Client, Config, NoTls, Row};
 
-use super::load::alone;
+use super::support::load::alone;
 
 /// Where Debian puts the programs of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
@@ -63,7 +63,13 @@ impl Postgres {
         let data = directory.path().join("data");
         let made = user
             .run(&programs.join("initdb"))
-            .args(["--auth=trust", "--encoding=UTF8", "--locale=C", "--username", USER])
+            .args([
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--username",
+                USER,
+            ])
             .arg("--pgdata")
             .arg(&data)
             .output();
@@ -220,7 +226,9 @@ impl Unprivileged {
             return Ok(Self { ids: None });
         }
         let users = fs::read_to_string("/etc/passwd").map_err(|error| error.to_string())?;
-        let mut users = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let mut users = users
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>());
         let ids = users.find_map(|user| match user[..] {
             ["postgres", _, user, group, ..] => Some((user.parse().ok()?, group.parse().ok()?)),
             _ => None,

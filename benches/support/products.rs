@@ -9,21 +9,62 @@ use rand::{Rng as _, SeedableRng as _};
 
 const SEED: u64 = 0x5EED;
 const DEPARTMENTS: [&str; 20] = [
-    "Kitchen", "Garden", "Lighting", "Bathroom", "Office", "Toys", "Sports", "Camping", "Music",
-    "Painting", "Sewing", "Baking", "Bicycles", "Cameras", "Storage", "Textiles", "Pets",
-    "Workshop", "Stationery", "Travel",
+    "Kitchen",
+    "Garden",
+    "Lighting",
+    "Bathroom",
+    "Office",
+    "Toys",
+    "Sports",
+    "Camping",
+    "Music",
+    "Painting",
+    "Sewing",
+    "Baking",
+    "Bicycles",
+    "Cameras",
+    "Storage",
+    "Textiles",
+    "Pets",
+    "Workshop",
+    "Stationery",
+    "Travel",
 ];
 const LINES: [&str; 8] = [
-    "Basics", "Outdoor", "Children", "Professional", "Vintage", "Compact", "Replacement", "Premium",
+    "Basics",
+    "Outdoor",
+    "Children",
+    "Professional",
+    "Vintage",
+    "Compact",
+    "Replacement",
+    "Premium",
 ];
-const SHELVES: [&str; 6] = ["Small", "Medium", "Large", "Sets", "Accessories", "Spare parts"];
+const SHELVES: [&str; 6] = [
+    "Small",
+    "Medium",
+    "Large",
+    "Sets",
+    "Accessories",
+    "Spare parts",
+];
 const ADJECTIVES: [&str; 20] = [
     "Quiet", "Sturdy", "Folding", "Bright", "Slim", "Heavy", "Woven", "Brushed", "Plain", "Round",
     "Nordic", "Double", "Little", "Grand", "Smart", "Soft", "Classic", "Modern", "Rustic", "Light",
 ];
 const MATERIALS: [&str; 12] = [
-    "Oak", "Steel", "Linen", "Glass", "Cork", "Copper", "Bamboo", "Wool", "Leather", "Marble",
-    "Cotton", "Aluminium",
+    "Oak",
+    "Steel",
+    "Linen",
+    "Glass",
+    "Cork",
+    "Copper",
+    "Bamboo",
+    "Wool",
+    "Leather",
+    "Marble",
+    "Cotton",
+    "Aluminium",
 ];
 const THINGS: [&str; 24] = [
     "Kettle", "Lamp", "Stool", "Basket", "Board", "Knife", "Mug", "Rack", "Brush", "Tray", "Clock",
@@ -35,11 +76,54 @@ const COLOURS: [&str; 9] = [
 ];
 const ORIGINS: [&str; 8] = ["PT", "DE", "IT", "SE", "PL", "VN", "IN", "CN"];
 const WORDS: [&str; 48] = [
-    "the", "a", "with", "and", "for", "its", "made", "from", "that", "keeps", "every", "day",
-    "handle", "surface", "solid", "edges", "warm", "to", "touch", "easy", "clean", "lasts", "years",
-    "of", "use", "small", "rooms", "large", "tables", "finished", "by", "hand", "in", "our",
-    "workshop", "oiled", "twice", "safe", "dishwasher", "not", "suited", "café", "style", "fits",
-    "standard", "sizes", "spare", "parts",
+    "the",
+    "a",
+    "with",
+    "and",
+    "for",
+    "its",
+    "made",
+    "from",
+    "that",
+    "keeps",
+    "every",
+    "day",
+    "handle",
+    "surface",
+    "solid",
+    "edges",
+    "warm",
+    "to",
+    "touch",
+    "easy",
+    "clean",
+    "lasts",
+    "years",
+    "of",
+    "use",
+    "small",
+    "rooms",
+    "large",
+    "tables",
+    "finished",
+    "by",
+    "hand",
+    "in",
+    "our",
+    "workshop",
+    "oiled",
+    "twice",
+    "safe",
+    "dishwasher",
+    "not",
+    "suited",
+    "café",
+    "style",
+    "fits",
+    "standard",
+    "sizes",
+    "spare",
+    "parts",
 ];
 const TAGS: usize = 300;
 const BRANDS: usize = 200;
@@ -94,7 +178,10 @@ impl Category {
     /// From the top down to itself.
     fn ancestors(self) -> String {
         let names = [
-            (format!("c-{:02}", self.department), DEPARTMENTS[self.department]),
+            (
+                format!("c-{:02}", self.department),
+                DEPARTMENTS[self.department],
+            ),
             (self.parent_id(), LINES[self.line]),
             (self.id(), SHELVES[self.shelf]),
         ];
@@ -109,7 +196,8 @@ impl Category {
 impl Product {
     /// The product of this number, the same each time.
     pub(crate) fn new(number: u64) -> Self {
-        let random = &mut SmallRng::seed_from_u64(SEED ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let random =
+            &mut SmallRng::seed_from_u64(SEED ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let words = [&ADJECTIVES[..], &MATERIALS, &THINGS].map(|words| one_of(random, words));
         let name = words.join(" ");
         let slug = format!("{}-{number}", words.join("-").to_lowercase());
@@ -201,7 +289,10 @@ fn attributes(random: &mut SmallRng) -> String {
         format!(r#""pieces":{}"#, random.random_range(1..=12)),
     ];
     let count = random.random_range(2..=6);
-    let mut chosen: Vec<&str> = attributes.choose_multiple(random, count).map(|text| &**text).collect();
+    let mut chosen: Vec<&str> = attributes
+        .choose_multiple(random, count)
+        .map(|text| &**text)
+        .collect();
     chosen.sort_unstable();
     chosen.join(",")
 }

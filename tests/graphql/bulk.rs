@@ -217,6 +217,8 @@ async fn a_scan_that_is_too_long_is_refused_and_names_the_index() {
     assert_eq!(code, "TOO_COMPLEX", "{message}");
     assert!(message.contains("createIndex"), "{message}");
     assert!(message.contains("$.n"), "{message}");
+    assert!(message.contains("fewer documents"), "{message}");
+    assert!(!message.contains("scanLimit"), "{message}");
     client
         .mutate(r#"createIndex(name: "n", on: ["$.n"]) { state }"#)
         .await;

@@ -9,7 +9,7 @@ use crate::document::filter::{Condition, Filter};
 use crate::document::json::write_string;
 use crate::document::jsonpath::{Query, SimpleStep};
 use crate::error::{Error, ErrorKind};
-use crate::limits::{INDEX_PATHS_MAX, SCAN_DOCUMENTS_MAX};
+use crate::limits::INDEX_PATHS_MAX;
 
 /// The error of a search that has met its bound.
 pub(super) fn past_bound(
@@ -19,21 +19,26 @@ pub(super) fn past_bound(
     indexes: &Indexes,
 ) -> Error {
     let looked = search.scan_max;
-    let advice = advice(search.collection, plan, order, indexes);
+    let advice = advice(search, plan, order, indexes);
     Error::new(
         ErrorKind::TooComplex,
         format!(
-            "{looked} documents were looked at, which is the limit here, and the page is not \
-             full: {advice}"
+            "{looked} documents were looked at, which is the limit here, and there are more: \
+             {advice}"
         ),
     )
 }
 
-fn advice(collection: &str, plan: &Plan<'_>, order: Option<&Order>, indexes: &Indexes) -> String {
+fn advice(
+    search: &Search<'_>,
+    plan: &Plan<'_>,
+    order: Option<&Order>,
+    indexes: &Indexes,
+) -> String {
     let paths = paths(&plan.conjuncts, order, &indexes.ready);
-    let all = format!("ask for less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
+    let remedy = &search.remedy;
     if paths.is_empty() {
-        return format!("no index can serve this query; {all}");
+        return format!("no index can serve this query; {remedy}");
     }
     let same = |index: &&Index| {
         let on = index.on.iter().map(|path| Some(path.steps()));
@@ -44,17 +49,17 @@ fn advice(collection: &str, plan: &Plan<'_>, order: Option<&Order>, indexes: &In
         return match index.state {
             State::Building => format!("the index {name:?}, which would serve, is being built"),
             State::Ready | State::Failed => {
-                format!("the index {name:?}, which would serve, has failed; {all}")
+                format!("the index {name:?}, which would serve, has failed; {remedy}")
             }
         };
     }
     if indexes.ready.iter().any(|index| same(&index)) {
-        return format!("the indexes that there are do not tell more; {all}");
+        return format!("the indexes that there are do not tell more; {remedy}");
     }
     let on: Vec<String> = paths.iter().map(|path| quoted(path.text())).collect();
     format!(
-        "createIndex(collection: {}, name: {}, on: [{}]) would make an index that serves; or {all}",
-        quoted(collection),
+        "createIndex(collection: {}, name: {}, on: [{}]) would make an index that serves; or {remedy}",
+        quoted(search.collection),
         quoted(&name(&paths)),
         on.join(", ")
     )

@@ -24,6 +24,8 @@ pub(super) struct Search<'q> {
     pub(super) filter: &'q Filter,
     /// How many documents may be looked at.
     pub(super) scan_max: usize,
+    /// What helps, besides an index, if that is not enough.
+    pub(super) remedy: String,
 }
 
 /// Where to take documents from.
@@ -47,6 +49,7 @@ impl<'q> Search<'q> {
         collection: &'q str,
         filter: &'q Filter,
         scan_max: usize,
+        remedy: String,
     ) -> Self {
         Self {
             read,
@@ -54,6 +57,7 @@ impl<'q> Search<'q> {
             collection,
             filter,
             scan_max,
+            remedy,
         }
     }
 

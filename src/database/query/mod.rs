@@ -22,6 +22,7 @@ use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::error::{Error, Result};
 use crate::key::IndexValue;
+use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
 
 /// What documents are ordered by: the least value that `by` selects, or the greatest; then by id.
@@ -110,7 +111,14 @@ pub struct Found {
 /// `TOO_COMPLEX`: more documents would have to be looked at than allowed; says which index would
 /// help. `TOO_LARGE`, `INTERNAL`, what the store fails with.
 pub async fn documents(read: &dyn Read, select: &Select) -> Result<Found> {
-    let search = Search::new(read, &select.collection, &select.filter, select.scan_max);
+    let remedy = format!("ask for less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
+    let search = Search::new(
+        read,
+        &select.collection,
+        &select.filter,
+        select.scan_max,
+        remedy,
+    );
     match &select.order {
         None => search.by_id(&select.page).await,
         Some(order) => search.by_value(order, &select.page).await,
@@ -128,7 +136,8 @@ pub async fn matching(
     filter: &Filter,
     documents_max: usize,
 ) -> Result<Vec<DocumentId>> {
-    let search = Search::new(read, collection, filter, documents_max);
+    let remedy = "change fewer documents at once".to_owned();
+    let search = Search::new(read, collection, filter, documents_max, remedy);
     let page = Page {
         size: documents_max,
         backward: false,

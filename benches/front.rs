@@ -1,0 +1,142 @@
+//! What GraphQL costs: reads of all sizes against the same HTTP stack answering the same bytes
+//! without GraphQL, entities in one request against requests, and latency below full load.
+//!
+//! Nothing caches responses, and no shape of query is a special case.
+
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
+mod support;
+
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::routing::post;
+use phyllo::database::Database;
+use support::load::{Connection, graphql, latencies, post as post_request, rate};
+use support::{
+    TURN, application, compare, database, document, median, serve_application, store_document,
+};
+
+const CONNECTIONS: usize = 32;
+const MIDDLE: i64 = 40;
+const LARGE: i64 = 10_000;
+const ENTITIES: i64 = 1_000;
+
+fn main() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let directory = tempfile::tempdir().expect("a directory");
+    let database = runtime.block_on(filled(directory.path()));
+    let asked = [
+        ("1 leaf", one_leaf(), "/one", "at least 0.50"),
+        ("40 leaves", whole(MIDDLE), "/middle", "at least 0.45"),
+        ("10,000 leaves", whole(LARGE), "/large", "at least 0.50"),
+    ];
+    let plain = runtime.block_on(serve_application(application(database.clone())));
+    let mut constants = application(database);
+    for (_, request, path, _) in &asked {
+        let answer = runtime.block_on(answer(plain, request));
+        constants = constant(constants, path, answer);
+    }
+    let address = runtime.block_on(serve_application(constants));
+    let read = |request: &[u8]| rate(address, request, CONNECTIONS, TURN);
+    for (what, request, path, goal) in &asked {
+        let constant = post_request(path, "{\"query\":\"{ constant }\"}");
+        compare(
+            &format!("{what}, against the same bytes without GraphQL"),
+            goal,
+            || read(request),
+            || read(&constant),
+        );
+    }
+    let entities = entities();
+    compare(
+        "1,000 entities of one leaf in one request, against 1,000 requests",
+        "at least 20.00",
+        || read(&entities) * ENTITIES as f64,
+        || read(&one_entity()),
+    );
+    for (what, request, _, _) in &asked {
+        below_full_load(address, what, request);
+    }
+}
+
+/// Prints how long requests take at half of the rate that is the highest.
+fn below_full_load(address: SocketAddr, what: &str, request: &[u8]) {
+    let highest = (0..3).map(|_| rate(address, request, CONNECTIONS, TURN));
+    let (highest, _, _) = median(highest.collect());
+    let taken = latencies(address, request, CONNECTIONS, highest / 2.0, 4 * TURN);
+    let at = |per_mille: usize| 1_000.0 * taken[taken.len() * per_mille / 1_000];
+    println!(
+        "{what} at half of the highest load ({:.0}/s): p50 {:.2} ms, p99 {:.2} ms, p99.9 {:.2} ms, \
+         of {} requests",
+        highest / 2.0,
+        at(500),
+        at(990),
+        at(999),
+        taken.len()
+    );
+}
+
+async fn filled(directory: &std::path::Path) -> Database {
+    let database = database(directory).await;
+    for leaves in [MIDDLE, LARGE] {
+        let json = document(usize::try_from(leaves).expect("small"));
+        store_document(&database, leaves, &json).await;
+    }
+    for id in 0..ENTITIES {
+        store_document(&database, 1_000_000 + id, "{\"name\":\"Name\",\"count\":7}").await;
+    }
+    database
+}
+
+/// An application that also answers a request at `path` with this.
+fn constant(application: Router, path: &str, answer: String) -> Router {
+    let answer = Bytes::from(answer);
+    let headers = [("content-type", "application/json")];
+    application.route(path, post(async move |_: Bytes| (headers, answer.clone())))
+}
+
+fn one_leaf() -> Vec<u8> {
+    graphql(
+        "query($id: ID!) { document(id: $id, path: \"/record0000003/count\") { value } }",
+        "{\"id\":40}",
+    )
+}
+
+fn whole(id: i64) -> Vec<u8> {
+    graphql(
+        "query($id: ID!) { document(id: $id) { value } }",
+        &format!("{{\"id\":{id}}}"),
+    )
+}
+
+const REPRESENTATIONS: &str = "query($representations: [_Any!]!) { _entities(representations: \
+    $representations) { ... on Document { value(path: \"/count\") } } }";
+
+fn entities_of(ids: impl Iterator<Item = i64>) -> Vec<u8> {
+    let representations: Vec<String> = ids
+        .map(|id| format!("{{\"__typename\":\"Document\",\"collection\":\"D\",\"id\":{id}}}"))
+        .collect();
+    let variables = format!("{{\"representations\":[{}]}}", representations.join(","));
+    graphql(REPRESENTATIONS, &variables)
+}
+
+fn entities() -> Vec<u8> {
+    entities_of((0..ENTITIES).map(|id| 1_000_000 + id))
+}
+
+fn one_entity() -> Vec<u8> {
+    entities_of(std::iter::once(1_000_500))
+}
+
+async fn answer(address: SocketAddr, request: &[u8]) -> String {
+    let mut connection = Connection::open(address).await;
+    let answer = String::from_utf8_lossy(connection.ask(request).await).into_owned();
+    assert!(answer.starts_with("{\"data\""), "{answer}");
+    answer
+}
