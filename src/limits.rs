@@ -209,6 +209,13 @@ pub const REQUEST_ID_CHARACTERS_MAX: usize = 64;
 /// Time past which a request is told in the log, however it ended.
 pub const SLOW_REQUEST_TIME: Duration = Duration::from_secs(1);
 
+/// Time for a collector of traces to take a batch of them.
+pub const COLLECTOR_TIME_MAX: Duration = Duration::from_secs(10);
+/// What a collector answers.
+pub const COLLECTOR_ANSWER_BYTES_MAX: usize = 64 << 10;
+/// Time at the end of a server for the last traces to be sent.
+pub const TRACES_END_TIME_MAX: Duration = Duration::from_secs(5);
+
 /// Documents that an import writes in one transaction.
 pub const IMPORT_BATCH_DOCUMENTS_MAX: usize = 1_000;
 /// JSON that an import writes in one transaction, unless a single document is larger. Chosen so

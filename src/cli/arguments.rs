@@ -143,6 +143,10 @@ pub(super) struct Serve {
     /// How the log is written to standard error
     #[arg(long, value_enum, value_name = "FORMAT", env = "PHYLLO_LOG_FORMAT", default_value_t = LogFormat::Text)]
     pub(super) log_format: LogFormat,
+    /// Send traces to the OpenTelemetry collector there, by OTLP over plain HTTP, such as
+    /// http://127.0.0.1:4318; each shows what a request read of the store
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    pub(super) otlp_endpoint: Option<String>,
     /// Memory for pages of the store's file, in MiB; a cluster has none here
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) cache_mib: u32,

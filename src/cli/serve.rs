@@ -3,17 +3,28 @@
 use std::net::SocketAddr;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::Done;
 use super::access::open_to_serve;
 use super::arguments::{LogFormat, Serve};
 use super::location::Location;
 use crate::error::{Error, Result};
-use crate::server::{Access, Metrics, ServeOptions, Tls, serve};
+use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
 pub(super) async fn run(store: &Location, asked: Serve) -> Done {
-    log_to_stderr(asked.log_format);
+    let traces = asked.otlp_endpoint.as_deref().map(Traces::to).transpose()?;
+    log_to_stderr(asked.log_format, traces.as_ref());
+    let served = serve_store(store, asked).await;
+    if let Some(traces) = traces {
+        traces.end().await;
+    }
+    served
+}
+
+async fn serve_store(store: &Location, asked: Serve) -> Done {
     let access = Access::new(asked.token_file, asked.read_only)?;
     let tls = asked.tls_cert.zip(asked.tls_key);
     let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
@@ -64,19 +75,23 @@ fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -
     )))
 }
 
-fn log_to_stderr(format: LogFormat) {
+/// Has the log written to standard error, and traces collected.
+fn log_to_stderr(format: LogFormat, traces: Option<&Traces>) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_writer(std::io::stderr);
-    // Only a program that has set its own before can make it fail, and that one is kept.
-    let _set = match format {
-        LogFormat::Text => subscriber.try_init(),
-        LogFormat::Json => subscriber
+    let lines = match format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines
             .json()
             .flatten_event(true)
             .with_span_list(false)
-            .try_init(),
+            .boxed(),
     };
+    let subscriber = tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(traces.map(Traces::layer));
+    // Only a program that has set its own before can make it fail, and that one is kept.
+    let _set = subscriber.try_init();
 }

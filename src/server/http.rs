@@ -18,6 +18,7 @@ use axum::routing::{MethodRouter, get};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
+use tracing::Instrument as _;
 
 pub use cors::Origin;
 pub(super) use media::Media;
@@ -25,7 +26,7 @@ pub(super) use media::Media;
 use super::ServeOptions;
 use super::access::{Caller, admit, forbidden};
 use super::metrics::Metrics;
-use super::observe::tell;
+use super::observe::{operation_span, tell};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Posted, Report, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
@@ -78,8 +79,9 @@ impl Endpoint {
         let begun = Instant::now();
         let mut report = Report::default();
         let answer = self.graphql.answer_and_tell(request, methods, &mut report);
-        let answer = answer.await;
-        tell(&self.metrics, &report, begun.elapsed());
+        let span = operation_span();
+        let answer = answer.instrument(span.clone()).await;
+        tell(&self.metrics, &report, begun.elapsed(), &span);
         answer
     }
 

@@ -9,6 +9,7 @@ mod metrics;
 mod observe;
 mod page;
 mod tls;
+mod traces;
 mod watched;
 
 use std::io::Write as _;
@@ -20,6 +21,7 @@ pub use http::Origin;
 pub use listen::serve_connections;
 pub use metrics::Metrics;
 pub use tls::Tls;
+pub use traces::Traces;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;

@@ -5,15 +5,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
-use tracing::Instrument as _;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 
 use super::metrics::{CONTENT_TYPE, Metrics, abridged, outcome};
+use super::traces;
 use crate::error::ErrorKind;
 use crate::graphql::Report;
 use crate::limits::{REQUEST_ID_CHARACTERS_MAX, SLOW_REQUEST_TIME};
+use crate::store::TRACES;
 
 /// The header of a request's id, in the request and in its response.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -27,13 +30,56 @@ pub(super) async fn observe(
     let _counted = metrics.request();
     let route = route(request.uri().path());
     let id = request_id(request.headers());
-    let span = tracing::error_span!("request", id, caller = tracing::field::Empty);
-    let mut response = next.run(request).instrument(span).await;
-    metrics.responded(route, response.status().as_u16());
+    let traced = http_span(&request, route, &id);
+    let logged = tracing::error_span!("request", id, caller = Empty);
+    let answer = next.run(request).instrument(logged);
+    let mut response = answer.instrument(traced.clone()).await;
+    let status = response.status().as_u16();
+    traced.record("http.response.status_code", status);
+    if response.status().is_server_error() {
+        traced.record("otel.status_code", "ERROR");
+    }
+    metrics.responded(route, status);
     if let Ok(id) = HeaderValue::try_from(id) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
     response
+}
+
+/// The span of an HTTP request, part of the trace that it names.
+fn http_span(request: &Request, route: &'static str, id: &str) -> Span {
+    let method = match *request.method() {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
+        Method::POST => "POST",
+        _ => "_OTHER",
+    };
+    let span = tracing::trace_span!(
+        target: TRACES,
+        "http",
+        otel.name = format!("{method} {route}"),
+        otel.kind = "server",
+        otel.status_code = Empty,
+        http.request.method = method,
+        http.route = route,
+        http.response.status_code = Empty,
+        request.id = id,
+    );
+    traces::continue_trace(&span, request.headers());
+    span
+}
+
+/// The span of a GraphQL operation, of which [`tell`] tells the rest.
+pub(super) fn operation_span() -> Span {
+    tracing::trace_span!(
+        target: TRACES,
+        "operation",
+        otel.status_code = Empty,
+        "graphql.operation.type" = Empty,
+        graphql.operation.name = Empty,
+        outcome = Empty,
+    )
 }
 
 /// `/metrics`.
@@ -43,17 +89,35 @@ pub(super) async fn metrics(
     ([("content-type", CONTENT_TYPE)], metrics.text())
 }
 
-/// Counts a GraphQL request, and tells about it in the log: at level debug, unless the server
-/// failed it or it took long.
-pub(super) fn tell(metrics: &Metrics, report: &Report, took: Duration) {
+/// Counts a GraphQL request, and tells about it in its span, and in the log: at level debug, unless
+/// the server failed it or it took long.
+pub(super) fn tell(metrics: &Metrics, report: &Report, took: Duration, span: &Span) {
     metrics.count(report, took);
+    let operation = abridged(report.operation.as_deref().unwrap_or_default());
+    let ty = report.ty.unwrap_or("none");
+    let outcome = outcome(report);
+    let failed = matches!(
+        report.error,
+        Some(
+            ErrorKind::Internal | ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Conflict
+        )
+    );
+    if !span.is_disabled() {
+        traces::name(span, format!("{ty} {operation}").trim_end());
+        span.record("graphql.operation.type", ty);
+        span.record("graphql.operation.name", operation);
+        span.record("outcome", outcome);
+        if failed {
+            span.record("otel.status_code", "ERROR");
+        }
+    }
     macro_rules! tell {
         ($level:ident) => {
             tracing::$level!(
                 target: "phyllo::request",
-                operation = abridged(report.operation.as_deref().unwrap_or_default()),
-                r#type = report.ty.unwrap_or("none"),
-                outcome = outcome(report),
+                operation,
+                r#type = ty,
+                outcome,
                 micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
                 reads = report.store.gets.load(Relaxed) + report.store.ranges.load(Relaxed),
                 bytes = report.store.bytes.load(Relaxed),
@@ -62,12 +126,12 @@ pub(super) fn tell(metrics: &Metrics, report: &Report, took: Duration) {
             )
         };
     }
-    match report.error {
-        Some(
-            ErrorKind::Internal | ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Conflict,
-        ) => tell!(warn),
-        _ if took >= SLOW_REQUEST_TIME => tell!(info),
-        _ => tell!(debug),
+    if failed {
+        tell!(warn);
+    } else if took >= SLOW_REQUEST_TIME {
+        tell!(info);
+    } else {
+        tell!(debug);
     }
 }
 

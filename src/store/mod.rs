@@ -22,7 +22,7 @@ pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
 pub use backup::Backup;
 pub use batches::{Batches, behind};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
-pub use observed::{Observed, Operations};
+pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
 pub use transact::{Outcome, Settled, transact};
 

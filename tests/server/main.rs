@@ -17,4 +17,5 @@ mod persisted;
 mod process;
 mod support;
 mod tls;
+mod tracing;
 mod watching;

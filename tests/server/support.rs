@@ -36,6 +36,7 @@ pub(crate) fn command(directory: &TempDir, arguments: &[&str]) -> Command {
         .env_remove("PHYLLO_TLS_CERT")
         .env_remove("PHYLLO_TLS_KEY")
         .env_remove("PHYLLO_LOG_FORMAT")
+        .env_remove("OTEL_EXPORTER_OTLP_ENDPOINT")
         .env_remove("RUST_LOG")
         .env_remove("PHYLLO_LISTEN")
         .env_remove("PHYLLO_CORS_ORIGINS")
