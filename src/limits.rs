@@ -1,6 +1,11 @@
 //! Every bound in one place, with its unit last in the name. README.md has the table for users.
+//! Those that an operator may move are in [`Bounds`].
+
+mod bounds;
 
 use std::time::Duration;
+
+pub use bounds::Bounds;
 
 /// A key, packed. FoundationDB's limit; the embedded engine keeps to it too.
 pub const KEY_BYTES_MAX: usize = 10_000;
@@ -15,28 +20,10 @@ pub const INTEGER_DIGITS_MAX: usize = 615;
 /// Levels of objects and arrays in a document, counted from its root.
 pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
-/// The body of an HTTP request, by default.
-pub const BODY_BYTES_MAX: usize = 32 << 20;
+/// The beginning of a body, which does not count among what all requests may hold together.
+pub const BODY_UNCOUNTED_BYTES: usize = 64 << 10;
 /// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
-/// The text of a query.
-pub const QUERY_BYTES_MAX: usize = 128 << 10;
-/// Lexical tokens in the text of a query.
-pub const QUERY_TOKENS_MAX: usize = 20_000;
-/// Open brackets, braces and parentheses at any one place of a query's text.
-pub const QUERY_BRACKETS_MAX: usize = 64;
-/// Directives in the text of a query.
-pub const QUERY_DIRECTIVES_MAX: usize = 256;
-/// Levels of fields, fragments followed.
-pub const QUERY_LEVELS_MAX: usize = 32;
-/// Fields of a query once its fragments are expanded.
-pub const QUERY_FIELDS_MAX: usize = 10_000;
-/// Aliases of a query once its fragments are expanded.
-pub const QUERY_ALIASES_MAX: usize = 1_000;
-/// Levels of lists and objects in a variable that is not of type JSON.
-pub const VARIABLE_LEVELS_MAX: usize = DOCUMENT_LEVELS_MAX + 8;
-/// Entities asked for in one request.
-pub const ENTITIES_MAX: usize = 1_000;
 /// Operations kept parsed and validated, and the bytes of query text among them.
 pub const OPERATIONS_CACHED_MAX: usize = 1_000;
 /// A query text past this is parsed anew each time.
@@ -82,12 +69,12 @@ pub const PERSISTED_QUERIES_BYTES_MAX: usize = 16 << 20;
 pub const COMPRESSED_BYTES_MIN: u16 = 1 << 10;
 /// Time for which a browser remembers that an origin may send requests.
 pub const PREFLIGHT_TIME: Duration = Duration::from_secs(60 * 60);
-/// The JSON that one response may carry.
-pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
 /// A page of `children` where `first` is not given.
 pub const PAGE_DEFAULT: usize = 100;
 /// A page of `children`, at most.
 pub const PAGE_MAX: usize = 10_000;
+/// Pages of `children` that one request reads at the same time.
+pub const PAGES_AT_ONCE: usize = 32;
 /// Levels of filters inside one another in one `where`.
 pub const FILTER_LEVELS_MAX: usize = 16;
 /// Filters in one `where`.
@@ -108,6 +95,18 @@ pub const SCAN_BATCH_DOCUMENTS: usize = 128;
 pub const SORTED_IDS_MAX: usize = 100_000;
 /// Entries at the beginning of each span that are looked at to tell whether it is the shortest.
 pub const PROBE_ENTRIES: usize = 128;
+/// Errors that one response tells.
+pub const ERRORS_MAX: usize = 100;
+/// The message of an error that quotes what a client sent.
+pub const ERROR_MESSAGE_BYTES_MAX: usize = 1_000;
+/// What is read of a store for one request, at most so many times what the response may carry:
+/// pairs have a key for each leaf, so they may be larger than the JSON text they make.
+pub const READ_PER_RESPONSE: usize = 4;
+/// Leaves that are taken apart, put together or written at a time, before others have their turn
+/// and the time of the request is looked at.
+pub const LEAVES_AT_A_TIME: usize = 8_192;
+/// A document in an argument that is taken apart at once; larger ones go to a thread of their own.
+pub const APART_BYTES_AT_ONCE: usize = 256 << 10;
 /// Pointer tokens of digits whose readings (index or key) are tried in the same round.
 pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 
@@ -143,6 +142,8 @@ pub const CLUSTER_TRANSACTION_TIME_MAX: Duration = Duration::from_secs(10);
 pub const CLUSTER_READY_TIME_MAX: Duration = Duration::from_secs(2);
 /// Times that a read of a snapshot is done again when the cluster could not answer it.
 pub const CLUSTER_READ_TRIES_MAX: usize = 8;
+/// Time to open a store that serves.
+pub const OPEN_TIME_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a large range that are worth a read of their own beside others.
 pub const PARALLEL_READ_BYTES: usize = 512 << 10;
 /// Such reads of one range at the same time.
@@ -178,16 +179,8 @@ pub const INDEX_LEASE_TIME: Duration = Duration::from_secs(10);
 /// Time after which a server looks again for an index that is to be built.
 pub const INDEX_POLL_TIME: Duration = Duration::from_millis(250);
 
-/// Time for one request, waiting for the store included.
-pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
-/// Time for a client to send the head of a request.
-pub const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
-/// Time for a client to send the body of a request.
-pub const BODY_TIME_MAX: Duration = Duration::from_secs(60);
 /// Time that a graceful stop gives requests that were accepted.
 pub const STOP_TIME_MAX: Duration = Duration::from_secs(30);
-/// Connections served at the same time; more wait to be accepted.
-pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// A token, in characters.
 pub const TOKEN_CHARACTERS_MIN: usize = 16;

@@ -19,7 +19,7 @@ use crate::database::{
     Summary,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{REQUEST_TIME_MAX, STORE_WAIT_TIME_MAX};
+use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
 use crate::server::local::operations::{self, NewDocument, Policy};
 use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
@@ -305,7 +305,7 @@ async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<
 }
 
 async fn open_database(store: impl Store + 'static) -> Result<Database> {
-    Database::open(Arc::new(store), Instant::now() + REQUEST_TIME_MAX).await
+    Database::open(Arc::new(store), Instant::now() + OPEN_TIME_MAX).await
 }
 
 /// Opens the store and shows on standard error how far putting it in order is, if it was not

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::bounds::Limits;
 use super::location::Location;
 use crate::database::{Existing, check_collection};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::limits::BODY_BYTES_MAX;
-use crate::server::Origin;
+use crate::server::{Host, Origin};
 
 /// A GraphQL server for JSON documents that are read and written by path.
 ///
@@ -56,7 +56,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    Serve(Serve),
+    Serve(Box<Serve>),
     Import(Import),
     Export(Export),
     Get(Get),
@@ -92,9 +92,16 @@ pub(super) struct Serve {
         default_value = "127.0.0.1:8080"
     )]
     pub(super) listen: SocketAddr,
-    /// The body of a request, at most, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = BODY_BYTES_MAX)]
-    pub(super) body_bytes_max: usize,
+    /// A name by which clients know the server, such as `db.example`; can be given several times
+    /// (in the variable with commas). Requests to other names are refused; where it listens on
+    /// loopback, also without this flag, but for localhost
+    #[arg(
+        long = "host",
+        value_name = "NAME",
+        env = "PHYLLO_HOSTS",
+        value_delimiter = ','
+    )]
+    pub(super) hosts: Vec<Host>,
     /// An origin, such as `https://app.example`, whose pages may send requests from a browser; can
     /// be given several times (in the variable with commas). Without, only pages of the server
     /// itself may
@@ -150,6 +157,8 @@ pub(super) struct Serve {
     /// Memory for pages of the store's file, in MiB; a cluster has none here
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) cache_mib: u32,
+    #[command(flatten)]
+    pub(super) limits: Limits,
 }
 
 /// Store documents from a file or from standard input

@@ -5,6 +5,7 @@ mod access;
 mod adopt;
 mod arguments;
 mod backup;
+mod bounds;
 mod check;
 mod client;
 mod cluster;
@@ -18,6 +19,7 @@ mod location;
 mod output;
 mod pretty;
 mod serve;
+mod units;
 
 use std::process::ExitCode;
 
@@ -72,7 +74,7 @@ pub fn run() -> ExitCode {
 async fn dispatch(arguments: Arguments) -> Done {
     let store = &arguments.store;
     match arguments.command {
-        Command::Serve(serve) => serve::run(store, serve).await,
+        Command::Serve(serve) => serve::run(store, *serve).await,
         Command::Import(import) => import::run(store, import).await,
         Command::Export(export) => interrupt::or(export::run(store, export)).await,
         Command::Get(get) => interrupt::or(get::get(store, get)).await,

@@ -75,6 +75,8 @@ pub async fn bulk(
         if changed.map_err(in_document)? {
             changes.changed.push(document);
         }
+        // An engine may never have to wait; others have their turn all the same.
+        tokio::task::yield_now().await;
         let last = at + 1 == matched;
         if let Some(bytes_max) = bytes_max
             && (last || (at + 1).is_multiple_of(BULK_DOCUMENTS_PER_MEASURE))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::budget::ReadBudget;
 use super::part::{Part, malformed};
 use super::plan::covers;
 use super::{DocumentKey, end_of};
@@ -39,14 +40,15 @@ pub struct Children {
 /// as the page needs, however large the value is: past a large child it skips to the next one.
 ///
 /// # Errors
-/// `TOO_LARGE`: the place makes a key past the limit. `INTERNAL`: damaged data. What the store
-/// fails with.
+/// `TOO_LARGE`: the place makes a key past the limit, or what was read is past the budget.
+/// `INTERNAL`: damaged data. What the store fails with.
 pub async fn children(
     read: &dyn Read,
     document: &Arc<DocumentKey>,
     place: &Place,
     after: Option<&Segment>,
     first: usize,
+    budget: &ReadBudget,
 ) -> Result<Children> {
     let key = document.place(place)?;
     let end = end_of(&key);
@@ -70,6 +72,7 @@ pub async fn children(
             ..RangeRead::new(&begin, &end).at_most(batch_pairs)
         };
         let batch = read.range(range).await?;
+        budget.spend(batch.pairs.bytes())?;
         let more = batch.more || batch.pairs.len() == batch_pairs;
         let before = reading.found.page.len();
         let last = reading.take(batch, more)?;

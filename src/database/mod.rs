@@ -2,6 +2,7 @@
 
 mod adopt;
 mod answers;
+mod budget;
 mod bulk;
 mod catalog;
 mod check;
@@ -24,6 +25,7 @@ use tokio::time::Instant;
 
 pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
+pub use budget::{Pool, ReadBudget, Share};
 pub use bulk::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};
@@ -34,7 +36,7 @@ pub use edit::{
 pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan};
-pub use read::{Answer, Want, load};
+pub use read::{Answer, Want, load, load_within};
 pub use scan::{Foreign, Scan, Scanned};
 pub use write::{Existing, Put, insert, put};
 

@@ -9,7 +9,7 @@ use crate::document::path::{Path, Place, Segment, Token};
 use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{self, JsonText, Malformed, NoTree, append_segment, hex, kind_at};
-use crate::limits::{RESPONSE_BYTES_MAX, TREE_LEVELS_MAX};
+use crate::limits::{Bounds, LEAVES_AT_A_TIME, TREE_LEVELS_MAX};
 use crate::store::Pairs;
 
 /// What stands at a place of a document: a slice of the pairs that some read brought.
@@ -69,17 +69,47 @@ impl Part {
     pub fn json(&self) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(32 * self.range.len());
         let mut text = JsonText::new(&mut out);
-        for at in self.range.clone() {
+        self.write(self.range.clone(), &mut text)?;
+        self.end(text)?;
+        check_size(out, Bounds::DEFAULT.response_bytes)
+    }
+
+    /// As [`Part::json`], of at most so many bytes. Of what is large others have their turn
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// As [`Part::json`].
+    pub async fn json_within(&self, bytes_max: usize) -> Result<Vec<u8>> {
+        // What is past the bound is not made.
+        let likely = 32 * self.range.len();
+        let mut out = Vec::with_capacity(likely.min(bytes_max));
+        let mut text = JsonText::new(&mut out);
+        let Range { mut start, end } = self.range;
+        while start < end {
+            let part = start..end.min(start + LEAVES_AT_A_TIME);
+            start = part.end;
+            self.write(part, &mut text)?;
+            if start < end {
+                check_bytes(text.bytes(), bytes_max)?;
+                tokio::task::yield_now().await;
+            }
+        }
+        self.end(text)?;
+        check_size(out, bytes_max)
+    }
+
+    fn write(&self, range: Range<usize>, text: &mut JsonText<'_>) -> Result<()> {
+        for at in range {
             let (key, value) = self.pairs.get(at);
             text.push(&key[self.key.len()..], value)
                 .map_err(|error| malformed(error, key))?;
         }
+        Ok(())
+    }
+
+    fn end(&self, text: JsonText<'_>) -> Result<()> {
         let (last, _) = self.pairs.get(self.range.end - 1);
-        text.finish().map_err(|error| malformed(error, last))?;
-        if out.len() > RESPONSE_BYTES_MAX {
-            return Err(too_large(out.len()));
-        }
-        Ok(out)
+        text.finish().map_err(|error| malformed(error, last))
     }
 
     /// It as a value that is held whole.
@@ -153,9 +183,16 @@ pub(super) fn malformed(error: Malformed, key: &[u8]) -> Error {
     Error::internal(format!("{error}, at the key {}", hex(key)))
 }
 
-pub(super) fn too_large(bytes: usize) -> Error {
-    Error::too_large(format!(
+fn check_size(json: Vec<u8>, bytes_max: usize) -> Result<Vec<u8>> {
+    check_bytes(json.len(), bytes_max).map(|()| json)
+}
+
+fn check_bytes(bytes: usize, bytes_max: usize) -> Result<()> {
+    if bytes <= bytes_max {
+        return Ok(());
+    }
+    Err(Error::too_large(format!(
         "what is stored here is more than one response may carry ({bytes} bytes; the limit is \
-         {RESPONSE_BYTES_MAX} bytes): read it in parts by path, or page it with `children`"
-    ))
+         {bytes_max} bytes): read it in parts by path, or page it with `children`"
+    )))
 }

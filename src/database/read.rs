@@ -6,19 +6,15 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::{join, join_all};
 
-use super::part::{Part, too_large};
+use super::budget::ReadBudget;
+use super::part::Part;
 use super::plan::{Extent, ReadPlan};
 use super::{DocumentKey, end_of};
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::key::{Family, Version};
-use crate::limits::{
-    DIGIT_TOKENS_AT_ONCE, PARALLEL_READ_BYTES, PARALLEL_READS_MAX, RESPONSE_BYTES_MAX,
-};
+use crate::limits::{DIGIT_TOKENS_AT_ONCE, PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
 use crate::store::{Batch, Batches, Pairs, RangeRead, Read, behind};
-
-/// Pairs carry a key for each leaf, so they may be larger than the JSON text they make.
-const READ_BYTES_MAX: usize = 4 * RESPONSE_BYTES_MAX;
 
 /// Something that is asked of the database.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,9 +42,21 @@ pub enum Answer {
 /// Of each want its own. `TOO_LARGE`: a path makes a key past the limit, or what is stored is more
 /// than one response may carry. What the store fails with.
 pub async fn load(read: &dyn Read, wants: &[&Want]) -> Vec<Result<Answer>> {
+    load_within(read, wants, &ReadBudget::default()).await
+}
+
+/// As [`load`], within a budget.
+///
+/// # Errors
+/// As [`load`].
+pub async fn load_within(
+    read: &dyn Read,
+    wants: &[&Want],
+    budget: &ReadBudget,
+) -> Vec<Result<Answer>> {
     let mut readings = Vec::with_capacity(wants.len());
     for want in wants {
-        readings.push(readings_of(read, want).await);
+        readings.push(readings_of(read, want, budget).await);
     }
     let keys = wants.iter().zip(&readings).flat_map(|(want, readings)| {
         let extent = want.extent();
@@ -56,7 +64,7 @@ pub async fn load(read: &dyn Read, wants: &[&Want]) -> Vec<Result<Answer>> {
         readings.map(move |reading| (&reading.key[..], extent))
     });
     let plan = ReadPlan::new(keys);
-    let (found, versions) = join(read_all(read, &plan), versions(read, wants)).await;
+    let (found, versions) = join(read_all(read, &plan, budget), versions(read, wants)).await;
     let answers = wants.iter().zip(&readings).map(|(want, readings)| {
         let readings = readings.as_deref().map_err(Clone::clone)?;
         Ok(match want {
@@ -91,12 +99,12 @@ struct Reading {
     key: Vec<u8>,
 }
 
-async fn readings_of(read: &dyn Read, want: &Want) -> Result<Vec<Reading>> {
+async fn readings_of(read: &dyn Read, want: &Want, budget: &ReadBudget) -> Result<Vec<Reading>> {
     let Want::Part(document, path, _) = want else {
         return Ok(Vec::new());
     };
     if path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
-        let path = settle(read, document, path).await?;
+        let path = settle_within(read, document, path, budget).await?;
         return readings(document, &path);
     }
     readings(document, path)
@@ -129,11 +137,15 @@ fn part(
     Ok(None)
 }
 
-async fn read_all(read: &dyn Read, plan: &ReadPlan<'_>) -> Vec<Result<Arc<Pairs>>> {
+async fn read_all(
+    read: &dyn Read,
+    plan: &ReadPlan<'_>,
+    budget: &ReadBudget,
+) -> Vec<Result<Arc<Pairs>>> {
     let reads = plan
         .reads
         .iter()
-        .map(|(key, extent)| read_one(read, key, *extent));
+        .map(|(key, extent)| read_one(read, key, *extent, budget));
     join_all(reads).await
 }
 
@@ -159,58 +171,62 @@ pub(super) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<O
     Ok(value.and_then(|value| Version::decode(&value)))
 }
 
-async fn read_one(read: &dyn Read, key: &[u8], extent: Extent) -> Result<Arc<Pairs>> {
+async fn read_one(
+    read: &dyn Read,
+    key: &[u8],
+    extent: Extent,
+    budget: &ReadBudget,
+) -> Result<Arc<Pairs>> {
     let end = end_of(key);
     let range = RangeRead::new(key, &end);
     let pairs = match extent {
         Extent::First => read.range(range.at_most(1)).await?.pairs,
-        Extent::Whole => read_whole(read, range).await?,
+        Extent::Whole => read_whole(read, range, budget).await?,
     };
     Ok(Arc::new(pairs))
 }
 
 /// Reads a range. What the first batch does not bring is read in several parts at the same time
 /// where the engine gains by it.
-async fn read_whole(read: &dyn Read, range: RangeRead<'_>) -> Result<Pairs> {
+async fn read_whole(read: &dyn Read, range: RangeRead<'_>, budget: &ReadBudget) -> Result<Pairs> {
     let Batch { mut pairs, more } = read.range(range).await?;
+    budget.spend(pairs.bytes())?;
     let Some((last, _)) = pairs.last().filter(|_| more) else {
         return Ok(pairs);
     };
     let begin = behind(last);
     let points = read.split_points(&begin, range.end).await?;
     let expected = (points.len() + 1) * PARALLEL_READ_BYTES;
-    if points.is_empty() || expected > 2 * READ_BYTES_MAX {
-        return read_on(read, begin, range.end, pairs).await;
+    if points.is_empty() || expected > budget.bytes_max.saturating_mul(2) {
+        return read_on(read, begin, range.end, pairs, budget).await;
     }
     let begins = std::iter::once(&begin).chain(&points);
     let ends = points.iter().map(Vec::as_slice).chain([range.end]);
     let parts: Vec<_> = begins
         .zip(ends)
-        .map(|(begin, end)| read_on(read, begin.clone(), end, Pairs::default()))
+        .map(|(begin, end)| read_on(read, begin.clone(), end, Pairs::default(), budget))
         .collect();
     let mut parts = futures::stream::iter(parts).buffered(PARALLEL_READS_MAX);
     while let Some(part) = parts.next().await {
         pairs.append(&part?);
-        check_size(&pairs)?;
     }
     Ok(pairs)
 }
 
 /// Reads on to the end of a range, one batch after another, and puts them behind what is there.
-async fn read_on(read: &dyn Read, begin: Vec<u8>, end: &[u8], mut pairs: Pairs) -> Result<Pairs> {
+async fn read_on(
+    read: &dyn Read,
+    begin: Vec<u8>,
+    end: &[u8],
+    mut pairs: Pairs,
+    budget: &ReadBudget,
+) -> Result<Pairs> {
     let mut batches = Batches::new(read, begin, end).resumed();
     while let Some(batch) = batches.next().await? {
+        budget.spend(batch.bytes())?;
         pairs.append(&batch);
-        check_size(&pairs)?;
     }
     Ok(pairs)
-}
-
-fn check_size(pairs: &Pairs) -> Result<()> {
-    if pairs.bytes() > READ_BYTES_MAX {
-        return Err(too_large(pairs.bytes()));
-    }
-    Ok(())
 }
 
 /// Settles, step by step, tokens of digits of a path that has too many of them. A path whose
@@ -220,6 +236,15 @@ pub(super) async fn settle(
     document: &Arc<DocumentKey>,
     path: &Path,
 ) -> Result<Path> {
+    settle_within(read, document, path, &ReadBudget::default()).await
+}
+
+async fn settle_within(
+    read: &dyn Read,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    budget: &ReadBudget,
+) -> Result<Path> {
     let mut path = path.clone();
     while path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
         let (head, rest) = path.split_after_ambiguous(DIGIT_TOKENS_AT_ONCE);
@@ -228,7 +253,7 @@ pub(super) async fn settle(
             .iter()
             .map(|reading| (&reading.key[..], Extent::First));
         let plan = ReadPlan::new(keys);
-        let found = read_all(read, &plan).await;
+        let found = read_all(read, &plan, budget).await;
         let Some(part) = part(document, &readings, &plan, &found)? else {
             return Ok(path.as_indexes());
         };

@@ -85,7 +85,7 @@ pub async fn put(
         };
     }
     enter(transaction, document)?;
-    write_leaves(transaction, &prefix, leaves);
+    write_leaves(transaction, &prefix, leaves).await;
     insert_entries(transaction, document, leaves, &indexes).await?;
     write_version(transaction, document)?;
     Ok(Put::Created)

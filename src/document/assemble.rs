@@ -85,6 +85,11 @@ impl<'o> Assembler<'o> {
         self.out
     }
 
+    /// Bytes that stand in `out` so far.
+    pub fn bytes(&self) -> usize {
+        self.out.len()
+    }
+
     /// Closes what is open; the value is whole.
     pub fn finish(mut self) {
         self.close_to(0);

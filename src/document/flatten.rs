@@ -42,17 +42,7 @@ pub trait LeafSink {
 /// `BAD_USER_INPUT`: the text is not JSON or holds a number past binary64. `TOO_LARGE`: nesting,
 /// an integer or a path passes its limit. Each says at which line and column.
 pub fn flatten(text: &str, sink: &mut impl LeafSink) -> Result<()> {
-    Flattening {
-        text,
-        reader: Reader::new(text, DOCUMENT_LEVELS_MAX),
-        open: Vec::new(),
-        members: Members {
-            text,
-            seen: Vec::new(),
-            hasher: RandomState::new(),
-        },
-    }
-    .run(sink)
+    Flattening::new(text).advance(sink, usize::MAX).map(|_| ())
 }
 
 /// A JSON error as the error that the caller is told.
@@ -71,25 +61,45 @@ enum Open {
     Array(u64),
 }
 
-struct Flattening<'a> {
+/// Does what [`flatten`] does, some events at a time.
+pub struct Flattening<'a> {
     text: &'a str,
     reader: Reader<'a>,
     open: Vec<Open>,
     members: Members<'a>,
 }
 
-impl Flattening<'_> {
-    fn run(mut self, sink: &mut impl LeafSink) -> Result<()> {
-        loop {
+impl<'a> Flattening<'a> {
+    /// Begins with a text.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            reader: Reader::new(text, DOCUMENT_LEVELS_MAX),
+            open: Vec::new(),
+            members: Members {
+                text,
+                seen: Vec::new(),
+                hasher: RandomState::new(),
+            },
+        }
+    }
+
+    /// Goes on for so many events of the text at most. Whether that was its end.
+    ///
+    /// # Errors
+    /// As [`flatten`].
+    pub fn advance(&mut self, sink: &mut impl LeafSink, events_max: usize) -> Result<bool> {
+        for _ in 0..events_max {
             let at = self.reader.offset();
             let event = self.reader.next();
             let event = event.map_err(|error| json_error(&error, self.text))?;
             if event == Event::End {
-                return Ok(());
+                return Ok(true);
             }
             self.take(event, at, sink)
                 .map_err(|error| self.placed(error, at))?;
         }
+        Ok(false)
     }
 
     fn take(&mut self, event: Event<'_>, at: usize, sink: &mut impl LeafSink) -> Result<()> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, SimpleObject};
 
 use super::filter::Filter;
-use super::mutation::{given, in_argument};
+use super::mutation::{given, in_argument, utf8};
 use super::scalars::{Json, JsonPath};
 use super::session::Session;
 use crate::database::{Bulk, DocumentKey, SetValue, bulk, bulk_documents};
@@ -91,7 +91,7 @@ impl SetValueInput {
         let text = given("value", &self.value)?;
         Ok(SetValue {
             at: self.at.query()?,
-            leaves: Leaves::from_json(&text).map_err(|error| in_argument("value", error))?,
+            leaves: Leaves::from_json(utf8(&text)?).map_err(|error| in_argument("value", error))?,
         })
     }
 }

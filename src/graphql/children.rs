@@ -33,15 +33,22 @@ impl Connection {
         let after = after
             .map(|cursor| decode_cursor(&cursor, digest))
             .transpose()?;
-        let read = Session::of(context).read().await?;
+        let session = Session::of(context);
+        session.tally().places(1)?;
+        let _turn = session.turn_to_page().await;
+        let read = session.read().await?;
         let found = children(
             &*read,
             &parent.document,
             &parent.place,
             after.as_ref(),
             first,
+            &session.tally().reads,
         )
         .await?;
+        session
+            .tally()
+            .elements(found.page.len(), context.field())?;
         let child = |child: crate::database::Child| {
             let cursor = encode_cursor(digest, &child.segment);
             (cursor, parent.child(child.part, child.kind))

@@ -53,8 +53,12 @@ impl Asked {
     pub(super) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
         let (select, digest) = self.select()?;
         let session = Session::of(context);
+        session.tally().check()?;
         let read = session.read().await?;
         let found = query::documents(&*read, &select).await?;
+        session
+            .tally()
+            .elements(found.rows.len(), context.field())?;
         let page_info = page_info(&select.page, &found, digest);
         let plan = Plan {
             index: found.index,
@@ -159,6 +163,7 @@ async fn project(
         let listed = |document| Located::listed(document, Loaded::default());
         return Ok(documents.into_iter().map(listed).collect());
     }
+    Session::of(context).tally().room(rows * of_one.len())?;
     let mut wants = Vec::with_capacity(rows * of_one.len());
     for document in &documents {
         wants.extend(of_one.iter().map(|want| want.of(document)));

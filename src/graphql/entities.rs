@@ -11,7 +11,7 @@ use async_graphql_value::Value as Input;
 use super::scalars::name;
 
 /// The field that asks for entities.
-const ENTITIES: &str = "_entities";
+pub(super) const ENTITIES: &str = "_entities";
 
 /// The scalar that representations are of.
 pub(super) const REPRESENTATION: &str = "_Any";

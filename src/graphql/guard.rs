@@ -1,16 +1,7 @@
-//! Bounds on a query, checked before anything that could suffer from it: on its text before the
-//! parser, and on its expanded size before validation.
-
-use std::collections::HashMap;
-
-use async_graphql::parser::types::{ExecutableDocument, Selection, SelectionSet};
-use async_graphql::{Name, Positioned};
+//! Bounds on the text of a query, checked before the parser sees it.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{
-    QUERY_ALIASES_MAX, QUERY_BRACKETS_MAX, QUERY_BYTES_MAX, QUERY_DIRECTIVES_MAX, QUERY_FIELDS_MAX,
-    QUERY_LEVELS_MAX, QUERY_TOKENS_MAX,
-};
+use crate::limits::Bounds;
 
 /// Bounds the text of a query in one pass over it: its bytes, tokens, directives, and how deep
 /// its brackets nest. The parser recurses into brackets, so it must never see too many.
@@ -18,8 +9,8 @@ use crate::limits::{
 /// # Errors
 /// `TOO_COMPLEX`: names the limit and where it was passed. `BAD_USER_INPUT`: a block string is not
 /// closed; the parser would read it as other strings and what stands behind them.
-pub(super) fn check_text(query: &str) -> Result<()> {
-    bound(query.len(), QUERY_BYTES_MAX, "bytes of query text")?;
+pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
+    bound(query.len(), bounds.query_bytes, "bytes of query text")?;
     let mut lexer = Lexer {
         text: query.as_bytes(),
         at: 0,
@@ -33,15 +24,15 @@ pub(super) fn check_text(query: &str) -> Result<()> {
             b'@' => directives += 1,
             _ => {}
         }
-        bound(tokens, QUERY_TOKENS_MAX, "tokens in the query text")?;
+        bound(tokens, bounds.query_tokens, "tokens in the query text")?;
         bound(
             directives,
-            QUERY_DIRECTIVES_MAX,
+            bounds.query_directives,
             "directives in the query text",
         )?;
         bound(
             brackets,
-            QUERY_BRACKETS_MAX,
+            bounds.query_brackets,
             "brackets open at the same place of the query text",
         )
         .map_err(|error| error.at(format!("at byte {}", lexer.at)))?;
@@ -49,7 +40,9 @@ pub(super) fn check_text(query: &str) -> Result<()> {
     Ok(())
 }
 
-fn bound(found: usize, limit: usize, what: &str) -> Result<()> {
+/// # Errors
+/// `TOO_COMPLEX`: `found` is past the limit, which the message names.
+pub(super) fn bound(found: usize, limit: usize, what: &str) -> Result<()> {
     if found <= limit {
         return Ok(());
     }
@@ -144,164 +137,4 @@ impl Lexer<'_> {
     fn rest(&self) -> &[u8] {
         &self.text[self.at.min(self.text.len())..]
     }
-}
-
-/// Bounds what a query becomes when its fragments are expanded, those that no operation uses
-/// included, since validation walks them too. Each fragment is measured once, so the work is that
-/// of the text's size.
-///
-/// # Errors
-/// `TOO_COMPLEX`: names the limit.
-pub(super) fn check_expanded(document: &ExecutableDocument) -> Result<()> {
-    let mut measuring = Measuring {
-        document,
-        fragments: HashMap::new(),
-    };
-    let mut operations = Size::default();
-    for (_, operation) in document.operations.iter() {
-        let size = measuring.selections(&operation.node.selection_set.node, 0)?;
-        bound(
-            size.aliases,
-            QUERY_ALIASES_MAX,
-            "aliases with fragments expanded",
-        )?;
-        bound(
-            size.levels,
-            QUERY_LEVELS_MAX,
-            "levels of fields with fragments expanded",
-        )?;
-        operations = operations.beside(size);
-    }
-    bound(operations.fields, QUERY_FIELDS_MAX, FIELDS)?;
-    let mut fragments = Size::default();
-    for name in document.fragments.keys() {
-        fragments = fragments.beside(measuring.fragment(name, 0)?);
-    }
-    bound(fragments.fields, QUERY_FIELDS_MAX, FIELDS)
-}
-
-/// Refuses a query that asks for the schema. To be called behind [`check_expanded`], which bounds
-/// how deep this goes.
-///
-/// # Errors
-/// `BAD_USER_INPUT`: it has a field `__schema` or `__type`.
-pub(super) fn check_introspection(document: &ExecutableDocument) -> Result<()> {
-    let operations = document.operations.iter();
-    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
-    let fragments = document.fragments.values();
-    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
-    if operations.chain(fragments).any(introspects) {
-        return Err(Error::bad_input(
-            "introspection is turned off on this server",
-        ));
-    }
-    Ok(())
-}
-
-fn introspects(selections: &SelectionSet) -> bool {
-    selections
-        .items
-        .iter()
-        .any(|selection| match &selection.node {
-            Selection::Field(field) => {
-                matches!(field.node.name.node.as_str(), "__schema" | "__type")
-                    || introspects(&field.node.selection_set.node)
-            }
-            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
-            Selection::FragmentSpread(_) => false,
-        })
-}
-
-const FIELDS: &str = "fields with fragments expanded";
-
-/// Levels of selections, those of fragments included: what the parser and validation recurse into.
-const SELECTION_LEVELS_MAX: usize = 2 * QUERY_LEVELS_MAX;
-
-#[derive(Clone, Copy, Default)]
-struct Size {
-    /// Fields and fragments, since these cost as much where they stand.
-    fields: usize,
-    aliases: usize,
-    /// Levels of fields.
-    levels: usize,
-    /// Levels of selections.
-    selections: usize,
-}
-
-impl Size {
-    fn beside(self, other: Self) -> Self {
-        Self {
-            fields: self.fields.saturating_add(other.fields),
-            aliases: self.aliases.saturating_add(other.aliases),
-            levels: self.levels.max(other.levels),
-            selections: self.selections.max(other.selections),
-        }
-    }
-}
-
-struct Measuring<'d> {
-    document: &'d ExecutableDocument,
-    /// What each fragment comes to; nothing while it is being measured, since a fragment inside
-    /// itself is an error that validation reports.
-    fragments: HashMap<&'d Name, Size>,
-}
-
-impl<'d> Measuring<'d> {
-    /// The size of selections that stand `above` levels deep; recurses no deeper than allowed.
-    fn selections(&mut self, selections: &'d SelectionSet, above: usize) -> Result<Size> {
-        check_levels(above)?;
-        let mut sum = Size::default();
-        for selection in &selections.items {
-            sum = sum.beside(self.selection(selection, above + 1)?);
-        }
-        sum.selections += 1;
-        check_levels(above + sum.selections)?;
-        Ok(sum)
-    }
-
-    fn selection(&mut self, selection: &'d Positioned<Selection>, above: usize) -> Result<Size> {
-        let mut size = match &selection.node {
-            Selection::Field(field) => {
-                let mut size = match &field.node.selection_set.node {
-                    none if none.items.is_empty() => Size::default(),
-                    below => self.selections(below, above)?,
-                };
-                size.aliases = size
-                    .aliases
-                    .saturating_add(usize::from(field.node.alias.is_some()));
-                size.levels += 1;
-                size
-            }
-            Selection::InlineFragment(inline) => {
-                self.selections(&inline.node.selection_set.node, above)?
-            }
-            Selection::FragmentSpread(spread) => {
-                self.fragment(&spread.node.fragment_name.node, above)?
-            }
-        };
-        size.fields = size.fields.saturating_add(1);
-        Ok(size)
-    }
-
-    fn fragment(&mut self, name: &'d Name, above: usize) -> Result<Size> {
-        if let Some(size) = self.fragments.get(name).copied() {
-            check_levels(above + size.selections)?;
-            return Ok(size);
-        }
-        let Some(fragment) = self.document.fragments.get(name) else {
-            return Ok(Size::default());
-        };
-        self.fragments.insert(name, Size::default());
-        let size = self.selections(&fragment.node.selection_set.node, above)?;
-        self.fragments.insert(name, size);
-        Ok(size)
-    }
-}
-
-fn check_levels(levels: usize) -> Result<()> {
-    bound(
-        levels,
-        SELECTION_LEVELS_MAX,
-        "levels of fields and fragments",
-    )
 }

@@ -36,6 +36,7 @@ impl Located {
         path: Path,
     ) -> Result<Option<Self>> {
         let session = Session::of(context);
+        session.tally().check()?;
         let mut wants = wants_below(context.field(), &document, &path);
         if session.has_written(&document) {
             wants.retain(|want| !matches!(want, Want::Version(_)));
@@ -130,11 +131,11 @@ impl Located {
         let Some(part) = part else {
             return Ok(None);
         };
-        let session = Session::of(context);
+        let tally = Session::of(context).tally();
         // Nothing is made once the response is full.
-        session.carry(0)?;
-        let text = part.json()?;
-        session.carry(text.len())?;
+        tally.carry(0)?;
+        let text = part.json_within(tally.response_bytes()).await?;
+        tally.carry(text.len())?;
         Ok(Some(Json(text.into())))
     }
 
@@ -189,6 +190,7 @@ impl Located {
     ) -> Result<Vec<Self>> {
         const STEPS_PER_BYTE: usize = 100;
         let session = Session::of(context);
+        session.tally().check()?;
         let (query, parsed_bytes) = query.parsed()?;
         session.spend((parsed_bytes * STEPS_PER_BYTE) as u64)?;
         let path = self.asked.join(&Path::of_segments(query.prefix()));
@@ -208,6 +210,7 @@ impl Located {
                 ),
             ));
         }
+        session.tally().elements(selected.len(), context.field())?;
         let located = selected.into_iter().map(|(place, value)| {
             let part = part.below(&place).ok_or_else(mismatch)?;
             Ok(Self {

@@ -1,9 +1,12 @@
 //! The GraphQL interface: the only user of `async_graphql`.
 //!
-//! A request is read (`request`), bounded before it is parsed (`guard`), looked up or parsed
-//! and validated (`operations`), executed in one snapshot or one transaction (`service`), and
-//! written with its JSON spliced in (`response`).
+//! A request is read (`request`), bounded before it is parsed (`guard`) and before it is validated
+//! (`expanded`), looked up or parsed and validated (`operations`), executed in one snapshot or one
+//! transaction (`service`) while what it comes to is counted (`tally`), and written with its JSON
+//! spliced in (`response`).
 
+mod allowed;
+mod apart;
 mod batch;
 mod bulk;
 mod children;
@@ -11,6 +14,7 @@ mod cursor;
 mod document;
 mod documents;
 mod entities;
+mod expanded;
 mod filter;
 mod guard;
 mod indexes;
@@ -30,9 +34,14 @@ mod rewrite;
 mod scalars;
 mod service;
 mod session;
+mod tally;
+mod types;
+mod uses;
 mod variables;
 
 use async_graphql::SDLExportOptions;
+
+use crate::limits::Bounds;
 
 pub use persisted::QueryHash;
 pub use report::Report;
@@ -44,7 +53,7 @@ pub fn schema_text() -> String {
     let options = SDLExportOptions::new()
         .include_specified_by()
         .prefer_single_line_descriptions();
-    let schema = operations::schema(operations::Purpose::Execute);
+    let schema = operations::schema(operations::Purpose::Execute, &Bounds::DEFAULT);
     let sdl = schema.sdl_with_options(options);
     let lines: Vec<&str> = sdl.lines().map(str::trim_end).collect();
     format!("{}\n", lines.join("\n").replace('\t', "  ").trim())

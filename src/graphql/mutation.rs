@@ -1,10 +1,11 @@
 //! The root type `Mutation`.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
+use bytes::Bytes;
 
+use super::apart::leaves;
 use super::bulk::BulkMutations;
 use super::document::Document;
 use super::indexes::IndexMutations;
@@ -20,7 +21,6 @@ use crate::document::merge::MergePatch;
 use crate::document::patch;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::key::Leaves;
 use crate::store::Transaction;
 
 /// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Each returns the whole document; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
@@ -43,9 +43,10 @@ impl DocumentMutations {
     ) -> Result<Document> {
         database::check_collection(&collection)?;
         let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
-        let text = given("document", &document)?;
-        let leaves = Leaves::from_json(&text).map_err(|error| in_argument("document", error))?;
         let session = Session::of(context);
+        let text = given("document", &document)?;
+        let leaves = leaves(text, session.tally()).await;
+        let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let transaction = session.transaction()?;
         let document = database::insert(transaction, &collection, id, &leaves).await?;
         let document = Arc::new(document);
@@ -70,7 +71,8 @@ impl DocumentMutations {
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
         let text = given("document", &document)?;
-        let leaves = Leaves::from_json(&text).map_err(|error| in_argument("document", error))?;
+        let leaves = leaves(text, Session::of(context).tally()).await;
+        let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let Change {
             transaction,
             document,
@@ -99,7 +101,7 @@ impl DocumentMutations {
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
-        let patch = MergePatch::parse(&text).map_err(|error| in_argument("patch", error))?;
+        let patch = MergePatch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
             document,
@@ -126,7 +128,7 @@ impl DocumentMutations {
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
-        let operations = patch::parse(&text).map_err(|error| in_argument("patch", error))?;
+        let operations = patch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
             document,
@@ -210,6 +212,7 @@ impl<'c> Change<'c> {
         let document = Arc::new(DocumentKey::new(collection, DocumentId::parse(id)?)?);
         let path = path_argument(path)?;
         let session = Session::of(context);
+        session.tally().check()?;
         let expected = match if_version {
             Some(Version::Known(version)) => Some(version),
             Some(Version::OfThisCommit) | None => None,
@@ -236,16 +239,18 @@ async fn written(
 }
 
 /// The text of a JSON argument that must be given but may be null.
-pub(super) fn given<'a>(name: &str, argument: &'a MaybeUndefined<Json>) -> Result<Cow<'a, str>> {
+pub(super) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {
     match argument {
-        MaybeUndefined::Value(Json(text)) => std::str::from_utf8(text)
-            .map(Cow::Borrowed)
-            .map_err(|_| in_argument(name, Error::bad_input("not UTF-8"))),
-        MaybeUndefined::Null => Ok(Cow::Borrowed("null")),
+        MaybeUndefined::Value(Json(text)) => Ok(text.clone()),
+        MaybeUndefined::Null => Ok(Bytes::from_static(b"null")),
         MaybeUndefined::Undefined => Err(Error::bad_input(format!(
             "the argument `{name}` is not given; null is a value, and must be written"
         ))),
     }
+}
+
+pub(super) fn utf8(text: &Bytes) -> Result<&str> {
+    std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
 pub(super) fn in_argument(name: &str, error: Error) -> Error {
@@ -253,7 +258,7 @@ pub(super) fn in_argument(name: &str, error: Error) -> Error {
 }
 
 fn number(Json(text): &Json) -> Result<Leaf<'static>> {
-    let text = std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+    let text = utf8(text)?;
     let mut reader = Reader::new(text, 0);
     let event = reader.next();
     let event = event.and_then(|event| reader.next().map(|_| event));

@@ -1,26 +1,27 @@
 //! From the text of a query to an operation that is parsed, bounded and valid; the last ones are
 //! kept.
 
-use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
+use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{
-    BaseType, DocumentOperations, ExecutableDocument, OperationDefinition, ServiceDocument,
-    TypeSystemDefinition,
+    DocumentOperations, ExecutableDocument, OperationDefinition, Selection, SelectionSet,
 };
-use async_graphql::parser::{parse_query, parse_schema};
 use async_graphql::{EmptySubscription, Schema, ServerError, ValidationMode, ValidationResult};
 use lru::LruCache;
 
-use super::entities::REPRESENTATION;
-use super::guard::{check_expanded, check_introspection, check_text};
+use super::allowed::disallowed;
+use super::expanded::check_expanded;
+use super::guard::check_text;
 use super::inputs::Inputs;
 use super::mutation::Mutation;
 use super::query::Query;
+use super::types::{Types, base_name};
+use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::limits::{OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX, QUERY_LEVELS_MAX};
+use crate::limits::{Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX};
 
 pub(super) type PhylloSchema = Schema<Query, Mutation, EmptySubscription>;
 
@@ -32,10 +33,10 @@ pub(super) enum Purpose {
     Execute,
 }
 
-pub(super) fn schema(purpose: Purpose) -> PhylloSchema {
+pub(super) fn schema(purpose: Purpose, bounds: &Bounds) -> PhylloSchema {
     let builder = Schema::build(Query, Mutation::default(), EmptySubscription)
         .enable_federation()
-        .limit_recursive_depth(2 * QUERY_LEVELS_MAX);
+        .limit_recursive_depth(2 * bounds.query_levels);
     match purpose {
         Purpose::Validate => builder.extension(ValidateOnly).finish(),
         Purpose::Execute => builder.validation_mode(ValidationMode::Fast).finish(),
@@ -59,22 +60,20 @@ impl From<Error> for Refusal {
 /// Parsed and valid documents by their text.
 pub(super) struct Operations {
     validating: PhylloSchema,
-    types: HashSet<String>,
-    inputs: Inputs,
+    types: Types,
+    bounds: Bounds,
     introspection: bool,
     kept: Mutex<LruCache<Box<str>, Arc<ExecutableDocument>>>,
 }
 
 impl Operations {
-    pub(super) fn new(introspection: bool) -> Self {
+    pub(super) fn new(introspection: bool, bounds: Bounds) -> Self {
         let capacity = NonZeroUsize::new(OPERATIONS_CACHED_MAX).unwrap_or(NonZeroUsize::MIN);
-        let validating = schema(Purpose::Validate);
-        let text = parse_schema(validating.sdl());
-        let text = text.expect("the text that the schema prints is GraphQL");
+        let validating = schema(Purpose::Validate, &bounds);
         Self {
-            inputs: Inputs::of(&text),
-            types: type_names(text),
+            types: Types::of(&validating.sdl()),
             validating,
+            bounds,
             introspection,
             kept: Mutex::new(LruCache::new(capacity)),
         }
@@ -88,9 +87,9 @@ impl Operations {
     /// The valid document of this text, made anew and kept. Whether it is valid depends on nothing
     /// else: variables are checked for each request.
     pub(super) async fn document(&self, text: &str) -> Result<Arc<ExecutableDocument>, Refusal> {
-        check_text(text)?;
-        let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![error.into()]))?;
-        check_expanded(&document)?;
+        check_text(text, &self.bounds)?;
+        let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?;
+        check_expanded(&document, &self.types, &self.bounds)?;
         if !self.introspection {
             check_introspection(&document)?;
         }
@@ -106,7 +105,7 @@ impl Operations {
 
     /// The schema's input objects.
     pub(super) fn inputs(&self) -> &Inputs {
-        &self.inputs
+        self.types.inputs()
     }
 
     /// Validation panics at the default of a list of a type that does not exist.
@@ -120,7 +119,9 @@ impl Operations {
             let ty = base_name(&definition.node.var_type.node.base);
             if !self.types.contains(ty) {
                 return Err(Error::bad_input(format!(
-                    "the variable `${variable}` is of the type {ty}, which does not exist"
+                    "the variable `${}` is of the type {}, which does not exist",
+                    abridged(variable),
+                    abridged(ty)
                 )));
             }
         }
@@ -132,7 +133,10 @@ impl Operations {
         request.set_parsed_query(document.clone());
         let errors = self.validating.execute(request).await.errors;
         match &errors[..] {
-            [only] if only.message == VALID => Ok(()),
+            [only] if only.message == VALID => match disallowed(document, &self.types) {
+                allowed if allowed.is_empty() => Ok(()),
+                errors => Err(Refusal::Invalid(errors)),
+            },
             _ => Err(Refusal::Invalid(errors)),
         }
     }
@@ -142,25 +146,47 @@ impl Operations {
     }
 }
 
-/// The names of a schema's types.
-fn type_names(document: ServiceDocument) -> HashSet<String> {
-    let defined = document
-        .definitions
-        .into_iter()
-        .filter_map(|definition| match definition {
-            TypeSystemDefinition::Type(ty) => Some(ty.node.name.node.to_string()),
-            _ => None,
-        });
-    let built_in = ["Boolean", "Float", "ID", "Int", "String", REPRESENTATION];
-    defined.chain(built_in.map(str::to_owned)).collect()
+/// A syntax error in words: what was expected, and in `locations` where. The parser also quotes the
+/// line, which may be the whole query.
+fn told(error: async_graphql::parser::Error) -> ServerError {
+    let quoting = error.to_string();
+    let mut told = ServerError::from(error);
+    if let Some((_, expected)) = quoting.rsplit_once("\n  = ") {
+        told.message = format!("syntax error: {expected}");
+    }
+    told
 }
 
-/// The name of a type without the lists around it.
-pub(super) fn base_name(ty: &BaseType) -> &str {
-    match ty {
-        BaseType::Named(name) => name,
-        BaseType::List(element) => base_name(&element.base),
+/// Refuses a query that asks for the schema. To be called behind [`check_expanded`], which bounds
+/// how deep this goes.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it has a field `__schema` or `__type`.
+fn check_introspection(document: &ExecutableDocument) -> Result<()> {
+    let operations = document.operations.iter();
+    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
+    let fragments = document.fragments.values();
+    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
+    if operations.chain(fragments).any(introspects) {
+        return Err(Error::bad_input(
+            "introspection is turned off on this server",
+        ));
     }
+    Ok(())
+}
+
+fn introspects(selections: &SelectionSet) -> bool {
+    selections
+        .items
+        .iter()
+        .any(|selection| match &selection.node {
+            Selection::Field(field) => {
+                matches!(field.node.name.node.as_str(), "__schema" | "__type")
+                    || introspects(&field.node.selection_set.node)
+            }
+            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
+            Selection::FragmentSpread(_) => false,
+        })
 }
 
 /// The operation of this name, or the only one.
@@ -195,7 +221,7 @@ pub(super) fn select_named<'d>(
     };
     let found = found.map(|(name, operation)| (name, &operation.node));
     found.ok_or_else(|| {
-        let name = name.unwrap_or_default();
+        let name = abridged(name.unwrap_or_default());
         Error::bad_input(format!("the query has no operation named {name:?}"))
     })
 }

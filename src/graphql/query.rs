@@ -81,6 +81,9 @@ impl Query {
     async fn collections(&self, context: &Context<'_>) -> Result<Vec<Collection>> {
         let read = Session::of(context).read().await?;
         let found = database::collections(&*read).await?;
+        let tally = Session::of(context).tally();
+        tally.elements(found.len(), context.field())?;
+        tally.carry(found.iter().map(|found| found.name.len()).sum())?;
         Ok(found.into_iter().map(Collection).collect())
     }
 
@@ -94,7 +97,7 @@ impl Query {
         if collection.is_empty() {
             return None;
         }
-        if let Err(error) = Session::of(context).count_entity() {
+        if let Err(error) = Session::of(context).tally().entity() {
             return Some(Err(error));
         }
         let found = find(context, collection, &id, None).await;

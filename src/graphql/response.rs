@@ -1,12 +1,15 @@
 //! Responses as bytes: values as `async_graphql` made them, JSON spliced in as it came from the
 //! leaves.
 
+use std::borrow::Cow;
+
 use async_graphql::{PathSegment, ServerError, Value};
 
 use super::scalars::THIS_COMMIT;
 use crate::document::json::write_string;
 use crate::error::{Error, ErrorKind};
 use crate::key::Version;
+use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
 
 /// Writes a response to what changed nothing.
 pub(super) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
@@ -65,7 +68,7 @@ fn write_with(
             writer.out.push(b',');
         }
         writer.out.extend_from_slice(b"\"errors\":");
-        writer.list(errors, Writer::error);
+        writer.errors(errors);
     }
     writer.out.push(b'}');
     writer.out
@@ -86,6 +89,17 @@ fn spliced_bytes(value: &Value) -> usize {
         Value::Object(members) => members.values().map(spliced_bytes).sum(),
         _ => 0,
     }
+}
+
+/// A message, which may quote what a client sent, up to its bound.
+fn bounded(message: &str) -> Cow<'_, str> {
+    if message.len() <= ERROR_MESSAGE_BYTES_MAX {
+        return Cow::Borrowed(message);
+    }
+    let mut ends = (0..=ERROR_MESSAGE_BYTES_MAX).rev();
+    let end = ends.find(|end| message.is_char_boundary(*end));
+    let end = end.unwrap_or_default();
+    Cow::Owned(format!("{}…", &message[..end]))
 }
 
 struct Writer {
@@ -124,14 +138,31 @@ impl Writer {
         }
     }
 
+    /// Tells of so many errors, and how many more there are.
+    fn errors(&mut self, errors: &[ServerError]) {
+        let Some(more) = errors
+            .len()
+            .checked_sub(ERRORS_MAX)
+            .filter(|more| *more > 0)
+        else {
+            return self.list(errors, Self::error);
+        };
+        self.list(&errors[..ERRORS_MAX], Self::error);
+        // Goes on behind the last one.
+        self.out.pop();
+        self.out.push(b',');
+        let message =
+            format!("{more} more errors; {ERRORS_MAX} are told at most, which is the limit");
+        self.error(&server_error(&Error::new(ErrorKind::TooComplex, message)));
+        self.out.push(b']');
+    }
+
     fn error(&mut self, error: &ServerError) {
         let ours: Option<&Error> = error.source();
         self.out.push(b'{');
         self.member(0, "message");
-        write_string(
-            &mut self.out,
-            ours.map_or(&error.message, |ours| ours.message()),
-        );
+        let message = ours.map_or(&*error.message, Error::message);
+        write_string(&mut self.out, &bounded(message));
         if !error.locations.is_empty() {
             self.member(1, "locations");
             self.list(&error.locations, |writer, at| {

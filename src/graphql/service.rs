@@ -1,7 +1,7 @@
 //! Executing a request: a query in one snapshot, a mutation in one transaction.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
 use async_graphql::{Response, ServerError, Variables};
@@ -16,10 +16,12 @@ use super::request::Request;
 use super::response::{fill, server_error, write, write_committed, write_uncommitted};
 use super::rewrite::ready;
 use super::session::Session;
+use super::tally::{Tally, out_of_time};
+use super::uses::check_uses;
 use super::variables::coerce;
-use crate::database::{Database, KeptAnswer, OnceOnly, keep_answer, kept_answer};
+use crate::database::{Database, KeptAnswer, OnceOnly, Pool, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::REQUEST_TIME_MAX;
+use crate::limits::Bounds;
 use crate::store::{Outcome, Settled, Transaction};
 
 /// Which operations a request may execute.
@@ -55,7 +57,8 @@ struct Inner {
     schema: PhylloSchema,
     operations: Operations,
     persisted: PersistedQueries,
-    time_max: Duration,
+    pool: Pool,
+    bounds: Bounds,
 }
 
 /// One operation, ready to be executed any number of times.
@@ -85,13 +88,29 @@ impl GraphQl {
 
     /// The interface of `database`, which tells its schema by introspection or does not.
     pub fn with_introspection(database: Database, introspection: bool) -> Self {
+        Self::bounded(database, introspection, Bounds::DEFAULT)
+    }
+
+    /// The interface of `database`, of which a request may ask no more than the bounds allow.
+    pub fn bounded(database: Database, introspection: bool, bounds: Bounds) -> Self {
         Self(Arc::new(Inner {
             database,
-            schema: schema(Purpose::Execute),
-            operations: Operations::new(introspection),
+            schema: schema(Purpose::Execute, &bounds),
+            operations: Operations::new(introspection, bounds),
             persisted: PersistedQueries::new(),
-            time_max: REQUEST_TIME_MAX,
+            pool: Pool::new(bounds.held_bytes),
+            bounds,
         }))
+    }
+
+    /// What all requests hold together; their bodies belong to it as well.
+    pub fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    /// What a request may ask for.
+    pub fn bounds(&self) -> &Bounds {
+        &self.0.bounds
     }
 
     /// Executes a request.
@@ -107,6 +126,7 @@ impl GraphQl {
         methods: Methods,
         report: &mut Report,
     ) -> Answer {
+        let deadline = Instant::now() + self.0.bounds.request_time;
         let (operation, ty) = match self.0.prepare(request, report).await {
             Ok(prepared) => prepared,
             Err(Refusal::Error(error)) => return Answer::Refused(told(&error, report)),
@@ -116,10 +136,12 @@ impl GraphQl {
             }
         };
         match (ty, methods) {
-            (OperationType::Query, _) => Answer::Executed(self.0.query(operation, report).await),
+            (OperationType::Query, _) => {
+                Answer::Executed(self.0.query(operation, deadline, report).await)
+            }
             // Boxed, so that queries need not carry its room.
             (OperationType::Mutation, Methods::All) => {
-                Answer::Executed(Box::pin(self.mutation(operation, report)).await)
+                Answer::Executed(Box::pin(self.mutation(operation, deadline, report)).await)
             }
             (OperationType::Mutation, Methods::Queries) => {
                 let error = Error::bad_input("a mutation is sent by POST");
@@ -142,13 +164,17 @@ impl GraphQl {
         refusal(error)
     }
 
-    async fn mutation(&self, operation: Operation, report: &mut Report) -> Vec<u8> {
-        let deadline = Instant::now() + self.0.time_max;
+    async fn mutation(
+        &self,
+        operation: Operation,
+        deadline: Instant,
+        report: &mut Report,
+    ) -> Vec<u8> {
         let inner = self.0.clone();
         let database = self.0.database.observed(report.store.clone());
         let settled = database.transact(deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
-            Box::pin(async move { inner.mutate(operation, transaction).await })
+            Box::pin(async move { inner.mutate(operation, transaction, deadline).await })
         });
         match settled.await {
             Ok(Settled::Committed(mutated, version)) => match mutated {
@@ -160,6 +186,11 @@ impl GraphQl {
             Ok(Settled::Aborted(Mutated::Now(response))) => undone(&response.errors, report),
             Ok(Settled::Aborted(Mutated::Kept(_))) => {
                 let error = Error::internal("a kept answer was not committed");
+                undone(&[server_error(&error)], report)
+            }
+            Err(error) if error.kind() == ErrorKind::Timeout => {
+                let limit = self.0.bounds.request_time;
+                let error = error.at(format!("within {limit:?}, the limit for a request"));
                 undone(&[server_error(&error)], report)
             }
             Err(error) => undone(&[server_error(&error)], report),
@@ -188,11 +219,10 @@ impl Inner {
         let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
-        let variables = coerce(
-            &selected.variable_definitions,
-            &request.variables,
-            self.operations.inputs(),
-        )?;
+        let definitions = &selected.variable_definitions;
+        let inputs = self.operations.inputs();
+        let variables = coerce(definitions, &request.variables, inputs, &self.bounds)?;
+        check_uses(&document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
             OperationType::Query | OperationType::Subscription => None,
@@ -206,16 +236,18 @@ impl Inner {
         Ok((operation, ty))
     }
 
-    async fn query(&self, operation: Operation, report: &mut Report) -> Vec<u8> {
+    async fn query(&self, operation: Operation, deadline: Instant, report: &mut Report) -> Vec<u8> {
         let loads = Loads::default();
+        let tally = self.tally(deadline);
         let database = self.database.observed(report.store.clone());
-        let session = Session::query(&database, &loads);
-        let deadline = Instant::now() + self.time_max;
+        let session = Session::query(&database, &loads, &tally);
         let execution = Turns::new(self.execute(operation, session), loads);
         let Ok(response) = timeout_at(deadline, execution).await else {
-            let error = Error::new(ErrorKind::Timeout, "the time for the query is over");
-            return undone(&[server_error(&error)], report);
+            return undone(&[server_error(&out_of_time(&self.bounds))], report);
         };
+        if let Some(passed) = tally.passed() {
+            return undone(&[server_error(passed)], report);
+        }
         report.note(&response.errors);
         log(&response.errors);
         write(Some(&response.data), &response.errors)
@@ -225,6 +257,7 @@ impl Inner {
         &self,
         operation: Operation,
         transaction: Arc<dyn Transaction>,
+        deadline: Instant,
     ) -> Result<Outcome<Mutated>> {
         let once_only = operation.once_only.clone();
         if let Some(once_only) = &once_only {
@@ -236,11 +269,15 @@ impl Inner {
         let loads = Loads::default();
         let selected = select(&operation.document, operation.name.as_deref())?;
         let several = selected.selection_set.node.items.len() > 1;
+        let tally = self.tally(deadline);
         let bytes_max = self.database.store().limits().transaction_bytes_max;
-        let session = Session::mutation(transaction.clone(), &loads, several, bytes_max);
+        let session = Session::mutation(transaction.clone(), &loads, &tally, several, bytes_max);
         let response = Turns::new(self.execute(operation, session), loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());
+        }
+        if let Some(passed) = tally.passed() {
+            return Err(passed.clone());
         }
         if !response.errors.is_empty() {
             return Ok(Outcome::Abort(Mutated::Now(response)));
@@ -251,6 +288,10 @@ impl Inner {
         let answer = write_uncommitted(&response.data);
         keep_answer(&*transaction, &once_only, &answer, SystemTime::now()).await?;
         Ok(Outcome::Commit(Mutated::Kept(answer)))
+    }
+
+    fn tally(&self, deadline: Instant) -> Arc<Tally> {
+        Arc::new(Tally::new(self.bounds, &self.pool, deadline))
     }
 
     async fn execute(&self, operation: Operation, session: Session) -> Response {

@@ -8,17 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::Context;
 use async_graphql::dataloader::{DataLoader, Loader};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::batch::{Loads, NoDelay};
+use super::tally::Tally;
 use crate::database::{
-    Answer, Database, DocumentKey, Want, depend_on_version, load, version_before,
+    Answer, Database, DocumentKey, Want, depend_on_version, load_within, version_before,
 };
 use crate::document::jsonpath;
 use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{ENTITIES_MAX, JSONPATH_STEPS_MAX, RESPONSE_BYTES_MAX};
+use crate::limits::{JSONPATH_STEPS_MAX, PAGES_AT_ONCE};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -32,11 +33,12 @@ pub(super) struct Session {
     several: bool,
     /// The bytes that the transaction may have, if they are limited.
     bytes_max: Option<usize>,
-    carried: AtomicUsize,
-    entities: AtomicUsize,
     asks: AtomicUsize,
+    tally: Arc<Tally>,
     /// What is left of the work that JSONPath queries may take.
     steps_left: Mutex<u64>,
+    /// Pages that may still be read at the same time.
+    pages: Semaphore,
 }
 
 #[derive(Clone)]
@@ -61,9 +63,9 @@ impl Source {
 
 impl Session {
     /// A session of a query operation.
-    pub(super) fn query(database: &Database, loads: &Loads) -> Self {
+    pub(super) fn query(database: &Database, loads: &Loads, tally: &Arc<Tally>) -> Self {
         let source = Source::Snapshot(database.clone(), Arc::default());
-        Self::new(source, loads, false, None)
+        Self::new(source, loads, tally, false, None)
     }
 
     /// A session of a mutation operation of one field, or of several, whose transaction may have
@@ -71,15 +73,22 @@ impl Session {
     pub(super) fn mutation(
         transaction: Arc<dyn Transaction>,
         loads: &Loads,
+        tally: &Arc<Tally>,
         several: bool,
         bytes_max: Option<usize>,
     ) -> Self {
         let source = Source::Transaction(transaction);
-        Self::new(source, loads, several, bytes_max)
+        Self::new(source, loads, tally, several, bytes_max)
     }
 
-    fn new(source: Source, loads: &Loads, several: bool, bytes_max: Option<usize>) -> Self {
-        let loader = WantLoader(source.clone());
+    fn new(
+        source: Source,
+        loads: &Loads,
+        tally: &Arc<Tally>,
+        several: bool,
+        bytes_max: Option<usize>,
+    ) -> Self {
+        let loader = WantLoader(source.clone(), tally.clone());
         Self {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
@@ -87,10 +96,10 @@ impl Session {
             before: Mutex::default(),
             several,
             bytes_max,
-            carried: AtomicUsize::new(0),
-            entities: AtomicUsize::new(0),
             asks: AtomicUsize::new(0),
+            tally: tally.clone(),
             steps_left: Mutex::new(JSONPATH_STEPS_MAX),
+            pages: Semaphore::new(PAGES_AT_ONCE),
         }
     }
 
@@ -99,8 +108,17 @@ impl Session {
         context.data_unchecked::<Self>()
     }
 
-    /// The snapshot or transaction.
+    /// What the execution has come to.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The snapshot or transaction, for a read of its own beside the loader's.
+    ///
+    /// # Errors
+    /// As [`Tally::check`], and what the store fails with.
     pub(super) async fn read(&self) -> Result<Arc<dyn Read>> {
+        self.tally.check()?;
         self.source.read().await
     }
 
@@ -119,6 +137,8 @@ impl Session {
 
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
     pub(super) async fn load(&self, wants: Vec<Want>) -> Result<Loaded> {
+        let parts = wants.iter().filter(|want| matches!(want, Want::Part(..)));
+        self.tally.places(parts.count())?;
         let ask = Ask {
             number: self.asks.fetch_add(1, Relaxed),
             wants: wants.into(),
@@ -132,32 +152,11 @@ impl Session {
         })
     }
 
-    /// Counts an entity that a gateway asks for.
-    ///
-    /// # Errors
-    /// `TOO_COMPLEX`: it is one too many.
-    pub(super) fn count_entity(&self) -> Result<()> {
-        if self.entities.fetch_add(1, Relaxed) < ENTITIES_MAX {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::TooComplex,
-            format!("more than {ENTITIES_MAX} entities in one request, which is the limit"),
-        ))
-    }
-
-    /// Whether the response may carry so much JSON besides what it carries already.
-    ///
-    /// # Errors
-    /// `TOO_LARGE`: names the limit.
-    pub(super) fn carry(&self, bytes: usize) -> Result<()> {
-        if self.carried.fetch_add(bytes, Relaxed) + bytes <= RESPONSE_BYTES_MAX {
-            return Ok(());
-        }
-        Err(Error::too_large(format!(
-            "with this the response would carry more than {RESPONSE_BYTES_MAX} bytes of JSON, \
-             which is the limit"
-        )))
+    /// Waits for a turn to read a page of children. What a page holds is counted when it is read,
+    /// so of pages inside pages only some are read before they are found to be too many.
+    pub(super) async fn turn_to_page(&self) -> SemaphorePermit<'_> {
+        let turn = self.pages.acquire().await;
+        turn.expect("the semaphore is never closed")
     }
 
     /// Counts work for a JSONPath query, besides its evaluation.
@@ -307,16 +306,17 @@ impl Hash for Ask {
     }
 }
 
-struct WantLoader(Source);
+struct WantLoader(Source, Arc<Tally>);
 
 impl Loader<Ask> for WantLoader {
     type Value = Arc<[Result<Answer>]>;
     type Error = Error;
 
     async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Result<Answer>]>>> {
+        self.1.check()?;
         let read = self.0.read().await?;
         let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
-        let mut answers = load(&*read, &wants).await.into_iter();
+        let mut answers = load_within(&*read, &wants, &self.1.reads).await.into_iter();
         let answered = asks.iter().map(|ask| {
             let answers = answers.by_ref().take(ask.wants.len());
             (ask.clone(), answers.collect())

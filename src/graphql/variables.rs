@@ -10,25 +10,31 @@ use bytes::Bytes;
 
 use super::entities;
 use super::inputs::{Inputs, Member};
-use super::operations::base_name;
 use super::scalars::name;
+use super::types::base_name;
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{FILTER_LEVELS_MAX, VARIABLE_LEVELS_MAX};
+use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 
 /// The variables that an operation declares, from the JSON text of an object (or nothing).
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
-/// `TOO_COMPLEX`: input objects nest too deep.
+/// `TOO_COMPLEX`, `TOO_LARGE`: one that is not JSON passes a bound.
 pub(super) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
     text: &Bytes,
     inputs: &Inputs,
+    bounds: &Bounds,
 ) -> Result<Variables> {
-    let types = Types { inputs, levels: 0 };
+    let mut reading = Reading {
+        inputs,
+        bounds,
+        levels: 0,
+        values: bounds.variable_values,
+    };
     let mut given = members(definitions, text)?;
     let mut variables = Variables::default();
     for definition in definitions {
@@ -36,9 +42,9 @@ pub(super) fn coerce(
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable) {
-            let value = types
+            let value = reading
                 .value(ty, &text)
-                .map_err(|error| error.at(format!("the variable `${variable}`")))?;
+                .map_err(|error| error.at(format!("the variable `${}`", abridged(variable))))?;
             variables.insert(name(variable), value);
         } else if let Some(default) = &definition.default_value {
             let default = default.node.clone();
@@ -49,7 +55,9 @@ pub(super) fn coerce(
             variables.insert(name(variable), default);
         } else if !ty.nullable {
             return Err(Error::bad_input(format!(
-                "the variable `${variable}` of the type {ty} is required and not given"
+                "the variable `${}` of the type {} is required and not given",
+                abridged(variable),
+                abridged(&ty.to_string())
             )));
         }
     }
@@ -81,26 +89,32 @@ fn members(
     Ok(members)
 }
 
-/// The types that values are read as, so many input objects deep.
-#[derive(Clone, Copy)]
-struct Types<'i> {
+/// Reads values as they are declared. JSON stays text; of all else there are so many at most.
+struct Reading<'i> {
     inputs: &'i Inputs,
+    bounds: &'i Bounds,
+    /// How many input objects deep it is.
     levels: usize,
+    /// How many values there may be still.
+    values: usize,
 }
 
-impl Types<'_> {
-    fn value(self, ty: &Type, text: &Bytes) -> Result<Value> {
+impl<'i> Reading<'i> {
+    fn value(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
         if &text[..] == b"null" {
             return if ty.nullable {
                 Ok(Value::Null)
             } else {
-                Err(Error::bad_input(format!("null is not of the type {ty}")))
+                Err(Error::bad_input(format!(
+                    "null is not of the type {}",
+                    abridged(&ty.to_string())
+                )))
             };
         }
         match &ty.base {
             BaseType::Named(name) => match self.inputs.members(name) {
                 Some(members) => self.input_object(name, members, text),
-                None => of_scalar(name, text),
+                None => self.scalar(name, text),
             },
             BaseType::List(element) if text[0] != b'[' => {
                 Ok(Value::List(vec![self.value(element, text)?]))
@@ -121,9 +135,9 @@ impl Types<'_> {
 
     /// Recurses no deeper than filters may nest, which is what nests.
     fn input_object(
-        self,
+        &mut self,
         ty: &str,
-        members: &HashMap<String, Member>,
+        members: &'i HashMap<String, Member>,
         text: &Bytes,
     ) -> Result<Value> {
         if self.levels == FILTER_LEVELS_MAX {
@@ -136,10 +150,8 @@ impl Types<'_> {
         if !object.starts_with('{') {
             return Err(not_of_type(text, ty));
         }
-        let inner = Self {
-            levels: self.levels + 1,
-            ..self
-        };
+        self.count()?;
+        self.levels += 1;
         let mut reader = Reader::new(object, usize::MAX);
         let error = |error| json_error(&error, object);
         reader.next().map_err(error)?;
@@ -151,11 +163,12 @@ impl Types<'_> {
                     abridged(&member)
                 )));
             };
-            let value = inner
+            let value = self
                 .value(of, &text.slice_ref(value.as_bytes()))
                 .map_err(|error| error.at(format!("`{member}`")))?;
             given.insert(name(&member), value);
         }
+        self.levels -= 1;
         let required = members.iter().filter(|(_, member)| !member.optional);
         let mut missing = required.filter(|(member, _)| !given.contains_key(member.as_str()));
         if let Some((missing, _)) = missing.next() {
@@ -165,78 +178,113 @@ impl Types<'_> {
         }
         Ok(Value::Object(given))
     }
-}
 
-fn of_scalar(scalar: &str, text: &Bytes) -> Result<Value> {
-    if scalar == "JSON" {
-        return Ok(Value::Binary(text.clone()));
+    fn scalar(&mut self, scalar: &str, text: &Bytes) -> Result<Value> {
+        if scalar == "JSON" {
+            self.count()?;
+            return Ok(Value::Binary(text.clone()));
+        }
+        let value = self.tree(utf8(text)?)?;
+        if scalar == entities::REPRESENTATION {
+            return Ok(entities::known(value));
+        }
+        let fits = match (scalar, &value) {
+            ("Int", Value::Number(number)) => number
+                .as_i64()
+                .is_some_and(|number| i32::try_from(number).is_ok()),
+            ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
+            ("Float", Value::Number(_))
+            | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
+            | ("Boolean", Value::Boolean(_)) => true,
+            ("Int" | "ID" | "Float" | "String" | "Version" | "JSONPath" | "Boolean", _) => false,
+            _ => true,
+        };
+        if fits {
+            return Ok(value);
+        }
+        Err(not_of_type(text, scalar))
     }
-    let value = tree(utf8(text)?)?;
-    if scalar == entities::REPRESENTATION {
-        return Ok(entities::known(value));
+
+    /// A JSON text as a value, numbers exactly as they are written.
+    fn tree(&mut self, text: &str) -> Result<Value> {
+        let mut reader = Reader::new(text, self.bounds.variable_levels);
+        let error = |error: JsonError| match error.problem {
+            Problem::TooDeep(_) => Error::new(ErrorKind::TooComplex, error.describe(text)),
+            _ => json_error(&error, text),
+        };
+        let event = reader.next().map_err(error)?;
+        self.subtree(&mut reader, event, &error)
     }
-    let fits = match (scalar, &value) {
-        ("Int", Value::Number(number)) => number
-            .as_i64()
-            .is_some_and(|number| i32::try_from(number).is_ok()),
-        ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
-        ("Float", Value::Number(_))
-        | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
-        | ("Boolean", Value::Boolean(_)) => true,
-        ("Int" | "ID" | "Float" | "String" | "Version" | "JSONPath" | "Boolean", _) => false,
-        _ => true,
-    };
-    if fits {
-        return Ok(value);
+
+    /// Recurses no deeper than the reader allows.
+    fn subtree(
+        &mut self,
+        reader: &mut Reader<'_>,
+        event: Event<'_>,
+        error: &impl Fn(JsonError) -> Error,
+    ) -> Result<Value> {
+        self.count()?;
+        Ok(match event {
+            Event::BeginObject => {
+                let mut members = IndexMap::new();
+                while let Event::Name(member) = reader.next().map_err(error)? {
+                    self.check_string(&member)?;
+                    let event = reader.next().map_err(error)?;
+                    members.insert(name(&member), self.subtree(reader, event, error)?);
+                }
+                Value::Object(members)
+            }
+            Event::BeginArray => {
+                let mut elements = Vec::new();
+                loop {
+                    match reader.next().map_err(error)? {
+                        Event::EndArray => break,
+                        event => elements.push(self.subtree(reader, event, error)?),
+                    }
+                }
+                Value::List(elements)
+            }
+            Event::Number(text) => {
+                self.check_string(text)?;
+                text.parse()
+                    .map_or(Value::Null, |number: Number| Value::Number(number))
+            }
+            Event::String(text) => {
+                self.check_string(&text)?;
+                Value::String(text.into_owned())
+            }
+            Event::Bool(value) => Value::Boolean(value),
+            _ => Value::Null,
+        })
     }
-    Err(not_of_type(text, scalar))
+
+    fn count(&mut self) -> Result<()> {
+        let limit = self.bounds.variable_values;
+        self.values = self.values.checked_sub(1).ok_or_else(|| {
+            Error::new(
+                ErrorKind::TooComplex,
+                format!("more than {limit} values in variables, which is the limit"),
+            )
+        })?;
+        Ok(())
+    }
+
+    fn check_string(&self, text: &str) -> Result<()> {
+        let limit = self.bounds.variable_string_bytes;
+        if text.len() <= limit {
+            return Ok(());
+        }
+        Err(Error::too_large(format!(
+            "the string {} has more than {limit} bytes, which is the limit where the type is not \
+             JSON",
+            abridged(text)
+        )))
+    }
 }
 
 fn not_of_type(text: &Bytes, ty: &str) -> Error {
-    let found = String::from_utf8_lossy(text);
-    Error::bad_input(format!("{} is not of the type {ty}", abridged(&found)))
-}
-
-/// A JSON text as a value, numbers exactly as they are written.
-fn tree(text: &str) -> Result<Value> {
-    let mut reader = Reader::new(text, VARIABLE_LEVELS_MAX);
-    let event = reader.next();
-    event
-        .and_then(|event| subtree(&mut reader, event))
-        .map_err(|error| match error.problem {
-            Problem::TooDeep(_) => Error::new(ErrorKind::TooComplex, error.describe(text)),
-            _ => json_error(&error, text),
-        })
-}
-
-/// Recurses no deeper than the reader allows.
-fn subtree(reader: &mut Reader<'_>, event: Event<'_>) -> Result<Value, JsonError> {
-    Ok(match event {
-        Event::BeginObject => {
-            let mut members = IndexMap::new();
-            while let Event::Name(member) = reader.next()? {
-                let event = reader.next()?;
-                members.insert(name(&member), subtree(reader, event)?);
-            }
-            Value::Object(members)
-        }
-        Event::BeginArray => {
-            let mut elements = Vec::new();
-            loop {
-                match reader.next()? {
-                    Event::EndArray => break,
-                    event => elements.push(subtree(reader, event)?),
-                }
-            }
-            Value::List(elements)
-        }
-        Event::Number(text) => text
-            .parse()
-            .map_or(Value::Null, |number: Number| Value::Number(number)),
-        Event::String(text) => Value::String(text.into_owned()),
-        Event::Bool(value) => Value::Boolean(value),
-        _ => Value::Null,
-    })
+    let found = utf8(text).unwrap_or_default();
+    Error::bad_input(format!("{} is not of the type {ty}", abridged(found)))
 }
 
 fn utf8(text: &Bytes) -> Result<&str> {

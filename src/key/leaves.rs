@@ -7,7 +7,7 @@ use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, PIECE, append, append_leaf, append_piece, append_segment,
     split_element,
 };
-use crate::document::flatten::{LeafSink, flatten};
+use crate::document::flatten::{Flattening, LeafSink, flatten};
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment, SegmentRef};
@@ -177,6 +177,31 @@ impl Leaves {
             &self.bytes[pair.begin..key_end],
             &self.bytes[key_end..value_end],
         )
+    }
+}
+
+/// Takes a JSON text apart, some of it at a time.
+pub struct LeavesReader<'t> {
+    flattening: Flattening<'t>,
+    packer: Packer,
+}
+
+impl<'t> LeavesReader<'t> {
+    /// Begins with a text.
+    pub fn new(text: &'t str) -> Self {
+        Self {
+            flattening: Flattening::new(text),
+            packer: Packer::default(),
+        }
+    }
+
+    /// Goes on for so many values at most. The leaves, if that was the end.
+    ///
+    /// # Errors
+    /// As [`flatten`].
+    pub fn advance(&mut self, values_max: usize) -> Result<Option<Leaves>> {
+        let done = self.flattening.advance(&mut self.packer, values_max)?;
+        Ok(done.then(|| std::mem::take(&mut self.packer).finish()))
     }
 }
 

@@ -16,7 +16,7 @@ pub use commit::CommitMarker;
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
 pub use index::{IndexKey, IndexValue, Rank};
-pub use leaves::{Leaves, Packer};
+pub use leaves::{Leaves, LeavesReader, Packer};
 pub use read::{JsonText, Malformed, Marker, Step, kind_at, step};
 pub use system::{Ranges, SystemKey, collection_of, counts_of, split_document};
 pub use tree::{NoTree, tree};

@@ -112,6 +112,11 @@ impl<'o> JsonText<'o> {
         Self(Decoding::new(Assembler::new(out)))
     }
 
+    /// Bytes that stand in `out` so far.
+    pub fn bytes(&self) -> usize {
+        self.0.assembler.bytes()
+    }
+
     /// Takes the next pair; `key` is relative to the value's root.
     ///
     /// # Errors

@@ -45,7 +45,6 @@ pub(super) fn compression() -> CompressionLayer<SizeAbove> {
 pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter {
     let endpoint = Endpoint {
         graphql,
-        body_bytes_max: options.body_bytes_max,
         batch_max: options.batch_max,
         metrics: options.metrics.clone(),
     };
@@ -68,7 +67,6 @@ pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
 #[derive(Clone)]
 struct Endpoint {
     graphql: GraphQl,
-    body_bytes_max: usize,
     batch_max: Option<usize>,
     metrics: Metrics,
 }
@@ -153,7 +151,8 @@ async fn by_post(
         Ok(key) => key,
         Err(error) => return refused(media, &error),
     };
-    let body = match body(request, coding, endpoint.body_bytes_max).await {
+    let share = endpoint.graphql.pool().share();
+    let body = match body(request, coding, endpoint.graphql.bounds(), &share).await {
         Ok(body) => body,
         Err(error) => return refused(media, &error),
     };
@@ -210,6 +209,7 @@ fn refused(media: Media, error: &Error) -> Response<Body> {
     let status = match error.kind() {
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Timeout => StatusCode::REQUEST_TIMEOUT,
+        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::BAD_REQUEST,
     };
     response(media, status, GraphQl::refuse(error))

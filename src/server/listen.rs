@@ -20,7 +20,7 @@ use tokio_rustls::server::TlsStream;
 use super::metrics::Metrics;
 use super::tls::Tls;
 use crate::error::{Error, Result};
-use crate::limits::{CONNECTIONS_MAX, HEADER_TIME_MAX, STOP_TIME_MAX};
+use crate::limits::{Bounds, STOP_TIME_MAX};
 
 /// Begins to listen.
 ///
@@ -44,12 +44,17 @@ pub async fn serve_connections(
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    serve(listener, Door::default(), router, stop).await;
+    let door = Door {
+        bounds: Bounds::DEFAULT,
+        tls: None,
+        metrics: Metrics::default(),
+    };
+    serve(listener, door, router, stop).await;
 }
 
 /// What a connection passes before it is served.
-#[derive(Default)]
 pub(super) struct Door {
+    pub(super) bounds: Bounds,
     /// None for plain HTTP.
     pub(super) tls: Option<Tls>,
     pub(super) metrics: Metrics,
@@ -62,7 +67,7 @@ pub(super) async fn serve(
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Arc::new(Semaphore::new(door.bounds.connections));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
@@ -72,13 +77,14 @@ pub(super) async fn serve(
             accepted = accept(&listener, &places) => accepted,
         };
         let (stream, place) = accepted;
-        let (router, tls, watcher) = (router.clone(), door.tls.clone(), graceful.watcher());
+        let (router, watcher) = (router.clone(), graceful.watcher());
+        let (tls, head_time) = (door.tls.clone(), door.bounds.header_time);
         let counted = door.metrics.connection();
         tokio::spawn(async move {
             match tls {
-                None => answer(stream, router, watcher).await,
-                Some(tls) => match greet(&tls, stream).await {
-                    Ok(stream) => answer(stream, router, watcher).await,
+                None => answer(stream, router, head_time, watcher).await,
+                Some(tls) => match greet(&tls, stream, head_time).await {
+                    Ok(stream) => answer(stream, router, head_time, watcher).await,
                     Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
                 },
             }
@@ -95,11 +101,12 @@ pub(super) async fn serve(
 async fn answer(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
+    head_time: Duration,
     watcher: Watcher,
 ) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME_MAX)
+        .header_read_timeout(head_time)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     if let Err(error) = watcher.watch(connection).await {
         tracing::debug!("a connection ended: {error}");
@@ -107,8 +114,12 @@ async fn answer(
 }
 
 /// Agrees on TLS, in the time that there is for the head of a request.
-async fn greet(tls: &Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-    let agreed = timeout(HEADER_TIME_MAX, tls.acceptor().accept(stream)).await;
+async fn greet(
+    tls: &Tls,
+    stream: TcpStream,
+    head_time: Duration,
+) -> io::Result<TlsStream<TcpStream>> {
+    let agreed = timeout(head_time, tls.acceptor().accept(stream)).await;
     agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod health;
+mod host;
 mod http;
 mod listen;
 pub mod local;
@@ -17,6 +18,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub use access::Access;
+pub use host::Host;
 pub use http::Origin;
 pub use listen::serve_connections;
 pub use metrics::Metrics;
@@ -32,7 +34,7 @@ use tokio::sync::watch;
 use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, schema_text};
-use crate::limits::BODY_BYTES_MAX;
+use crate::limits::Bounds;
 use listen::Door;
 use local::LocalSocket;
 
@@ -44,8 +46,10 @@ pub struct ServeOptions {
     /// The store's directory, where the local socket for the command line goes; none if the store
     /// has no directory.
     pub directory: Option<PathBuf>,
-    /// The body of a request, at most, in bytes.
-    pub body_bytes_max: usize,
+    /// What clients may ask for.
+    pub bounds: Bounds,
+    /// The names by which clients may know the server; none if any will do.
+    pub hosts: Vec<Host>,
     /// The origins whose pages may send requests.
     pub cors_origins: Vec<Origin>,
     /// The requests of a batch, at most; none if batches are refused.
@@ -66,7 +70,8 @@ impl ServeOptions {
         Self {
             listen,
             directory: None,
-            body_bytes_max: BODY_BYTES_MAX,
+            bounds: Bounds::DEFAULT,
+            hosts: Vec::new(),
             cors_origins: Vec::new(),
             batch_max: None,
             introspection: true,
@@ -79,21 +84,21 @@ impl ServeOptions {
 
 /// What clients and browsers reach, at their paths.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
-    let graphql = GraphQl::with_introspection(database.clone(), options.introspection);
+    let graphql = GraphQl::bounded(database.clone(), options.introspection, options.bounds);
     let graphql = http::methods(graphql, options);
     let admit = from_fn_with_state(options.access.clone(), access::admit);
     let schema = get(schema).layer(http::compression());
     let metrics = get(observe::metrics).with_state(options.metrics.clone());
-    Router::new()
+    let router = Router::new()
         .route("/graphql", graphql)
         .route("/schema.graphql", schema.layer(admit.clone()))
         .route("/metrics", metrics.layer(admit))
         .merge(health::routes(database))
-        .merge(page::routes())
-        .layer(from_fn_with_state(
-            options.metrics.clone(),
-            observe::observe,
-        ))
+        .merge(page::routes());
+    host::checked(router, options).layer(from_fn_with_state(
+        options.metrics.clone(),
+        observe::observe,
+    ))
 }
 
 /// Serves until SIGTERM or SIGINT, then answers what was accepted and returns.
@@ -116,6 +121,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
     let door = Door {
+        bounds: options.bounds,
         tls: options.tls,
         metrics: options.metrics,
     };

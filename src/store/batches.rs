@@ -53,6 +53,10 @@ impl<R: Deref<Target: Read>> Batches<R> {
             ..RangeRead::new(begin, &self.end)
         };
         let batch = self.read.range(range).await?;
+        if batch.more {
+            // An engine may never have to wait; others have their turn all the same.
+            tokio::task::yield_now().await;
+        }
         let last = batch.pairs.last().filter(|_| batch.more);
         self.begin = last.map(|(key, _)| behind(key));
         self.resumed = true;

@@ -10,6 +10,7 @@ mod embedded;
 #[cfg(feature = "foundationdb")]
 mod foundationdb;
 mod observed;
+mod pace;
 mod pairs;
 mod transact;
 
@@ -23,6 +24,7 @@ pub use backup::Backup;
 pub use batches::{Batches, behind};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
 pub use observed::{Observed, Operations, TRACES};
+pub use pace::pace;
 pub use pairs::Pairs;
 pub use transact::{Outcome, Settled, transact};
 

@@ -6,12 +6,14 @@
 // CHROMIUM names the browser; the default is /usr/bin/chromium.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
-const TABS = ['OneCountry', 'BigDocument', 'SeveralCountries', 'Collections', 'InsertNote', 'ChangeNote'];
+const TABS = ['OneCountry', 'BigDocument', 'SeveralCountries', 'FindCountries', 'Collections', 'InsertNote', 'ChangeNote'];
 const TYPED = `query Typed { collections { name count } document(collection: "countries", id: "FRA") { value(path: ["name", "common"]) } }`;
 const FLAGS = [
   '--no-sandbox',
@@ -80,6 +82,17 @@ await check('a mistake is underlined by the worker', async () => {
   await page.locator('.graphiql-query-editor .squiggly-error').waitFor();
   await type(TYPED);
 });
+await check('an error is shown, with its place and its code', async () => {
+  await type('query Missed { france: document(collection: "countries", id: "FRA") { value(path: "/name/common") } many: document(collection: "countries", id: "FRA") { children(first: 20000) { nodes { path } } } }');
+  const { errors, data } = await run();
+  assert.deepEqual(errors.map(({ path, extensions }) => [path, extensions.code]), [
+    [['many', 'children'], 'BAD_USER_INPUT'],
+  ]);
+  assert.deepEqual(data, { france: { value: 'France' }, many: null });
+  await page.locator('.graphiql-response').getByText('"BAD_USER_INPUT"').waitFor();
+  await screenshot('error');
+  await type(TYPED);
+});
 await check('a query is prettified', async () => {
   await type('query Typed{collections{name}}');
   await page.getByRole('button', { name: /^Prettify/ }).click();
@@ -115,6 +128,30 @@ await check('no other host was asked', () => {
 });
 await check('the browser had nothing to complain about', () => {
   assert.deepEqual(complaints, []);
+});
+await check('the policy lets nothing else in: no other host, no script in the page, no eval', async () => {
+  let asked = 0;
+  const elsewhere = createServer(() => (asked += 1)).listen(0, '127.0.0.1');
+  await once(elsewhere, 'listening');
+  const refused = await page.evaluate(async (elsewhere) => {
+    const refused = [];
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+      refused.push(effectiveDirective);
+    });
+    await fetch(elsewhere).catch(() => {});
+    const image = document.createElement('img');
+    image.src = elsewhere;
+    const script = document.createElement('script');
+    script.textContent = 'globalThis.ran = true';
+    document.body.append(image, script);
+    setTimeout('globalThis.ran = true', 0);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return { directives: [...new Set(refused)].sort(), ran: globalThis.ran };
+  }, `http://127.0.0.1:${elsewhere.address().port}/`);
+  elsewhere.close();
+  assert.deepEqual(refused.directives, ['connect-src', 'img-src', 'script-src', 'script-src-elem']);
+  assert.equal(refused.ran, undefined);
+  assert.equal(asked, 0);
 });
 
 await browser.close();
@@ -173,11 +210,17 @@ async function type(text) {
   await page.keyboard.insertText(text);
 }
 
-/** Presses the button and returns the answer: all of it, as the pane draws only what fits. */
+/** Presses the button and returns the answer, once the pane has it. */
 async function run() {
+  const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/graphql');
   await page.getByRole('button', { name: /^Execute query/ }).click();
-  const answer = await page.waitForFunction(textOf, 'response.json');
-  return JSON.parse(await answer.jsonValue());
+  const answer = await (await answered).json();
+  await page.waitForFunction((expected) => {
+    const models = globalThis.__MONACO.editor.getModels();
+    const text = models.find(({ uri }) => uri.path.endsWith('response.json')).getValue();
+    return text !== '' && JSON.stringify(JSON.parse(text)) === expected;
+  }, JSON.stringify(answer));
+  return answer;
 }
 
 /** Runs in the page: the text of one of GraphiQL's editors. */

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use phyllo::database::{
     Answer, Builder as IndexBuilder, Check, Children, Database, DocumentKey, Existing, Extent,
-    Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, children, create_index, insert,
-    load, put,
+    Finding, Foreign, Part, Put, ReadBudget, Scan, Scanned, Summary, Want, children, create_index,
+    insert, load, put,
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
@@ -168,7 +168,8 @@ impl World {
         let document = Arc::new(document.clone());
         self.run(async {
             let snapshot = self.database.snapshot().await?;
-            children(&*snapshot, &document, place, after, first).await
+            let budget = ReadBudget::default();
+            children(&*snapshot, &document, place, after, first, &budget).await
         })
     }
 

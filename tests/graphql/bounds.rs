@@ -20,6 +20,11 @@ cases!(
         brackets_never_reach_the_parser_in_numbers,
         a_block_string_that_is_not_closed_hides_nothing_from_the_bounds,
         deep_fields_are_refused_by_the_limit_on_levels,
+        paths_are_counted_where_fragments_repeat_them,
+        values_and_directives_are_counted_where_fragments_repeat_them,
+        introspection_is_counted_with_all_that_its_lists_hold,
+        errors_are_told_in_a_bounded_number_and_quote_a_bounded_text,
+        operations_of_the_same_name_are_one_error,
         what_is_just_within_the_bounds_is_answered,
         the_introspection_that_tools_send_is_answered,
         variables_nest_as_deep_as_the_limit_and_no_deeper,
@@ -248,6 +253,120 @@ async fn deep_fields_are_refused_by_the_limit_on_levels() {
         "}".repeat(41)
     );
     assert_too_complex(&introspection, "32 levels").await;
+}
+
+async fn paths_are_counted_where_fragments_repeat_them() {
+    let query = "{ document(id: 1) { ...F0 } } fragment F10 on Subdocument { value(path: \"/a\") }";
+    let doubling: String = (0..10)
+        .map(|at| {
+            format!(
+                " fragment F{at} on Subdocument {{ ...F{0} ...F{0} }}",
+                at + 1
+            )
+        })
+        .collect();
+    // 1,024 of one in the text.
+    assert_too_complex(&format!("{query}{doubling}"), "1000 paths").await;
+    let paths = "value(path: \"/a\") ".repeat(1_001);
+    assert_too_complex(
+        &format!("{{ document(id: 1) {{ {paths} }} }}"),
+        "1000 paths",
+    )
+    .await;
+}
+
+async fn values_and_directives_are_counted_where_fragments_repeat_them() {
+    let operations: String = (0..1_000)
+        .map(|at| format!("query Q{at} {{ ...F }} "))
+        .collect();
+    // Each operation would be told of each variable that it does not declare.
+    let variables = "$a ".repeat(5_000);
+    let arguments = format!("fragment F on Query {{ document(id: [{variables}]) {{ kind }} }}");
+    assert_too_complex(&format!("{operations}{arguments}"), "20000 values").await;
+    let directives = "@include(if: true) ".repeat(250);
+    let fragment = format!("fragment F on Query {{ __typename {directives} }}");
+    assert_too_complex(&format!("{operations}{fragment}"), "20000 values").await;
+    let defaults = "1 ".repeat(30);
+    let operations: String = (0..550)
+        .map(|at| format!("query Q{at}($v: [Int] = [{defaults}]) {{ x }} "))
+        .collect();
+    assert_too_complex(&operations, "20000").await;
+}
+
+async fn introspection_is_counted_with_all_that_its_lists_hold() {
+    let nested = |levels: usize| {
+        format!(
+            "{{ __schema {{ types {{ {} name {} }} }} }}",
+            "fields { type { ".repeat(levels),
+            "} }".repeat(levels)
+        )
+    };
+    assert_too_complex(&nested(5), "250000 fields in the response").await;
+    assert_too_complex(&nested(14), "250000 fields in the response").await;
+    let fanned: String = (0..200)
+        .map(|at| format!("a{at}: fields {{ args {{ name }} }} "))
+        .collect();
+    let query = format!("{{ __schema {{ types {{ {fanned} }} }} }}");
+    assert_too_complex(&query, "250000 fields in the response").await;
+    let printed = "sdl ".repeat(1_000);
+    assert_too_complex(&format!("{{ _service {{ {printed} }} }}"), "250000 fields").await;
+    let client = client().await;
+    let data = client.data(&nested(1), NONE).await;
+    assert!(data["__schema"]["types"].is_array(), "{data}");
+}
+
+async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
+    let client = client().await;
+    let unknown: String = (0..4_000).map(|at| format!("unknown{at} ")).collect();
+    let (executed, text) = client.named(&format!("{{ {unknown} }}"), None, NONE).await;
+    let response = super::support::parse(&text);
+    let errors = response["errors"].as_array().expect("errors");
+    assert!(!executed && errors.len() == 101, "{} errors", errors.len());
+    let last = errors[100]["message"].as_str().expect("a message");
+    assert!(last.starts_with("3900 more errors; 100"), "{last}");
+
+    let long = "x".repeat(100_000);
+    for query in [
+        format!("{{ {long} }}"),
+        format!("{{ __typename }} {long}"),
+        format!("{{ document(id: \"{long}\" }}"),
+        format!("query Q {{ document(id: ${long}) {{ kind }} }}"),
+        format!("query Q(${long}: Int!) {{ document(id: ${long}) {{ kind }} }}"),
+        format!("query Q($a: {long}) {{ document(id: $a) {{ kind }} }}"),
+        format!("query {long} {{ a }} query {long} {{ a }}"),
+        format!("{{ ...{long} }} # {long}"),
+    ] {
+        // One text is too long by itself.
+        let query = query.get(..130_000).unwrap_or(&query);
+        let (executed, text) = client.named(query, None, NONE).await;
+        assert!(
+            !executed && text.len() < 5_000,
+            "{query:.50}: {}",
+            text.len()
+        );
+        let error = &super::support::parse(&text)["errors"][0];
+        assert_eq!(error["extensions"]["code"], json!("BAD_USER_INPUT"));
+    }
+    let (_, text) = client.named("{ __typename }", Some(&long), NONE).await;
+    assert!(text.len() < 500, "{text:.300}");
+    let (_, text) = client.named("{ a: }", None, NONE).await;
+    assert!(
+        text.contains("\"message\":\"syntax error: expected"),
+        "{text}"
+    );
+    assert!(text.contains("{\"line\":1,\"column\":6}"), "{text}");
+}
+
+async fn operations_of_the_same_name_are_one_error() {
+    let client = client().await;
+    let (executed, text) = client
+        .named(&"query A { __typename } ".repeat(3_000), None, NONE)
+        .await;
+    assert!(
+        !executed && text.contains("operation A is defined twice"),
+        "{text:.300}"
+    );
+    assert!(text.len() < 500, "{text:.600}");
 }
 
 async fn what_is_just_within_the_bounds_is_answered() {

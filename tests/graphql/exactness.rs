@@ -199,7 +199,7 @@ async fn markers_of_a_serializer_are_names_like_any_other() {
             ),
             (
                 "ll",
-                "mutation($id: ID, $d: [[JSON]]) { insertDocument(id: $id, document: $d) { value } }",
+                "mutation($id: ID, $d: [[JSON]]) { insertDocument(id: $id, document: {ll: $d}) { value } }",
             ),
         ] {
             let id = format!("{form}{at}");
@@ -209,7 +209,10 @@ async fn markers_of_a_serializer_are_names_like_any_other() {
                     document.clone(),
                     format!(r#"[{{"in":{document}}},{document}]"#),
                 ),
-                _ => (format!("[[{document}],[]]"), format!("[[{document}],[]]")),
+                _ => (
+                    format!("[[{document}],[]]"),
+                    format!(r#"{{"ll":[[{document}],[]]}}"#),
+                ),
             };
             let text = client
                 .text(query, format!(r#"{{"id":"{id}","d":{given}}}"#))

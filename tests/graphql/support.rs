@@ -13,6 +13,7 @@ use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
 use phyllo::key::pack_leaf;
+use phyllo::limits::Bounds;
 use phyllo::store::{
     Batches, Observed, Operations, Outcome, Pairs, Read, Settled, Store, Transaction,
 };
@@ -48,6 +49,11 @@ pub(crate) async fn client() -> Client {
 
 /// A client of a store on `engine`.
 pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
+    client_of_within(engine, Bounds::DEFAULT).await
+}
+
+/// A client of a store on `engine`, who may ask for no more than these bounds allow.
+pub(crate) async fn client_of_within(engine: impl Store + 'static, bounds: Bounds) -> Client {
     let observed = Observed::new(engine);
     let operations = observed.operations();
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -55,7 +61,7 @@ pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
         .await
         .expect("the database opens");
     Client {
-        graphql: GraphQl::new(database.clone()),
+        graphql: GraphQl::bounded(database.clone(), true, bounds),
         database,
         operations,
     }
@@ -104,11 +110,11 @@ impl Client {
         response["data"].take()
     }
 
-    /// The code and message of the only error of a response, which has no data.
+    /// The code and message of the only error of a response, in which no field has data.
     pub(crate) async fn error(&self, query: &str, variables: impl Display) -> (String, String) {
         let response = self.ask(query, variables).await;
-        let data = response.get("data").unwrap_or(&Value::Null);
-        assert_eq!(*data, Value::Null, "{query:.300}: {response}");
+        let brief = response.to_string();
+        assert!(has_none(&response["data"]), "{query:.300}: {brief:.300}");
         only_error(&response)
     }
 
@@ -215,6 +221,14 @@ impl Client {
             .data("{ __typename document(id: \"nobody\") { kind } }", NONE)
             .await;
         assert_eq!(data, json!({"__typename": "Query", "document": null}));
+    }
+}
+
+/// Whether data has nothing but fields that are null.
+fn has_none(data: &Value) -> bool {
+    match data {
+        Value::Object(fields) => fields.values().all(has_none),
+        data => data.is_null(),
     }
 }
 

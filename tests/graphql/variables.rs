@@ -122,7 +122,7 @@ async fn json_in_variables_stands_anywhere_in_a_literal() {
 
 async fn a_list_of_json_takes_one_value_for_a_list() {
     let client = client().await;
-    let query = "mutation($l: [JSON]) { insertDocument(document: $l) { value } }";
+    let query = "mutation($l: [JSON]) { insertDocument(document: {l: $l}) { value } }";
     for (given, stored) in [
         ("[]", "[]"),
         ("[[1], {}, null]", "[[1],{},null]"),
@@ -132,7 +132,7 @@ async fn a_list_of_json_takes_one_value_for_a_list() {
         let text = client.text(query, format!(r#"{{"l": {given}}}"#)).await;
         assert_eq!(
             text,
-            format!(r#"{{"data":{{"insertDocument":{{"value":{stored}}}}}}}"#)
+            format!(r#"{{"data":{{"insertDocument":{{"value":{{"l":{stored}}}}}}}}}"#)
         );
     }
 }

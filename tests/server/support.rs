@@ -345,7 +345,7 @@ impl Response {
 
 /// The head of a request.
 pub(crate) fn head(method: &str, path: &str, headers: &[(&str, &str)], length: usize) -> String {
-    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: phyllo\r\n");
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n");
     if length > 0 {
         write!(head, "content-length: {length}\r\n").expect("a string takes all");
     }

@@ -99,6 +99,47 @@ fragment summary on Subdocument {
 }
 `;
 
+const FIND_COUNTRIES = `\
+# What passes a filter, a page at a time, and of
+# each only what is shown. JSONPath selects what to
+# compare, and any number of parts to return.
+
+query FindCountries($after: String) {
+  documents(
+    collection: "countries"
+    where: {
+      at: "$.borders[*]"
+      eq: "DEU"
+      not: { at: "$.landlocked", eq: true }
+    }
+    orderBy: { by: "$.area", descending: true }
+    first: 3
+    after: $after
+  ) {
+    nodes {
+      id
+      name: value(path: "/name/common")
+      area: value(path: "/area")
+      tongues: select(query: "$.languages.*") {
+        value
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+
+    # Which index was used. With none, documents are
+    # looked at one by one; createIndex makes one.
+    plan {
+      index
+      scanned
+      returned
+    }
+  }
+}
+`;
+
 const COLLECTIONS = `\
 # What is stored here, and how many documents each
 # collection holds.
@@ -162,6 +203,7 @@ export const EXAMPLES = [
   { query: ONE_COUNTRY },
   { query: BIG_DOCUMENT, variables: '{\n  "after": null\n}' },
   { query: SEVERAL_COUNTRIES, variables: '{\n  "id": "CHE"\n}' },
+  { query: FIND_COUNTRIES, variables: '{\n  "after": null\n}' },
   { query: COLLECTIONS },
   { query: INSERT_NOTE },
   { query: CHANGE_NOTE },

@@ -35,7 +35,7 @@ use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
-use crate::store::{RangeRead, Read, Transaction, behind};
+use crate::store::{RangeRead, Read, Transaction, behind, pace};
 use locate::{Spot, Target};
 
 pub use increment::increment;
@@ -160,7 +160,7 @@ impl<'t> Editor<'t> {
                 self.transaction.clear(&marker);
             }
         }
-        write_leaves(self.transaction, &spot.key, leaves);
+        write_leaves(self.transaction, &spot.key, leaves).await;
         self.changed = true;
         Ok(())
     }
@@ -354,14 +354,15 @@ pub(super) fn enter(transaction: &dyn Transaction, document: &DocumentKey) -> Re
 }
 
 /// Writes the pairs of a value where nothing stands, under one write conflict range.
-pub(super) fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], leaves: &Leaves) {
+pub(super) async fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], leaves: &Leaves) {
     transaction.add_write_conflict(prefix, &end_of(prefix));
     transaction.without_write_conflicts(true);
     let mut key = prefix.to_vec();
-    for (relative, value) in leaves.iter() {
+    for (at, (relative, value)) in leaves.iter().enumerate() {
         key.truncate(prefix.len());
         key.extend_from_slice(relative);
         transaction.set(&key, value);
+        pace(at).await;
     }
     transaction.without_write_conflicts(false);
 }

@@ -5,7 +5,7 @@ use super::Editor;
 use super::locate::Spot;
 use crate::error::Result;
 use crate::key::Leaves;
-use crate::store::{Batches, Transaction};
+use crate::store::{Batches, Transaction, pace};
 
 impl Editor<'_> {
     /// Puts a value in the place of the one that stands there.
@@ -58,8 +58,9 @@ impl Editor<'_> {
                 }
             }
         }
-        for (key, value) in new {
+        for (at, (key, value)) in new.enumerate() {
             writes.set(key, value);
+            pace(at).await;
         }
         self.changed |= writes.finish();
         Ok(())

@@ -88,6 +88,8 @@ impl<'q> Look<'q> {
         }
         let asked: Vec<&Want> = wants.iter().flatten().collect();
         let mut answers = load(self.read, &asked).await.into_iter();
+        // An engine may never have to wait; others have their turn all the same.
+        tokio::task::yield_now().await;
         let answers = wants.iter().map(|want| match want {
             Some(_) => answers.next(),
             None => Some(Ok(Answer::Part(None))),

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use super::Endpoint;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Request};
-use crate::limits::{REQUEST_TIME_MAX, RESPONSE_BYTES_MAX};
+use crate::limits::Bounds;
 
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
 /// request on time and on what a response may carry hold for all together: what has not begun
@@ -15,13 +15,14 @@ pub(super) async fn answer(
     requests: Vec<Request>,
     methods: Methods,
 ) -> Vec<u8> {
-    let deadline = Instant::now() + REQUEST_TIME_MAX;
+    let bounds = endpoint.graphql.bounds();
+    let deadline = Instant::now() + bounds.request_time;
     let mut answers = vec![b'['];
     for request in requests {
         if answers.len() > 1 {
             answers.push(b',');
         }
-        answers.extend(match left(&answers, deadline) {
+        answers.extend(match left(&answers, deadline, bounds) {
             Ok(()) => json(endpoint.execute(request, methods).await),
             Err(error) => GraphQl::refuse(&error),
         });
@@ -31,17 +32,22 @@ pub(super) async fn answer(
 }
 
 /// Whether there is room and time for one more.
-fn left(answers: &[u8], deadline: Instant) -> Result<(), Error> {
-    if answers.len() > RESPONSE_BYTES_MAX {
+fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<(), Error> {
+    let limit = bounds.response_bytes;
+    if answers.len() > limit {
         return Err(Error::too_large(format!(
-            "the answers before this one in the batch have more than {RESPONSE_BYTES_MAX} bytes, \
+            "the answers before this one in the batch have more than {limit} bytes, \
              which is the limit: it was not executed"
         )));
     }
     if Instant::now() > deadline {
         return Err(Error::new(
             ErrorKind::Timeout,
-            "the time for the batch is over: this request was not executed",
+            format!(
+                "the time for the batch is over ({:?}, which is the limit): this request was not \
+                 executed",
+                bounds.request_time
+            ),
         ));
     }
     Ok(())

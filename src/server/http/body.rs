@@ -10,8 +10,9 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
+use crate::database::Share;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{BODY_DECODED_BYTES, BODY_TIME_MAX};
+use crate::limits::{BODY_DECODED_BYTES, BODY_UNCOUNTED_BYTES, Bounds};
 
 /// How a body is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +40,14 @@ impl Coding {
 /// # Errors
 /// `TOO_LARGE`: it has more than `bytes_max` bytes, as it was sent or decoded. `TIMEOUT`: it took
 /// too long to arrive. `BAD_USER_INPUT`: it did not arrive whole, or is not in that coding.
+/// `UNAVAILABLE`: the bodies of all requests are too much together.
 pub(super) async fn body(
     request: Request<Body>,
     coding: Coding,
-    bytes_max: usize,
+    bounds: &Bounds,
+    share: &Share,
 ) -> Result<Bytes, Error> {
+    let bytes_max = bounds.body_bytes;
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|length| length > bytes_max) {
@@ -53,24 +57,45 @@ pub(super) async fn body(
     let sent = Limited::new(request.into_body(), bytes_max);
     let read = async {
         match coding {
-            Coding::Identity => match sent.collect().await {
-                Ok(body) => Ok(body.to_bytes()),
-                Err(error) => Err(unread(&*error, bytes_max)),
-            },
+            Coding::Identity => whole(sent, bytes_max, share).await,
             // Boxed, because it is rare and large.
-            Coding::Gzip => Box::pin(decoded(sent, bytes_max)).await,
+            Coding::Gzip => Box::pin(decoded(sent, bytes_max, share)).await,
         }
     };
-    timeout(BODY_TIME_MAX, read).await.unwrap_or_else(|_| {
-        let seconds = BODY_TIME_MAX.as_secs();
-        let message = format!("the body did not arrive within {seconds} s");
+    timeout(bounds.body_time, read).await.unwrap_or_else(|_| {
+        let limit = bounds.body_time;
+        let message = format!("the body did not arrive within {limit:?}, which is the limit");
         Err(Error::new(ErrorKind::Timeout, message))
     })
 }
 
+/// Collects a body that is in no coding. A small one that comes in one piece is not copied.
+async fn whole(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Result<Bytes, Error> {
+    let (mut first, mut all) = (Bytes::new(), Vec::new());
+    while let Some(frame) = sent.frame().await {
+        let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
+        let data = frame.into_data().unwrap_or_default();
+        hold(share, first.len() + all.len(), data.len())?;
+        if first.is_empty() && all.is_empty() {
+            first = data;
+            continue;
+        }
+        all.extend_from_slice(&std::mem::take(&mut first));
+        all.extend_from_slice(&data);
+    }
+    Ok(if all.is_empty() { first } else { all.into() })
+}
+
+/// Counts bytes of a body among those that all requests hold, but for its beginning: small
+/// requests are answered also when others hold much.
+fn hold(share: &Share, before: usize, more: usize) -> Result<(), Error> {
+    let uncounted = BODY_UNCOUNTED_BYTES.saturating_sub(before);
+    share.take(more.saturating_sub(uncounted)).map(|_| ())
+}
+
 /// Decodes a body as it arrives, and stops where it passes the bound, so that never more than
 /// that is held.
-async fn decoded(mut sent: Limited<Body>, bytes_max: usize) -> Result<Bytes, Error> {
+async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Result<Bytes, Error> {
     let not_gzip = |error: io::Error| match error.kind() {
         io::ErrorKind::FileTooLarge => too_large(bytes_max),
         _ => Error::bad_input(format!("the body is not gzip as it is to be: {error}")),
@@ -83,7 +108,9 @@ async fn decoded(mut sent: Limited<Body>, bytes_max: usize) -> Result<Bytes, Err
         let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
         let data = frame.into_data().unwrap_or_default();
         for piece in data.chunks(BODY_DECODED_BYTES) {
+            let before = decoder.get_ref().bytes.len();
             decoder.write_all(piece).map_err(not_gzip)?;
+            hold(share, before, decoder.get_ref().bytes.len() - before)?;
             // A little that is sent can be much to decode: others have their turn meanwhile.
             yield_now().await;
         }

@@ -1,0 +1,173 @@
+//! What one execution of an operation has come to so far, against what one request may.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use async_graphql::SelectionField;
+use tokio::time::Instant;
+
+use crate::database::{Pool, ReadBudget};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{Bounds, READ_PER_RESPONSE};
+
+/// Counts what an execution comes to. Once a bound is passed the whole request is refused: every
+/// field that looks fails at once, and no other error is told.
+pub(super) struct Tally {
+    bounds: Bounds,
+    deadline: Instant,
+    /// Bytes of stored documents that may still be read.
+    pub(super) reads: ReadBudget,
+    carried: AtomicUsize,
+    fields: AtomicUsize,
+    places: AtomicUsize,
+    entities: AtomicUsize,
+    passed: OnceLock<Error>,
+}
+
+impl Tally {
+    pub(super) fn new(bounds: Bounds, pool: &Pool, deadline: Instant) -> Self {
+        let reads = bounds.response_bytes.saturating_mul(READ_PER_RESPONSE);
+        Self {
+            reads: ReadBudget::new(reads, pool),
+            bounds,
+            deadline,
+            carried: AtomicUsize::new(0),
+            fields: AtomicUsize::new(0),
+            places: AtomicUsize::new(0),
+            entities: AtomicUsize::new(0),
+            passed: OnceLock::new(),
+        }
+    }
+
+    /// What one response may carry, in bytes.
+    pub(super) fn response_bytes(&self) -> usize {
+        self.bounds.response_bytes
+    }
+
+    /// When the time of the request is over.
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// The bound that was passed, as an error that names it.
+    pub(super) fn passed(&self) -> Option<&Error> {
+        self.passed.get()
+    }
+
+    /// Whether the execution may go on. To be asked before work is done that takes a while.
+    ///
+    /// # Errors
+    /// The bound that was passed; `TIMEOUT`: the time of the request is over.
+    pub(super) fn check(&self) -> Result<()> {
+        if let Some(passed) = self.passed() {
+            return Err(passed.clone());
+        }
+        if Instant::now() < self.deadline {
+            return Ok(());
+        }
+        self.pass(out_of_time(&self.bounds))
+    }
+
+    /// Counts an entity that a gateway asks for.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it is one too many. As [`Tally::check`].
+    pub(super) fn entity(&self) -> Result<()> {
+        self.check()?;
+        let limit = self.bounds.entities;
+        self.count(&self.entities, 1, limit, "entities in one request")
+    }
+
+    /// Counts places of documents that are about to be read.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: they are too many. As [`Tally::check`].
+    pub(super) fn places(&self, places: usize) -> Result<()> {
+        self.check()?;
+        let limit = self.bounds.places;
+        self.count(&self.places, places, limit, "places read in one request")
+    }
+
+    /// Whether so many more places may be read.
+    ///
+    /// # Errors
+    /// As [`Tally::places`].
+    pub(super) fn room(&self, places: usize) -> Result<()> {
+        let read = self.places.load(Relaxed);
+        if read.saturating_add(places) <= self.bounds.places {
+            return Ok(());
+        }
+        self.places(places)
+    }
+
+    /// Counts the fields that are selected below `field` for each of so many elements, and the
+    /// bytes of their names in the response.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`, `TOO_LARGE`: names the limit. As [`Tally::check`].
+    pub(super) fn elements(&self, elements: usize, field: SelectionField<'_>) -> Result<()> {
+        self.check()?;
+        let (fields, names) = below(field);
+        self.carry(elements.saturating_mul(names))?;
+        let fields = elements.saturating_mul(fields.max(1));
+        let limit = self.bounds.response_fields;
+        self.count(&self.fields, fields, limit, "fields in the response")
+    }
+
+    /// Whether the response may carry so many bytes besides what it carries already.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: names the limit. As [`Tally::check`].
+    pub(super) fn carry(&self, bytes: usize) -> Result<()> {
+        self.check()?;
+        let limit = self.bounds.response_bytes;
+        if add(&self.carried, bytes) <= limit {
+            return Ok(());
+        }
+        self.pass(Error::too_large(format!(
+            "the response would carry more than {limit} bytes of JSON, which is the limit: ask for \
+             less at a time, by path or by pages"
+        )))
+    }
+
+    fn count(&self, counter: &AtomicUsize, by: usize, limit: usize, what: &str) -> Result<()> {
+        if add(counter, by) <= limit {
+            return Ok(());
+        }
+        self.pass(Error::new(
+            ErrorKind::TooComplex,
+            format!("more than {limit} {what}, which is the limit"),
+        ))
+    }
+
+    fn pass(&self, error: Error) -> Result<()> {
+        Err(self.passed.get_or_init(|| error).clone())
+    }
+}
+
+/// The error of a request whose time is over.
+pub(super) fn out_of_time(bounds: &Bounds) -> Error {
+    Error::new(
+        ErrorKind::Timeout,
+        format!(
+            "the time for the request is over ({:?}, which is the limit); nothing was written",
+            bounds.request_time
+        ),
+    )
+}
+
+fn add(counter: &AtomicUsize, by: usize) -> usize {
+    counter.fetch_add(by, Relaxed).saturating_add(by)
+}
+
+/// The fields that are selected below a field, and the bytes that their names take in JSON.
+fn below(field: SelectionField<'_>) -> (usize, usize) {
+    let (mut fields, mut names) = (0, 0);
+    for selected in field.selection_set() {
+        let name = selected.alias().unwrap_or(selected.name());
+        let (more, longer) = below(selected);
+        fields += 1 + more;
+        names += name.len() + r#""":,"#.len() + longer;
+    }
+    (fields, names)
+}

@@ -1,0 +1,350 @@
+//! What a small request can make large: lists in the store that fields multiply by, and variables
+//! that are used again and again.
+
+use phyllo::limits::{Bounds, PAGES_AT_ONCE};
+use serde_json::{Value, json};
+
+use super::support::{NONE, client, client_of_within, only_error, parse};
+
+cases!(
+    async [
+        places_are_counted_over_all_entities_and_none_is_read,
+        fields_are_counted_in_each_element_of_a_page,
+        names_are_counted_in_each_element_of_a_page,
+        pages_of_pages_are_counted_also_where_none_of_their_elements_is_asked_for,
+        collections_are_counted_with_their_names,
+        what_is_read_for_one_response_is_bounded_before_it_is_made,
+        a_variable_counts_as_often_as_it_is_used,
+        values_and_strings_in_variables_are_bounded_where_they_are_not_json,
+        private_markers_of_a_parser_mean_nothing_in_variables,
+        variables_stand_where_their_type_may,
+        variables_stand_nowhere_else,
+    ]
+);
+
+async fn places_are_counted_over_all_entities_and_none_is_read() {
+    let client = client().await;
+    let representation = |id: usize| json!({"__typename": "Document", "collection": "D", "id": id});
+    let representations: Vec<Value> = (0..1_000).map(representation).collect();
+    let values: String = (0..101)
+        .map(|at| format!("v{at}: value(path: \"/p{at}\") "))
+        .collect();
+    let query = format!(
+        "query($r: [_Any!]!) {{ _entities(representations: $r) {{ ... on Document {{ {values} }} }} }}"
+    );
+    let before = client.counts();
+    let response = client.ask(&query, json!({"r": representations})).await;
+    let (code, message) = only_error(&response);
+    assert_eq!(code, "TOO_COMPLEX");
+    assert!(message.contains("100000 places"), "{message}");
+    assert_eq!(client.counts(), before);
+    let few = json!({"r": representations[..900]});
+    let data = client.data(&query, few).await;
+    assert_eq!(data["_entities"].as_array().map(Vec::len), Some(900));
+}
+
+/// An array of so many numbers.
+fn numbers(elements: usize) -> Value {
+    json!((0..elements).collect::<Vec<_>>())
+}
+
+async fn fields_are_counted_in_each_element_of_a_page() {
+    let client = client().await;
+    client.insert("1", numbers(10_000)).await;
+    let page = |fields: usize| {
+        let kinds: String = (0..fields).map(|at| format!("k{at}: kind ")).collect();
+        format!("{{ document(id: 1) {{ children(first: 10000) {{ nodes {{ {kinds} }} }} }} }}")
+    };
+    let before = client.counts();
+    let (code, message) = client.error(&page(500), NONE).await;
+    assert_eq!(code, "TOO_COMPLEX");
+    assert!(
+        message.contains("250000 fields in the response"),
+        "{message}"
+    );
+    let read = client.counts().pairs - before.pairs;
+    assert!(read <= 10_002, "one page is read: {read} pairs");
+    let data = client.data(&page(20), NONE).await;
+    let nodes = data["document"]["children"]["nodes"].as_array();
+    assert_eq!(nodes.map(Vec::len), Some(10_000));
+}
+
+async fn names_are_counted_in_each_element_of_a_page() {
+    let client = client().await;
+    client.insert("1", numbers(10_000)).await;
+    let alias = "x".repeat(10_000);
+    let query = format!(
+        "{{ document(id: 1) {{ children(first: 10000) {{ nodes {{ {alias}: kind }} }} }} }}"
+    );
+    let (code, message) = client.error(&query, NONE).await;
+    assert_eq!(code, "TOO_LARGE");
+    assert!(message.contains("67108864 bytes"), "{message}");
+}
+
+async fn pages_of_pages_are_counted_also_where_none_of_their_elements_is_asked_for() {
+    let client = client().await;
+    client.insert("1", json!(vec![numbers(400); 400])).await;
+    let query = "{ document(id: 1) { children(first: 10000) { nodes {
+        a: children(first: 10000) { pageInfo { hasNextPage } }
+        b: children(first: 10000) { pageInfo { hasNextPage } }
+    } } } }";
+    let before = client.counts();
+    let (code, message) = client.error(query, NONE).await;
+    assert_eq!(code, "TOO_COMPLEX");
+    assert!(
+        message.contains("250000 fields in the response"),
+        "{message}"
+    );
+    // Each element of a page inside counts two fields, so no more than half as many are read, and
+    // what is under way when they are; the outer page has 160,000 pairs itself.
+    let inside = 250_000 / 2 + PAGES_AT_ONCE as u64 * 400;
+    let read = client.counts().pairs - before.pairs;
+    assert!(read <= 160_000 + inside, "{read} pairs, of 3 * 160,000");
+}
+
+async fn collections_are_counted_with_their_names() {
+    let bounds = Bounds {
+        response_bytes: 10_000,
+        ..Bounds::DEFAULT
+    };
+    let client = client_of_within(super::empty_store().await, bounds).await;
+    for at in 0..30 {
+        let collection = format!("{at}{}", "c".repeat(500));
+        let query = "mutation($c: String!) { insertDocument(document: 1, collection: $c) { id } }";
+        client.data(query, json!({"c": collection})).await;
+    }
+    let (code, message) = client.error("{ collections { name } }", NONE).await;
+    assert_eq!(code, "TOO_LARGE");
+    assert!(message.contains("10000 bytes"), "{message}");
+}
+
+async fn what_is_read_for_one_response_is_bounded_before_it_is_made() {
+    let bounds = Bounds {
+        response_bytes: 100_000,
+        ..Bounds::DEFAULT
+    };
+    let client = client_of_within(super::empty_store().await, bounds).await;
+    client.insert("1", numbers(100_000)).await;
+    client.insert("2", numbers(30_000)).await;
+    let before = client.counts();
+    let (code, message) = client.error("{ document(id: 1) { value } }", NONE).await;
+    assert_eq!(code, "TOO_LARGE");
+    assert!(message.contains("400000 bytes"), "{message}");
+    let read = client.counts().pairs - before.pairs;
+    assert!(read < 50_000, "{read} pairs, of 100,000");
+    let (code, message) = client.error("{ document(id: 2) { value } }", NONE).await;
+    assert_eq!(code, "TOO_LARGE");
+    assert!(message.contains("100000 bytes"), "{message}");
+    // Of many documents at the same time as of one.
+    for id in 10..40 {
+        client.insert(&id.to_string(), numbers(1_000)).await;
+    }
+    let many: String = (10..40)
+        .map(|id| format!("d{id}: document(id: {id}) {{ value }} "))
+        .collect();
+    let (code, message) = client.error(&format!("{{ {many} }}"), NONE).await;
+    assert_eq!(code, "TOO_LARGE");
+    assert!(message.contains("100000 bytes"), "{message}");
+    client.assert_serves().await;
+    let held = client.graphql.pool().held();
+    assert_eq!(held, 0, "all is given back");
+}
+
+async fn a_variable_counts_as_often_as_it_is_used() {
+    let client = client().await;
+    let text = json!("x".repeat(1 << 20));
+    let uses = "$x ".repeat(100);
+    let before = client.counts();
+    for query in [
+        format!("mutation($x: JSON) {{ insertDocument(id: 1, document: [{uses}]) {{ id }} }}"),
+        "mutation($x: JSON) { ".to_owned()
+            + &(0..100)
+                .map(|at| format!("a{at}: insertDocument(document: $x) {{ id }} "))
+                .collect::<String>()
+            + "}",
+        "mutation($x: JSON) { insertDocument(document: [[$x]]) { ...F } }
+            fragment F on Document { id @skip(if: false) }"
+            .replace("[[$x]]", &format!("{{a: [{uses}]}}")),
+    ] {
+        let (code, message) = client.error(&query, format!("{{\"x\":{text}}}")).await;
+        assert_eq!(code, "TOO_LARGE");
+        assert!(message.contains("67108864 bytes of variables"), "{message}");
+    }
+    assert_eq!(client.counts(), before);
+    let path: Vec<usize> = vec![1; 50_000];
+    let reading = |values: usize| {
+        let values = "value(path: $p) ".repeat(values);
+        format!("query($p: Path) {{ document(id: 1) {{ {values} }} }}")
+    };
+    let (code, _) = client.error(&reading(900), json!({"p": path})).await;
+    assert_eq!(code, "TOO_LARGE");
+    assert_eq!(client.counts(), before);
+    client.data(&reading(900), json!({"p": [1, 1]})).await;
+}
+
+async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
+    let client = client().await;
+    let before = client.counts();
+    let path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
+    let list = "mutation($x: [JSON]) { insertDocument(document: [$x]) { id } }";
+    let ones = format!("[{}1]", "1,".repeat(2_000_000));
+    for (query, variables) in [
+        (path, format!("{{\"p\":{ones}}}")),
+        (
+            path,
+            format!("{{\"p\":[{}]}}", "{\"a\":[]},".repeat(50_000) + "1"),
+        ),
+        (list, format!("{{\"x\":{ones}}}")),
+    ] {
+        let (code, message) = client.error(query, variables).await;
+        assert_eq!(code, "TOO_COMPLEX");
+        assert!(message.contains("100000 values in variables"), "{message}");
+    }
+    let long = "x".repeat((64 << 10) + 1);
+    let id = "query($i: ID!) { document(id: $i) { kind } }";
+    for (query, variables) in [
+        (id, json!({"i": long})),
+        (path, json!({"p": long})),
+        (path, json!({"p": [long]})),
+        (path, json!({"p": {&long: 1}})),
+    ] {
+        let (code, message) = client.error(query, variables).await;
+        assert_eq!(code, "TOO_LARGE");
+        assert!(message.contains("65536 bytes"), "{message}");
+    }
+    let digits = format!("{{\"i\":{}}}", "1".repeat((64 << 10) + 1));
+    assert_eq!(client.error(id, digits).await.0, "TOO_LARGE");
+    assert_eq!(client.counts(), before);
+    client.assert_serves().await;
+}
+
+async fn private_markers_of_a_parser_mean_nothing_in_variables() {
+    let client = client().await;
+    for marker in ["RawValue", "Number"] {
+        let document = format!(r#"{{"$serde_json::private::{marker}":"[1,{{"}}"#);
+        let query = "mutation($d: JSON) { replaceDocument(id: 1, document: $d) { id } }";
+        client.data(query, format!(r#"{{"d":{document}}}"#)).await;
+        assert_eq!(client.stored("1").await, document);
+        for (ty, field, code) in [
+            ("Path", "document(id: 1, path: $v) { kind }", "INVALID_PATH"),
+            ("ID!", "document(id: $v) { kind }", "BAD_USER_INPUT"),
+            (
+                "String!",
+                "document(id: 1, collection: $v) { kind }",
+                "BAD_USER_INPUT",
+            ),
+        ] {
+            let query = format!("query($v: {ty}) {{ {field} }}");
+            let found = client.error(&query, format!(r#"{{"v":{document}}}"#)).await;
+            assert_eq!(found.0, code, "{ty}");
+        }
+    }
+}
+
+async fn variables_stand_where_their_type_may() {
+    let client = client().await;
+    client.insert("1", r#"{"a": [1]}"#).await;
+    for (query, variables) in [
+        (
+            "query($id: ID!) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+        ),
+        ("query($id: ID = 1) { document(id: $id) { kind } }", NONE),
+        (
+            "query($c: String) { document(id: 1, collection: $c) { kind } }",
+            NONE,
+        ),
+        (
+            "query($b: Boolean = true) { document(id: 1) @include(if: $b) { kind } }",
+            NONE,
+        ),
+        (
+            "query($r: [_Any!]!) { _entities(representations: $r) { __typename } }",
+            r#"{"r": []}"#,
+        ),
+        (
+            "query($k: String) { document(id: 1, path: [$k]) { kind } }",
+            r#"{"k": "a"}"#,
+        ),
+    ] {
+        client.data(query, variables).await;
+    }
+}
+
+async fn variables_stand_nowhere_else() {
+    let client = client().await;
+    for (query, variables, expecting) in [
+        (
+            "query($id: Int) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($id: Int!) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($id: ID) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($id: ID = null) { document(id: $id) { kind } }",
+            r#"{"id": 1}"#,
+            "\"ID!\"",
+        ),
+        (
+            "query($p: String) { document(id: 1, path: $p) { kind } }",
+            r#"{"p": ""}"#,
+            "\"Path\"",
+        ),
+        (
+            "query($b: Boolean) { document(id: 1) @skip(if: $b) { kind } }",
+            r#"{"b": true}"#,
+            "\"Boolean!\"",
+        ),
+        (
+            "query($b: Boolean) { document(id: 1) { ...F } } fragment F on Subdocument { kind @include(if: $b) }",
+            r#"{"b": true}"#,
+            "\"Boolean!\"",
+        ),
+        (
+            "query($f: [Int]) { document(id: 1) { children(first: $f) { nodes { kind } } } }",
+            r#"{"f": [1]}"#,
+            "\"Int\"",
+        ),
+        (
+            "query($r: [_Any]!) { _entities(representations: $r) { __typename } }",
+            r#"{"r": []}"#,
+            "\"[_Any!]!\"",
+        ),
+        (
+            "query($r: _Any) { _entities(representations: [$r]) { __typename } }",
+            r#"{"r": {}}"#,
+            "\"_Any!\"",
+        ),
+        (
+            "query($n: String) { __type(name: $n) { name } }",
+            r#"{"n": "Query"}"#,
+            "\"String!\"",
+        ),
+        (
+            "mutation($d: [JSON]) { insertDocument(document: $d) { id } }",
+            r#"{"d": [1]}"#,
+            "\"JSON\"",
+        ),
+        (
+            "mutation($v: Int) { deleteDocument(id: 1, ifVersion: $v) }",
+            r#"{"v": 1}"#,
+            "\"Version\"",
+        ),
+    ] {
+        let (executed, text) = client.named(query, None, variables).await;
+        assert!(!executed, "{query}");
+        let (code, message) = only_error(&parse(&text));
+        assert_eq!(code, "BAD_USER_INPUT");
+        let told = format!("used in position expecting type {expecting}");
+        assert!(message.contains(&told), "{query}: {message}");
+    }
+}

@@ -1,0 +1,173 @@
+//! The time of a request is over where it is worked on, not only around it.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use phyllo::graphql::{Answer, Methods, Request};
+use phyllo::limits::{Bounds, LEAVES_AT_A_TIME};
+use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::support::{NONE, client, client_of_within};
+
+cases!(
+    async [
+        without_time_nothing_is_read_and_nothing_written,
+        a_long_read_stops_where_the_time_is_over,
+        long_work_gives_others_their_turn_again_and_again,
+    ]
+);
+
+async fn without_time_nothing_is_read_and_nothing_written() {
+    let bounds = Bounds {
+        request_time: Duration::ZERO,
+        ..Bounds::DEFAULT
+    };
+    let client = client_of_within(super::empty_store().await, bounds).await;
+    let before = client.counts();
+    for query in [
+        "{ document(id: 1) { value } }",
+        "{ collections { name } }",
+        "mutation { insertDocument(id: 1, document: {a: 1}) { id } }",
+    ] {
+        let (code, message) = client.error(query, NONE).await;
+        assert_eq!(code, "TIMEOUT");
+        assert!(message.contains("0ns"), "{message}");
+    }
+    let after = client.counts();
+    assert_eq!(
+        (after.ranges, after.writes, after.commits),
+        (before.ranges, before.writes, before.commits)
+    );
+}
+
+/// How long each batch of the slow engine takes.
+const BATCH_TIME: Duration = Duration::from_millis(20);
+
+async fn a_long_read_stops_where_the_time_is_over() {
+    let bounds = Bounds {
+        request_time: 3 * BATCH_TIME,
+        response_bytes: 1 << 30,
+        ..Bounds::DEFAULT
+    };
+    let engine = Arc::new(super::empty_store().await);
+    let writing = client_of_within(Shared(engine.clone()), Bounds::DEFAULT).await;
+    let leaves = 200_000_u64;
+    writing
+        .insert("1", json!((0..leaves).collect::<Vec<_>>()))
+        .await;
+    let client = client_of_within(Slow(Shared(engine)), bounds).await;
+    let before = client.counts();
+    let (code, message) = client.error("{ document(id: 1) { value } }", NONE).await;
+    assert_eq!(code, "TIMEOUT");
+    assert!(message.contains("60ms"), "{message}");
+    // A batch takes its time at least, so no more than three of thirteen are read, however slow
+    // this machine is.
+    let read = client.counts().pairs - before.pairs;
+    assert!(read < leaves / 2, "{read} pairs, of {leaves}");
+}
+
+async fn long_work_gives_others_their_turn_again_and_again() {
+    let client = client().await;
+    let leaves = 10 * LEAVES_AT_A_TIME;
+    client.insert("1", json!(vec![1; leaves])).await;
+    let reading = "{ document(id: 1) { value } }".to_owned();
+    let writing = format!(
+        "mutation {{ replaceDocument(id: 2, document: {{a: [{}]}}) {{ id }} }}",
+        "[] ".repeat(9_500)
+    );
+    for (query, turns_min) in [(reading, 10), (writing, 1)] {
+        let request = Request {
+            query,
+            ..Request::default()
+        };
+        let mut answer = pin!(client.graphql.answer(request, Methods::All));
+        let mut context = Context::from_waker(Waker::noop());
+        let mut turns = 0;
+        let answer = loop {
+            match answer.as_mut().poll(&mut context) {
+                Poll::Ready(answer) => break answer,
+                // What an engine really waits for comes in its own time.
+                Poll::Pending => tokio::task::yield_now().await,
+            }
+            turns += 1;
+        };
+        assert!(matches!(answer, Answer::Executed(_)), "{answer:?}");
+        assert!(turns >= turns_min, "{turns} turns");
+    }
+}
+
+/// An engine that several databases have.
+struct Shared<S>(Arc<S>);
+
+#[async_trait]
+impl<S: Store> Store for Shared<S> {
+    async fn snapshot(&self) -> phyllo::error::Result<Arc<dyn Read>> {
+        self.0.snapshot().await
+    }
+
+    async fn begin(&self) -> phyllo::error::Result<Arc<dyn Transaction>> {
+        self.0.begin().await
+    }
+
+    fn limits(&self) -> StoreLimits {
+        self.0.limits()
+    }
+
+    fn commits_can_end_unknown(&self) -> bool {
+        self.0.commits_can_end_unknown()
+    }
+
+    async fn ready(&self) -> phyllo::error::Result<()> {
+        self.0.ready().await
+    }
+
+    async fn failed(&self) -> phyllo::error::Error {
+        self.0.failed().await
+    }
+}
+
+/// An engine whose snapshots take their time for each batch.
+struct Slow<S>(S);
+
+#[async_trait]
+impl<S: Store> Store for Slow<S> {
+    async fn snapshot(&self) -> phyllo::error::Result<Arc<dyn Read>> {
+        let snapshot = self.0.snapshot().await?;
+        Ok(Arc::new(SlowRead(snapshot)))
+    }
+
+    async fn begin(&self) -> phyllo::error::Result<Arc<dyn Transaction>> {
+        self.0.begin().await
+    }
+
+    fn limits(&self) -> StoreLimits {
+        self.0.limits()
+    }
+
+    async fn ready(&self) -> phyllo::error::Result<()> {
+        self.0.ready().await
+    }
+
+    async fn failed(&self) -> phyllo::error::Error {
+        self.0.failed().await
+    }
+}
+
+struct SlowRead(Arc<dyn Read>);
+
+#[async_trait]
+impl Read for SlowRead {
+    async fn get(&self, key: &[u8]) -> phyllo::error::Result<Option<Vec<u8>>> {
+        self.0.get(key).await
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> phyllo::error::Result<Batch> {
+        sleep(BATCH_TIME).await;
+        self.0.range(range).await
+    }
+}
