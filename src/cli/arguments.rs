@@ -124,7 +124,8 @@ pub(super) struct Serve {
     /// "importer read-write a9LhE4uGd1PsXo6QiVrBtM". The file is read anew when it changes
     #[arg(long, value_name = "FILE", env = "PHYLLO_TOKEN_FILE")]
     pub(super) token_file: Option<PathBuf>,
-    /// Refuse mutations, whoever sends them. Commands on this machine, such as an import, go on
+    /// Refuse mutations, whoever sends them, and build no index. Commands on this machine, such as
+    /// an import, go on
     #[arg(long)]
     pub(super) read_only: bool,
     /// Speak HTTPS, with this certificate and its chain (PEM); read anew when it changes

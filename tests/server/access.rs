@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use phyllo::database::Database;
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::key::hex;
 use phyllo::limits::INDEX_POLL_TIME;
 use phyllo::store::{Embedded, EmbeddedOptions};
 
@@ -61,8 +62,7 @@ impl Sender<'_> {
 }
 
 fn sha256(text: &str) -> String {
-    let digest = Sha256::digest(text);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(text))
 }
 
 /// What an outcome of a request is called in the tables below.

@@ -27,6 +27,15 @@ struct Identity {
     trusted: RootCertStore,
 }
 
+/// What was answered over TLS, and what was agreed on for it.
+#[derive(Debug)]
+struct Answered {
+    /// With its head.
+    answer: String,
+    version: Option<ProtocolVersion>,
+    protocol: Option<Vec<u8>>,
+}
+
 impl Identity {
     fn new() -> Self {
         let mut identity = Self {
@@ -63,14 +72,14 @@ impl Identity {
         vec![certificate, path(self.certificate()), key, path(self.key())]
     }
 
-    /// Asks over TLS; the answer with its head, and the version of TLS that was agreed on.
+    /// Asks over TLS.
     fn ask(
         &self,
         server: &Server,
         request: &str,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&[u8]],
-    ) -> Result<(String, Option<ProtocolVersion>, Option<Vec<u8>>), std::io::Error> {
+    ) -> Result<Answered, std::io::Error> {
         let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(versions)
             .expect("versions")
@@ -86,12 +95,16 @@ impl Identity {
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         let agreed = stream.conn.alpn_protocol().map(<[u8]>::to_vec);
-        Ok((answer, stream.conn.protocol_version(), agreed))
+        Ok(Answered {
+            answer,
+            version: stream.conn.protocol_version(),
+            protocol: agreed,
+        })
     }
 
     fn query(&self, server: &Server) -> Result<String, std::io::Error> {
         let answer = self.ask(server, &query(""), rustls::ALL_VERSIONS, &[]);
-        answer.map(|(answer, ..)| answer)
+        answer.map(|answered| answered.answer)
     }
 }
 
@@ -125,7 +138,11 @@ fn graphql_is_served_by_both_versions_of_tls_and_in_the_clear_no_more() {
                 Some(b"http/1.1".to_vec()),
             ),
         ] {
-            let (answer, version, protocol) = identity
+            let Answered {
+                answer,
+                version,
+                protocol,
+            } = identity
                 .ask(&server, &query(""), &[version], offered)
                 .expect("an answer");
             assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
@@ -167,7 +184,7 @@ fn tokens_are_asked_for_over_tls_as_well() {
     assert!(!server.log().contains("in the clear"), "{}", server.log());
     let with = |headers: &str| {
         let asked = identity.ask(&server, &query(headers), rustls::ALL_VERSIONS, &[]);
-        asked.expect("an answer").0
+        asked.expect("an answer").answer
     };
     assert!(with("").starts_with("HTTP/1.1 401"));
     let token = "authorization: Bearer some-secret-token-of-mine\r\n";

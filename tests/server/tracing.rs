@@ -9,6 +9,7 @@ use std::thread;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
 use opentelemetry_proto::tonic::trace::v1::Span;
+use phyllo::key::hex;
 use prost::Message as _;
 use serde_json::json;
 
@@ -120,12 +121,11 @@ fn a_trace_shows_the_operations_of_a_request_and_what_they_asked_of_the_store() 
 
     let named = |name: &str| spans.iter().find(|span| span.name == name);
     let http = named("POST /graphql").expect("the request");
-    let hex: String = http
-        .trace_id
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    assert_eq!(hex, trace, "the trace that the client began goes on");
+    assert_eq!(
+        hex(&http.trace_id),
+        trace,
+        "the trace that the client began goes on"
+    );
     assert_eq!(
         http.parent_span_id,
         [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use phyllo::key::hex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -132,8 +133,7 @@ fn requests_are_counted_by_type_name_and_outcome() {
 fn texts_that_are_found_by_their_hash_are_counted() {
     let server = Server::start();
     let text = "query Kept { __typename }";
-    let digest = Sha256::digest(text);
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex(&Sha256::digest(text));
     let extensions = json!({"persistedQuery": {"version": 1, "sha256Hash": digest}});
     post(&server, &json!({"extensions": extensions}));
     post(&server, &json!({"extensions": extensions, "query": text}));
