@@ -250,3 +250,7 @@ pub const TASKS_END_TIME_MAX: Duration = Duration::from_millis(500);
 pub const EXPORT_CHUNK_BYTES: usize = 64 << 10;
 /// The path of a Unix domain socket; what every system allows.
 pub const SOCKET_PATH_BYTES_MAX: usize = 103;
+
+/// Files that a server has open besides its connections: the store, sockets, what the system
+/// libraries keep.
+pub const OTHER_FILES: usize = 128;

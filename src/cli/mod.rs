@@ -12,6 +12,7 @@ mod cluster;
 mod collections;
 mod copy;
 mod export;
+mod files;
 mod get;
 mod import;
 mod interrupt;

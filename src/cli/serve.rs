@@ -9,6 +9,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use super::Done;
 use super::access::open_to_serve;
 use super::arguments::{LogFormat, Serve};
+use super::files::make_room;
 use super::location::Location;
 use crate::error::{Error, Result};
 use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
@@ -38,7 +39,7 @@ async fn serve_store(store: &Location, asked: Serve) -> Done {
             Location::Directory(directory) => Some(directory.clone()),
             Location::Cluster(_) => None,
         },
-        bounds: asked.limits.into(),
+        bounds: make_room(asked.limits.into()),
         hosts: asked.hosts,
         cors_origins: asked.cors_origins,
         batch_max: asked.batch_max,

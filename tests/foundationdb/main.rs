@@ -9,6 +9,7 @@
 #[macro_use]
 mod case;
 mod adoption;
+mod categories;
 mod cluster;
 mod conflicts;
 mod conformance;
@@ -19,7 +20,10 @@ mod graphql;
 mod limits;
 #[path = "../model/mod.rs"]
 mod model;
+mod modeling;
 mod outage;
+#[path = "../pages/mod.rs"]
+mod pages;
 mod recipe;
 mod servers;
 mod shared;
@@ -54,6 +58,8 @@ fn main() -> ExitCode {
         servers::suite(),
         recipe::suite(),
         copying::suite(),
+        categories::suite(),
+        modeling::suite(),
     ]
     .into_iter()
     .flatten()

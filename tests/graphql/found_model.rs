@@ -260,6 +260,9 @@ impl Random {
 
     /// A filter, at most so many levels deep.
     fn filter(&mut self, levels: u32) -> Value {
+        if levels > 1 && self.one_in(5) {
+            return self.equalities();
+        }
         let mut filter = Map::new();
         if levels == 0 || !self.one_in(3) {
             self.condition(&mut filter);
@@ -282,6 +285,18 @@ impl Random {
             }
         }
         Value::Object(filter)
+    }
+
+    /// A few equalities, of which all or any must hold: what several indexes serve together.
+    fn equalities(&mut self) -> Value {
+        let count = self.0.random_range(2..4);
+        let mut equality = |_| {
+            let index = INDEXES.choose(&mut self.0).expect("some");
+            json!({"at": index[0], "eq": self.value()})
+        };
+        let equalities: Vec<_> = (0..count).map(&mut equality).collect();
+        let which = if self.one_in(2) { "all" } else { "any" };
+        json!({which: equalities})
     }
 
     fn condition(&mut self, filter: &mut Map<String, Value>) {

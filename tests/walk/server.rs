@@ -1,5 +1,7 @@
 //! The real server, as a process.
 
+#![allow(dead_code, reason = "each program that has it uses a part")]
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,9 +15,15 @@ pub(crate) struct Server {
 impl Server {
     /// Serves a store on a free port, and returns when it is up.
     pub(crate) fn start(store: &Path) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_phyllo"))
+        Self::run(Command::new(env!("CARGO_BIN_EXE_phyllo")), store, &[])
+    }
+
+    /// As [`Server::start`], by a command that ends with the program, and with more arguments.
+    pub(crate) fn run(mut command: Command, store: &Path, more: &[&str]) -> Self {
+        let mut process = command
             .args(["serve", "--listen", "127.0.0.1:0", "--store"])
             .arg(store)
+            .args(more)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
@@ -25,6 +33,27 @@ impl Server {
         let url = first.split_whitespace().last().expect("an address");
         let url = url.trim_end_matches('/').to_owned();
         Self { process, url }
+    }
+
+    /// The memory that it holds, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        let status = status.expect("Linux tells");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.parse::<usize>().ok())
+            .expect("a number")
+            << 10
+    }
+
+    /// Asks it to stop, and waits for its end, which is to be a success.
+    pub(crate) fn stop(&mut self) {
+        let asked = Command::new("kill")
+            .args(["-s", "TERM", &self.process.id().to_string()])
+            .status();
+        assert!(asked.expect("kill runs").success());
+        let status = self.process.wait().expect("it ends");
+        assert!(status.success(), "{status}");
     }
 
     /// Where it serves, without a slash at the end.

@@ -1,0 +1,283 @@
+//! The categories as a client sees them, and how it changes them: the operations of the page.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::pages::Served;
+
+/// Categories, all of them or those above and below one, and the version of their tree, at one
+/// moment.
+pub(crate) struct Tree {
+    version: Value,
+    categories: BTreeMap<String, Value>,
+}
+
+impl Tree {
+    /// Reads everything with one query.
+    pub(crate) async fn read(served: &Served) -> Self {
+        let query = r#"{
+            tree: document(collection: "trees", id: "categories") { version }
+            documents(collection: "categories", first: 1000) {
+                nodes { id value }
+                pageInfo { hasNextPage }
+            }
+        }"#;
+        let data = served.data(query, &json!({})).await;
+        let documents = &data["documents"];
+        assert_eq!(documents["pageInfo"]["hasNextPage"], false);
+        let nodes = documents["nodes"].as_array().expect("nodes").iter();
+        Self {
+            version: data["tree"]["version"].clone(),
+            categories: nodes
+                .map(|node| (text(&node["id"]), node["value"].clone()))
+                .collect(),
+        }
+    }
+
+    /// Reads one category and all that are below it with one query, by the indexes. Those above it
+    /// are as its own document tells.
+    pub(crate) async fn read_around(served: &Served, id: &str) -> Self {
+        let query = r#"query($id: ID!, $above: JSON) {
+            tree: document(collection: "trees", id: "categories") { version }
+            one: document(collection: "categories", id: $id) { value }
+            below: documents(collection: "categories", where: {at: "$.ancestors[*]._id", eq: $above}, first: 1000) {
+                nodes { id value }
+                pageInfo { hasNextPage }
+                plan { index }
+            }
+            children: documents(collection: "categories", where: {at: "$.parent", eq: $above}, first: 1000) {
+                nodes { id value }
+                pageInfo { hasNextPage }
+                plan { index }
+            }
+        }"#;
+        let data = served.data(query, &json!({"id": id, "above": id})).await;
+        let one = &data["one"]["value"];
+        let mut categories = above(one);
+        categories.insert(id.to_owned(), one.clone());
+        for found in ["below", "children"] {
+            let documents = &data[found];
+            assert_eq!(documents["pageInfo"]["hasNextPage"], false);
+            assert!(documents["plan"]["index"].is_string(), "a scan");
+            for node in documents["nodes"].as_array().expect("nodes") {
+                let known = categories.insert(text(&node["id"]), node["value"].clone());
+                // A child that is found only as a child does not have its parent as an ancestor.
+                assert!(
+                    found == "below" || known.is_some() || !has_ancestor(&node["value"], id),
+                    "{node} was not found below {id}"
+                );
+            }
+        }
+        Self {
+            version: data["tree"]["version"].clone(),
+            categories,
+        }
+    }
+
+    /// The version of the tree.
+    pub(crate) fn version(&self) -> &str {
+        self.version.as_str().expect("text")
+    }
+
+    pub(crate) fn ids(&self) -> Vec<&str> {
+        self.categories.keys().map(String::as_str).collect()
+    }
+
+    /// The first category whose ancestors are not the chain of parents with their names and slugs,
+    /// and what is wrong with it.
+    pub(crate) fn contradiction(&self) -> Option<(String, String)> {
+        self.categories.iter().find_map(|(id, category)| {
+            let chain = self.chain(&category["parent"]);
+            (chain.as_ref() != Some(&category["ancestors"])).then(|| {
+                (
+                    id.clone(),
+                    format!("{category:#}, and above it is {chain:#?}"),
+                )
+            })
+        })
+    }
+
+    /// A category and those above it, nearest first; none if they lead nowhere or round.
+    fn chain(&self, nearest: &Value) -> Option<Value> {
+        let mut chain = Vec::new();
+        let mut next = nearest;
+        while let Some(id) = next.as_str() {
+            let category = self.categories.get(id)?;
+            if chain.len() == self.categories.len() {
+                return None;
+            }
+            chain.push(json!({"_id": id, "slug": category["slug"], "name": category["name"]}));
+            next = &category["parent"];
+        }
+        Some(Value::Array(chain))
+    }
+
+    /// Whether a category is another one or stands below it.
+    pub(crate) fn is_within(&self, id: &str, other: &str) -> bool {
+        id == other || has_ancestor(&self.categories[id], other)
+    }
+
+    /// Adds a category under another.
+    ///
+    /// # Errors
+    /// The code of the error.
+    pub(crate) async fn add(
+        &self,
+        served: &Served,
+        id: &str,
+        parent: &str,
+    ) -> Result<Value, String> {
+        let query = r#"mutation($tree: Version, $id: ID, $category: JSON) {
+            incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) { id }
+            insertDocument(collection: "categories", id: $id, document: $category) { id }
+        }"#;
+        let category = json!({
+            "slug": id,
+            "name": id,
+            "parent": parent,
+            "ancestors": self.chain(&json!(parent)),
+        });
+        let variables = json!({"tree": self.version, "id": id, "category": category});
+        attempt(served, query, &variables).await
+    }
+
+    /// Moves a category under another, which is not below it.
+    ///
+    /// # Errors
+    /// The code of the error.
+    pub(crate) async fn move_under(
+        mut self,
+        served: &Served,
+        id: &str,
+        parent: &str,
+    ) -> Result<Value, String> {
+        let old = self
+            .categories
+            .keys()
+            .filter(|other| self.is_within(other, id));
+        let moved: Vec<String> = old.cloned().collect();
+        let category = self.categories.get_mut(id).expect("it is there");
+        category["parent"] = json!(parent);
+        let mut declared = String::new();
+        let mut fields = String::new();
+        let patch = json!({"parent": parent, "ancestors": self.chain(&json!(parent))});
+        let mut variables = json!({"tree": self.version, "id": id, "patch": patch});
+        for (number, above) in moved.iter().enumerate() {
+            if !self
+                .categories
+                .values()
+                .any(|below| below["parent"] == **above)
+            {
+                continue;
+            }
+            write!(declared, ", $above{number}: JSON, $list{number}: JSON").expect("a string");
+            write!(
+                fields,
+                r#" m{number}: updateDocuments(
+                    collection: "categories"
+                    where: {{ at: "$.parent", eq: $above{number} }}
+                    set: [{{ at: "$.ancestors", value: $list{number} }}]
+                ) {{ matched }}"#
+            )
+            .expect("a string");
+            variables[format!("above{number}")] = json!(above);
+            variables[format!("list{number}")] = json!(self.chain(&json!(above)));
+        }
+        let query = format!(
+            r#"mutation($tree: Version, $id: ID!, $patch: JSON{declared}) {{
+                incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) {{ id }}
+                mergeDocument(collection: "categories", id: $id, patch: $patch) {{ id }}
+                {fields}
+            }}"#
+        );
+        attempt(served, &query, &variables).await
+    }
+}
+
+/// The categories above another, as that one tells of them.
+fn above(category: &Value) -> BTreeMap<String, Value> {
+    let mut ancestors = category["ancestors"].as_array().expect("a list").as_slice();
+    let mut categories = BTreeMap::new();
+    while let [nearest, others @ ..] = ancestors {
+        let told = json!({
+            "slug": nearest["slug"],
+            "name": nearest["name"],
+            "parent": others.first().map(|parent| &parent["_id"]),
+            "ancestors": others,
+        });
+        categories.insert(text(&nearest["_id"]), told);
+        ancestors = others;
+    }
+    categories
+}
+
+fn has_ancestor(category: &Value, id: &str) -> bool {
+    let mut ancestors = category["ancestors"].as_array().expect("a list").iter();
+    ancestors.any(|ancestor| ancestor["_id"] == id)
+}
+
+/// Gives a category another name and another slug, wherever they stand.
+///
+/// # Errors
+/// The code of the error.
+pub(crate) async fn rename(
+    served: &Served,
+    id: &str,
+    name: &str,
+    slug: &str,
+) -> Result<Value, String> {
+    let query = format!(
+        r#"mutation($id: ID!, $above: JSON, $patch: JSON, $name: JSON, $slug: JSON) {{
+            incrementDocument(collection: "trees", id: "categories", path: "/changes") {{ id }}
+            mergeDocument(collection: "categories", id: $id, patch: $patch) {{ id }}
+            updateDocuments(
+                collection: "categories"
+                where: {{ at: "$.ancestors[*]._id", eq: $above }}
+                set: [
+                    {{ at: "$.ancestors[?@._id == '{id}'].name", value: $name }}
+                    {{ at: "$.ancestors[?@._id == '{id}'].slug", value: $slug }}
+                ]
+            ) {{ matched }}
+        }}"#
+    );
+    let patch = json!({"name": name, "slug": slug});
+    let variables = json!({"id": id, "above": id, "patch": patch, "name": name, "slug": slug});
+    attempt(served, &query, &variables).await
+}
+
+/// Makes the indexes and the tree, and categories, each with its parent, parents first.
+pub(crate) async fn plant(served: &Served, categories: &[(&str, Option<&str>)]) {
+    let query = r#"mutation($first: JSON, $id: ID) {
+        slug: createIndex(collection: "categories", name: "slug", on: ["$.slug"], unique: true) { state }
+        ancestors: createIndex(collection: "categories", name: "ancestors", on: ["$.ancestors[*]._id"]) { state }
+        parent: createIndex(collection: "categories", name: "parent", on: ["$.parent"]) { state }
+        tree: insertDocument(collection: "trees", id: "categories", document: {changes: 0}) { id }
+        first: insertDocument(collection: "categories", id: $id, document: $first) { id }
+    }"#;
+    let ((first, above), others) = categories.split_first().expect("categories");
+    assert_eq!(*above, None, "the first one is at the top");
+    let category = json!({"slug": first, "name": first, "parent": null, "ancestors": []});
+    served
+        .data(query, &json!({"id": first, "first": category}))
+        .await;
+    for (id, parent) in others {
+        let tree = Tree::read(served).await;
+        let added = tree.add(served, id, parent.expect("below the first")).await;
+        added.expect("nobody else writes");
+    }
+}
+
+/// The data of a response, or the code of its first error.
+async fn attempt(served: &Served, query: &str, variables: &Value) -> Result<Value, String> {
+    let mut response = served.ask(query, variables).await;
+    match response["errors"][0]["extensions"]["code"].as_str() {
+        Some(code) => Err(code.to_owned()),
+        None => Ok(response["data"].take()),
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("text").to_owned()
+}

@@ -1,0 +1,117 @@
+//! What a page sends, and what it says the answer is.
+
+use std::fmt::{self, Display, Formatter};
+use std::fs;
+
+use serde_json::Value;
+
+/// An operation of a page: a `graphql` block, and behind it one or two `json` blocks. The last is
+/// the whole response; the one before it, if there is one, holds the variables.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    /// The page, the line that the query begins behind, and the heading above it.
+    pub(crate) place: Place,
+    pub(crate) query: String,
+    /// An object.
+    pub(crate) variables: Value,
+    pub(crate) response: Value,
+}
+
+/// A place in a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    page: String,
+    line: usize,
+    /// The text of the heading, of the second level.
+    pub(crate) section: String,
+}
+
+impl Display for Place {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let Self {
+            page,
+            line,
+            section,
+        } = self;
+        write!(formatter, "{page}:{line}, {section:?}")
+    }
+}
+
+/// A fenced block.
+struct Block {
+    place: Place,
+    language: String,
+    text: String,
+}
+
+impl Exchange {
+    /// All operations of a page, in order. Blocks in `js` are for the reader only.
+    ///
+    /// # Panics
+    /// The page is not there, has an operation without a response, JSON without an operation, or a
+    /// block of any other language, which nothing would execute.
+    pub(crate) fn of_page(page: &str) -> Vec<Self> {
+        let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{page}: {error}"));
+        let mut blocks = blocks(page, &text).into_iter().peekable();
+        let mut exchanges = Vec::new();
+        while let Some(block) = blocks.next() {
+            let place = block.place;
+            match block.language.as_str() {
+                "graphql" => {}
+                "js" => continue,
+                other => panic!("{place}: a block of {other:?} that belongs to no operation"),
+            }
+            let mut json = Vec::new();
+            while let Some(block) = blocks.next_if(|block| block.language == "json") {
+                let parsed = serde_json::from_str(&block.text);
+                json.push(parsed.unwrap_or_else(|error| panic!("{}: {error}", block.place)));
+            }
+            let response = json.pop();
+            let response = response.unwrap_or_else(|| panic!("{place}: no response"));
+            let variables = json
+                .pop()
+                .unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+            assert!(json.is_empty(), "{place}: too many JSON blocks");
+            exchanges.push(Self {
+                place,
+                query: block.text,
+                variables,
+                response,
+            });
+        }
+        exchanges
+    }
+}
+
+fn blocks(page: &str, text: &str) -> Vec<Block> {
+    let mut section = String::new();
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (number, line) in text.lines().enumerate() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(language), None) => {
+                open = Some(Block {
+                    place: Place {
+                        page: page.to_owned(),
+                        line: number + 1,
+                        section: section.clone(),
+                    },
+                    language: language.trim().to_owned(),
+                    text: String::new(),
+                });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (None, Some(block)) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, None) => {
+                if let Some(heading) = line.strip_prefix("## ") {
+                    heading.clone_into(&mut section);
+                }
+            }
+        }
+    }
+    assert!(open.is_none(), "a block does not end");
+    blocks
+}
