@@ -14,8 +14,8 @@ use crate::store::BackupDirectory;
 
 pub(super) async fn run(store: &Location, asked: Backup) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
-    let mut target = BackupDirectory::begin(&asked.directory)?;
     let mut backup = access.backup().await?;
+    let mut target = BackupDirectory::begin(&asked.directory)?;
     let bar = ProgressBar::no_length();
     let style = ProgressStyle::with_template("{spinner} {bytes}, {elapsed}");
     bar.set_style(style.expect("a valid template"));

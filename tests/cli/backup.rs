@@ -1,12 +1,17 @@
 //! `phyllo backup`: what it writes, and where it does not. tests/server/backup.rs makes one while
 //! others write.
 
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
 use super::copy::source;
 use super::harness::{Ran, Store, both};
+use phyllo::error::Error;
 use phyllo::key::Version;
+use phyllo::server::local::SOCKET_NAME;
+use phyllo::server::local::backup::Record;
 use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store as _};
 
 fn backup(store: &Store, directory: &Path) -> Ran {
@@ -140,4 +145,37 @@ fn a_place_that_cannot_be_written_is_said_and_nothing_is_left_there() {
         .expect(1)
         .says("there is no store");
     assert!(!target.exists());
+}
+
+#[test]
+fn a_backup_that_breaks_off_leaves_no_store() {
+    let mut pairs = Pairs::default();
+    pairs.push(b"key", b"value");
+    let failed = Record::Failed(Error::unavailable("the disk is gone", ""));
+    for (then, said) in [(None, "broke off"), (Some(failed), "the disk is gone")] {
+        let store = Store::alone();
+        store.import("[1]", &[]);
+        let socket = UnixListener::bind(store.path().join(SOCKET_NAME)).expect("a socket");
+        let mut records = [
+            Record::Begin(1).to_field(),
+            Record::Pairs(pairs.clone()).to_field(),
+        ]
+        .concat();
+        records.extend(then.iter().flat_map(Record::to_field));
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = socket.accept().expect("a client");
+            let _read = stream.read(&mut [0; 4096]).expect("a request");
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n",
+                records.len()
+            );
+            stream.write_all(head.as_bytes()).expect("a client");
+            stream.write_all(&records).expect("a client");
+        });
+        let target = store.path().with_file_name("backup");
+        backup(&store, &target).expect(1).says(said);
+        server.join().expect("the server");
+        let left = std::fs::read_dir(&target).expect("a directory");
+        assert_eq!(left.count(), 0, "{said}");
+    }
 }

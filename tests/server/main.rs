@@ -15,6 +15,7 @@ mod methods;
 mod npm;
 mod persisted;
 mod process;
+mod rights;
 mod support;
 mod tls;
 mod tracing;
