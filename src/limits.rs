@@ -20,8 +20,14 @@ pub const INTEGER_DIGITS_MAX: usize = 615;
 /// Levels of objects and arrays in a document, counted from its root.
 pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
-/// The beginning of a body, which does not count among what all requests may hold together.
-pub const BODY_UNCOUNTED_BYTES: usize = 64 << 10;
+/// What a client has to take of a response within [`Bounds::send_time`].
+pub const SENT_BYTES_PER_TIME: usize = 64 << 10;
+/// Bytes of a response that are handed to a connection at a time.
+pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
+/// The beginning of each body, of what each request reads and of each response, which does not count
+/// among what all requests may hold together: small requests are answered also when others hold
+/// much.
+pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;
 /// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
 /// Operations kept parsed and validated, and the bytes of query text among them.
@@ -104,7 +110,9 @@ pub const ERROR_MESSAGE_BYTES_MAX: usize = 1_000;
 pub const READ_PER_RESPONSE: usize = 4;
 /// Leaves that are taken apart, put together or written at a time, before others have their turn
 /// and the time of the request is looked at.
-pub const LEAVES_AT_A_TIME: usize = 8_192;
+pub const LEAVES_AT_A_TIME: usize = 4_096;
+/// Keys and values of a document in an argument, and a few more.
+pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 256 << 20;
 /// A document in an argument that is taken apart at once; larger ones go to a thread of their own.
 pub const APART_BYTES_AT_ONCE: usize = 256 << 10;
 /// Pointer tokens of digits whose readings (index or key) are tried in the same round.

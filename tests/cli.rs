@@ -19,5 +19,7 @@ mod harness;
 mod import;
 #[path = "cli/interrupts.rs"]
 mod interrupts;
+#[path = "cli/limits.rs"]
+mod limits;
 #[path = "cli/local.rs"]
 mod local;

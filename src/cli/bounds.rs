@@ -66,7 +66,7 @@ pub(super) struct Limits {
     /// JSON in one response, or in the responses to a batch
     #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.response_bytes))]
     response_bytes_max: Bytes,
-    /// Bodies, and what is read of the store, of all requests together
+    /// Bodies, what is read of the store and responses, of all requests together
     #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.held_bytes))]
     held_bytes_max: Bytes,
     /// Time for one request once its body is there, or for a batch to begin its last
@@ -78,6 +78,9 @@ pub(super) struct Limits {
     /// Time for a client to send the body of a request
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.body_time))]
     body_time_max: Time,
+    /// Time for a client to take 64 KiB of a response
+    #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.send_time))]
+    send_time_max: Time,
     /// Connections at the same time; more wait
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.connections), value_parser = up_to(1_000_000))]
     connections_max: u64,
@@ -108,6 +111,7 @@ impl From<Limits> for Bounds {
             request_time: limits.request_time_max.0,
             header_time: limits.header_time_max.0,
             body_time: limits.body_time_max.0,
+            send_time: limits.send_time_max.0,
             connections: size(limits.connections_max),
         }
     }

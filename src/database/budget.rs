@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
-use crate::limits::{Bounds, READ_PER_RESPONSE};
+use crate::limits::{Bounds, HELD_UNCOUNTED_BYTES, READ_PER_RESPONSE};
 
 /// Bytes that all requests hold together.
 #[derive(Clone, Debug)]
@@ -37,7 +37,8 @@ impl Pool {
     }
 }
 
-/// What one request holds of a [`Pool`]; given back when dropped.
+/// What one request holds of a [`Pool`], but for the first [`HELD_UNCOUNTED_BYTES`]; given back when
+/// dropped.
 #[derive(Debug)]
 pub struct Share {
     pool: Pool,
@@ -50,12 +51,9 @@ impl Share {
     /// # Errors
     /// `UNAVAILABLE`: the pool has no more.
     pub fn take(&self, bytes: usize) -> Result<usize> {
-        let Held {
-            bytes_max,
-            bytes: held,
-        } = &*self.pool.0;
-        let taken = self.bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
-        if held.fetch_add(bytes, Relaxed).saturating_add(bytes) <= *bytes_max {
+        let (taken, counted) = self.hold(bytes);
+        let bytes_max = self.pool.0.bytes_max;
+        if counted == 0 || self.pool.held() <= bytes_max {
             return Ok(taken);
         }
         Err(Error::unavailable(
@@ -68,10 +66,31 @@ impl Share {
     }
 }
 
+impl Share {
+    /// Takes more of what is there in any case, so that others get less.
+    pub fn add(&self, bytes: usize) {
+        self.hold(bytes);
+    }
+
+    /// What the share holds with so many more bytes, and how many of them count.
+    fn hold(&self, bytes: usize) -> (usize, usize) {
+        let before = self.bytes.fetch_add(bytes, Relaxed);
+        let taken = before.saturating_add(bytes);
+        let counted = counted(taken) - counted(before);
+        self.pool.0.bytes.fetch_add(counted, Relaxed);
+        (taken, counted)
+    }
+}
+
 impl Drop for Share {
     fn drop(&mut self) {
-        self.pool.0.bytes.fetch_sub(*self.bytes.get_mut(), Relaxed);
+        let counted = counted(*self.bytes.get_mut());
+        self.pool.0.bytes.fetch_sub(counted, Relaxed);
     }
+}
+
+fn counted(bytes: usize) -> usize {
+    bytes.saturating_sub(HELD_UNCOUNTED_BYTES)
 }
 
 /// How much of a store may be read by all that share it.
@@ -120,19 +139,30 @@ mod tests {
 
     #[test]
     fn what_requests_hold_is_counted_together_and_given_back() {
+        const SMALL: usize = HELD_UNCOUNTED_BYTES;
         let pool = Pool::new(100);
-        let (one, other) = (pool.share(), ReadBudget::new(70, &pool));
-        one.take(40).expect("there is room");
+        let (one, other) = (pool.share(), ReadBudget::new(SMALL + 70, &pool));
+        one.take(SMALL - 10).expect("it does not count");
+        one.take(50).expect("there is room");
+        other.spend(SMALL).expect("it does not count");
         other.spend(50).expect("there is room");
+        assert_eq!(pool.held(), 90);
         let error = other.spend(20).expect_err("110 bytes");
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.message().contains("100 bytes"), "{error:?}");
+        pool.share().take(SMALL).expect("it does not count");
         drop(other);
         assert_eq!(pool.held(), 40);
+        let response = pool.share();
+        response.add(SMALL + 200);
+        assert_eq!(pool.held(), 240);
+        assert!(one.take(1).is_err(), "there is no room");
+        drop(response);
         let other = ReadBudget::new(50, &pool);
         let error = other.spend(51).expect_err("its own limit");
         assert_eq!(error.kind(), ErrorKind::TooLarge);
         assert!(error.message().contains("50 bytes"), "{error:?}");
+        one.take(1).expect("there is room");
         drop((one, other));
         assert_eq!(pool.held(), 0);
     }

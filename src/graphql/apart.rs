@@ -1,39 +1,63 @@
 //! Documents that come in arguments, taken apart: small ones at once, large ones on a thread where
 //! they hold nobody up.
 
+use std::ops::Deref;
+
 use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::tally::Tally;
+use crate::database::Share;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, LeavesReader};
 use crate::limits::{APART_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
 
-/// The leaves of a JSON text.
-///
-/// # Errors
-/// As [`Leaves::from_json`]; `TIMEOUT`: the time of the request is over.
-pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Leaves> {
-    tally.check()?;
-    if text.len() <= APART_BYTES_AT_ONCE {
-        return Leaves::from_json(utf8(&text)?);
-    }
-    let deadline = tally.deadline();
-    let taken = tokio::task::spawn_blocking(move || large(utf8(&text)?, deadline)).await;
-    match taken.map_err(|error| Error::internal(error.to_string()))?? {
-        Some(leaves) => Ok(leaves),
-        // It says so, now that the time is over.
-        None => Err(tally.check().err().unwrap_or_else(stopped)),
+/// The leaves of a document; they count among what all requests hold.
+pub(super) struct Apart {
+    leaves: Leaves,
+    _share: Share,
+}
+
+impl Deref for Apart {
+    type Target = Leaves;
+
+    fn deref(&self) -> &Leaves {
+        &self.leaves
     }
 }
 
+/// The leaves of a JSON text.
+///
+/// # Errors
+/// As [`Leaves::from_argument`]; `TIMEOUT`: the time of the request is over; `UNAVAILABLE`: all
+/// requests together hold too much.
+pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Apart> {
+    tally.check()?;
+    let (deadline, share) = (tally.deadline(), tally.share());
+    let taken = if text.len() <= APART_BYTES_AT_ONCE {
+        taken(&text, deadline, share)
+    } else {
+        let taken = tokio::task::spawn_blocking(move || taken(&text, deadline, share)).await;
+        taken.map_err(|error| Error::internal(error.to_string()))?
+    };
+    // It says so, now that the time is over.
+    taken?.ok_or_else(|| tally.check().err().unwrap_or_else(stopped))
+}
+
 /// None if the time is over.
-fn large(text: &str, deadline: Instant) -> Result<Option<Leaves>> {
-    let mut reader = LeavesReader::new(text);
+fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>> {
+    let mut reader = LeavesReader::new(utf8(text)?);
+    let mut held = 0;
     loop {
         if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
-            return Ok(Some(leaves));
+            share.take(leaves.held().saturating_sub(held))?;
+            return Ok(Some(Apart {
+                leaves,
+                _share: share,
+            }));
         }
+        share.take(reader.held() - held)?;
+        held = reader.held();
         if Instant::now() >= deadline {
             return Ok(None);
         }
@@ -50,22 +74,54 @@ fn utf8(text: &Bytes) -> Result<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::database::Pool;
+
+    fn text(values: usize) -> Bytes {
+        format!("[{}1]", "1,".repeat(values - 1)).into()
+    }
+
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(600)
+    }
 
     #[test]
     fn a_large_document_is_given_up_when_the_time_is_over() {
-        let text = format!("[{}1]", "1,".repeat(3 * LEAVES_AT_A_TIME));
-        let now = Instant::now();
-        let given_up = large(&text, now).expect("valid JSON");
+        let text = text(3 * LEAVES_AT_A_TIME);
+        let pool = Pool::new(usize::MAX);
+        let given_up = taken(&text, Instant::now(), pool.share()).expect("valid JSON");
         assert!(given_up.is_none());
-        let mut reader = LeavesReader::new(&text);
-        let mut steps = 1;
-        let leaves = loop {
-            if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME).expect("valid JSON") {
-                break leaves;
-            }
-            steps += 1;
+        let whole = taken(&text, later(), pool.share()).expect("valid JSON");
+        assert_eq!(whole.map(|apart| apart.len()), Some(3 * LEAVES_AT_A_TIME));
+    }
+
+    #[test]
+    fn leaves_count_among_what_all_requests_hold_before_they_are_whole() {
+        let pool = Pool::new(1 << 20);
+        let small = taken(&text(1_000), later(), pool.share()).expect("valid JSON");
+        assert_eq!(pool.held(), 0);
+        let large = taken(&text(10_000), later(), pool.share()).expect("valid JSON");
+        assert!(pool.held() > 0);
+        let Err(error) = taken(&text(1_000_000), later(), pool.share()) else {
+            panic!("it has far more than a mebibyte");
         };
-        assert_eq!((steps, leaves.len()), (4, 3 * LEAVES_AT_A_TIME + 1));
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        drop((small, large));
+        assert_eq!(pool.held(), 0);
+    }
+
+    #[test]
+    fn a_long_name_above_many_values_is_refused_by_what_it_comes_to() {
+        let name = "k".repeat(9_900);
+        let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(50_000));
+        let pool = Pool::new(usize::MAX);
+        let Err(error) = taken(&text.into(), later(), pool.share()) else {
+            panic!("its keys have some 500 MB");
+        };
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert!(error.message().contains("268435456 bytes"), "{error:?}");
+        assert_eq!(pool.held(), 0);
     }
 }

@@ -91,7 +91,8 @@ impl SetValueInput {
         let text = given("value", &self.value)?;
         Ok(SetValue {
             at: self.at.query()?,
-            leaves: Leaves::from_json(utf8(&text)?).map_err(|error| in_argument("value", error))?,
+            leaves: Leaves::from_argument(utf8(&text)?)
+                .map_err(|error| in_argument("value", error))?,
         })
     }
 }

@@ -11,6 +11,7 @@ use super::session::{Loaded, Session};
 use crate::database::{Answer, DocumentKey, Extent, Part, Want};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
+use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::SELECTED_MAX;
 
@@ -198,6 +199,8 @@ impl Located {
             return Ok(Vec::new());
         };
         session.spend(part.pairs().len() as u64)?;
+        let share = session.tally().share();
+        share.take(part.pairs().len() * size_of::<Tree>())?;
         let value = part.tree()?;
         let selected = session.select(&query, &value)?;
         if selected.len() > SELECTED_MAX {

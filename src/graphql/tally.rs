@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use async_graphql::SelectionField;
 use tokio::time::Instant;
 
-use crate::database::{Pool, ReadBudget};
+use crate::database::{Pool, ReadBudget, Share};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Bounds, READ_PER_RESPONSE};
 
@@ -14,6 +14,7 @@ use crate::limits::{Bounds, READ_PER_RESPONSE};
 /// field that looks fails at once, and no other error is told.
 pub(super) struct Tally {
     bounds: Bounds,
+    pool: Pool,
     deadline: Instant,
     /// Bytes of stored documents that may still be read.
     pub(super) reads: ReadBudget,
@@ -29,6 +30,7 @@ impl Tally {
         let reads = bounds.response_bytes.saturating_mul(READ_PER_RESPONSE);
         Self {
             reads: ReadBudget::new(reads, pool),
+            pool: pool.clone(),
             bounds,
             deadline,
             carried: AtomicUsize::new(0),
@@ -42,6 +44,11 @@ impl Tally {
     /// What one response may carry, in bytes.
     pub(super) fn response_bytes(&self) -> usize {
         self.bounds.response_bytes
+    }
+
+    /// A share of what all requests hold together, for something that this one holds for a while.
+    pub(super) fn share(&self) -> Share {
+        self.pool.share()
     }
 
     /// When the time of the request is over.

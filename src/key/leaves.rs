@@ -12,7 +12,9 @@ use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment, SegmentRef};
 use crate::error::{Error, Result};
-use crate::limits::{KEY_BYTES_MAX, PIECE_BYTES, VALUE_BYTES_MAX};
+use crate::limits::{
+    ARGUMENT_LEAVES_BYTES_MAX, KEY_BYTES_MAX, LEAVES_AT_A_TIME, PIECE_BYTES, VALUE_BYTES_MAX,
+};
 
 use foundationdb_tuple::Element;
 
@@ -41,6 +43,19 @@ impl Leaves {
         let mut packer = Packer::default();
         flatten(text, &mut packer)?;
         Ok(packer.finish())
+    }
+
+    /// As [`Leaves::from_json`], of a text that came in an argument.
+    ///
+    /// # Errors
+    /// As [`flatten`]. `TOO_LARGE`: its keys and values have more than [`ARGUMENT_LEAVES_BYTES_MAX`].
+    pub fn from_argument(text: &str) -> Result<Self> {
+        let mut reader = LeavesReader::new(text);
+        loop {
+            if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
+                return Ok(leaves);
+            }
+        }
     }
 
     /// What was read of a store, each key relative to the place that was read.
@@ -94,6 +109,11 @@ impl Leaves {
     /// Whether there is none, which no value's leaves are.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
+    }
+
+    /// What they hold in memory, in bytes.
+    pub fn held(&self) -> usize {
+        self.bytes.len() + self.pairs.len() * size_of::<Pair>()
     }
 
     /// Bytes of all keys and values.
@@ -187,7 +207,7 @@ pub struct LeavesReader<'t> {
 }
 
 impl<'t> LeavesReader<'t> {
-    /// Begins with a text.
+    /// Begins with a text that came in an argument.
     pub fn new(text: &'t str) -> Self {
         Self {
             flattening: Flattening::new(text),
@@ -198,10 +218,21 @@ impl<'t> LeavesReader<'t> {
     /// Goes on for so many values at most. The leaves, if that was the end.
     ///
     /// # Errors
-    /// As [`flatten`].
+    /// As [`Leaves::from_argument`].
     pub fn advance(&mut self, values_max: usize) -> Result<Option<Leaves>> {
         let done = self.flattening.advance(&mut self.packer, values_max)?;
+        if self.packer.leaves.bytes() > ARGUMENT_LEAVES_BYTES_MAX {
+            return Err(Error::too_large(format!(
+                "its keys and values have more than {ARGUMENT_LEAVES_BYTES_MAX} bytes, which is \
+                 the limit: each value has a key with all the names on the way to it"
+            )));
+        }
         Ok(done.then(|| std::mem::take(&mut self.packer).finish()))
+    }
+
+    /// What the leaves so far hold in memory, in bytes.
+    pub fn held(&self) -> usize {
+        self.packer.leaves.held()
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Bounds {
     pub response_fields: usize,
     /// The JSON that one response, or the responses to a batch, may carry.
     pub response_bytes: usize,
-    /// Bodies, and what is read of the store, of all requests together.
+    /// Bodies, what is read of the store and responses, of all requests together.
     pub held_bytes: usize,
     /// Time for one request once its body is there, waiting for the store included.
     pub request_time: Duration,
@@ -50,6 +50,8 @@ pub struct Bounds {
     pub header_time: Duration,
     /// Time for a client to send the body of a request.
     pub body_time: Duration,
+    /// Time for a client to take [`super::SENT_BYTES_PER_TIME`] of a response, or the rest of it.
+    pub send_time: Duration,
     /// Connections served at the same time; more wait to be accepted.
     pub connections: usize,
 }
@@ -79,6 +81,7 @@ impl Bounds {
         request_time: Duration::from_secs(30),
         header_time: Duration::from_secs(10),
         body_time: Duration::from_secs(60),
+        send_time: Duration::from_secs(30),
         connections: 10_000,
     };
 }

@@ -4,6 +4,7 @@ mod batch;
 mod body;
 mod cors;
 mod media;
+mod sent;
 
 use std::time::Instant;
 
@@ -91,18 +92,23 @@ impl Endpoint {
         caller: &Caller,
     ) -> Response<Body> {
         match self.execute(request, methods).await {
-            Answer::Executed(body) => response(media, StatusCode::OK, body),
-            Answer::Refused(body) => {
+            Answer::Executed(json) => self.executed(media, json),
+            Answer::Refused(json) => {
                 // A query that is not known today may be tomorrow.
-                let response = response(media, media.refused(), body);
+                let response = response(media, media.refused(), json);
                 with(response, CACHE_CONTROL, "no-store")
             }
-            Answer::MutationRefused(body) => {
-                let response = response(media, StatusCode::METHOD_NOT_ALLOWED, body);
+            Answer::MutationRefused(json) => {
+                let response = response(media, StatusCode::METHOD_NOT_ALLOWED, json);
                 with(response, ALLOW, "POST")
             }
             Answer::Forbidden(body) => forbidden(caller, media, body),
         }
+    }
+
+    fn executed(&self, media: Media, json: Vec<u8>) -> Response<Body> {
+        let body = sent::body(json, self.graphql.pool());
+        response(media, StatusCode::OK, body)
     }
 }
 
@@ -173,7 +179,7 @@ async fn by_post(
         }
         Ok(Posted::Batch(requests)) => {
             let answers = batch::answer(&endpoint, requests, caller.methods).await;
-            response(media, StatusCode::OK, answers)
+            endpoint.executed(media, answers)
         }
         Err(error) => refused(media, &error),
     }
@@ -232,8 +238,8 @@ fn unsupported(media: Media, message: &str) -> Response<Body> {
     response(media, StatusCode::UNSUPPORTED_MEDIA_TYPE, refusal)
 }
 
-pub(super) fn response(media: Media, status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::from(body));
+pub(super) fn response(media: Media, status: StatusCode, body: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, media.content_type());

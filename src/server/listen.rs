@@ -18,6 +18,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
 
 use super::metrics::Metrics;
+use super::patience::Patient;
 use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
@@ -77,16 +78,15 @@ pub(super) async fn serve(
             accepted = accept(&listener, &places) => accepted,
         };
         let (stream, place) = accepted;
+        let stream = Patient::new(stream, door.bounds.send_time);
         let (router, watcher) = (router.clone(), graceful.watcher());
         let (tls, head_time) = (door.tls.clone(), door.bounds.header_time);
         let counted = door.metrics.connection();
         tokio::spawn(async move {
             match tls {
                 None => answer(stream, router, head_time, watcher).await,
-                Some(tls) => match greet(&tls, stream, head_time).await {
-                    Ok(stream) => answer(stream, router, head_time, watcher).await,
-                    Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
-                },
+                // Boxed, so that connections in the clear need not carry its room.
+                Some(tls) => Box::pin(answer_by_tls(tls, stream, router, head_time, watcher)).await,
             }
             drop((place, counted));
         });
@@ -113,12 +113,26 @@ async fn answer(
     }
 }
 
+/// Answers what comes over one connection once TLS is agreed on.
+async fn answer_by_tls(
+    tls: Tls,
+    stream: Patient<TcpStream>,
+    router: Router,
+    head_time: Duration,
+    watcher: Watcher,
+) {
+    match greet(&tls, stream, head_time).await {
+        Ok(stream) => answer(stream, router, head_time, watcher).await,
+        Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
+    }
+}
+
 /// Agrees on TLS, in the time that there is for the head of a request.
 async fn greet(
     tls: &Tls,
-    stream: TcpStream,
+    stream: Patient<TcpStream>,
     head_time: Duration,
-) -> io::Result<TlsStream<TcpStream>> {
+) -> io::Result<TlsStream<Patient<TcpStream>>> {
     let agreed = timeout(head_time, tls.acceptor().accept(stream)).await;
     agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }

@@ -9,6 +9,7 @@ pub mod local;
 mod metrics;
 mod observe;
 mod page;
+mod patience;
 mod tls;
 mod traces;
 mod watched;

@@ -9,7 +9,10 @@ mod coding;
 mod cors;
 mod crash;
 mod headers;
+mod hosts;
+mod hurting;
 mod introspection;
+mod limits;
 mod methods;
 #[path = "../npm/mod.rs"]
 mod npm;

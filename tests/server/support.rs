@@ -1,8 +1,8 @@
 //! A server process on a store of its own, and a client that sends what it is told, byte by byte.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -228,9 +228,22 @@ impl Connection {
             .expect("it is sent");
     }
 
-    /// Sends as much as the server takes; it may answer and close before the end.
-    pub(crate) fn offer(&mut self, bytes: impl AsRef<[u8]>) {
-        let _taken = self.0.get_mut().write_all(bytes.as_ref());
+    /// Sends as much as the server takes; it may answer and close before the end. Whether it took
+    /// all.
+    pub(crate) fn offer(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        self.0.get_mut().write_all(bytes.as_ref()).is_ok()
+    }
+
+    /// Ends it in one direction or both.
+    pub(crate) fn shutdown(&self, how: Shutdown) {
+        // The server may have ended it already.
+        let _ended = self.0.get_ref().shutdown(how);
+    }
+
+    /// The same connection, to send on one thread and receive on another.
+    pub(crate) fn other(&self) -> Self {
+        let stream = self.0.get_ref().try_clone();
+        Self(BufReader::new(stream.expect("a socket")))
     }
 
     pub(crate) fn ask(
@@ -300,10 +313,17 @@ impl Connection {
 
     /// Asserts that the server closes the connection without another byte.
     pub(crate) fn assert_closed(&mut self) {
+        assert_eq!(String::from_utf8_lossy(&self.rest()), "");
+    }
+
+    /// What comes until the server closes the connection, which it has to.
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
-        // A reset is an end as well.
-        let _read = self.0.read_to_end(&mut rest);
-        assert_eq!(String::from_utf8_lossy(&rest), "");
+        if let Err(error) = self.0.read_to_end(&mut rest) {
+            // A reset is an end as well.
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error}");
+        }
+        rest
     }
 
     fn line(&mut self) -> String {

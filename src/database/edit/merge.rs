@@ -48,7 +48,7 @@ pub async fn merge(
 
 /// The leaves of what a patch makes of nothing.
 fn alone(patch: &MergePatch<'_>) -> Result<Leaves> {
-    Leaves::from_json(&patch.alone().unwrap_or("null".into()))
+    Leaves::from_argument(&patch.alone().unwrap_or("null".into()))
 }
 
 /// What stands at the places that a merge patch speaks of.
@@ -183,7 +183,7 @@ impl Editor<'_> {
                         left = true;
                     }
                     MergePatch::Put(text) if present => {
-                        self.overwrite(spot, &Leaves::from_json(text)?).await?;
+                        self.overwrite(spot, &Leaves::from_argument(text)?).await?;
                         left = true;
                     }
                     MergePatch::Members(_) | MergePatch::Put(_) => {

@@ -42,11 +42,11 @@ impl Editor<'_> {
     async fn apply(&mut self, base: &Path, operation: &PatchOperation<'_>) -> Result<()> {
         match operation {
             PatchOperation::Add(path, value) => {
-                let leaves = Leaves::from_json(value)?;
+                let leaves = Leaves::from_argument(value)?;
                 self.add(base, path, &leaves).await
             }
             PatchOperation::Replace(path, value) => {
-                let leaves = Leaves::from_json(value)?;
+                let leaves = Leaves::from_argument(value)?;
                 let spot = self.present(base, path).await?;
                 self.overwrite(&spot, &leaves).await
             }
@@ -81,7 +81,7 @@ impl Editor<'_> {
                 self.add(base, path, &leaves).await
             }
             PatchOperation::Test(path, value) => {
-                let expected = Leaves::from_json(value)?;
+                let expected = Leaves::from_argument(value)?;
                 self.test(base, path, &expected).await
             }
         }

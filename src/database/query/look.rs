@@ -11,7 +11,7 @@ use crate::document::path::{Path, Place, Segment};
 use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 use crate::key::IndexValue;
-use crate::limits::KEY_BYTES_MAX;
+use crate::limits::{KEY_BYTES_MAX, LEAVES_AT_A_TIME};
 use crate::store::Read;
 
 /// Looks at documents, a round of reads for many.
@@ -94,14 +94,25 @@ impl<'q> Look<'q> {
             Some(_) => answers.next(),
             None => Some(Ok(Answer::Part(None))),
         });
-        let mut answers = answers.flatten();
+        let answers: Vec<Result<Answer>> = answers.flatten().collect();
+        let mut answers = answers.into_iter();
         let mut passed = Vec::with_capacity(ids.len());
+        let mut leaves = 0;
         for _ in ids {
+            if leaves >= LEAVES_AT_A_TIME {
+                tokio::task::yield_now().await;
+                leaves = 0;
+            }
             let found: Vec<Found> = self
                 .needs
                 .iter()
                 .zip(answers.by_ref())
-                .map(|(need, answer)| found(need, answer))
+                .map(|(need, answer)| {
+                    if let Ok(Answer::Part(Some(part))) = &answer {
+                        leaves += part.pairs().len();
+                    }
+                    found(need, answer)
+                })
                 .collect::<Result<_>>()?;
             passed.push(self.passes(&found)?);
         }

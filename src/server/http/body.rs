@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::database::Share;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{BODY_DECODED_BYTES, BODY_UNCOUNTED_BYTES, Bounds};
+use crate::limits::{BODY_DECODED_BYTES, Bounds};
 
 /// How a body is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ async fn whole(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Resu
     while let Some(frame) = sent.frame().await {
         let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
         let data = frame.into_data().unwrap_or_default();
-        hold(share, first.len() + all.len(), data.len())?;
+        share.take(data.len())?;
         if first.is_empty() && all.is_empty() {
             first = data;
             continue;
@@ -84,13 +84,6 @@ async fn whole(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Resu
         all.extend_from_slice(&data);
     }
     Ok(if all.is_empty() { first } else { all.into() })
-}
-
-/// Counts bytes of a body among those that all requests hold, but for its beginning: small
-/// requests are answered also when others hold much.
-fn hold(share: &Share, before: usize, more: usize) -> Result<(), Error> {
-    let uncounted = BODY_UNCOUNTED_BYTES.saturating_sub(before);
-    share.take(more.saturating_sub(uncounted)).map(|_| ())
 }
 
 /// Decodes a body as it arrives, and stops where it passes the bound, so that never more than
@@ -110,7 +103,7 @@ async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Re
         for piece in data.chunks(BODY_DECODED_BYTES) {
             let before = decoder.get_ref().bytes.len();
             decoder.write_all(piece).map_err(not_gzip)?;
-            hold(share, before, decoder.get_ref().bytes.len() - before)?;
+            share.take(decoder.get_ref().bytes.len() - before)?;
             // A little that is sent can be much to decode: others have their turn meanwhile.
             yield_now().await;
         }

@@ -16,7 +16,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new() -> Self {
-        let runtime = Builder::new_current_thread().enable_time().build();
+        let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime");
         let backend = redb::backends::InMemoryBackend::new();
         let store = Arc::new(Embedded::on_backend(backend).expect("a new store"));

@@ -1,0 +1,165 @@
+//! What it costs to refuse a request that is made to hurt: CPU of the server's process for each
+//! refusal, and what a second client notices of a row of them.
+//!
+//! The server is the real binary, as a process of its own, since Linux counts CPU by process.
+
+#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
+#[path = "refusals/inputs.rs"]
+mod inputs;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use inputs::{Input, inputs, post};
+
+/// How long each input is sent again and again; Linux counts CPU in hundredths of a second.
+const TURN: Duration = Duration::from_secs(2);
+const MIB: f64 = 1024.0 * 1024.0;
+/// What a refusal may take: so many milliseconds, and so many for each MiB that was received.
+const GOAL_MS: f64 = 5.0;
+const GOAL_MS_PER_MIB: f64 = 2.0;
+
+fn main() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let server = Server::start(directory.path());
+    let insert = r#"{"query": "mutation { insertDocument(id: 1, document: {a: 1}) { id } }"}"#;
+    let (_, answer) = server.exchange(&post("", insert.as_bytes()));
+    assert!(answer.contains("\"data\""), "{answer}");
+    let idle = second_client(&server.address, || thread::sleep(TURN));
+    println!("a second client, alone: {idle}");
+    let mut over = 0;
+    for input in inputs() {
+        over += usize::from(!measure(&server, &input));
+    }
+    println!("{over} refusals take more than {GOAL_MS} ms and {GOAL_MS_PER_MIB} ms a MiB received");
+}
+
+/// Measures one input; whether it is within the goal.
+fn measure(server: &Server, input: &Input) -> bool {
+    let (_, answer) = server.exchange(&input.request);
+    assert!(answer.contains(input.told), "{}: {answer:.300}", input.name);
+    let (mut refusals, mut received, mut cpu) = (0_u64, 0, 0.0);
+    let latency = second_client(&server.address, || {
+        let (before, begin) = (server.cpu(), Instant::now());
+        while begin.elapsed() < TURN {
+            received += server.exchange(&input.request).0;
+            refusals += 1;
+        }
+        cpu = server.cpu() - before;
+    });
+    let each = cpu / refusals as f64;
+    let mib = received.max(input.decoded * refusals) as f64 / MIB / refusals as f64;
+    let goal = GOAL_MS + GOAL_MS_PER_MIB * mib;
+    let within = each <= goal;
+    println!(
+        "{}: {each:.2} ms CPU each, of {mib:.3} MiB (goal {goal:.1} ms{}); a second client: {latency}",
+        input.name,
+        if within { "" } else { ", MISSED" }
+    );
+    within
+}
+
+/// What a client that asks for a small value waits for its answers while something is done; the
+/// time of this second client itself is in the CPU, and is little.
+fn second_client(address: &str, work: impl FnOnce()) -> String {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (stopped, address) = (stop.clone(), address.to_owned());
+    let client = thread::spawn(move || {
+        let mut latencies = Vec::new();
+        let request = post("", br#"{"query": "{ document(id: 1) { value } }"}"#);
+        while !stopped.load(Relaxed) {
+            let begin = Instant::now();
+            let (_, answer) = exchange(&address, &request);
+            assert!(
+                answer.ends_with(r#"{"data":{"document":{"value":{"a":1}}}}"#),
+                "{answer}"
+            );
+            latencies.push(begin.elapsed().as_secs_f64() * 1e3);
+            thread::sleep(Duration::from_millis(10));
+        }
+        latencies
+    });
+    work();
+    stop.store(true, Relaxed);
+    let mut latencies = client.join().expect("it is answered");
+    latencies.sort_by(f64::total_cmp);
+    let at = |share: usize| latencies[(latencies.len() - 1) * share / 100];
+    format!(
+        "p50 {:.2} ms, p99 {:.2} ms, worst {:.2} ms",
+        at(50),
+        at(99),
+        at(100)
+    )
+}
+
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(directory: &Path) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_phyllo"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--store"])
+            .arg(directory)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut line = String::new();
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        stdout.read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("Phyllo serves on http://");
+        let address = address.and_then(|address| address.strip_suffix('/'));
+        let address = address.expect("an address").to_owned();
+        // What else it says is not read, and fits in the pipe.
+        std::mem::forget(stdout);
+        Self { process, address }
+    }
+
+    fn exchange(&self, request: &[u8]) -> (u64, String) {
+        exchange(&self.address, request)
+    }
+
+    /// CPU that the process has taken so far, in milliseconds.
+    fn cpu(&self) -> f64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()));
+        let stat = stat.expect("Linux tells");
+        let (_, fields) = stat.rsplit_once(')').expect("a name in parentheses");
+        // utime and stime, in ticks of which there are a hundred a second on every Linux.
+        let ticks = fields.split_whitespace().skip(11).take(2);
+        let ticks = ticks.map(|ticks| ticks.parse::<u64>().expect("a number"));
+        10.0 * ticks.sum::<u64>() as f64
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _killed = self.process.kill();
+        let _ended = self.process.wait();
+    }
+}
+
+/// Sends a request on a connection of its own; how much of it was taken, and what came back.
+fn exchange(address: &str, request: &[u8]) -> (u64, String) {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_nodelay(true).expect("a socket");
+    let mut taken = 0;
+    // The server may answer and close before it has taken all.
+    while taken < request.len() {
+        match stream.write(&request[taken..]) {
+            Ok(bytes) if bytes > 0 => taken += bytes,
+            _ => break,
+        }
+    }
+    let mut answer = Vec::new();
+    let _ended = stream.read_to_end(&mut answer);
+    (taken as u64, String::from_utf8_lossy(&answer).into_owned())
+}

@@ -1,0 +1,255 @@
+//! Requests that are made to hurt, each with what its refusal has to tell.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// One of them.
+pub(crate) struct Input {
+    pub(crate) name: &'static str,
+    /// As bytes on the wire.
+    pub(crate) request: Vec<u8>,
+    /// What it decodes to before it is refused, where it is compressed.
+    pub(crate) decoded: u64,
+    pub(crate) told: &'static str,
+}
+
+/// A POST of JSON on a connection that is to be closed then.
+pub(crate) fn post(headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/json\r\n{headers}content-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// All of them.
+pub(crate) fn inputs() -> Vec<Input> {
+    let mut inputs = queries();
+    inputs.extend(variables());
+    inputs.extend(bodies());
+    inputs
+}
+
+/// A text so many times, each with its number for `#`.
+fn repeated(count: usize, text: &str) -> String {
+    let mut all = String::new();
+    for at in 0..count {
+        all += &text.replace('#', &at.to_string());
+    }
+    all
+}
+
+fn query(name: &'static str, query: &str, told: &'static str) -> Input {
+    Input {
+        name,
+        request: post("", &json_body(query, "{}")),
+        decoded: 0,
+        told,
+    }
+}
+
+fn queries() -> Vec<Input> {
+    let doubling = |levels: usize| {
+        let mut query = "{ ...F0 } ".to_owned();
+        for at in 0..levels {
+            let next = at + 1;
+            write!(
+                query,
+                "fragment F{at} on Query {{ ...F{next} ...F{next} }} "
+            )
+            .expect("a string takes all");
+        }
+        query + &format!("fragment F{levels} on Query {{ __typename }}")
+    };
+    let mut fanning = "{ document(id: 1) { ...F0 } } ".to_owned();
+    for at in 0..12 {
+        let next = at + 1;
+        write!(
+            fanning,
+            "fragment F{at} on Subdocument {{ a: at(path: \"/a\") {{ ...F{next} }} \
+             b: at(path: \"/b\") {{ ...F{next} }} }} "
+        )
+        .expect("a string takes all");
+    }
+    fanning += "fragment F12 on Subdocument { kind }";
+    let introspection = format!(
+        "{{ __schema {{ types {{ {} name {} }} }} }}",
+        "fields { type { ".repeat(14),
+        "} }".repeat(14)
+    );
+    let one_name = "fragment F on Query { a: __typename @include(if: true) ".to_owned()
+        + &"x ".repeat(9_000)
+        + "} query Q { ...F }";
+    let mut inputs = vec![
+        query("40 doubling fragments", &doubling(40), "TOO_COMPLEX"),
+        query("1,000 doubling fragments", &doubling(1_000), "TOO_COMPLEX"),
+        query("fields that fan out", &fanning, "TOO_COMPLEX"),
+        query(
+            "10,000 aliases",
+            &format!("{{ {} }}", repeated(10_000, "a#:x ")),
+            "TOO_COMPLEX",
+        ),
+        query(
+            "1 MB of commas",
+            &("{ __typename }".to_owned() + &",".repeat(1 << 20)),
+            "131072 bytes",
+        ),
+        query(
+            "5,000 directives",
+            &format!("{{ __typename {} }}", "@skip(if: false) ".repeat(5_000)),
+            "TOO_COMPLEX",
+        ),
+        query(
+            "3,000 operations of one name",
+            &"query A { __typename } ".repeat(3_000),
+            "BAD_USER_INPUT",
+        ),
+        query(
+            "3,000 unknown fields",
+            &format!("{{ {} }}", repeated(3_000, "x# ")),
+            "BAD_USER_INPUT",
+        ),
+        query(
+            "9,000 unknown fields of one name",
+            &one_name,
+            "BAD_USER_INPUT",
+        ),
+        query("introspection of itself", &introspection, "TOO_COMPLEX"),
+        query(
+            "128 KiB that end in an error of syntax",
+            &format!("{{ {} ", "document(id: 1) { kind } ".repeat(2_000)),
+            "BAD_USER_INPUT",
+        ),
+    ];
+    inputs.extend(nested());
+    inputs
+}
+
+fn nested() -> Vec<Input> {
+    let nested = |open: &str, levels: usize, close: &str| {
+        let (open, close) = (open.repeat(levels), close.repeat(levels));
+        format!("{{ document(id: {open}1{close}) {{ kind }} }}")
+    };
+    let ty = format!(
+        "query($v: {}Int{}) {{ x }}",
+        "[".repeat(2_000),
+        "]".repeat(2_000)
+    );
+    [
+        ("lists nested 2,000 deep", nested("[", 2_000, "]")),
+        ("lists nested 5,000 deep", nested("[", 5_000, "]")),
+        ("lists nested 20,000 deep", nested("[", 20_000, "]")),
+        ("objects nested 2,000 deep", nested("{a:", 2_000, "}")),
+        ("objects nested 5,000 deep", nested("{a:", 5_000, "}")),
+        ("objects nested 20,000 deep", nested("{a:", 20_000, "}")),
+        ("a type nested 2,000 deep", ty),
+    ]
+    .map(|(name, text)| query(name, &text, "TOO_COMPLEX"))
+    .into()
+}
+
+fn variables() -> Vec<Input> {
+    let path = |name, path: String, told| Input {
+        name,
+        request: post(
+            "",
+            &json_body(
+                "query($p: Path) { document(id: 1, path: $p) { kind } }",
+                &format!("{{\"p\":{path}}}"),
+            ),
+        ),
+        decoded: 0,
+        told,
+    };
+    let brackets = "[".repeat(50_000) + &"]".repeat(50_000);
+    vec![
+        path("50,000 brackets in variables", brackets, "TOO_COMPLEX"),
+        path(
+            "10,000,000 elements of a path in variables",
+            format!("[{}1]", "1,".repeat(10_000_000)),
+            "TOO_COMPLEX",
+        ),
+        path(
+            "a string of 16 MiB as a path",
+            format!("\"{}\"", "x".repeat(16 << 20)),
+            "TOO_LARGE",
+        ),
+        path(
+            "a raw-value marker in variables",
+            r#"{"$serde_json::private::RawValue":"[["}"#.to_owned(),
+            "INVALID_PATH",
+        ),
+        Input {
+            name: "31 MiB of JSON for a document under a long name",
+            request: post(
+                "",
+                &json_body(
+                    "mutation($d: JSON) { insertDocument(document: $d) { id } }",
+                    &format!(
+                        "{{\"d\":{{\"{}\":[{}1]}}}}",
+                        "k".repeat(9_900),
+                        "1,".repeat(31 << 19)
+                    ),
+                ),
+            ),
+            decoded: 0,
+            told: "268435456 bytes",
+        },
+        Input {
+            name: "31 MiB of JSON that ends too early",
+            request: post(
+                "",
+                format!("{{\"variables\":[{}", "{\"a\":[1]},".repeat(3_200_000)).as_bytes(),
+            ),
+            decoded: 0,
+            told: "BAD_USER_INPUT",
+        },
+    ]
+}
+
+fn bodies() -> Vec<Input> {
+    let compressed = |bytes: usize| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let spaces = vec![b' '; 1 << 20];
+        for _ in 0..bytes >> 20 {
+            encoder.write_all(&spaces).expect("a vector takes all");
+        }
+        encoder.finish().expect("a vector takes all")
+    };
+    let brackets = "[".repeat(31 << 20);
+    vec![
+        Input {
+            name: "a body of 33 MiB, by its length",
+            request: post("", &vec![b' '; 33 << 20]),
+            decoded: 0,
+            told: "TOO_LARGE",
+        },
+        Input {
+            name: "31 MiB of brackets",
+            request: post("", brackets.as_bytes()),
+            decoded: 0,
+            told: "BAD_USER_INPUT",
+        },
+        Input {
+            name: "31 MiB of spaces",
+            request: post("", &vec![b' '; 31 << 20]),
+            decoded: 0,
+            told: "BAD_USER_INPUT",
+        },
+        Input {
+            name: "a gzip bomb of 1 GiB",
+            request: post("content-encoding: gzip\r\n", &compressed(1 << 30)),
+            decoded: 32 << 20,
+            told: "TOO_LARGE",
+        },
+    ]
+}
+
+fn json_body(query: &str, variables: &str) -> Vec<u8> {
+    let query = query.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("{{\"query\":\"{query}\",\"variables\":{variables}}}").into_bytes()
+}

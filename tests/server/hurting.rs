@@ -1,0 +1,240 @@
+//! Connections that are made to hurt: slow senders and takers, half-closed ones, requests without
+//! end. Each is ended or held back, and others are served meanwhile.
+
+use std::net::Shutdown;
+use std::thread;
+
+use serde_json::json;
+
+use crate::support::{Connection, JSON, Server, head, insertion};
+
+/// A body that asks for the type of the root.
+const ASKING: &str = r#"{"query": "{ __typename }"}"#;
+
+fn begin_post(connection: &mut Connection, length: usize) {
+    connection.send(head("POST", "/graphql", &[JSON], length));
+}
+
+#[test]
+fn a_head_that_does_not_come_ends_the_connection() {
+    let server = Server::with(&["--header-time-max", "300ms"]);
+    for begun in [
+        "",
+        "G",
+        "POST /graphql HTTP/1.1\r\nhost: localhost\r\n",
+        "POST /graphql HTTP/1.1\r\nhost: localhost\r\nx: y",
+    ] {
+        let mut slow: Vec<Connection> = (0..20).map(|_| server.connect()).collect();
+        for connection in &mut slow {
+            connection.send(begun);
+        }
+        server.assert_serves();
+        for connection in &mut slow {
+            connection.rest();
+        }
+    }
+    server.assert_serves();
+}
+
+#[test]
+fn a_head_that_trickles_in_ends_the_connection_however_often_a_byte_comes() {
+    let server = Server::with(&["--header-time-max", "300ms"]);
+    let mut slow = server.connect();
+    slow.send("GET /graphql HTTP/1.1\r\nhost: localhost\r\nx: ");
+    // Each byte would begin the time anew if it were that of a byte, and this would never end.
+    while slow.offer("y") {
+        server.assert_serves();
+    }
+    server.assert_serves();
+}
+
+#[test]
+fn a_body_that_does_not_come_is_a_timeout_that_names_the_limit() {
+    let server = Server::with(&["--body-time-max", "300ms"]);
+    for sent in ["", "{", &ASKING[..ASKING.len() - 1]] {
+        let mut slow: Vec<Connection> = (0..20).map(|_| server.connect()).collect();
+        for connection in &mut slow {
+            begin_post(connection, ASKING.len());
+            connection.send(sent);
+        }
+        server.assert_serves();
+        for connection in &mut slow {
+            let response = connection.response(true);
+            assert_eq!((response.status, &*response.code()), (408, "TIMEOUT"));
+            assert!(response.body.contains("300ms"), "{}", response.body);
+            connection.rest();
+        }
+    }
+}
+
+#[test]
+fn a_compressed_body_that_does_not_come_is_a_timeout_as_well() {
+    let server = Server::with(&["--body-time-max", "300ms"]);
+    let mut slow = server.connect();
+    let headers = [JSON, ("content-encoding", "gzip")];
+    slow.send(head("POST", "/graphql", &headers, 100));
+    slow.send([0x1F, 0x8B, 8]);
+    let response = slow.response(true);
+    assert_eq!((response.status, &*response.code()), (408, "TIMEOUT"));
+}
+
+#[test]
+fn past_the_limit_connections_wait_until_one_ends() {
+    let server = Server::with(&["--connections-max", "2"]);
+    let asked = |connection: &mut Connection| {
+        let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
+        connection.ask("POST", "/graphql", &[JSON], query).json()
+    };
+    let (mut first, mut second) = (server.connect(), server.connect());
+    let nothing = json!({"data": {"document": null}});
+    assert_eq!(
+        (asked(&mut first), asked(&mut second)),
+        (nothing.clone(), nothing.clone())
+    );
+    let mut waiting = server.connect();
+    let body = insertion("1", "1");
+    begin_post(&mut waiting, body.len());
+    waiting.send(&body);
+    for _ in 0..50 {
+        assert_eq!(asked(&mut first), nothing, "the third has its turn already");
+    }
+    drop(second);
+    let inserted = waiting.response(true).json();
+    assert_eq!(inserted, json!({"data": {"insertDocument": {"id": "1"}}}));
+    assert_eq!(
+        asked(&mut first),
+        json!({"data": {"document": {"value": 1}}})
+    );
+}
+
+#[test]
+fn connections_that_are_half_closed_give_their_places_back() {
+    let server = Server::with(&["--connections-max", "4"]);
+    let whole = head("POST", "/graphql", &[JSON], ASKING.len()) + ASKING;
+    for at in 0..200 {
+        // Closed for sending at the beginning, inside the head, before, inside and behind the body.
+        let sent = [
+            0,
+            10,
+            whole.len() - ASKING.len(),
+            whole.len() - 1,
+            whole.len(),
+        ][at % 5];
+        let mut half = server.connect();
+        half.send(&whole[..sent]);
+        half.shutdown(Shutdown::Write);
+        half.rest();
+        server.assert_serves();
+    }
+}
+
+#[test]
+fn who_goes_away_before_the_answer_gives_the_place_back() {
+    let server = Server::with(&["--connections-max", "2"]);
+    let body = insertion("1", &format!("[{}1]", "1,".repeat(200_000)));
+    server.ask("POST", "/graphql", &[JSON], body);
+    let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
+    for _ in 0..40 {
+        let mut gone = server.connect();
+        gone.send(head("POST", "/graphql", &[JSON], query.len()) + query);
+        drop(gone);
+    }
+    server.assert_serves();
+}
+
+/// A value that makes responses larger than what systems take ahead of those who read.
+fn with_large_value(arguments: &[&str]) -> Server {
+    let server = Server::with(arguments);
+    let text = "x".repeat(30 << 20);
+    let body = insertion("1", &json!(text).to_string());
+    let response = server.ask("POST", "/graphql", &[JSON], body);
+    assert_eq!(response.status, 200);
+    server
+}
+
+#[test]
+fn who_takes_nothing_of_a_response_is_cut_off() {
+    let server = with_large_value(&["--send-time-max", "300ms", "--connections-max", "1"]);
+    let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
+    let mut idle = server.connect();
+    idle.send(head("POST", "/graphql", &[JSON], query.len()) + query);
+    // There is one place, which the one that takes nothing has until it is cut off.
+    server.assert_serves();
+    let received = idle.rest().len();
+    assert!(received < 30 << 20, "{received} bytes");
+}
+
+#[test]
+fn requests_in_a_row_whose_answers_nobody_takes_are_not_read_on() {
+    let server = with_large_value(&[]);
+    let query = "{ document(id: 1) { value } }";
+    let get = head(
+        "GET",
+        &format!("/graphql?query={}", query.replace(' ', "%20")),
+        &[],
+        0,
+    );
+    let before = server.memory_peak();
+    let connection = server.connect();
+    let mut sending = connection.other();
+    let all = get.repeat(400_000);
+    let sender = thread::spawn(move || sending.offer(all));
+    for _ in 0..200 {
+        server.assert_serves();
+    }
+    let more = server.memory_peak().saturating_sub(before);
+    // An answer has 30 MiB, and is made of what is read, so some of them at the most.
+    assert!(more < 256 << 20, "{more} bytes more for 400,000 requests");
+    connection.shutdown(Shutdown::Both);
+    assert!(!sender.join().expect("it ends"), "not all of it was taken");
+    server.assert_serves();
+}
+
+#[test]
+fn a_long_row_of_requests_holds_nobody_up() {
+    const REQUESTS: usize = 5_000;
+    let server = Server::start();
+    let request = head("POST", "/graphql", &[JSON], ASKING.len()) + ASKING;
+    let mut row = server.connect();
+    let mut sending = row.other();
+    let sender = thread::spawn(move || sending.offer(request.repeat(REQUESTS)));
+    for at in 0..REQUESTS {
+        assert_eq!(
+            row.response(true).body,
+            r#"{"data":{"__typename":"Query"}}"#
+        );
+        if at % 100 == 0 {
+            server.assert_serves();
+        }
+    }
+    assert!(sender.join().expect("it ends"), "all of it was taken");
+}
+
+#[test]
+fn small_requests_are_answered_when_others_hold_all_there_is() {
+    let server = with_large_value(&["--held-bytes-max", "100MiB"]);
+    let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
+    let mut holding: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
+    for connection in &mut holding {
+        connection.send(head("POST", "/graphql", &[JSON], query.len()) + query);
+        // The head was sent, and most of the 30 MiB are not taken.
+        assert_eq!(connection.response(false).status, 200);
+    }
+    let another = server.ask("POST", "/graphql", &[JSON], query);
+    assert_eq!(another.code(), "UNAVAILABLE");
+    assert!(another.body.contains("104857600 bytes"), "{}", another.body);
+    let large = json!("x".repeat(20 << 20)).to_string();
+    let mut connection = server.connect();
+    let body = insertion("3", &large);
+    connection.send(head("POST", "/graphql", &[JSON], body.len()));
+    connection.offer(body);
+    let large = connection.response(true);
+    assert_eq!((large.status, &*large.code()), (503, "UNAVAILABLE"));
+    server.assert_serves();
+    let small = server.ask("POST", "/graphql", &[JSON], insertion("2", "[1]"));
+    assert_eq!(small.json()["data"]["insertDocument"]["id"], "2");
+    for mut connection in holding {
+        connection.shutdown(Shutdown::Both);
+        connection.rest();
+    }
+}
