@@ -1,7 +1,6 @@
 //! What can be said on the command line, and what `--help` tells about it.
 
 #![expect(
-    clippy::doc_markdown,
     clippy::doc_link_with_quotes,
     reason = "the comments are read in a terminal"
 )]

@@ -182,9 +182,9 @@ async fn a_backup_is_left_to_the_clusters_own_tools() {
     let directory = TempDir::new().expect("a directory");
     let file = directory.path().join("x.json");
     std::fs::write(&file, "[1]").expect("a file");
-    run(phyllo(cluster.file(), "import").arg(&file)).expect("it is stored");
+    run(phyllo(&cluster.file(), "import").arg(&file)).expect("it is stored");
     let target = directory.path().join("backup");
-    let said = run(phyllo(cluster.file(), "backup").arg(&target)).expect_err("it is refused");
+    let said = run(phyllo(&cluster.file(), "backup").arg(&target)).expect_err("it is refused");
     assert!(said.contains("fdbbackup"), "{said}");
     assert!(!target.exists());
 }

@@ -1,10 +1,6 @@
 //! What can be said of a server.
 
-#![expect(
-    clippy::doc_markdown,
-    clippy::doc_link_with_quotes,
-    reason = "the comments are read in a terminal"
-)]
+#![expect(clippy::doc_markdown, reason = "the comments are read in a terminal")]
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
