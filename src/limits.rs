@@ -28,6 +28,8 @@ pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
 /// among what all requests may hold together: small requests are answered also when others hold
 /// much.
 pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;
+/// What has to be there of a body before room is made for all of it.
+pub const BODY_RESERVED_FROM_BYTES: usize = 1 << 20;
 /// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
 /// Operations kept parsed and validated, and the bytes of query text among them.
@@ -112,9 +114,10 @@ pub const READ_PER_RESPONSE: usize = 4;
 /// and the time of the request is looked at.
 pub const LEAVES_AT_A_TIME: usize = 4_096;
 /// Keys and values of a document in an argument, and a few more.
-pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 256 << 20;
-/// A document in an argument that is taken apart at once; larger ones go to a thread of their own.
-pub const APART_BYTES_AT_ONCE: usize = 256 << 10;
+pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 128 << 20;
+/// JSON of a request that is read at once: its body, its variables, a document in an argument. What
+/// is larger goes to a thread where it holds nobody up.
+pub const JSON_BYTES_AT_ONCE: usize = 256 << 10;
 /// Pointer tokens of digits whose readings (index or key) are tried in the same round.
 pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 

@@ -86,7 +86,7 @@ fn queries() -> Vec<Input> {
         + "} query Q { ...F }";
     let mut inputs = vec![
         query("40 doubling fragments", &doubling(40), "TOO_COMPLEX"),
-        query("1,000 doubling fragments", &doubling(1_000), "TOO_COMPLEX"),
+        query("700 doubling fragments", &doubling(700), "TOO_COMPLEX"),
         query("fields that fan out", &fanning, "TOO_COMPLEX"),
         query(
             "10,000 aliases",
@@ -104,8 +104,8 @@ fn queries() -> Vec<Input> {
             "TOO_COMPLEX",
         ),
         query(
-            "3,000 operations of one name",
-            &"query A { __typename } ".repeat(3_000),
+            "1,900 operations of one name",
+            &"query A { __typename } ".repeat(1_900),
             "BAD_USER_INPUT",
         ),
         query(
@@ -120,8 +120,8 @@ fn queries() -> Vec<Input> {
         ),
         query("introspection of itself", &introspection, "TOO_COMPLEX"),
         query(
-            "128 KiB that end in an error of syntax",
-            &format!("{{ {} ", "document(id: 1) { kind } ".repeat(2_000)),
+            "9,900 tokens that end in an error of syntax",
+            &format!("{{ {} ", "document(id: 1) { kind } ".repeat(1_100)),
             "BAD_USER_INPUT",
         ),
     ];
@@ -197,7 +197,7 @@ fn variables() -> Vec<Input> {
                 ),
             ),
             decoded: 0,
-            told: "268435456 bytes",
+            told: "134217728 bytes",
         },
         Input {
             name: "31 MiB of JSON that ends too early",

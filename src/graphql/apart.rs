@@ -10,7 +10,7 @@ use super::tally::Tally;
 use crate::database::Share;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, LeavesReader};
-use crate::limits::{APART_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
+use crate::limits::{JSON_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
 
 /// The leaves of a document; they count among what all requests hold.
 pub(super) struct Apart {
@@ -34,7 +34,7 @@ impl Deref for Apart {
 pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Apart> {
     tally.check()?;
     let (deadline, share) = (tally.deadline(), tally.share());
-    let taken = if text.len() <= APART_BYTES_AT_ONCE {
+    let taken = if text.len() <= JSON_BYTES_AT_ONCE {
         taken(&text, deadline, share)
     } else {
         let taken = tokio::task::spawn_blocking(move || taken(&text, deadline, share)).await;
@@ -115,13 +115,13 @@ mod tests {
     #[test]
     fn a_long_name_above_many_values_is_refused_by_what_it_comes_to() {
         let name = "k".repeat(9_900);
-        let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(50_000));
+        let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(20_000));
         let pool = Pool::new(usize::MAX);
         let Err(error) = taken(&text.into(), later(), pool.share()) else {
-            panic!("its keys have some 500 MB");
+            panic!("its keys have some 200 MB");
         };
         assert_eq!(error.kind(), ErrorKind::TooLarge);
-        assert!(error.message().contains("268435456 bytes"), "{error:?}");
+        assert!(error.message().contains("134217728 bytes"), "{error:?}");
         assert_eq!(pool.held(), 0);
     }
 }

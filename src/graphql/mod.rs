@@ -36,6 +36,7 @@ mod service;
 mod session;
 mod tally;
 mod types;
+mod unknown;
 mod uses;
 mod variables;
 

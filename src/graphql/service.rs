@@ -21,7 +21,7 @@ use super::uses::check_uses;
 use super::variables::coerce;
 use crate::database::{Database, KeptAnswer, OnceOnly, Pool, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Bounds;
+use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
 use crate::store::{Outcome, Settled, Transaction};
 
 /// Which operations a request may execute.
@@ -200,7 +200,7 @@ impl GraphQl {
 
 impl Inner {
     async fn prepare(
-        &self,
+        self: &Arc<Self>,
         request: Request,
         report: &mut Report,
     ) -> Result<(Operation, OperationType), Refusal> {
@@ -219,9 +219,7 @@ impl Inner {
         let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
-        let definitions = &selected.variable_definitions;
-        let inputs = self.operations.inputs();
-        let variables = coerce(definitions, &request.variables, inputs, &self.bounds)?;
+        let variables = self.variables(&document, &request).await?;
         check_uses(&document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
@@ -234,6 +232,32 @@ impl Inner {
             once_only,
         };
         Ok((operation, ty))
+    }
+
+    /// The variables of a request; large ones are read where that holds nobody up.
+    async fn variables(
+        self: &Arc<Self>,
+        document: &Arc<ExecutableDocument>,
+        request: &Request,
+    ) -> Result<Variables> {
+        let (inner, document) = (self.clone(), document.clone());
+        let (name, given) = (request.operation_name.clone(), request.variables.clone());
+        let large = given.len() > JSON_BYTES_AT_ONCE;
+        let read = move || {
+            let selected = select(&document, name.as_deref())?;
+            let definitions = &selected.variable_definitions;
+            coerce(
+                definitions,
+                &given,
+                inner.operations.inputs(),
+                &inner.bounds,
+            )
+        };
+        if !large {
+            return read();
+        }
+        let read = tokio::task::spawn_blocking(read).await;
+        read.map_err(|error| Error::internal(error.to_string()))?
     }
 
     async fn query(&self, operation: Operation, deadline: Instant, report: &mut Report) -> Vec<u8> {

@@ -105,6 +105,12 @@ impl Types {
         Some((&field.arguments, &field.of))
     }
 
+    /// Whether a type of the schema's own has no field of this name.
+    pub(super) fn lacks(&self, of: &str, name: &Name) -> bool {
+        let fields = self.fields.get(of).filter(|_| !of.starts_with("__"));
+        fields.is_some_and(|fields| name != "__typename" && !fields.contains_key(name))
+    }
+
     /// The arguments of a directive.
     pub(super) fn directive(&self, name: &Name) -> Option<&Arguments> {
         self.directives.get(name)

@@ -61,7 +61,7 @@ impl Bounds {
     pub const DEFAULT: Self = Self {
         body_bytes: 32 << 20,
         query_bytes: 128 << 10,
-        query_tokens: 20_000,
+        query_tokens: 10_000,
         query_brackets: 64,
         query_directives: 256,
         query_levels: 32,

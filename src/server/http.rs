@@ -8,7 +8,7 @@ mod sent;
 
 use std::time::Instant;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, VARY,
@@ -30,7 +30,7 @@ use super::metrics::Metrics;
 use super::observe::{operation_span, tell};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Posted, Report, Request};
-use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX, JSON_BYTES_AT_ONCE};
 use body::{Coding, body};
 use media::is_json;
 
@@ -162,7 +162,7 @@ async fn by_post(
         Ok(body) => body,
         Err(error) => return refused(media, &error),
     };
-    match Posted::from_json(&body, endpoint.batch_max) {
+    match posted(body, endpoint.batch_max).await {
         Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
@@ -183,6 +183,15 @@ async fn by_post(
         }
         Err(error) => refused(media, &error),
     }
+}
+
+/// What a body holds; a large one is read where that holds nobody up.
+async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Posted, Error> {
+    if body.len() <= JSON_BYTES_AT_ONCE {
+        return Posted::from_json(&body, batch_max);
+    }
+    let read = tokio::task::spawn_blocking(move || Posted::from_json(&body, batch_max)).await;
+    read.map_err(|error| Error::internal(error.to_string()))?
 }
 
 /// The key of the header `Idempotency-Key`, with or without the quotes that its draft standard

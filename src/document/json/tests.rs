@@ -256,3 +256,26 @@ fn what_is_written_as_a_string_is_escaped_where_json_asks_for_it_and_nowhere_els
         assert_eq!(out, expected.as_bytes(), "{text:?}");
     }
 }
+
+#[test]
+fn strings_and_spaces_end_where_they_do_however_long_they_are() {
+    for length in 0..300 {
+        let plain = "é".repeat(length / 2) + &"x".repeat(length % 2);
+        for (end, expected) in [("", plain.clone()), (r"\n", format!("{plain}\n"))] {
+            let text = format!("\"{plain}{end}\"{}", " \n\t\r".repeat(length));
+            let mut reader = Reader::new(&text, 0);
+            assert_eq!(reader.next(), Ok(Event::String(expected.into())));
+            assert_eq!(reader.next(), Ok(Event::End), "{length}");
+        }
+        let text = format!("{}\"{plain}\u{1f}\"", " ".repeat(length));
+        let error = Reader::new(&text, 0)
+            .next()
+            .expect_err("a control character");
+        assert_eq!(error.problem, Problem::ControlCharacter);
+        assert_eq!(error.offset, length + 1 + plain.len());
+        let error = Reader::new(&text[..length], 0)
+            .next()
+            .expect_err("no value");
+        assert_eq!(error.offset, length);
+    }
+}

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::database::Share;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{BODY_DECODED_BYTES, Bounds};
+use crate::limits::{BODY_DECODED_BYTES, BODY_RESERVED_FROM_BYTES, Bounds};
 
 /// How a body is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) async fn body(
     let sent = Limited::new(request.into_body(), bytes_max);
     let read = async {
         match coding {
-            Coding::Identity => whole(sent, bytes_max, share).await,
+            Coding::Identity => whole(sent, length, bytes_max, share).await,
             // Boxed, because it is rare and large.
             Coding::Gzip => Box::pin(decoded(sent, bytes_max, share)).await,
         }
@@ -70,7 +70,12 @@ pub(super) async fn body(
 }
 
 /// Collects a body that is in no coding. A small one that comes in one piece is not copied.
-async fn whole(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Result<Bytes, Error> {
+async fn whole(
+    mut sent: Limited<Body>,
+    length: Option<usize>,
+    bytes_max: usize,
+    share: &Share,
+) -> Result<Bytes, Error> {
     let (mut first, mut all) = (Bytes::new(), Vec::new());
     while let Some(frame) = sent.frame().await {
         let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
@@ -81,6 +86,11 @@ async fn whole(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Resu
             continue;
         }
         all.extend_from_slice(&std::mem::take(&mut first));
+        if all.len() >= BODY_RESERVED_FROM_BYTES && all.capacity() - all.len() < data.len() {
+            // If there is no room for all of it, there may be for what comes.
+            let rest = length.unwrap_or_default().saturating_sub(all.len());
+            let _reserved = all.try_reserve_exact(rest);
+        }
         all.extend_from_slice(&data);
     }
     Ok(if all.is_empty() { first } else { all.into() })
