@@ -406,6 +406,10 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "without branches, many bytes are looked at in one step"
+    )]
     #[inline]
     fn skip_plain(&mut self) {
         self.at += run(&self.text.as_bytes()[self.at..], |byte| {
@@ -441,6 +445,10 @@ fn problem(offset: usize, problem: Problem) -> JsonError {
     JsonError { offset, problem }
 }
 
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches, many bytes are looked at in one step"
+)]
 #[inline]
 fn space_bytes(bytes: &[u8]) -> usize {
     run(bytes, |byte| {
