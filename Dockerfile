@@ -2,7 +2,12 @@
 # A small image that runs as an ordinary user.
 #
 #   docker build -t phyllo .
-#   docker run -p 127.0.0.1:8080:8080 -v phyllo-data:/data phyllo
+#   docker run -p 8080:8080 -v phyllo-data:/data \
+#       -v ./tokens:/run/tokens:ro -e PHYLLO_TOKEN_FILE=/run/tokens phyllo
+#
+# It listens on every address of the container, so it starts only with a file of tokens, or with
+# -e PHYLLO_INSECURE=1 where nobody else can reach it, as with -p 127.0.0.1:8080:8080
+# (docs/operating.md).
 #
 # With the engine for FoundationDB clusters (docs/foundationdb.md, compose.yaml):
 #

@@ -31,6 +31,10 @@ pub enum ErrorKind {
     Conflict,
     /// The deadline passed: try again, or ask for less.
     Timeout,
+    /// No token was sent, or none that the server knows: send another.
+    Unauthenticated,
+    /// The sender is known and may not do this.
+    Forbidden,
     /// The store cannot be reached or can no longer be trusted: try later.
     Unavailable,
     /// A defect or damaged data. The detail is in the log.
@@ -38,7 +42,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
@@ -51,6 +55,8 @@ impl ErrorKind {
         Self::TooComplex,
         Self::Conflict,
         Self::Timeout,
+        Self::Unauthenticated,
+        Self::Forbidden,
         Self::Unavailable,
         Self::Internal,
     ];
@@ -75,6 +81,8 @@ impl ErrorKind {
             Self::TooComplex => "TOO_COMPLEX",
             Self::Conflict => "CONFLICT",
             Self::Timeout => "TIMEOUT",
+            Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::Forbidden => "FORBIDDEN",
             Self::Unavailable => "UNAVAILABLE",
             Self::Internal => "INTERNAL",
         }

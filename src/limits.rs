@@ -198,6 +198,33 @@ pub const INDEX_POLL_TIME: Duration = Duration::from_millis(250);
 /// Time that a graceful stop gives requests that were accepted.
 pub const STOP_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// A token, in characters.
+pub const TOKEN_CHARACTERS_MIN: usize = 16;
+/// A token, in characters.
+pub const TOKEN_CHARACTERS_MAX: usize = 1_024;
+/// The name of a token.
+pub const TOKEN_NAME_BYTES_MAX: usize = 64;
+/// A file of tokens, certificates or a key.
+pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
+/// Time between two looks at files that are read anew when they change.
+pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
+
+/// Names of operations that metrics tell apart; further ones are counted together.
+pub const METRICS_OPERATIONS_MAX: usize = 100;
+/// The name of an operation in metrics and in the log; longer ones are cut.
+pub const OPERATION_NAME_CHARACTERS_MAX: usize = 64;
+/// An id that a client gives to a request; longer ones are replaced.
+pub const REQUEST_ID_CHARACTERS_MAX: usize = 64;
+/// Time past which a request is told in the log, however it ended.
+pub const SLOW_REQUEST_TIME: Duration = Duration::from_secs(1);
+
+/// Time for a collector of traces to take a batch of them.
+pub const COLLECTOR_TIME_MAX: Duration = Duration::from_secs(10);
+/// What a collector answers.
+pub const COLLECTOR_ANSWER_BYTES_MAX: usize = 64 << 10;
+/// Time at the end of a server for the last traces to be sent.
+pub const TRACES_END_TIME_MAX: Duration = Duration::from_secs(5);
+
 /// Documents that an import writes in one transaction.
 pub const IMPORT_BATCH_DOCUMENTS_MAX: usize = 1_000;
 /// JSON that an import writes in one transaction, unless a single document is larger. Chosen so
@@ -227,6 +254,10 @@ pub const COPY_BATCH_BYTES_MAX: usize = 1 << 20;
 pub const COPY_BATCH_DOCUMENTS_MAX: usize = 1_000;
 /// Transactions of a copy that are under way at the same time.
 pub const COPY_BATCHES_AT_ONCE: usize = 4;
+/// Memory for pages of the store that a backup writes.
+pub const BACKUP_CACHE_BYTES: usize = 64 << 20;
+/// Numbers of commits that a backup leaves to the store it was made of: more than any will use.
+pub const BACKUP_COMMITS_SKIPPED: u64 = 1 << 40;
 /// Time that a command waits for a store that another process holds and does not share.
 pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time for tasks to end when a command is done.

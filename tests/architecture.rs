@@ -9,7 +9,7 @@ const LAYERS: [&str; 9] = [
 ];
 
 /// Names, and the only layers that may use them.
-const CONFINED: [(&str, &[&str]); 7] = [
+const CONFINED: [(&str, &[&str]); 8] = [
     ("async_graphql", &["graphql"]),
     ("axum", &["server"]),
     ("redb", &["store"]),
@@ -17,6 +17,7 @@ const CONFINED: [(&str, &[&str]); 7] = [
     ("foundationdb_tuple", &["key", "database"]),
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
+    ("opentelemetry", &["server"]),
 ];
 
 /// What a pure layer has nothing of.

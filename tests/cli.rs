@@ -3,6 +3,8 @@
 
 #[path = "cli/adopt.rs"]
 mod adopt;
+#[path = "cli/backup.rs"]
+mod backup;
 #[path = "cli/check.rs"]
 mod check;
 #[path = "cli/copy.rs"]

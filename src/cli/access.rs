@@ -21,7 +21,7 @@ use crate::database::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
 use crate::server::local::operations::{self, NewDocument, Policy};
-use crate::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
+use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
 /// How long to wait before looking again whether a store is free.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -153,6 +153,14 @@ impl Access {
         }
     }
 
+    /// All that is stored now.
+    pub(super) async fn backup(&self) -> Result<Backup> {
+        match self {
+            Self::Direct(database) => operations::backup(database).await.map(Backup::Direct),
+            Self::Through(client) => client.backup().await.map(Backup::Through),
+        }
+    }
+
     /// A check of the store, or of one collection.
     pub(super) async fn check(&self, collection: Option<&str>) -> Result<Findings> {
         match self {
@@ -160,6 +168,30 @@ impl Access {
                 .await
                 .map(|check| Findings::Direct(Box::new(check))),
             Self::Through(client) => client.check(collection).await.map(Findings::Through),
+        }
+    }
+}
+
+/// A store at one moment, one batch of pairs after another.
+pub(super) enum Backup {
+    Direct(store::Backup),
+    Through(client::Backup),
+}
+
+impl Backup {
+    /// The number of the last commit in it.
+    pub(super) fn last_commit(&self) -> u64 {
+        match self {
+            Self::Direct(backup) => backup.last_commit(),
+            Self::Through(backup) => backup.last_commit(),
+        }
+    }
+
+    /// The next pairs; none behind the last.
+    pub(super) async fn next(&mut self) -> Result<Option<Pairs>> {
+        match self {
+            Self::Direct(backup) => backup.next().await,
+            Self::Through(backup) => backup.next().await,
         }
     }
 }

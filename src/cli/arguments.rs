@@ -1,25 +1,24 @@
 //! What can be said on the command line, and what `--help` tells about it.
 
 #![expect(
-    clippy::doc_markdown,
     clippy::doc_link_with_quotes,
     reason = "the comments are read in a terminal"
 )]
 
-use std::net::SocketAddr;
-use std::num::NonZeroUsize;
+mod serve;
+
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::bounds::Limits;
 use super::location::Location;
 use crate::database::{Existing, check_collection};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
-use crate::error::{Error, Result};
-use crate::server::{Host, Origin};
+use crate::error::Result;
+
+pub(super) use serve::{LogFormat, Serve};
 
 /// A GraphQL server for JSON documents that are read and written by path.
 ///
@@ -64,64 +63,11 @@ pub(super) enum Command {
     Check(Check),
     Adopt(Adopt),
     Copy(Copy),
+    Backup(Backup),
     /// Print the collections that hold a document, and how many
     Collections,
     /// Print the GraphQL schema
     Schema,
-}
-
-/// Serve the store over HTTP and GraphQL
-///
-/// The store is made if there is none. The server stops on SIGINT and SIGTERM, once what it has
-/// accepted is answered. It logs to standard error; RUST_LOG says how much (for example
-/// RUST_LOG=debug).
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  phyllo serve
-  phyllo serve --store /var/lib/phyllo --listen 0.0.0.0:8080
-  phyllo serve --store fdb:/etc/foundationdb/fdb.cluster")]
-pub(super) struct Serve {
-    /// The address and port to listen on
-    #[arg(
-        long,
-        value_name = "ADDR:PORT",
-        env = "PHYLLO_LISTEN",
-        default_value = "127.0.0.1:8080"
-    )]
-    pub(super) listen: SocketAddr,
-    /// A name by which clients know the server, such as `db.example`; can be given several times
-    /// (in the variable with commas). Requests to other names are refused; where it listens on
-    /// loopback, also without this flag, but for localhost
-    #[arg(
-        long = "host",
-        value_name = "NAME",
-        env = "PHYLLO_HOSTS",
-        value_delimiter = ','
-    )]
-    pub(super) hosts: Vec<Host>,
-    /// An origin, such as `https://app.example`, whose pages may send requests from a browser; can
-    /// be given several times (in the variable with commas). Without, only pages of the server
-    /// itself may
-    #[arg(
-        long = "cors-origin",
-        value_name = "ORIGIN",
-        env = "PHYLLO_CORS_ORIGINS",
-        value_delimiter = ','
-    )]
-    pub(super) cors_origins: Vec<Origin>,
-    /// Take batches, which are JSON arrays of requests, of so many at most
-    #[arg(long, value_name = "REQUESTS", value_parser = parse_positive)]
-    pub(super) batch_max: Option<usize>,
-    /// Refuse queries for the schema (__schema, __type), which the page at / needs to complete
-    /// and explain; a gateway's _service and /schema.graphql are answered all the same
-    #[arg(long)]
-    pub(super) no_introspection: bool,
-    /// Memory for pages of the store's file, in MiB; a cluster has none here
-    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) cache_mib: u32,
-    #[command(flatten)]
-    pub(super) limits: Limits,
 }
 
 /// Store documents from a file or from standard input
@@ -301,6 +247,25 @@ pub(super) struct Copy {
     pub(super) to: Location,
 }
 
+/// Write the whole store, as it is at one moment, to a new directory
+///
+/// It works while a server runs, and holds nobody up: what was answered before it began is in it,
+/// and of what is written meanwhile nothing. The directory is then a store like any other: check
+/// it, serve it, copy it. To restore a backup is to serve it, or a copy of it.
+///
+/// Documents keep their versions; those that a restored store gives from then on are none that
+/// the original has given. A FoundationDB cluster is backed up by its own tools.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo backup /backup/monday
+  phyllo check --store /backup/monday")]
+pub(super) struct Backup {
+    /// The directory to write to; it is made if need be, and must hold no store
+    #[arg(value_name = "DIR")]
+    pub(super) directory: PathBuf,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct Place {
     /// The document's id: an integer such as 42; a JSON string such as '"42"'; any other text
@@ -367,12 +332,6 @@ pub(super) enum OnError {
     Stop,
     /// Store all others
     Continue,
-}
-
-fn parse_positive(text: &str) -> Result<usize> {
-    let number = text.parse::<NonZeroUsize>();
-    let number = number.map_err(|error| Error::bad_input(error.to_string()))?;
-    Ok(number.get())
 }
 
 fn parse_path(text: &str) -> Result<WrittenPath> {

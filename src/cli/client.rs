@@ -18,7 +18,7 @@ use crate::database::{Adopted, Collection, DocumentKey, Finding, Foreign, Put, S
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::server::local::operations::Policy;
-use crate::server::local::{SOCKET_NAME, checked, wire, with_short_path};
+use crate::server::local::{SOCKET_NAME, backup, checked, wire, with_short_path};
 use crate::store::Pairs;
 
 /// One connection to a server's local socket.
@@ -115,6 +115,18 @@ impl Client {
         Ok(Findings(Fields::new(answer.await?)))
     }
 
+    pub(super) async fn backup(&self) -> Result<Backup> {
+        let answer = self.request(Method::GET, backup::BACKUP, &[], Vec::new());
+        let mut fields = Fields::new(answer.await?);
+        match backup::Record::read(fields.next().await?)? {
+            backup::Record::Begin(last_commit) => Ok(Backup {
+                last_commit,
+                fields,
+            }),
+            _ => Err(wire::cut_short()),
+        }
+    }
+
     async fn at(
         &self,
         route: &str,
@@ -180,6 +192,29 @@ impl Findings {
             checked::Record::Finding(finding) => Ok(Ok(finding)),
             checked::Record::End(summary) => Ok(Err(summary)),
             checked::Record::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// A backup, as it arrives.
+pub(super) struct Backup {
+    last_commit: u64,
+    fields: Fields,
+}
+
+impl Backup {
+    /// The number of the last commit in it.
+    pub(super) fn last_commit(&self) -> u64 {
+        self.last_commit
+    }
+
+    /// The next pairs; none behind the last.
+    pub(super) async fn next(&mut self) -> Result<Option<Pairs>> {
+        match backup::Record::read(self.fields.next().await?)? {
+            backup::Record::Pairs(pairs) => Ok(Some(pairs)),
+            backup::Record::End => Ok(None),
+            backup::Record::Failed(error) => Err(error),
+            backup::Record::Begin(_) => Err(wire::cut_short()),
         }
     }
 }

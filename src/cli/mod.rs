@@ -4,6 +4,7 @@
 mod access;
 mod adopt;
 mod arguments;
+mod backup;
 mod bounds;
 mod check;
 mod client;
@@ -81,6 +82,7 @@ async fn dispatch(arguments: Arguments) -> Done {
         Command::Pairs(pairs) => interrupt::or(get::pairs(store, pairs)).await,
         Command::Check(check) => interrupt::or(check::run(store, check)).await,
         Command::Adopt(adopt) => interrupt::or(adopt::run(store, adopt)).await,
+        Command::Backup(backup) => interrupt::or(backup::run(store, backup)).await,
         Command::Copy(copy) => interrupt::or(copy::run(copy)).await,
         Command::Collections => interrupt::or(collections::run(store)).await,
         Command::Schema => {

@@ -44,7 +44,7 @@ use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::Family;
-use crate::store::{Outcome, Read, Settled, Store, Transaction, transact};
+use crate::store::{Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact};
 
 /// The format of the bytes stored; docs/format.md draws it.
 pub const FORMAT: i64 = 1;
@@ -90,6 +90,14 @@ impl Database {
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// The same database, of which what is asked of the store is counted.
+    #[must_use]
+    pub fn observed(&self, operations: Arc<Operations>) -> Self {
+        Self {
+            store: Arc::new(Observed::counting(self.store.clone(), operations)),
+        }
     }
 
     /// A snapshot to read from.

@@ -406,10 +406,14 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "without branches, many bytes are looked at in one step"
+    )]
     #[inline]
     fn skip_plain(&mut self) {
         self.at += run(&self.text.as_bytes()[self.at..], |byte| {
-            byte >= 0x20 && byte != b'"' && byte != b'\\'
+            (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
         });
     }
 
@@ -441,9 +445,15 @@ fn problem(offset: usize, problem: Problem) -> JsonError {
     JsonError { offset, problem }
 }
 
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches, many bytes are looked at in one step"
+)]
 #[inline]
 fn space_bytes(bytes: &[u8]) -> usize {
-    run(bytes, |byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
+    run(bytes, |byte| {
+        (byte == b' ') | (byte == b'\n') | (byte == b'\r') | (byte == b'\t')
+    })
 }
 
 /// How many bytes of a kind `bytes` begin with.

@@ -27,6 +27,7 @@ mod operations;
 mod persisted;
 mod query;
 mod repeat;
+mod report;
 mod request;
 mod response;
 mod rewrite;
@@ -44,6 +45,7 @@ use async_graphql::SDLExportOptions;
 use crate::limits::Bounds;
 
 pub use persisted::QueryHash;
+pub use report::Report;
 pub use request::{Posted, Request};
 pub use service::{Answer, GraphQl, Methods};
 

@@ -80,12 +80,14 @@ impl Operations {
         }
     }
 
-    /// The valid document of this text. Whether it is valid depends on nothing else: variables
-    /// are checked for each request.
+    /// The valid document of this text, if it is kept.
+    pub(super) fn kept_document(&self, text: &str) -> Option<Arc<ExecutableDocument>> {
+        self.kept().get(text).cloned()
+    }
+
+    /// The valid document of this text, made anew and kept. Whether it is valid depends on nothing
+    /// else: variables are checked for each request.
     pub(super) async fn document(&self, text: &str) -> Result<Arc<ExecutableDocument>, Refusal> {
-        if let Some(document) = self.kept().get(text) {
-            return Ok(document.clone());
-        }
         check_text(text, &self.bounds)?;
         let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?;
         check_expanded(&document, &self.types, &self.bounds)?;
@@ -195,26 +197,46 @@ fn introspects(selections: &SelectionSet) -> bool {
 /// The operation of this name, or the only one.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: there is none of this name, or several and none is named.
+/// As [`select_named`].
 pub(super) fn select<'d>(
     document: &'d ExecutableDocument,
     name: Option<&str>,
 ) -> Result<&'d OperationDefinition> {
+    select_named(document, name).map(|(_, operation)| operation)
+}
+
+/// The operation of this name, or the only one; and its name in the document, if it has one.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: there is none of this name, or several and none is named.
+pub(super) fn select_named<'d>(
+    document: &'d ExecutableDocument,
+    name: Option<&str>,
+) -> Result<(Option<&'d str>, &'d OperationDefinition)> {
     let found = match (&document.operations, name) {
-        (DocumentOperations::Single(only), None) => Some(only),
+        (DocumentOperations::Single(only), None) => Some((None, only)),
         (DocumentOperations::Single(_), Some(_)) => None,
-        (DocumentOperations::Multiple(all), Some(name)) => all.get(name),
-        (DocumentOperations::Multiple(all), None) if all.len() == 1 => all.values().next(),
+        (DocumentOperations::Multiple(all), Some(name)) => all.get_key_value(name).map(named),
+        (DocumentOperations::Multiple(all), None) if all.len() == 1 => all.iter().next().map(named),
         (DocumentOperations::Multiple(_), None) => {
             return Err(Error::bad_input(
                 "the query has several operations: `operationName` must say which",
             ));
         }
     };
-    found.map(|operation| &operation.node).ok_or_else(|| {
+    let found = found.map(|(name, operation)| (name, &operation.node));
+    found.ok_or_else(|| {
         let name = abridged(name.unwrap_or_default());
         Error::bad_input(format!("the query has no operation named {name:?}"))
     })
+}
+
+type Positioned<'d> = &'d async_graphql::Positioned<OperationDefinition>;
+
+fn named<'d>(
+    (name, operation): (&'d async_graphql::Name, Positioned<'d>),
+) -> (Option<&'d str>, Positioned<'d>) {
+    (Some(name.as_str()), operation)
 }
 
 /// Ends a request when it is found valid.

@@ -8,9 +8,10 @@ use async_graphql::{Response, ServerError, Variables};
 use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
-use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select};
+use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select, select_named};
 use super::persisted::PersistedQueries;
 use super::repeat::once_only;
+use super::report::{Report, type_name};
 use super::request::Request;
 use super::response::{fill, server_error, write, write_committed, write_uncommitted};
 use super::rewrite::ready;
@@ -28,6 +29,8 @@ use crate::store::{Outcome, Settled, Transaction};
 pub enum Methods {
     /// Queries only, as GET has it.
     Queries,
+    /// Queries only, because its sender may do no more; for this reason.
+    ReadOnly(&'static str),
     /// Queries and mutations.
     All,
 }
@@ -41,6 +44,8 @@ pub enum Answer {
     Refused(Vec<u8>),
     /// It is a mutation where only queries are allowed.
     MutationRefused(Vec<u8>),
+    /// It is a mutation, and its sender may only read.
+    Forbidden(Vec<u8>),
 }
 
 /// The GraphQL interface of a database.
@@ -110,25 +115,46 @@ impl GraphQl {
 
     /// Executes a request.
     pub async fn answer(&self, request: Request, methods: Methods) -> Answer {
+        self.answer_and_tell(request, methods, &mut Report::default())
+            .await
+    }
+
+    /// Executes a request, and tells about it.
+    pub async fn answer_and_tell(
+        &self,
+        request: Request,
+        methods: Methods,
+        report: &mut Report,
+    ) -> Answer {
         let deadline = Instant::now() + self.0.bounds.request_time;
-        let (operation, ty) = match self.0.prepare(request).await {
+        let (operation, ty) = match self.0.prepare(request, report).await {
             Ok(prepared) => prepared,
-            Err(Refusal::Error(error)) => return Answer::Refused(refusal(&error)),
-            Err(Refusal::Invalid(errors)) => return Answer::Refused(write(None, &errors)),
+            Err(Refusal::Error(error)) => return Answer::Refused(told(&error, report)),
+            Err(Refusal::Invalid(errors)) => {
+                report.note(&errors);
+                return Answer::Refused(write(None, &errors));
+            }
         };
-        match ty {
-            OperationType::Query => Answer::Executed(self.0.query(operation, deadline).await),
-            OperationType::Mutation if methods == Methods::Queries => {
-                let error = Error::bad_input("a mutation is sent by POST");
-                Answer::MutationRefused(refusal(&error))
+        match (ty, methods) {
+            (OperationType::Query, _) => {
+                Answer::Executed(self.0.query(operation, deadline, report).await)
             }
             // Boxed, so that queries need not carry its room.
-            OperationType::Mutation => {
-                Answer::Executed(Box::pin(self.mutation(operation, deadline)).await)
+            (OperationType::Mutation, Methods::All) => {
+                Answer::Executed(Box::pin(self.mutation(operation, deadline, report)).await)
             }
-            OperationType::Subscription => {
+            (OperationType::Mutation, Methods::Queries) => {
+                let error = Error::bad_input("a mutation is sent by POST");
+                Answer::MutationRefused(told(&error, report))
+            }
+            (OperationType::Mutation, Methods::ReadOnly(why)) => {
+                let message = format!("{why}: a mutation is not executed");
+                let error = Error::new(ErrorKind::Forbidden, message);
+                Answer::Forbidden(told(&error, report))
+            }
+            (OperationType::Subscription, _) => {
                 let error = Error::bad_input("subscriptions are not served");
-                Answer::Refused(refusal(&error))
+                Answer::Refused(told(&error, report))
             }
         }
     }
@@ -138,9 +164,15 @@ impl GraphQl {
         refusal(error)
     }
 
-    async fn mutation(&self, operation: Operation, deadline: Instant) -> Vec<u8> {
+    async fn mutation(
+        &self,
+        operation: Operation,
+        deadline: Instant,
+        report: &mut Report,
+    ) -> Vec<u8> {
         let inner = self.0.clone();
-        let settled = self.0.database.transact(deadline, move |transaction| {
+        let database = self.0.database.observed(report.store.clone());
+        let settled = database.transact(deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
             Box::pin(async move { inner.mutate(operation, transaction, deadline).await })
         });
@@ -151,16 +183,17 @@ impl GraphQl {
                 Mutated::Earlier(kept) => fill(&kept.bytes, kept.version),
             },
             Ok(Settled::Aborted(Mutated::Earlier(kept))) => fill(&kept.bytes, kept.version),
-            Ok(Settled::Aborted(Mutated::Now(response))) => undone(&response.errors),
-            Ok(Settled::Aborted(Mutated::Kept(_))) => undone(&[server_error(&Error::internal(
-                "a kept answer was not committed",
-            ))]),
+            Ok(Settled::Aborted(Mutated::Now(response))) => undone(&response.errors, report),
+            Ok(Settled::Aborted(Mutated::Kept(_))) => {
+                let error = Error::internal("a kept answer was not committed");
+                undone(&[server_error(&error)], report)
+            }
             Err(error) if error.kind() == ErrorKind::Timeout => {
                 let limit = self.0.bounds.request_time;
                 let error = error.at(format!("within {limit:?}, the limit for a request"));
-                undone(&[server_error(&error)])
+                undone(&[server_error(&error)], report)
             }
-            Err(error) => undone(&[server_error(&error)]),
+            Err(error) => undone(&[server_error(&error)], report),
         }
     }
 }
@@ -169,12 +202,23 @@ impl Inner {
     async fn prepare(
         self: &Arc<Self>,
         request: Request,
+        report: &mut Report,
     ) -> Result<(Operation, OperationType), Refusal> {
+        let by_hash = request.query.is_empty() && request.query_hash.is_some();
+        report.found_by_hash = by_hash.then_some(false);
         let request = self.persisted.resolve(request)?;
-        let document = self.operations.document(&request.query).await?;
+        report.found_by_hash = by_hash.then_some(true);
+        let kept = self.operations.kept_document(&request.query);
+        report.parsed_before = Some(kept.is_some());
+        let document = match kept {
+            Some(document) => document,
+            None => self.operations.document(&request.query).await?,
+        };
         self.persisted.keep(&request);
-        let selected = select(&document, request.operation_name.as_deref())?;
+        let (name, selected) = select_named(&document, request.operation_name.as_deref())?;
         let ty = selected.ty;
+        report.ty = Some(type_name(ty));
+        report.operation = name.map(str::to_owned);
         let variables = self.variables(&document, &request).await?;
         check_uses(&document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
@@ -216,17 +260,19 @@ impl Inner {
         read.map_err(|error| Error::internal(error.to_string()))?
     }
 
-    async fn query(&self, operation: Operation, deadline: Instant) -> Vec<u8> {
+    async fn query(&self, operation: Operation, deadline: Instant, report: &mut Report) -> Vec<u8> {
         let loads = Loads::default();
         let tally = self.tally(deadline);
-        let session = Session::query(&self.database, &loads, &tally);
+        let database = self.database.observed(report.store.clone());
+        let session = Session::query(&database, &loads, &tally);
         let execution = Turns::new(self.execute(operation, session), loads);
         let Ok(response) = timeout_at(deadline, execution).await else {
-            return undone(&[server_error(&out_of_time(&self.bounds))]);
+            return undone(&[server_error(&out_of_time(&self.bounds))], report);
         };
         if let Some(passed) = tally.passed() {
-            return undone(&[server_error(passed)]);
+            return undone(&[server_error(passed)], report);
         }
+        report.note(&response.errors);
         log(&response.errors);
         write(Some(&response.data), &response.errors)
     }
@@ -296,8 +342,15 @@ fn refusal(error: &Error) -> Vec<u8> {
     write(None, &errors)
 }
 
+/// The same, told about.
+fn told(error: &Error, report: &mut Report) -> Vec<u8> {
+    report.error = Some(error.kind());
+    refusal(error)
+}
+
 /// The response to an operation of which nothing holds.
-fn undone(errors: &[ServerError]) -> Vec<u8> {
+fn undone(errors: &[ServerError], report: &mut Report) -> Vec<u8> {
+    report.note(errors);
     log(errors);
     write(Some(&async_graphql::Value::Null), errors)
 }

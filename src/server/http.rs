@@ -6,26 +6,33 @@ mod cors;
 mod media;
 mod sent;
 
+use std::time::Instant;
+
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest, Response, StatusCode};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
+use tracing::Instrument as _;
 
 pub use cors::Origin;
+pub(super) use media::Media;
 
 use super::ServeOptions;
+use super::access::{Caller, admit, forbidden};
+use super::metrics::Metrics;
+use super::observe::{operation_span, tell};
 use crate::error::{Error, ErrorKind};
-use crate::graphql::{Answer, GraphQl, Methods, Posted, Request};
+use crate::graphql::{Answer, GraphQl, Methods, Posted, Report, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX, JSON_BYTES_AT_ONCE};
 use body::{Coding, body};
-use media::{Media, is_json};
+use media::is_json;
 
 /// Compresses what is sent in gzip for those who take it. The level is the fastest: it has most
 /// of the gain for a fraction of the work.
@@ -40,12 +47,15 @@ pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
     let endpoint = Endpoint {
         graphql,
         batch_max: options.batch_max,
+        metrics: options.metrics.clone(),
     };
     let methods = get(by_get)
         .post(by_post)
         .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
         .with_state(endpoint)
-        .layer(compression());
+        .layer(compression())
+        // Inside of CORS, so that pages that may send requests can read why one is refused.
+        .layer(from_fn_with_state(options.access.clone(), admit));
     if options.cors_origins.is_empty() {
         return methods;
     }
@@ -59,11 +69,29 @@ pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
 struct Endpoint {
     graphql: GraphQl,
     batch_max: Option<usize>,
+    metrics: Metrics,
 }
 
 impl Endpoint {
-    async fn answer(&self, media: Media, request: Request, methods: Methods) -> Response<Body> {
-        match self.graphql.answer(request, methods).await {
+    /// Executes a request, and tells those who watch.
+    async fn execute(&self, request: Request, methods: Methods) -> Answer {
+        let begun = Instant::now();
+        let mut report = Report::default();
+        let answer = self.graphql.answer_and_tell(request, methods, &mut report);
+        let span = operation_span();
+        let answer = answer.instrument(span.clone()).await;
+        tell(&self.metrics, &report, begun.elapsed(), &span);
+        answer
+    }
+
+    async fn answer(
+        &self,
+        media: Media,
+        request: Request,
+        methods: Methods,
+        caller: &Caller,
+    ) -> Response<Body> {
+        match self.execute(request, methods).await {
             Answer::Executed(json) => self.executed(media, json),
             Answer::Refused(json) => {
                 // A query that is not known today may be tomorrow.
@@ -74,6 +102,7 @@ impl Endpoint {
                 let response = response(media, StatusCode::METHOD_NOT_ALLOWED, json);
                 with(response, ALLOW, "POST")
             }
+            Answer::Forbidden(body) => forbidden(caller, media, body),
         }
     }
 
@@ -84,19 +113,30 @@ impl Endpoint {
 }
 
 /// Queries may come by GET: `?query=…&variables=…&operationName=…`.
-async fn by_get(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -> Response<Body> {
+async fn by_get(
+    State(endpoint): State<Endpoint>,
+    Extension(caller): Extension<Caller>,
+    request: HttpRequest<Body>,
+) -> Response<Body> {
     let Some(media) = Media::accepted(request.headers()) else {
         return not_acceptable();
     };
     match Request::from_parameters(request.uri().query().unwrap_or_default()) {
-        Ok(request) => endpoint.answer(media, request, Methods::Queries).await,
+        Ok(request) => {
+            let methods = Methods::Queries;
+            endpoint.answer(media, request, methods, &caller).await
+        }
         Err(error) => refused(media, &error),
     }
 }
 
 /// All operations come by POST, as JSON and nothing else, so that no form of another site can
 /// send one.
-async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -> Response<Body> {
+async fn by_post(
+    State(endpoint): State<Endpoint>,
+    Extension(caller): Extension<Caller>,
+    request: HttpRequest<Body>,
+) -> Response<Body> {
     let Some(media) = Media::accepted(request.headers()) else {
         return not_acceptable();
     };
@@ -128,7 +168,9 @@ async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -
                 idempotency_key,
                 ..request
             };
-            endpoint.answer(media, request, Methods::All).await
+            endpoint
+                .answer(media, request, caller.methods, &caller)
+                .await
         }
         Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
             let error =
@@ -136,7 +178,7 @@ async fn by_post(State(endpoint): State<Endpoint>, request: HttpRequest<Body>) -
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
-            let answers = batch::answer(&endpoint.graphql, requests).await;
+            let answers = batch::answer(&endpoint, requests, caller.methods).await;
             endpoint.executed(media, answers)
         }
         Err(error) => refused(media, &error),
@@ -205,7 +247,7 @@ fn unsupported(media: Media, message: &str) -> Response<Body> {
     response(media, StatusCode::UNSUPPORTED_MEDIA_TYPE, refusal)
 }
 
-fn response(media: Media, status: StatusCode, body: impl Into<Body>) -> Response<Body> {
+pub(super) fn response(media: Media, status: StatusCode, body: impl Into<Body>) -> Response<Body> {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -1,7 +1,7 @@
 //! Connections: accepted up to a limit, given a time to send their heads, and let finish at the
 //! end.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,17 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::server::TlsStream;
 
+use super::metrics::Metrics;
 use super::patience::Patient;
+use super::tls::Tls;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
 
@@ -35,19 +39,36 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// Serves connections until `stop`, then lets what was accepted be answered.
-pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
-    serve_bounded(listener, router, &Bounds::DEFAULT, stop).await;
-}
-
-/// As [`serve`], with bounds on connections and on the time for a head.
-pub(super) async fn serve_bounded(
+/// Serves connections in the clear until `stop`, then lets what was accepted be answered.
+pub async fn serve_connections(
     listener: TcpListener,
     router: Router,
-    bounds: &Bounds,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(Semaphore::new(bounds.connections));
+    let door = Door {
+        bounds: Bounds::DEFAULT,
+        tls: None,
+        metrics: Metrics::default(),
+    };
+    serve(listener, door, router, stop).await;
+}
+
+/// What a connection passes before it is served.
+pub(super) struct Door {
+    pub(super) bounds: Bounds,
+    /// None for plain HTTP.
+    pub(super) tls: Option<Tls>,
+    pub(super) metrics: Metrics,
+}
+
+/// Serves connections until `stop`, then lets what was accepted be answered.
+pub(super) async fn serve(
+    listener: TcpListener,
+    door: Door,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) {
+    let places = Arc::new(Semaphore::new(door.bounds.connections));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
@@ -57,26 +78,63 @@ pub(super) async fn serve_bounded(
             accepted = accept(&listener, &places) => accepted,
         };
         let (stream, place) = accepted;
-        let service = TowerToHyperService::new(router.clone());
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(bounds.header_time)
-            .serve_connection(
-                TokioIo::new(Patient::new(stream, bounds.send_time)),
-                service,
-            );
-        let connection = graceful.watch(connection);
+        let stream = Patient::new(stream, door.bounds.send_time);
+        let (router, watcher) = (router.clone(), graceful.watcher());
+        let (tls, head_time) = (door.tls.clone(), door.bounds.header_time);
+        let counted = door.metrics.connection();
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!("a connection ended: {error}");
+            match tls {
+                None => answer(stream, router, head_time, watcher).await,
+                // Boxed, so that connections in the clear need not carry its room.
+                Some(tls) => Box::pin(answer_by_tls(tls, stream, router, head_time, watcher)).await,
             }
-            drop(place);
+            drop((place, counted));
         });
     }
     drop(listener);
     if timeout(STOP_TIME_MAX, graceful.shutdown()).await.is_err() {
         tracing::warn!("stopped with requests unanswered after {STOP_TIME_MAX:?}");
     }
+}
+
+/// Answers what comes over one connection.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    router: Router,
+    head_time: Duration,
+    watcher: Watcher,
+) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(head_time)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!("a connection ended: {error}");
+    }
+}
+
+/// Answers what comes over one connection once TLS is agreed on.
+async fn answer_by_tls(
+    tls: Tls,
+    stream: Patient<TcpStream>,
+    router: Router,
+    head_time: Duration,
+    watcher: Watcher,
+) {
+    match greet(&tls, stream, head_time).await {
+        Ok(stream) => answer(stream, router, head_time, watcher).await,
+        Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
+    }
+}
+
+/// Agrees on TLS, in the time that there is for the head of a request.
+async fn greet(
+    tls: &Tls,
+    stream: Patient<TcpStream>,
+    head_time: Duration,
+) -> io::Result<TlsStream<Patient<TcpStream>>> {
+    let agreed = timeout(head_time, tls.acceptor().accept(stream)).await;
+    agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
 /// The next connection, when there is a place for it.

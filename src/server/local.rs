@@ -7,6 +7,7 @@
 //!
 //! Only the user who runs the server can open the socket.
 
+pub mod backup;
 pub mod checked;
 pub mod operations;
 mod socket;
@@ -28,6 +29,7 @@ use crate::document::id::DocumentId;
 use crate::document::path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::EXPORT_CHUNK_BYTES;
+use crate::store::Backup;
 use operations::Policy;
 
 pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
@@ -54,6 +56,7 @@ pub fn router(database: Database) -> Router {
         .route(wire::PAIRS, get(get_pairs))
         .route(wire::EXPORT, get(export))
         .route(checked::CHECK, get(check))
+        .route(backup::BACKUP, get(back_up))
         .route(wire::COLLECTIONS, get(collections))
         .layer(DefaultBodyLimit::disable())
         .with_state(database)
@@ -190,6 +193,29 @@ async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
     };
     let goes_on = matches!(record, checked::Record::Finding(_));
     (record.to_field(), goes_on.then_some(check))
+}
+
+/// A snapshot is taken before this is answered, and kept until all of it is sent.
+async fn back_up(State(database): State<Database>) -> Result<Body, Failure> {
+    let backup = operations::backup(&database).await?;
+    let begin = backup::Record::Begin(backup.last_commit()).to_field();
+    let records = futures::stream::unfold(Some(backup), |backup| async move {
+        let (record, backup) = backup_record(backup?).await;
+        Some((Ok::<_, std::convert::Infallible>(record), backup))
+    });
+    let begin = futures::stream::iter([Ok(begin)]);
+    Ok(Body::from_stream(futures::StreamExt::chain(begin, records)))
+}
+
+/// The next record of a backup, and the backup if it goes on.
+async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
+    let record = match backup.next().await {
+        Ok(Some(pairs)) => backup::Record::Pairs(pairs),
+        Ok(None) => backup::Record::End,
+        Err(error) => backup::Record::Failed(log(error)),
+    };
+    let goes_on = matches!(record, backup::Record::Pairs(_));
+    (record.to_field(), goes_on.then_some(backup))
 }
 
 fn place(uri: &Uri) -> Result<(DocumentKey, path::Path)> {

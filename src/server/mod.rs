@@ -1,22 +1,33 @@
 //! The HTTP server: the only user of `axum`.
 
+mod access;
 mod health;
 mod host;
 mod http;
 mod listen;
 pub mod local;
+mod metrics;
+mod observe;
 mod page;
 mod patience;
+mod tls;
+mod traces;
+mod watched;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+pub use access::Access;
 pub use host::Host;
 pub use http::Origin;
-pub use listen::serve as serve_connections;
+pub use listen::serve_connections;
+pub use metrics::Metrics;
+pub use tls::Tls;
+pub use traces::Traces;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -25,6 +36,7 @@ use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, schema_text};
 use crate::limits::Bounds;
+use listen::Door;
 use local::LocalSocket;
 
 /// How a server serves.
@@ -45,6 +57,12 @@ pub struct ServeOptions {
     pub batch_max: Option<usize>,
     /// Whether queries may ask for the schema.
     pub introspection: bool,
+    /// Who may come in, and what they may do.
+    pub access: Access,
+    /// What the server proves itself with; none if it speaks plain HTTP.
+    pub tls: Option<Tls>,
+    /// What it counts.
+    pub metrics: Metrics,
 }
 
 impl ServeOptions {
@@ -58,6 +76,9 @@ impl ServeOptions {
             cors_origins: Vec::new(),
             batch_max: None,
             introspection: true,
+            access: Access::default(),
+            tls: None,
+            metrics: Metrics::default(),
         }
     }
 }
@@ -66,12 +87,19 @@ impl ServeOptions {
 pub fn router(database: Database, options: &ServeOptions) -> Router {
     let graphql = GraphQl::bounded(database.clone(), options.introspection, options.bounds);
     let graphql = http::methods(graphql, options);
+    let admit = from_fn_with_state(options.access.clone(), access::admit);
+    let schema = get(schema).layer(http::compression());
+    let metrics = get(observe::metrics).with_state(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)
-        .route("/schema.graphql", get(schema).layer(http::compression()))
+        .route("/schema.graphql", schema.layer(admit.clone()))
+        .route("/metrics", metrics.layer(admit))
         .merge(health::routes(database))
         .merge(page::routes());
-    host::checked(router, options)
+    host::checked(router, options).layer(from_fn_with_state(
+        options.metrics.clone(),
+        observe::observe,
+    ))
 }
 
 /// Serves until SIGTERM or SIGINT, then answers what was accepted and returns.
@@ -88,17 +116,27 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         let served = socket.serve(database.clone(), stopped(stopping.clone()));
         tokio::spawn(served)
     });
-    let building = tokio::spawn(Builder::new(database.clone()).run());
-    announce(address);
+    let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
+    let building = builder.map(|builder| tokio::spawn(builder.run()));
+    let watching = watch(&options);
+    announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
+    let door = Door {
+        bounds: options.bounds,
+        tls: options.tls,
+        metrics: options.metrics,
+    };
     let failure = tokio::select! {
-        () = listen::serve_bounded(listener, router, &options.bounds, stopped(stopping)) => None,
+        () = listen::serve(listener, door, router, stopped(stopping)) => None,
         failure = database.store().failed() => Some(failure),
     };
     stop.send_replace(true);
     signals.abort();
+    watching.abort();
     // A batch that is under way is undone, and done again by the next server.
-    building.abort();
+    if let Some(building) = building {
+        building.abort();
+    }
     if let Some(local) = local {
         local.await.map_err(internal)??;
     }
@@ -106,16 +144,29 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
 }
 
 /// Says where to go, on standard output, in one piece. Nobody may be reading it, which is fine.
-fn announce(address: SocketAddr) {
+fn announce(address: SocketAddr, tls: bool) {
+    let place = format!("http{}://{address}", if tls { "s" } else { "" });
     let text = format!(
-        "Phyllo serves on http://{address}/\n\
-         \x20 explore and try queries   http://{address}/\n\
-         \x20 GraphQL                   http://{address}/graphql\n\
-         \x20 the schema                http://{address}/schema.graphql\n\
+        "Phyllo serves on {place}/\n\
+         \x20 explore and try queries   {place}/\n\
+         \x20 GraphQL                   {place}/graphql\n\
+         \x20 the schema                {place}/schema.graphql\n\
          Stop it with Ctrl-C.\n"
     );
     let mut out = std::io::stdout().lock();
     let _said = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Reads files anew when they change.
+fn watch(options: &ServeOptions) -> tokio::task::JoinHandle<()> {
+    let (access, tls) = (options.access.clone(), options.tls.clone());
+    tokio::spawn(async move {
+        tokio::join!(access.watch(), async {
+            if let Some(tls) = tls {
+                tls.watch().await;
+            }
+        });
+    })
 }
 
 fn stop_on_signal(stop: watch::Sender<bool>) -> Result<tokio::task::JoinHandle<()>> {

@@ -3,6 +3,7 @@
 //! It offers what FoundationDB offers. Where an engine has no use for a call, the call is a
 //! documented no-op there. Everything above this module works on any engine.
 
+mod backup;
 mod batches;
 mod doubt;
 mod embedded;
@@ -19,9 +20,10 @@ use async_trait::async_trait;
 
 #[cfg(feature = "foundationdb")]
 pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
+pub use backup::Backup;
 pub use batches::{Batches, behind};
-pub use embedded::{Embedded, EmbeddedOptions, FILE_NAME};
-pub use observed::{Observed, Operations};
+pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
+pub use observed::{Observed, Operations, TRACES};
 pub use pace::pace;
 pub use pairs::Pairs;
 pub use transact::{Outcome, Settled, transact};
@@ -251,4 +253,47 @@ pub trait Store: Send + Sync {
 
     /// Returns when the store has failed for good, with the reason: it must be opened anew.
     async fn failed(&self) -> Error;
+
+    /// All that every commit so far has left, to be written to a directory of its own.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the engine has tools of its own for that. `UNAVAILABLE`.
+    async fn backup(&self) -> Result<Backup> {
+        Err(Error::bad_input(
+            "a FoundationDB cluster is backed up by its own tools, such as fdbbackup: \
+             docs/foundationdb.md",
+        ))
+    }
+}
+
+/// What is shared is a store as well.
+#[async_trait]
+impl Store for Arc<dyn Store> {
+    async fn snapshot(&self) -> Result<Arc<dyn Read>> {
+        (**self).snapshot().await
+    }
+
+    async fn begin(&self) -> Result<Arc<dyn Transaction>> {
+        (**self).begin().await
+    }
+
+    fn limits(&self) -> StoreLimits {
+        (**self).limits()
+    }
+
+    fn commits_can_end_unknown(&self) -> bool {
+        (**self).commits_can_end_unknown()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        (**self).ready().await
+    }
+
+    async fn failed(&self) -> Error {
+        (**self).failed().await
+    }
+
+    async fn backup(&self) -> Result<Backup> {
+        (**self).backup().await
+    }
 }

@@ -1,11 +1,13 @@
-//! A store that counts what is asked of it.
+//! A store that counts what is asked of it, and shows it in traces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use async_trait::async_trait;
+use tracing::field::Empty;
+use tracing::{Instrument as _, trace_span};
 
-use super::{Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
+use super::{Backup, Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 
@@ -32,18 +34,33 @@ pub struct Operations {
     pub conflicts: AtomicU64,
 }
 
+/// The target of the spans that traces consist of. Nobody else collects them, so without traces
+/// they cost nothing.
+pub const TRACES: &str = "phyllo::traces";
+
 impl Operations {
-    fn count_batch(&self, batch: &Batch, first: bool) {
-        self.ranges.fetch_add(u64::from(first), Relaxed);
-        self.batches.fetch_add(1, Relaxed);
-        self.pairs.fetch_add(batch.pairs.len() as u64, Relaxed);
-        self.bytes.fetch_add(batch.pairs.bytes() as u64, Relaxed);
+    async fn get(&self, read: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let span = trace_span!(target: TRACES, "get", bytes = Empty);
+        let value = read.get(key).instrument(span.clone()).await?;
+        let bytes = value.as_ref().map_or(0, Vec::len) as u64;
+        span.record("bytes", bytes);
+        self.gets.fetch_add(1, Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
+        Ok(value)
     }
 
-    fn count_get(&self, value: Option<&[u8]>) {
-        self.gets.fetch_add(1, Relaxed);
-        self.bytes
-            .fetch_add(value.map_or(0, <[u8]>::len) as u64, Relaxed);
+    async fn range(&self, read: &dyn Read, range: RangeRead<'_>) -> Result<Batch> {
+        let first = !range.resumed;
+        let span = trace_span!(target: TRACES, "range", first, pairs = Empty, bytes = Empty);
+        let batch = read.range(range).instrument(span.clone()).await?;
+        let (pairs, bytes) = (batch.pairs.len() as u64, batch.pairs.bytes() as u64);
+        span.record("pairs", pairs);
+        span.record("bytes", bytes);
+        self.ranges.fetch_add(u64::from(first), Relaxed);
+        self.batches.fetch_add(1, Relaxed);
+        self.pairs.fetch_add(pairs, Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
+        Ok(batch)
     }
 }
 
@@ -56,10 +73,12 @@ pub struct Observed<S> {
 impl<S: Store> Observed<S> {
     /// Counts what is asked of `inner`.
     pub fn new(inner: S) -> Self {
-        Self {
-            inner,
-            operations: Arc::default(),
-        }
+        Self::counting(inner, Arc::default())
+    }
+
+    /// Counts on.
+    pub fn counting(inner: S, operations: Arc<Operations>) -> Self {
+        Self { inner, operations }
     }
 
     /// The counts, which go on.
@@ -79,7 +98,8 @@ impl<S: Store> Store for Observed<S> {
     }
 
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {
-        let inner = self.inner.begin().await?;
+        let span = trace_span!(target: TRACES, "begin");
+        let inner = self.inner.begin().instrument(span).await?;
         Ok(Arc::new(ObservedTransaction::new(inner, &self.operations)))
     }
 
@@ -98,6 +118,10 @@ impl<S: Store> Store for Observed<S> {
     async fn failed(&self) -> Error {
         self.inner.failed().await
     }
+
+    async fn backup(&self) -> Result<Backup> {
+        self.inner.backup().await
+    }
 }
 
 struct ObservedRead {
@@ -108,15 +132,11 @@ struct ObservedRead {
 #[async_trait]
 impl Read for ObservedRead {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let value = self.inner.get(key).await?;
-        self.operations.count_get(value.as_deref());
-        Ok(value)
+        self.operations.get(&*self.inner, key).await
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
-        let batch = self.inner.range(range).await?;
-        self.operations.count_batch(&batch, !range.resumed);
-        Ok(batch)
+        self.operations.range(&*self.inner, range).await
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -153,15 +173,13 @@ struct WithoutConflict {
 #[async_trait]
 impl Read for WithoutConflict {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let value = self.inner.without_conflict().get(key).await?;
-        self.operations.count_get(value.as_deref());
-        Ok(value)
+        let reads = self.inner.without_conflict();
+        self.operations.get(reads, key).await
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
-        let batch = self.inner.without_conflict().range(range).await?;
-        self.operations.count_batch(&batch, !range.resumed);
-        Ok(batch)
+        let reads = self.inner.without_conflict();
+        self.operations.range(reads, range).await
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -173,15 +191,11 @@ impl Read for WithoutConflict {
 #[async_trait]
 impl Read for ObservedTransaction {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let value = self.inner.get(key).await?;
-        self.operations.count_get(value.as_deref());
-        Ok(value)
+        self.operations.get(&*self.inner, key).await
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
-        let batch = self.inner.range(range).await?;
-        self.operations.count_batch(&batch, !range.resumed);
-        Ok(batch)
+        self.operations.range(&*self.inner, range).await
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -246,7 +260,9 @@ impl Transaction for ObservedTransaction {
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {
-        let committed = self.inner.commit().await;
+        let span = trace_span!(target: TRACES, "commit", committed = Empty);
+        let committed = self.inner.commit().instrument(span.clone()).await;
+        span.record("committed", committed.is_ok());
         let counter = match &committed {
             Ok(_) => &self.operations.commits,
             Err(CommitError::Refused(error)) if error.kind() == ErrorKind::Conflict => {
@@ -259,7 +275,8 @@ impl Transaction for ObservedTransaction {
     }
 
     async fn retry(&self) -> Result<Option<Arc<dyn Transaction>>> {
-        let next = self.inner.retry().await?;
+        let span = trace_span!(target: TRACES, "retry");
+        let next = self.inner.retry().instrument(span).await?;
         Ok(next
             .map(|inner| -> Arc<dyn Transaction> { Arc::new(Self::new(inner, &self.operations)) }))
     }

@@ -1,8 +1,9 @@
 // Drives the page of a running server in headless Chromium, as a person would.
 //
-//     node page.mjs http://127.0.0.1:8080/ ARTIFACTS
+//     node page.mjs http://127.0.0.1:8080/ ARTIFACTS http://127.0.0.1:8081/ TOKEN
 //
-// The server holds the data that the README imports. Screenshots go to the folder ARTIFACTS.
+// The first server holds the data that the README imports; the second one asks for the token.
+// Screenshots go to the folder ARTIFACTS.
 // CHROMIUM names the browser; the default is /usr/bin/chromium.
 
 import assert from 'node:assert/strict';
@@ -26,9 +27,9 @@ const FLAGS = [
 ];
 const WAIT_MS = 30_000;
 
-const [base, artifacts] = process.argv.slice(2);
-if (!base || !artifacts) {
-  console.error('usage: node page.mjs BASE_URL ARTIFACTS');
+const [base, artifacts, guarded, token] = process.argv.slice(2);
+if (!token) {
+  console.error('usage: node page.mjs BASE_URL ARTIFACTS GUARDED_URL TOKEN');
   process.exit(2);
 }
 await mkdir(artifacts, { recursive: true });
@@ -108,10 +109,7 @@ await check('the docs come from the schema of the server', async () => {
   await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
 });
 await check('the headers pane is sent along', async () => {
-  await page.getByRole('button', { name: 'Headers', exact: true }).click();
-  await page.locator('.graphiql-editor-tool .graphiql-editor:visible').click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.insertText('{"x-phyllo-test": "seen"}');
+  await setHeaders('{"x-phyllo-test": "seen"}');
   const sent = page.waitForRequest((request) => request.headers()['x-phyllo-test'] === 'seen');
   await run();
   await sent;
@@ -152,6 +150,21 @@ await check('the policy lets nothing else in: no other host, no script in the pa
   assert.deepEqual(refused.directives, ['connect-src', 'img-src', 'script-src', 'script-src-elem']);
   assert.equal(refused.ran, undefined);
   assert.equal(asked, 0);
+});
+await check('a server that asks for a token says so, and takes one from the headers pane', async () => {
+  await open(guarded);
+  await page.getByRole('button', { name: 'New tab' }).click();
+  await type('query Guarded { __typename }');
+  const { errors } = await run();
+  assert.equal(errors[0].extensions.code, 'UNAUTHENTICATED');
+  await screenshot('without-a-token');
+  await setHeaders(JSON.stringify({ Authorization: `Bearer ${token}` }));
+  assert.deepEqual(await run(), { data: { __typename: 'Query' } });
+  await page.getByRole('button', { name: 'Re-fetch GraphQL schema' }).click();
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+  await page.locator('.graphiql-plugin').getByText('Query', { exact: true }).click();
+  await page.locator('.graphiql-plugin').getByText('collections', { exact: true }).waitFor();
+  await screenshot('with-a-token');
 });
 
 await browser.close();
@@ -196,8 +209,8 @@ function watch(page) {
   return { complaints, hosts };
 }
 
-async function open() {
-  await page.goto(base);
+async function open(url = base) {
+  await page.goto(url);
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   await page.locator('.graphiql-response .monaco-editor').waitFor();
 }
@@ -207,6 +220,14 @@ async function type(text) {
   await page.locator('.graphiql-query-editor .view-lines').click();
   await page.keyboard.press('Control+a');
   await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}
+
+/** Puts `text` into the headers pane. */
+async function setHeaders(text) {
+  await page.getByRole('button', { name: 'Headers', exact: true }).click();
+  await page.locator('.graphiql-editor-tool .graphiql-editor:visible').click();
+  await page.keyboard.press('Control+a');
   await page.keyboard.insertText(text);
 }
 

@@ -10,7 +10,7 @@ use super::harness::{Ran, Store, open};
 
 /// A store with all that a copy has to keep apart: several collections, a document larger than a
 /// transaction of a copy, one that was never adopted, and one of another kind of id.
-fn source() -> Store {
+pub(crate) fn source() -> Store {
     let store = Store::alone();
     store.import(
         "[1, {}, [], \"text\", {\"a\": [null, {\"b\": -0.0}]}]",

@@ -1,4 +1,5 @@
-//! `phyllo copy`: from one machine to a cluster and back.
+//! `phyllo copy`: from one machine to a cluster and back; and `phyllo backup`, which a cluster has
+//! tools of its own for.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -20,6 +21,7 @@ cases!(
         a_store_copied_to_a_cluster_and_back_is_the_same,
         a_copy_that_was_killed_is_taken_up,
         a_cluster_that_holds_anything_else_is_refused,
+        a_backup_is_left_to_the_clusters_own_tools,
     ]
 );
 
@@ -173,4 +175,16 @@ async fn a_cluster_that_holds_anything_else_is_refused() {
     let said = said.expect_err("it is refused");
     assert!(said.contains("holds another document"), "{said}");
     assert!(!is_there(&store, &pack(&("D", "x-1"))).await);
+}
+
+async fn a_backup_is_left_to_the_clusters_own_tools() {
+    let cluster = Cluster::start(Redundancy::Single);
+    let directory = TempDir::new().expect("a directory");
+    let file = directory.path().join("x.json");
+    std::fs::write(&file, "[1]").expect("a file");
+    run(phyllo(&cluster.file(), "import").arg(&file)).expect("it is stored");
+    let target = directory.path().join("backup");
+    let said = run(phyllo(&cluster.file(), "backup").arg(&target)).expect_err("it is refused");
+    assert!(said.contains("fdbbackup"), "{said}");
+    assert!(!target.exists());
 }

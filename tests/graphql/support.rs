@@ -88,7 +88,9 @@ impl Client {
         };
         let (executed, bytes) = match answer {
             Answer::Executed(bytes) => (true, bytes),
-            Answer::Refused(bytes) | Answer::MutationRefused(bytes) => (false, bytes),
+            Answer::Refused(bytes) | Answer::MutationRefused(bytes) | Answer::Forbidden(bytes) => {
+                (false, bytes)
+            }
         };
         (
             executed,

@@ -133,9 +133,10 @@ async fn keyed(client: &Client, key: &str, query: &str, variables: &str) -> Valu
         ..Request::from_json(&Bytes::from(body)).expect("a request")
     };
     match client.graphql.answer(request, Methods::All).await {
-        Answer::Executed(bytes) | Answer::Refused(bytes) | Answer::MutationRefused(bytes) => {
-            serde_json::from_slice(&bytes).expect("JSON")
-        }
+        Answer::Executed(bytes)
+        | Answer::Refused(bytes)
+        | Answer::MutationRefused(bytes)
+        | Answer::Forbidden(bytes) => serde_json::from_slice(&bytes).expect("JSON"),
     }
 }
 

@@ -197,8 +197,10 @@ async fn a_request_decides_as_a_document_by_itself() {
             Ok(request) => graphql.answer(request, Methods::All).await,
             Err(error) => Answer::Refused(GraphQl::refuse(&error)),
         };
-        let (Answer::Executed(text) | Answer::Refused(text) | Answer::MutationRefused(text)) =
-            answer;
+        let (Answer::Executed(text)
+        | Answer::Refused(text)
+        | Answer::MutationRefused(text)
+        | Answer::Forbidden(text)) = answer;
         let text = String::from_utf8(text).expect("UTF-8");
         match decided(&case.bytes()) {
             Ok(json) => {

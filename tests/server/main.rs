@@ -1,6 +1,8 @@
 //! The server as a client meets it over TCP: the real binary, on a port of its own.
 
+mod access;
 mod audits;
+mod backup;
 mod batches;
 mod bodies;
 mod coding;
@@ -16,4 +18,8 @@ mod methods;
 mod npm;
 mod persisted;
 mod process;
+mod rights;
 mod support;
+mod tls;
+mod tracing;
+mod watching;

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 /// Time for what never takes so long, so that a failure is no hang.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,14 +19,25 @@ pub(crate) struct Server {
     _stdout: BufReader<ChildStdout>,
     pub(crate) address: String,
     directory: Option<TempDir>,
+    log: Option<NamedTempFile>,
 }
 
 /// The command line of a server on a free port.
 pub(crate) fn command(directory: &TempDir, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_phyllo"));
     command.arg("serve").arg("--store").arg(directory.path());
-    command.args(["--listen", "127.0.0.1:0"]).args(arguments);
+    if !arguments.contains(&"--listen") {
+        command.args(["--listen", "127.0.0.1:0"]);
+    }
+    command.args(arguments);
     command
+        .env_remove("PHYLLO_INSECURE")
+        .env_remove("PHYLLO_TOKEN_FILE")
+        .env_remove("PHYLLO_TLS_CERT")
+        .env_remove("PHYLLO_TLS_KEY")
+        .env_remove("PHYLLO_LOG_FORMAT")
+        .env_remove("OTEL_EXPORTER_OTLP_ENDPOINT")
+        .env_remove("RUST_LOG")
         .env_remove("PHYLLO_LISTEN")
         .env_remove("PHYLLO_CORS_ORIGINS")
         .env_remove("PHYLLO_STORE");
@@ -47,15 +59,32 @@ impl Server {
     /// A server on a directory.
     pub(crate) fn on(directory: TempDir, arguments: &[&str]) -> Self {
         let mut command = command(&directory, arguments);
-        let mut process = command
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("the binary starts");
+        command.stderr(Stdio::inherit());
+        Self::run(command, directory, None)
+    }
+
+    /// A server with further arguments, whose log is kept.
+    pub(crate) fn logged(arguments: &[&str]) -> Self {
+        Self::logged_at("info", arguments)
+    }
+
+    /// The same, with a log of this much.
+    pub(crate) fn logged_at(filter: &str, arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let log = NamedTempFile::new().expect("a file");
+        let mut command = command(&directory, arguments);
+        command.stderr(log.reopen().expect("the file"));
+        command.env("RUST_LOG", filter);
+        Self::run(command, directory, Some(log))
+    }
+
+    fn run(mut command: Command, directory: TempDir, log: Option<NamedTempFile>) -> Self {
+        let mut process = command.spawn().expect("the binary starts");
         let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("Phyllo serves on http://");
-        let address = address.and_then(|address| address.strip_suffix('/'));
+        let address = line.trim().strip_prefix("Phyllo serves on http");
+        let address = address.and_then(|address| address.strip_suffix('/')?.split("://").nth(1));
         let address = address
             .unwrap_or_else(|| panic!("no address: {line:?}"))
             .to_owned();
@@ -64,6 +93,37 @@ impl Server {
             _stdout: stdout,
             address,
             directory: Some(directory),
+            log,
+        }
+    }
+
+    /// The directory of its store.
+    pub(crate) fn store(&self) -> &Path {
+        self.directory.as_ref().expect("it was not taken").path()
+    }
+
+    /// All that it has logged so far.
+    pub(crate) fn log(&self) -> String {
+        let log = self.log.as_ref().expect("its log is kept");
+        std::fs::read_to_string(log).expect("UTF-8")
+    }
+
+    /// Waits for its end and returns all that it has logged.
+    pub(crate) fn log_at_end(mut self) -> String {
+        self.process.wait().expect("it ends");
+        self.log()
+    }
+
+    /// The first line of its log with this in it, once there is one.
+    pub(crate) fn wait_for_log(&self, part: &str) -> String {
+        let begin = Instant::now();
+        loop {
+            let log = self.log();
+            if let Some(line) = log.lines().find(|line| line.contains(part)) {
+                return line.to_owned();
+            }
+            assert!(begin.elapsed() < PATIENCE, "no {part:?} in {log}");
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 

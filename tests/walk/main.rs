@@ -13,6 +13,9 @@ use std::process::{Command, Output};
 
 use server::Server;
 
+/// What a server asks for.
+const TOKEN: &str = "3q0vJ2xR8mYb7NfKc5TzWw";
+
 /// A command of the walk, and what it prints on standard output.
 struct Step {
     command: String,
@@ -138,12 +141,21 @@ fn the_page_works_in_a_real_browser() {
             String::from_utf8_lossy(&imported.stderr)
         );
     }
+    let tokens = directory.path().join("tokens");
+    fs::write(&tokens, format!("page read-write {TOKEN}\n")).expect("a file");
+    let guarded = Server::run(
+        Command::new(env!("CARGO_BIN_EXE_phyllo")),
+        &directory.path().join("guarded"),
+        &["--token-file", tokens.to_str().expect("UTF-8")],
+    );
     let artifacts = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
     fs::create_dir_all(&artifacts).expect("a directory for screenshots");
     let driven = Command::new("node")
         .arg("page.mjs")
         .arg(format!("{}/", server.url()))
         .arg(&artifacts)
+        .arg(format!("{}/", guarded.url()))
+        .arg(TOKEN)
         .current_dir(browser)
         .env("CHROMIUM", chromium)
         .output()

@@ -101,8 +101,8 @@ fragment summary on Subdocument {
 
 const FIND_COUNTRIES = `\
 # What passes a filter, a page at a time, and of
-# each only what is shown. JSONPath selects what to
-# compare, and any number of parts to return.
+# each only what is shown. JSONPath selects what
+# to compare, and any number of parts to return.
 
 query FindCountries($after: String) {
   documents(
@@ -129,8 +129,9 @@ query FindCountries($after: String) {
       endCursor
     }
 
-    # Which index was used. With none, documents are
-    # looked at one by one; createIndex makes one.
+    # Which index was used. With none, documents
+    # are looked at one by one; createIndex makes
+    # one.
     plan {
       index
       scanned

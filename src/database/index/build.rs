@@ -95,9 +95,12 @@ impl Builder {
                 Ok(Built::Ready(collection, index)) => {
                     tracing::info!(collection, index, "the index is built and serves");
                 }
-                Ok(Built::Failed(collection, index, reason)) => {
-                    tracing::warn!(collection, index, reason, "the index cannot be built");
-                }
+                // The reason can tell values of documents, which the log does not.
+                Ok(Built::Failed(collection, index, _)) => tracing::warn!(
+                    collection,
+                    index,
+                    "the index cannot be built; the field `error` of the index says why"
+                ),
                 Err(error) => {
                     if error.kind() != ErrorKind::Conflict {
                         tracing::warn!("an index is not built further: {error}");

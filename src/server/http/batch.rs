@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use super::Endpoint;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Request};
 use crate::limits::Bounds;
@@ -9,8 +10,12 @@ use crate::limits::Bounds;
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
 /// request on time and on what a response may carry hold for all together: what has not begun
 /// when one of them is passed is refused.
-pub(super) async fn answer(graphql: &GraphQl, requests: Vec<Request>) -> Vec<u8> {
-    let bounds = graphql.bounds();
+pub(super) async fn answer(
+    endpoint: &Endpoint,
+    requests: Vec<Request>,
+    methods: Methods,
+) -> Vec<u8> {
+    let bounds = endpoint.graphql.bounds();
     let deadline = Instant::now() + bounds.request_time;
     let mut answers = vec![b'['];
     for request in requests {
@@ -18,7 +23,7 @@ pub(super) async fn answer(graphql: &GraphQl, requests: Vec<Request>) -> Vec<u8>
             answers.push(b',');
         }
         answers.extend(match left(&answers, deadline, bounds) {
-            Ok(()) => json(graphql.answer(request, Methods::All).await),
+            Ok(()) => json(endpoint.execute(request, methods).await),
             Err(error) => GraphQl::refuse(&error),
         });
     }
@@ -50,6 +55,9 @@ fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<(), Error>
 
 fn json(answer: Answer) -> Vec<u8> {
     match answer {
-        Answer::Executed(json) | Answer::Refused(json) | Answer::MutationRefused(json) => json,
+        Answer::Executed(json)
+        | Answer::Refused(json)
+        | Answer::MutationRefused(json)
+        | Answer::Forbidden(json) => json,
     }
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 
 /// The media types that a response can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Media {
+pub(in crate::server) enum Media {
     GraphQl,
     Json,
 }
@@ -30,7 +30,7 @@ impl Media {
     }
 
     /// The one that the client likes best; plain JSON if it does not say or takes anything.
-    pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
+    pub(in crate::server) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let mut accept = headers.get_all(ACCEPT).iter().peekable();
         if accept.peek().is_none() {
             return Some(Self::Json);

@@ -14,7 +14,7 @@ use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
-use crate::store::{Outcome, Settled, Transaction};
+use crate::store::{Backup, Outcome, Settled, Transaction};
 
 /// A document on its way into the store.
 #[derive(Clone, Debug)]
@@ -196,6 +196,14 @@ pub async fn scan(database: &Database, collection: &str) -> Result<Scan> {
 /// What the store fails with.
 pub async fn collections(database: &Database) -> Result<Vec<Collection>> {
     database::collections(&*database.snapshot().await?).await
+}
+
+/// All that is stored now, for a copy of the store.
+///
+/// # Errors
+/// As [`Store::backup`](crate::store::Store::backup).
+pub async fn backup(database: &Database) -> Result<Backup> {
+    database.store().backup().await
 }
 
 /// A check of the store, or of one collection of it, at a snapshot taken now.

@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 /// A snapshot that readers share; everything in it is synced.
 pub(super) struct Published {
     pub(super) table: ReadOnlyTable<Bytes, Bytes>,
+    /// The number of the last commit in it.
+    pub(super) last_commit: u64,
     pub(super) progress: Progress,
 }
 
@@ -45,7 +47,7 @@ impl Committer {
         let progress = Progress::new(last_commit);
         let (wake, woken) = channel();
         let committer = Arc::new(Self {
-            published: ArcSwap::from_pointee(snapshot(&database, progress.clone())?),
+            published: ArcSwap::from_pointee(snapshot(&database, last_commit, progress.clone())?),
             writer: Arc::new(AsyncMutex::new(Writer { last_commit })),
             progress,
             wake: Mutex::new(Some(wake)),
@@ -126,7 +128,7 @@ impl Committer {
             .set_durability(Durability::Immediate)
             .map_err(fault)?;
         transaction.commit().map_err(fault)?;
-        let published = snapshot(&self.database, self.progress.clone())?;
+        let published = snapshot(&self.database, last_commit, self.progress.clone())?;
         self.published.store(Arc::new(published));
         drop(writer);
         self.progress.advance(last_commit);
@@ -139,10 +141,14 @@ fn blocking_lock(writer: &Arc<AsyncMutex<Writer>>) -> OwnedMutexGuard<Writer> {
     writer.clone().blocking_lock_owned()
 }
 
-fn snapshot(database: &Database, progress: Progress) -> Result<Published> {
+fn snapshot(database: &Database, last_commit: u64, progress: Progress) -> Result<Published> {
     let read = database.begin_read().map_err(fault)?;
     let table = read.open_table(PAIRS).map_err(fault)?;
-    Ok(Published { table, progress })
+    Ok(Published {
+        table,
+        last_commit,
+        progress,
+    })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

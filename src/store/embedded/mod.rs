@@ -5,6 +5,7 @@
 //! sync, and readers share the snapshot that is published right after it, so nothing unsynced is
 //! ever shown. A failed sync is fatal: the store stops answering and says why.
 
+mod backup;
 mod commit;
 mod open;
 mod progress;
@@ -17,8 +18,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
+use super::{Backup, Batch, RangeRead, Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, Result};
+pub use backup::BackupDirectory;
 use commit::{Committer, Published};
 pub use open::FILE_NAME;
 
@@ -98,6 +100,11 @@ impl Store for Embedded {
 
     async fn failed(&self) -> Error {
         self.committer.progress.failed().await
+    }
+
+    async fn backup(&self) -> Result<Backup> {
+        let published = self.committer.published()?;
+        Ok(Backup::new(published.last_commit, published))
     }
 }
 

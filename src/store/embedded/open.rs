@@ -30,10 +30,7 @@ pub(super) fn open(
     options: EmbeddedOptions,
     repairing: impl Fn(f64) + Send + 'static,
 ) -> Result<Opened> {
-    fs::create_dir_all(directory).map_err(|error| {
-        let why = format!("the directory cannot be made: {error}");
-        unavailable(&directory.display().to_string(), &why)
-    })?;
+    make_directory(directory)?;
     let path = directory.join(FILE_NAME);
     attempt(&path.display().to_string(), || {
         let mut builder = Builder::new();
@@ -52,9 +49,18 @@ pub(super) fn open(
     })
 }
 
-/// Makes a store under another name, which a crash may leave behind half made, and gives it its
-/// own once all of it is on the disk. None if another process was faster.
+/// Makes a store. None if another process was faster.
 fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
+    let Some(opened) = begin(directory, path, builder)? else {
+        return Ok(None);
+    };
+    give_name(directory, path)?;
+    Ok(Some(opened))
+}
+
+/// Makes a store under another name, which a crash may leave behind half made. None if another
+/// process has made the store meanwhile.
+fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
     let making = directory.join(MAKING_NAME);
     let handle = File::options()
         .read(true)
@@ -71,9 +77,55 @@ fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opene
         return Ok(None);
     }
     file.settle()?;
-    fs::rename(&making, path)?;
-    sync_name(directory)?;
     Ok(Some(opened))
+}
+
+/// Gives a store its own name, once all of it is on the disk.
+fn give_name(directory: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(directory.join(MAKING_NAME), path)?;
+    sync_name(directory)
+}
+
+/// A new store in `directory`, which does not have its name before [`finish`].
+pub(super) fn make_unnamed(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
+    make_directory(directory)?;
+    let path = directory.join(FILE_NAME);
+    let mut builder = Builder::new();
+    builder.set_cache_size(options.cache_bytes);
+    let made = if path.exists() {
+        None
+    } else {
+        let place = path.display().to_string();
+        quietly(|| begin(directory, &path, &builder))
+            .unwrap_or_else(|panic| Err(redb::Error::Corrupted(panic)))
+            .map_err(|error| unavailable(&place, &error.to_string()))?
+    };
+    let made = made.ok_or_else(|| {
+        let place = directory.display();
+        Error::new(
+            ErrorKind::AlreadyExists,
+            format!("there is a store in {place} already, and it stays as it is"),
+        )
+    })?;
+    Ok(made.database)
+}
+
+/// Gives the store of [`make_unnamed`], which its caller still holds, its name.
+pub(super) fn finish(directory: &Path) -> io::Result<()> {
+    give_name(directory, &directory.join(FILE_NAME))
+}
+
+/// Removes what [`make_unnamed`] has made, while its caller still holds it.
+pub(super) fn discard(directory: &Path) {
+    // A file left behind is in nobody's way.
+    let _removed = fs::remove_file(directory.join(MAKING_NAME));
+}
+
+fn make_directory(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory).map_err(|error| {
+        let why = format!("the directory cannot be made: {error}");
+        unavailable(&directory.display().to_string(), &why)
+    })
 }
 
 pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {

@@ -34,7 +34,10 @@ pub(super) fn check(bytes: &[u8]) {
         let answer = graphql.answer(request, Methods::Queries);
         world.runtime.block_on(answer)
     });
-    let (Answer::Executed(json) | Answer::Refused(json) | Answer::MutationRefused(json)) = answer;
+    let (Answer::Executed(json)
+    | Answer::Refused(json)
+    | Answer::MutationRefused(json)
+    | Answer::Forbidden(json)) = answer;
     let response: Value = serde_json::from_slice(&json).expect("a response is JSON");
     let told = response.get("data").or(response.get("errors"));
     assert!(told.is_some(), "{response}");

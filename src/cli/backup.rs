@@ -1,0 +1,41 @@
+//! `phyllo backup`
+
+use std::time::Duration;
+
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use tokio::task::yield_now;
+
+use super::Done;
+use super::access::{Access, Missing};
+use super::arguments::Backup;
+use super::location::Location;
+use super::output::say;
+use crate::store::BackupDirectory;
+
+pub(super) async fn run(store: &Location, asked: Backup) -> Done {
+    let access = Access::open(store, Missing::Fail).await?;
+    let mut backup = access.backup().await?;
+    let mut target = BackupDirectory::begin(&asked.directory)?;
+    let bar = ProgressBar::no_length();
+    let style = ProgressStyle::with_template("{spinner} {bytes}, {elapsed}");
+    bar.set_style(style.expect("a valid template"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let (mut pairs, mut bytes) = (0, 0);
+    while let Some(batch) = backup.next().await? {
+        target.write(&batch)?;
+        pairs += batch.len() as u64;
+        bytes += batch.bytes() as u64;
+        bar.set_position(bytes);
+        // Here it can be interrupted.
+        yield_now().await;
+    }
+    target.finish(backup.last_commit())?;
+    bar.finish_and_clear();
+    say(format_args!(
+        "{} pairs, {}, are backed up in {}",
+        HumanCount(pairs),
+        HumanBytes(bytes),
+        asked.directory.display()
+    ));
+    Ok(())
+}

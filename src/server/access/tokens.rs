@@ -1,0 +1,179 @@
+//! The file of tokens.
+//!
+//! A line is blank, a comment that begins with `#`, or a token's name, what it may do
+//! (`read-only` or `read-write`) and the token itself, with blanks between the three:
+//!
+//! ```text
+//! # name      may do       token
+//! dashboard   read-only    3q0vJ2xR8mYb7NfKc5TzWw
+//! importer    read-write   a9LhE4uGd1PsXo6QiVrBtM
+//! ```
+
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::limits::{TOKEN_CHARACTERS_MAX, TOKEN_CHARACTERS_MIN, TOKEN_NAME_BYTES_MAX};
+
+/// The tokens that the server knows; as digests, so that memory holds none of them.
+pub(super) struct Tokens(Vec<Token>);
+
+pub(super) struct Token {
+    /// By which the log knows it.
+    pub(super) name: Arc<str>,
+    /// Whether its holder may change data.
+    pub(super) writes: bool,
+    sha256: [u8; 32],
+}
+
+impl Tokens {
+    /// Reads a file of tokens.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: a line of it is none, or it has no token. The message names the line and
+    /// tells nothing that stands in it.
+    pub(super) fn read(file: &[u8]) -> Result<Self> {
+        let text = std::str::from_utf8(file)
+            .map_err(|_| Error::bad_input("the file of tokens is not UTF-8"))?;
+        let mut tokens: Vec<Token> = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let token = Token::read(line)
+                .and_then(|token| token.unlike(&tokens))
+                .map_err(|why| {
+                    Error::bad_input(format!("line {number} of the file of tokens: {why}"))
+                })?;
+            tokens.push(token);
+        }
+        if tokens.is_empty() {
+            return Err(Error::bad_input("the file of tokens has no token"));
+        }
+        Ok(Self(tokens))
+    }
+
+    /// The token that was sent, if it is known. The time that this takes depends on how many
+    /// there are, and on no token.
+    pub(super) fn find(&self, sent: &[u8]) -> Option<&Token> {
+        let sent: [u8; 32] = Sha256::digest(sent).into();
+        let mut found = None;
+        for token in &self.0 {
+            if bool::from(token.sha256.ct_eq(&sent)) {
+                found = Some(token);
+            }
+        }
+        found
+    }
+}
+
+impl Token {
+    fn read(line: &str) -> Result<Self, String> {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(may_do), Some(token), None) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            return Err("it must be a name, read-only or read-write, and a token".to_owned());
+        };
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if name.len() > TOKEN_NAME_BYTES_MAX || !name.bytes().all(plain) {
+            return Err(format!(
+                "the name must be up to {TOKEN_NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`"
+            ));
+        }
+        let writes = match may_do {
+            "read-only" => false,
+            "read-write" => true,
+            _ => return Err("the second word must be read-only or read-write".to_owned()),
+        };
+        if !is_token(token) {
+            return Err(format!(
+                "the token must be {TOKEN_CHARACTERS_MIN} to {TOKEN_CHARACTERS_MAX} letters, \
+                 digits and -._~+/, perhaps with = at the end"
+            ));
+        }
+        Ok(Self {
+            name: name.into(),
+            writes,
+            sha256: Sha256::digest(token).into(),
+        })
+    }
+
+    fn unlike(self, others: &[Self]) -> Result<Self, String> {
+        if others.iter().any(|other| other.name == self.name) {
+            return Err("another token has this name".to_owned());
+        }
+        if others.iter().any(|other| other.sha256 == self.sha256) {
+            return Err("another name has this token".to_owned());
+        }
+        Ok(self)
+    }
+}
+
+/// Whether it can be sent as a bearer token (RFC 6750 §2.1), and not be guessed at once.
+fn is_token(text: &str) -> bool {
+    let bare = text.trim_end_matches('=');
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
+    !bare.is_empty()
+        && bare.bytes().all(allowed)
+        && (TOKEN_CHARACTERS_MIN..=TOKEN_CHARACTERS_MAX).contains(&text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "3q0vJ2xR8mYb7NfKc5TzWw==";
+
+    #[test]
+    fn names_rights_and_tokens_are_read_and_comments_are_not() {
+        let file = format!(
+            "# tokens\n\n a.b-c_1 \t read-only  {SECRET} \r\n  # another\nw read-write {}",
+            "x".repeat(1024)
+        );
+        let tokens = Tokens::read(file.as_bytes()).expect("a file of tokens");
+        let token = tokens.find(SECRET.as_bytes()).expect("known");
+        assert_eq!((&*token.name, token.writes), ("a.b-c_1", false));
+        let token = tokens.find(&[b'x'; 1024]).expect("known");
+        assert_eq!((&*token.name, token.writes), ("w", true));
+        for unknown in ["", "a.b-c_1", &SECRET[1..], &SECRET.to_lowercase(), "#"] {
+            assert!(tokens.find(unknown.as_bytes()).is_none(), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_none_says_which_line_and_tells_no_token() {
+        let other = "another-token-of-someone";
+        for (file, line) in [
+            (String::new(), None),
+            ("# nothing\n".to_owned(), None),
+            (format!("a read-only {SECRET}\nb {SECRET}"), Some(2)),
+            (format!("a read-only {SECRET} extra"), Some(1)),
+            (format!("a readonly {SECRET}"), Some(1)),
+            (format!("a/b read-only {SECRET}"), Some(1)),
+            (format!("{} read-only {SECRET}", "n".repeat(65)), Some(1)),
+            ("\na read-only 123456789012345".to_owned(), Some(2)),
+            ("a read-only ================".to_owned(), Some(1)),
+            ("a read-only tökens-of-some-length".to_owned(), Some(1)),
+            (format!("a read-only {}", "x".repeat(1025)), Some(1)),
+            (
+                format!("a read-only {SECRET}\na read-write {other}"),
+                Some(2),
+            ),
+            (
+                format!("a read-only {SECRET}\n#\nb read-write {SECRET}"),
+                Some(3),
+            ),
+        ] {
+            let error = Tokens::read(file.as_bytes()).map(|_| ());
+            let error = error.expect_err("no file of tokens").to_string();
+            let named = line.map_or("no token".to_owned(), |line| format!("line {line} of"));
+            assert!(error.contains(&named), "{file:?}: {error}");
+            assert!(!error.contains(SECRET) && !error.contains(other), "{error}");
+        }
+        assert!(Tokens::read(&[0xFF]).is_err());
+    }
+}

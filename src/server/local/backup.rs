@@ -1,0 +1,90 @@
+//! A backup as it crosses the local socket: records, a field each ([`wire`]).
+
+use super::wire;
+use crate::error::{Error, Result};
+use crate::store::Pairs;
+
+/// `GET`: answers [`Record`]s, the first of them a [`Record::Begin`].
+pub const BACKUP: &str = "/v1/backup";
+
+/// One step of a backup.
+#[derive(Debug)]
+pub enum Record {
+    /// The number of the last commit in it.
+    Begin(u64),
+    /// Pairs, behind all before.
+    Pairs(Pairs),
+    /// That was all.
+    End,
+    /// It goes no further.
+    Failed(Error),
+}
+
+impl Record {
+    /// The record as a field.
+    pub fn to_field(&self) -> Vec<u8> {
+        let mut record = Vec::new();
+        match self {
+            Self::Begin(last_commit) => {
+                record.push(b'b');
+                record.extend_from_slice(&last_commit.to_le_bytes());
+            }
+            Self::Pairs(pairs) => {
+                record.push(b'p');
+                record.extend_from_slice(&wire::write_pairs(pairs.iter()));
+            }
+            Self::End => record.push(b'.'),
+            Self::Failed(error) => {
+                record.push(b'e');
+                record.extend_from_slice(wire::error_text(error).as_bytes());
+            }
+        }
+        let mut field = Vec::new();
+        wire::write_field(&mut field, &record);
+        field
+    }
+
+    /// Reads what [`Record::to_field`] wrote, without the length before it.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: it did not write that.
+    pub fn read(record: &[u8]) -> Result<Self> {
+        match record.split_first().ok_or_else(wire::cut_short)? {
+            (b'b', number) => {
+                let number = number.try_into().map_err(|_| wire::cut_short())?;
+                Ok(Self::Begin(u64::from_le_bytes(number)))
+            }
+            (b'p', pairs) => wire::read_pairs(pairs).map(Self::Pairs),
+            (b'.', []) => Ok(Self::End),
+            (b'e', error) => Ok(Self::Failed(wire::read_error(wire::text(error)?))),
+            _ => Err(wire::cut_short()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_record_reads_back() {
+        let mut pairs = Pairs::default();
+        pairs.push(b"key", b"");
+        pairs.push(&[0xFE; 300], &[0; 300]);
+        for record in [
+            Record::Begin(u64::MAX),
+            Record::Pairs(pairs),
+            Record::End,
+            Record::Failed(Error::unavailable("away", "")),
+        ] {
+            let field = record.to_field();
+            let (inner, rest) = wire::split_field(&field).expect("whole");
+            assert!(rest.is_empty());
+            let read = Record::read(inner).expect("readable");
+            assert_eq!(format!("{read:?}"), format!("{record:?}"));
+        }
+        for broken in [&b""[..], b"b123", b".x", b"p1", b"?"] {
+            assert!(Record::read(broken).is_err());
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! TLS, with certificates made anew for each test.
+
+use std::fs::{self, Permissions};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{
+    self, ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, StreamOwned,
+    SupportedProtocolVersion,
+};
+
+use crate::support::{Server, command};
+
+/// The files of a certificate for `localhost`, and what a client is to trust.
+struct Identity {
+    directory: TempDir,
+    trusted: RootCertStore,
+}
+
+/// What was answered over TLS, and what was agreed on for it.
+#[derive(Debug)]
+struct Answered {
+    /// With its head.
+    answer: String,
+    version: Option<ProtocolVersion>,
+    protocol: Option<Vec<u8>>,
+}
+
+impl Identity {
+    fn new() -> Self {
+        let mut identity = Self {
+            directory: tempfile::tempdir().expect("a directory"),
+            trusted: RootCertStore::empty(),
+        };
+        identity.renew();
+        identity
+    }
+
+    /// Another certificate and another key in the same files.
+    fn renew(&mut self) {
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+        fs::write(self.certificate(), cert.pem()).expect("a file");
+        fs::write(self.key(), signing_key.serialize_pem()).expect("a file");
+        fs::set_permissions(self.key(), Permissions::from_mode(0o600)).expect("its owner");
+        self.trusted = RootCertStore::empty();
+        self.trusted.add(cert.der().clone()).expect("a certificate");
+    }
+
+    fn certificate(&self) -> PathBuf {
+        self.directory.path().join("cert.pem")
+    }
+
+    fn key(&self) -> PathBuf {
+        self.directory.path().join("key.pem")
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let path = |path: PathBuf| path.to_str().expect("a plain path").to_owned();
+        let flags = ["--tls-cert", "--tls-key"].map(str::to_owned);
+        let [certificate, key] = flags;
+        vec![certificate, path(self.certificate()), key, path(self.key())]
+    }
+
+    /// Asks over TLS.
+    fn ask(
+        &self,
+        server: &Server,
+        request: &str,
+        versions: &[&'static SupportedProtocolVersion],
+        protocols: &[&[u8]],
+    ) -> Result<Answered, std::io::Error> {
+        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(versions)
+            .expect("versions")
+            .with_root_certificates(self.trusted.clone())
+            .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        let name = ServerName::try_from("localhost").expect("a name");
+        let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
+        let stream = TcpStream::connect(&server.address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        let mut stream = StreamOwned::new(connection, stream);
+        stream.write_all(request.as_bytes())?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let agreed = stream.conn.alpn_protocol().map(<[u8]>::to_vec);
+        Ok(Answered {
+            answer,
+            version: stream.conn.protocol_version(),
+            protocol: agreed,
+        })
+    }
+
+    fn query(&self, server: &Server) -> Result<String, std::io::Error> {
+        let answer = self.ask(server, &query(""), rustls::ALL_VERSIONS, &[]);
+        answer.map(|answered| answered.answer)
+    }
+}
+
+/// A request with these headers besides.
+fn query(headers: &str) -> String {
+    let body = json!({"query": "{ __typename }"}).to_string();
+    format!(
+        "POST /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    )
+}
+
+fn start(arguments: &[String]) -> Server {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    Server::logged(&arguments)
+}
+
+#[test]
+fn graphql_is_served_by_both_versions_of_tls_and_in_the_clear_no_more() {
+    let identity = Identity::new();
+    let server = start(&identity.arguments());
+    for (version, named) in [
+        (&rustls::version::TLS12, ProtocolVersion::TLSv1_2),
+        (&rustls::version::TLS13, ProtocolVersion::TLSv1_3),
+    ] {
+        for (offered, agreed) in [
+            (&[][..], None),
+            (
+                &[&b"h2"[..], &b"http/1.1"[..]][..],
+                Some(b"http/1.1".to_vec()),
+            ),
+        ] {
+            let Answered {
+                answer,
+                version,
+                protocol,
+            } = identity
+                .ask(&server, &query(""), &[version], offered)
+                .expect("an answer");
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            assert!(
+                answer.ends_with(r#"{"data":{"__typename":"Query"}}"#),
+                "{answer}"
+            );
+            assert_eq!((version, protocol), (Some(named), agreed));
+        }
+    }
+    let only_http2 = identity.ask(&server, &query(""), rustls::ALL_VERSIONS, &[b"h2"]);
+    assert!(only_http2.is_err(), "{only_http2:?}");
+    // Who does not know the certificate does not go on, and who speaks no TLS is not answered.
+    let stranger = Identity::new();
+    assert!(stranger.query(&server).is_err());
+    let mut plain = TcpStream::connect(&server.address).expect("it listens");
+    plain.write_all(query("").as_bytes()).expect("it is sent");
+    let mut answer = Vec::new();
+    // A reset is an end as well.
+    let _read = plain.read_to_end(&mut answer);
+    assert!(
+        !String::from_utf8_lossy(&answer).contains("HTTP"),
+        "{answer:?}"
+    );
+    identity.query(&server).expect("it goes on");
+}
+
+#[test]
+fn tokens_are_asked_for_over_tls_as_well() {
+    let identity = Identity::new();
+    let tokens = identity.directory.path().join("tokens");
+    fs::write(&tokens, "me read-only some-secret-token-of-mine\n").expect("a file");
+    let mut arguments = identity.arguments();
+    let tokens = tokens.to_str().expect("a plain path").to_owned();
+    arguments.extend(["--token-file".to_owned(), tokens]);
+    // Others may reach it, without a word about it.
+    arguments.extend(["--listen".to_owned(), "0.0.0.0:0".to_owned()]);
+    let server = start(&arguments);
+    assert!(!server.log().contains("in the clear"), "{}", server.log());
+    let with = |headers: &str| {
+        let asked = identity.ask(&server, &query(headers), rustls::ALL_VERSIONS, &[]);
+        asked.expect("an answer").answer
+    };
+    assert!(with("").starts_with("HTTP/1.1 401"));
+    let token = "authorization: Bearer some-secret-token-of-mine\r\n";
+    assert!(with(token).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn a_new_certificate_holds_without_a_restart_and_a_broken_one_leaves_the_old_one_in_force() {
+    let mut identity = Identity::new();
+    let server = start(&identity.arguments());
+    identity.query(&server).expect("an answer");
+    fs::write(identity.certificate(), "no certificate").expect("a file");
+    server.wait_for_log("stays in force");
+    identity.query(&server).expect("the old one is shown");
+    identity.renew();
+    for _ in 0..600 {
+        if identity.query(&server).is_ok() {
+            return;
+        }
+        sleep(Duration::from_millis(100));
+    }
+    panic!("the new certificate was not read");
+}
+
+#[test]
+fn files_that_are_no_certificate_and_its_key_keep_the_server_from_starting() {
+    let identity = Identity::new();
+    let stranger = KeyPair::generate().expect("a key").serialize_pem();
+    let key = fs::read_to_string(identity.key()).expect("a key");
+    let certificate = fs::read_to_string(identity.certificate()).expect("a certificate");
+    for (certificate, key, said) in [
+        (None, Some(&key), "cannot be read"),
+        (Some(&certificate), None, "cannot be read"),
+        (Some(&key), Some(&key), "certificate"),
+        (Some(&certificate), Some(&certificate), "key"),
+        (Some(&certificate), Some(&stranger), "key"),
+    ] {
+        for (path, text) in [(identity.certificate(), certificate), (identity.key(), key)] {
+            match text {
+                Some(text) => fs::write(path, text).expect("a file"),
+                None => {
+                    let _removed = fs::remove_file(path);
+                }
+            }
+        }
+        let arguments = identity.arguments();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let directory = tempfile::tempdir().expect("a directory");
+        let output = command(&directory, &arguments).output().expect("it runs");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && err.contains(said), "{err}");
+        assert!(!err.contains(&stranger[40..80]), "{err}");
+    }
+    for one in ["--tls-cert", "--tls-key"] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let output = command(&directory, &[one, "file"])
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{one} alone");
+    }
+}

@@ -1,0 +1,343 @@
+//! What those see who watch a server: metrics, ids of requests, and the log.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use phyllo::key::hex;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::support::{JSON, Response, Server};
+
+/// The samples of `/metrics`, by name and labels as they are written.
+fn scrape(server: &Server) -> BTreeMap<String, f64> {
+    let response = server.ask("GET", "/metrics", &[], "");
+    assert_eq!(response.status, 200);
+    let content_type = response.header("content-type").expect("a type");
+    assert!(content_type.starts_with("application/openmetrics-text; version=1.0.0"));
+    parse(&response.body)
+}
+
+/// Reads the text format of OpenMetrics, and checks that every sample belongs to a family that was
+/// described before it, with no sample told twice.
+fn parse(text: &str) -> BTreeMap<String, f64> {
+    let mut samples = BTreeMap::new();
+    let mut families: BTreeMap<&str, &str> = BTreeMap::new();
+    let (lines, end) = text.trim_end().rsplit_once('\n').expect("lines");
+    assert_eq!(end, "# EOF");
+    for line in lines.lines() {
+        if let Some(described) = line.strip_prefix("# ") {
+            let words: Vec<&str> = described.splitn(3, ' ').collect();
+            match words[..] {
+                ["TYPE", name, ty] => assert!(families.insert(name, ty).is_none(), "{line}"),
+                ["HELP", _, help] => assert!(!help.is_empty(), "{line}"),
+                _ => panic!("{line}"),
+            }
+            continue;
+        }
+        let (sample, value) = line.rsplit_once(' ').expect("a value");
+        let name = sample.split('{').next().expect("a name");
+        let family = families.iter().find(|(family, ty)| {
+            let endings: &[&str] = match **ty {
+                "counter" => &["_total"],
+                "gauge" => &[""],
+                "info" => &["_info"],
+                "histogram" => &["_bucket", "_sum", "_count"],
+                _ => panic!("{ty}"),
+            };
+            let ending = name.strip_prefix(**family);
+            ending.is_some_and(|ending| endings.contains(&ending))
+        });
+        assert!(family.is_some(), "{line}");
+        let value: f64 = value.parse().unwrap_or_else(|_| panic!("{line}"));
+        assert!(samples.insert(sample.to_owned(), value).is_none(), "{line}");
+    }
+    samples
+}
+
+fn post(server: &Server, body: &Value) -> Response {
+    server.ask("POST", "/graphql", &[JSON], body.to_string())
+}
+
+#[track_caller]
+fn assert_samples(samples: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
+    for (sample, value) in expected {
+        assert_eq!(
+            samples.get(*sample),
+            Some(value),
+            "{sample} in {samples:#?}"
+        );
+    }
+}
+
+#[test]
+fn requests_are_counted_by_type_name_and_outcome() {
+    let server = Server::with(&["--batch-max", "3"]);
+    let insert = "mutation Insert { insertDocument(id: 1, document: {a: 1, b: [2, 3]}) { id } }";
+    let read = "query Read { document(id: 1) { value(path: \"/b\") } }";
+    post(&server, &json!({"query": insert}));
+    post(&server, &json!({"query": insert}));
+    for _ in 0..3 {
+        post(&server, &json!({"query": read}));
+    }
+    post(
+        &server,
+        &json!([{"query": read}, {"query": "{ __typename }"}, {"query": "{ nothing }"}]),
+    );
+    post(&server, &json!({"query": "{"}));
+    let samples = scrape(&server);
+    let counted = |ty: &str, operation: &str, outcome: &str| {
+        let labels = format!(r#"type="{ty}",operation="{operation}",outcome="{outcome}""#);
+        samples
+            .get(&format!("phyllo_requests_total{{{labels}}}"))
+            .copied()
+    };
+    assert_eq!(counted("mutation", "Insert", "ok"), Some(1.0));
+    assert_eq!(counted("mutation", "Insert", "ALREADY_EXISTS"), Some(1.0));
+    assert_eq!(counted("query", "Read", "ok"), Some(4.0));
+    assert_eq!(counted("query", "", "ok"), Some(1.0));
+    assert_eq!(counted("none", "", "BAD_USER_INPUT"), Some(2.0));
+    assert_samples(
+        &samples,
+        &[
+            (r#"phyllo_request_seconds_count{type="query"}"#, 5.0),
+            (
+                r#"phyllo_request_seconds_bucket{le="+Inf",type="query"}"#,
+                5.0,
+            ),
+            // Every query but that for a constant read two ranges: whether the document is there,
+            // and the part of it.
+            (r#"phyllo_request_store_ranges_sum{type="query"}"#, 8.0),
+            (r#"phyllo_request_store_ranges_count{type="query"}"#, 4.0),
+            (r#"phyllo_store_operations_total{operation="commit"}"#, 1.0),
+            ("phyllo_transaction_conflicts_total", 0.0),
+            ("phyllo_transaction_retries_total", 0.0),
+            // Read and the mutation came again.
+            (r#"phyllo_operation_cache_total{result="hit"}"#, 4.0),
+            (r#"phyllo_operation_cache_total{result="miss"}"#, 5.0),
+            (
+                r#"phyllo_http_responses_total{route="/graphql",status="200"}"#,
+                7.0,
+            ),
+            ("phyllo_http_requests_in_flight", 1.0),
+            ("phyllo_connections", 1.0),
+            (r#"phyllo_build_info{version="0.1.0"}"#, 1.0),
+        ],
+    );
+    let read = samples[r#"phyllo_request_store_bytes_sum{type="query"}"#];
+    assert!(read > 0.0 && samples["phyllo_store_read_bytes_total"] >= read);
+    assert!(samples[r#"phyllo_store_operations_total{operation="write"}"#] >= 3.0);
+}
+
+#[test]
+fn texts_that_are_found_by_their_hash_are_counted() {
+    let server = Server::start();
+    let text = "query Kept { __typename }";
+    let digest = hex(&Sha256::digest(text));
+    let extensions = json!({"persistedQuery": {"version": 1, "sha256Hash": digest}});
+    post(&server, &json!({"extensions": extensions}));
+    post(&server, &json!({"extensions": extensions, "query": text}));
+    post(&server, &json!({"extensions": extensions}));
+    assert_samples(
+        &scrape(&server),
+        &[
+            (r#"phyllo_persisted_queries_total{result="miss"}"#, 1.0),
+            (r#"phyllo_persisted_queries_total{result="hit"}"#, 1.0),
+            (
+                r#"phyllo_requests_total{type="query",operation="Kept",outcome="ok"}"#,
+                2.0,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn clients_cannot_make_the_server_count_without_bound() {
+    let server = Server::start();
+    let mut connection = server.connect();
+    for number in 0..150 {
+        let name = format!("Name{number}{}", "x".repeat(number));
+        let body = json!({"query": format!("query {name} {{ __typename }}")}).to_string();
+        assert_eq!(
+            connection.ask("POST", "/graphql", &[JSON], body).status,
+            200
+        );
+    }
+    for path in ["/a", "/b", "/c?d", "/assets/x", "/assets/y"] {
+        connection.ask("GET", path, &[], "");
+    }
+    let samples = scrape(&server);
+    let requests = || {
+        samples
+            .iter()
+            .filter(|(name, _)| name.starts_with("phyllo_requests_total"))
+    };
+    assert_eq!(requests().count(), 101);
+    assert!(requests().all(|(name, _)| name.len() < 150), "{samples:#?}");
+    let other = r#"phyllo_requests_total{type="query",operation="other",outcome="ok"}"#;
+    assert_samples(
+        &samples,
+        &[
+            (other, 50.0),
+            (
+                r#"phyllo_http_responses_total{route="other",status="404"}"#,
+                3.0,
+            ),
+            (
+                r#"phyllo_http_responses_total{route="/assets",status="404"}"#,
+                2.0,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn metrics_ask_for_a_token_where_there_are_tokens() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tokens = directory.path().join("tokens");
+    fs::write(&tokens, "prometheus read-only some-secret-token\n").expect("a file");
+    let server = Server::with(&["--token-file", tokens.to_str().expect("a plain path")]);
+    assert_eq!(
+        server.ask("GET", "/metrics", &[], "").code(),
+        "UNAUTHENTICATED"
+    );
+    let token = ("authorization", "Bearer some-secret-token");
+    let response = server.ask("GET", "/metrics", &[token], "");
+    assert_eq!(response.status, 200);
+    let samples = parse(&response.body);
+    assert_samples(
+        &samples,
+        &[(
+            r#"phyllo_http_responses_total{route="/metrics",status="401"}"#,
+            1.0,
+        )],
+    );
+}
+
+#[test]
+fn every_response_carries_the_id_of_its_request() {
+    let server = Server::start();
+    let given = ("x-request-id", "from-the-client.1");
+    let odd = ("x-request-id", "no id at all");
+    for (method, path) in [
+        ("GET", "/healthz"),
+        ("GET", "/"),
+        ("POST", "/graphql"),
+        ("GET", "/none"),
+    ] {
+        let response = server.ask(method, path, &[given], "");
+        assert_eq!(response.header(given.0), Some(given.1));
+        for headers in [&[odd][..], &[]] {
+            let response = server.ask(method, path, headers, "");
+            let id = response.header(given.0).expect("an id");
+            assert_eq!(id.len(), 32, "{id}");
+        }
+    }
+}
+
+#[test]
+fn the_log_is_told_by_whom_and_under_which_id_a_request_was_answered() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tokens = directory.path().join("tokens");
+    fs::write(&tokens, "someone read-write some-secret-token\n").expect("a file");
+    let tokens = tokens.to_str().expect("a plain path");
+    let arguments = ["--token-file", tokens, "--log-format", "json"];
+    let headers = [
+        JSON,
+        ("authorization", "Bearer some-secret-token"),
+        ("x-request-id", "id-17"),
+    ];
+    let body = json!({"query": "mutation Count { incrementDocument(id: 1) { id } }"}).to_string();
+    let server = Server::logged_at("info,phyllo::request=debug", &arguments);
+    server.ask("POST", "/graphql", &headers, &body);
+    let line = server.wait_for_log("id-17");
+    let line: Value = serde_json::from_str(&line).expect("JSON");
+    for (pointer, expected) in [
+        ("/level", json!("DEBUG")),
+        ("/target", json!("phyllo::request")),
+        ("/span/id", json!("id-17")),
+        ("/span/caller", json!("someone")),
+        ("/operation", json!("Count")),
+        ("/type", json!("mutation")),
+        ("/outcome", json!("ok")),
+    ] {
+        assert_eq!(line.pointer(pointer), Some(&expected), "{line}");
+    }
+    assert!(
+        line["micros"].is_u64() && line["writes"].as_u64() > Some(0),
+        "{line}"
+    );
+    for line in server.log().lines() {
+        serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    }
+    // Without being told to, it says nothing of a request that goes well.
+    let server = Server::logged(&["--token-file", tokens]);
+    server.ask("POST", "/graphql", &headers, &body);
+    assert!(!server.log().contains("id-17"), "{}", server.log());
+}
+
+#[test]
+fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tokens = directory.path().join("tokens");
+    fs::write(&tokens, "someone read-write SECRET-known-token-1\n").expect("a file");
+    let tokens = tokens.to_str().expect("a plain path");
+    for format in ["text", "json"] {
+        let arguments = [
+            "--token-file",
+            tokens,
+            "--batch-max",
+            "2",
+            "--log-format",
+            format,
+        ];
+        let server = Server::logged_at("trace", &arguments);
+        let known = ("authorization", "Bearer SECRET-known-token-1");
+        let send = |headers: &[(&str, &str)], body: &str| {
+            let headers = [&[JSON, known], headers].concat();
+            server.ask("POST", "/graphql", &headers, body).status
+        };
+        let store = json!({
+            "query": "mutation($d: JSON) { insertDocument(id: \"SECRET-id\", document: $d) { id } }",
+            "variables": {"d": {"SECRET-key": "SECRET-value", "n": [1]}}
+        });
+        assert_eq!(
+            send(
+                &[("idempotency-key", "SECRET-idempotency")],
+                &store.to_string()
+            ),
+            200
+        );
+        for body in [
+            r#"{"query": "{ document(id: \"SECRET-id\") { value } }"}"#,
+            r#"{"query": "mutation { replaceDocument(id: \"SECRET-id\", path: \"/n/7\", document: {SECRET_literal: \"SECRET\"}) { id } }"}"#,
+            r#"{"query": "mutation { patchDocument(id: \"SECRET-id\", patch: [{op: \"test\", path: \"/SECRET-key\", value: \"SECRET-other\"}]) { id } }"}"#,
+            r#"{"query": "mutation { incrementDocument(id: \"SECRET-id\", path: \"/SECRET-key\") { id } }"}"#,
+            r#"{"query": "{ SECRET_field }"}"#,
+            r#"{"query": "SECRET { not graphql"}"#,
+            r#"{"query": "query($v: Int!) { __typename }", "variables": {"v": "SECRET"}}"#,
+            r#"{"query": "{ __typename }", "operationName": "SECRET"}"#,
+            r#"[{"query": "{ SECRET }"}, {"query": "{ __typename }", "variables": "SECRET"}]"#,
+            r#"{"query": "SECRET"#,
+        ] {
+            send(&[("cookie", "SECRET"), ("x-request-id", "SECRET id")], body);
+        }
+        // An index that two documents stand in the way of.
+        for query in [
+            r#"mutation { a: insertDocument(id: 1, document: {u: \"SECRET-same\"}) { id } b: insertDocument(id: 2, document: {u: \"SECRET-same\"}) { id } }"#,
+            r#"mutation { createIndex(name: \"i\", on: [\"$.u\"], unique: true) { state } }"#,
+        ] {
+            assert_eq!(send(&[], &format!(r#"{{"query": "{query}"}}"#)), 200);
+        }
+        server.wait_for_log("the index cannot be built");
+        for unknown in ["Bearer SECRET-unknown-token", "Basic SECRET"] {
+            let headers = [("authorization", unknown)];
+            let path = "/graphql?query={SECRET}&variables={%22SECRET%22:1}";
+            assert_eq!(server.ask("GET", path, &headers, "").status, 401);
+        }
+        server.signal("TERM");
+        let log = server.log_at_end();
+        assert!(log.lines().count() > 10, "requests are told: {log}");
+        assert!(!log.contains("SECRET"), "{log}");
+    }
+}
