@@ -1,5 +1,6 @@
 //! Imports that end in the middle
 
+use std::fs;
 use std::io::Write;
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -18,8 +19,25 @@ fn waiting_import(store: &Store) -> Child {
     let pipe = child.stdin.as_mut().expect("a pipe");
     pipe.write_all(lines.as_bytes()).expect("it reads");
     pipe.flush().expect("it reads");
-    sleep(Duration::from_millis(1500));
+    // What it was given is stored when it has nothing to do for a while.
+    let mut idle = 0;
+    while idle < 20 {
+        idle = if is_idle(&child) { idle + 1 } else { 0 };
+        sleep(Duration::from_millis(25));
+    }
     child
+}
+
+/// Whether every thread of a process waits for something that is no disk.
+fn is_idle(child: &Child) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", child.id())).expect("Linux tells");
+    let mut states = threads.filter_map(|thread| {
+        // A thread may have ended.
+        let status = fs::read_to_string(thread.ok()?.path().join("status")).ok()?;
+        let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+        state.map(|state| state.trim_start().starts_with('S'))
+    });
+    states.all(|waits| waits)
 }
 
 fn signal(child: &Child, name: &str) {
