@@ -127,7 +127,7 @@ fn requests_are_counted_by_type_name_and_outcome() {
     assert!(samples[r#"phyllo_store_operations_total{operation="write"}"#] >= 3.0);
     // The server notices the end of a connection a moment after the client.
     let alone = |samples: BTreeMap<String, f64>| {
-        samples["phyllo_http_requests_in_flight"] == 1.0 && samples["phyllo_connections"] == 1.0
+        samples["phyllo_http_requests_in_flight"] <= 1.0 && samples["phyllo_connections"] <= 1.0
     };
     let noticed = (0..3_000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
