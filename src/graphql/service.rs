@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use async_graphql::parser::types::{ExecutableDocument, OperationType};
+use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::{Response, ServerError, Variables};
+use bytes::Bytes;
 use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
@@ -219,7 +220,11 @@ impl Inner {
         let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
-        let variables = self.variables(&document, &request).await?;
+        let variables = if request.variables.len() > JSON_BYTES_AT_ONCE {
+            self.large_variables(&document, &request).await?
+        } else {
+            self.variables(selected, &request.variables)?
+        };
         check_uses(&document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
@@ -234,28 +239,21 @@ impl Inner {
         Ok((operation, ty))
     }
 
-    /// The variables of a request; large ones are read where that holds nobody up.
-    async fn variables(
+    /// The variables of an operation, from the JSON that a request has of them.
+    fn variables(&self, selected: &OperationDefinition, given: &Bytes) -> Result<Variables> {
+        let definitions = &selected.variable_definitions;
+        coerce(definitions, given, self.operations.inputs(), &self.bounds)
+    }
+
+    /// As [`Inner::variables`], where reading large ones holds nobody up.
+    async fn large_variables(
         self: &Arc<Self>,
         document: &Arc<ExecutableDocument>,
         request: &Request,
     ) -> Result<Variables> {
         let (inner, document) = (self.clone(), document.clone());
         let (name, given) = (request.operation_name.clone(), request.variables.clone());
-        let large = given.len() > JSON_BYTES_AT_ONCE;
-        let read = move || {
-            let selected = select(&document, name.as_deref())?;
-            let definitions = &selected.variable_definitions;
-            coerce(
-                definitions,
-                &given,
-                inner.operations.inputs(),
-                &inner.bounds,
-            )
-        };
-        if !large {
-            return read();
-        }
+        let read = move || inner.variables(select(&document, name.as_deref())?, &given);
         let read = tokio::task::spawn_blocking(read).await;
         read.map_err(|error| Error::internal(error.to_string()))?
     }

@@ -13,6 +13,7 @@ pub mod operations;
 mod socket;
 pub mod wire;
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use futures::Stream;
 use http::{StatusCode, Uri};
 use tokio::runtime::Handle;
 
@@ -148,11 +150,18 @@ async fn collections(State(database): State<Database>) -> Result<Vec<u8>, Failur
 
 async fn export(State(database): State<Database>, uri: Uri) -> Result<Body, Failure> {
     let scan = operations::scan(&database, &parameter(&uri, "collection")?).await?;
-    let chunks = futures::stream::unfold(Some(scan), |scan| async move {
-        let (chunk, scan) = export_chunk(scan?).await;
-        Some((Ok::<_, std::convert::Infallible>(chunk), scan))
-    });
-    Ok(Body::from_stream(chunks))
+    Ok(Body::from_stream(parts(scan, export_chunk)))
+}
+
+/// The parts of a body, each with what the next one comes from, until there is none.
+fn parts<T, F: Future<Output = (Vec<u8>, Option<T>)>>(
+    first: T,
+    next: impl Fn(T) -> F + Copy,
+) -> impl Stream<Item = Result<Vec<u8>, Infallible>> {
+    futures::stream::unfold(Some(first), move |from| async move {
+        let (part, from) = next(from?).await;
+        Some((Ok(part), from))
+    })
 }
 
 /// The next chunk of an export, and the scan if it goes on. The last record says how it ended,
@@ -177,11 +186,7 @@ async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
 async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, Failure> {
     let collection = optional(&uri, "collection");
     let check = operations::check(&database, collection.as_deref()).await?;
-    let records = futures::stream::unfold(Some(check), |check| async move {
-        let (record, check) = check_record(check?).await;
-        Some((Ok::<_, std::convert::Infallible>(record), check))
-    });
-    Ok(Body::from_stream(records))
+    Ok(Body::from_stream(parts(check, check_record)))
 }
 
 /// The next record of a check, and the check if it goes on.
@@ -199,12 +204,9 @@ async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
 async fn back_up(State(database): State<Database>) -> Result<Body, Failure> {
     let backup = operations::backup(&database).await?;
     let begin = backup::Record::Begin(backup.last_commit()).to_field();
-    let records = futures::stream::unfold(Some(backup), |backup| async move {
-        let (record, backup) = backup_record(backup?).await;
-        Some((Ok::<_, std::convert::Infallible>(record), backup))
-    });
     let begin = futures::stream::iter([Ok(begin)]);
-    Ok(Body::from_stream(futures::StreamExt::chain(begin, records)))
+    let parts = parts(backup, backup_record);
+    Ok(Body::from_stream(futures::StreamExt::chain(begin, parts)))
 }
 
 /// The next record of a backup, and the backup if it goes on.

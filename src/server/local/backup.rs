@@ -39,9 +39,7 @@ impl Record {
                 record.extend_from_slice(wire::error_text(error).as_bytes());
             }
         }
-        let mut field = Vec::new();
-        wire::write_field(&mut field, &record);
-        field
+        wire::field(&record)
     }
 
     /// Reads what [`Record::to_field`] wrote, without the length before it.

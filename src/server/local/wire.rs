@@ -33,6 +33,13 @@ pub fn write_field(out: &mut Vec<u8>, field: &[u8]) {
     out.extend_from_slice(field);
 }
 
+/// A field by itself.
+pub fn field(bytes: &[u8]) -> Vec<u8> {
+    let mut field = Vec::with_capacity(LENGTH_BYTES + bytes.len());
+    write_field(&mut field, bytes);
+    field
+}
+
 /// The first field of `bytes` and what follows it; none if it is not all there yet.
 pub fn split_field(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
