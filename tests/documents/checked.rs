@@ -82,6 +82,12 @@ fn nothing_is_found_in_a_sound_store() {
     assert_eq!((documents, pairs), (summary.documents, summary.pairs));
 }
 
+/// Codes and keys, as [`told`] has them.
+fn coded(expected: Vec<(&str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+    let expected = expected.into_iter();
+    expected.map(|(code, key)| (code.to_owned(), key)).collect()
+}
+
 #[test]
 fn each_kind_of_damage_is_found_and_named_by_its_key() {
     for Damage {
@@ -96,10 +102,7 @@ fn each_kind_of_damage_is_found_and_named_by_its_key() {
         for key in &cleared {
             world.clear(key);
         }
-        let expected: Vec<_> = expected
-            .into_iter()
-            .map(|(code, key)| (code.to_owned(), key))
-            .collect();
+        let expected = coded(expected);
         assert_eq!(told(&world, None), expected, "{name}");
     }
 }
@@ -231,10 +234,7 @@ fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
         for key in &removed {
             world.clear(key);
         }
-        let expected: Vec<_> = expected
-            .into_iter()
-            .map(|(code, key)| (code.to_owned(), key))
-            .collect();
+        let expected = coded(expected);
         assert_eq!(told(&world, None), expected, "{name}");
         assert_eq!(told(&world, Some("D")), expected, "{name}");
         assert_eq!(told(&world, Some("E")), [], "{name}");

@@ -6,33 +6,11 @@
     reason = "texts in a table are written alike, and the long ones are few"
 )]
 
-/// Makes a test of each case, on the embedded engine. tests/foundationdb runs the same cases on a
-/// cluster.
-macro_rules! cases {
-    ($($kind:ident [$($case:ident),* $(,)?])*) => {
-        mod embedded {
-            $(cases!(@$kind $($case)*);)*
-        }
-    };
-    (@sync $($case:ident)*) => {
-        $(#[test]
-        fn $case() {
-            super::$case();
-        })*
-    };
-    (@async $($case:ident)*) => {
-        $(#[tokio::test]
-        async fn $case() {
-            super::$case().await;
-        })*
-    };
-    (@threads $($case:ident)*) => {
-        $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-        async fn $case() {
-            super::$case().await;
-        })*
-    };
-}
+#[macro_use]
+#[path = "../cases/mod.rs"]
+mod cases;
+
+use cases::empty_store;
 
 mod bounds;
 mod bulk;
@@ -64,10 +42,3 @@ mod writing;
 
 /// Random sequences of changes.
 const SEQUENCES: u32 = 200;
-
-/// An engine of this process, with nothing in it.
-#[expect(clippy::unused_async, reason = "an engine elsewhere takes time")]
-async fn empty_store() -> phyllo::store::Embedded {
-    let backend = redb::backends::InMemoryBackend::new();
-    phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")
-}

@@ -1,17 +1,10 @@
 //! The models of docs/data-modeling.md, as its page has them, over HTTP.
 
-/// Makes a test of each case, on the embedded engine. tests/foundationdb runs the same cases on a
-/// cluster.
-macro_rules! cases {
-    (threads [$($case:ident),* $(,)?]) => {
-        mod embedded {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $case() {
-                super::$case().await;
-            })*
-        }
-    };
-}
+#[macro_use]
+#[path = "../cases/mod.rs"]
+mod cases;
+
+use cases::empty_store;
 
 mod counter;
 mod linked_list;
@@ -19,10 +12,3 @@ mod multimap;
 mod page;
 #[path = "../pages/mod.rs"]
 mod pages;
-
-/// An engine of this process, with nothing in it.
-#[expect(clippy::unused_async, reason = "an engine elsewhere takes time")]
-async fn empty_store() -> phyllo::store::Embedded {
-    let backend = redb::backends::InMemoryBackend::new();
-    phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")
-}

@@ -1,0 +1,35 @@
+//! Cases that are tests on the embedded engine here; tests/foundationdb runs the same on a cluster.
+
+/// Makes a test of each case, on the embedded engine. tests/foundationdb runs the same cases on a
+/// cluster.
+macro_rules! cases {
+    ($($kind:ident [$($case:ident),* $(,)?])*) => {
+        mod embedded {
+            $(cases!(@$kind $($case)*);)*
+        }
+    };
+    (@sync $($case:ident)*) => {
+        $(#[test]
+        fn $case() {
+            super::$case();
+        })*
+    };
+    (@async $($case:ident)*) => {
+        $(#[tokio::test]
+        async fn $case() {
+            super::$case().await;
+        })*
+    };
+    (@threads $($case:ident)*) => {
+        $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $case() {
+            super::$case().await;
+        })*
+    };
+}
+
+/// An engine of this process, with nothing in it.
+pub(crate) async fn empty_store() -> phyllo::store::Embedded {
+    let backend = redb::backends::InMemoryBackend::new();
+    phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")
+}
