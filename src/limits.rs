@@ -80,6 +80,11 @@ pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
 /// Levels of objects and arrays in a value that is held whole.
 pub const TREE_LEVELS_MAX: usize = 1_000;
 
+/// Variables that come with one request.
+pub const VARIABLES_MAX: usize = 10_000;
+
+/// What a request says of a query that is kept by its hash, as JSON.
+pub const PERSISTED_QUERY_BYTES_MAX: usize = 1 << 10;
 /// Query texts kept by their hash, for clients that send the hash alone.
 pub const PERSISTED_QUERIES_MAX: usize = 10_000;
 /// Bytes of those texts, all together.
@@ -117,6 +122,9 @@ pub const SORTED_IDS_MAX: usize = 100_000;
 pub const PROBE_ENTRIES: usize = 128;
 /// Errors that one response tells.
 pub const ERRORS_MAX: usize = 100;
+/// Names of unknown fields that are compared with those of known ones, for errors to tell what the
+/// client may have meant.
+pub const UNKNOWN_NAMES_BYTES_MAX: usize = 4 << 10;
 /// The message of an error that quotes what a client sent.
 pub const ERROR_MESSAGE_BYTES_MAX: usize = 1_000;
 /// What is read of a store for one request, at most so many times what the response may carry:

@@ -18,9 +18,12 @@ pub(super) struct Limits {
     /// The text of a query
     #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.query_bytes))]
     query_bytes_max: Bytes,
-    /// Tokens in the text of a query
+    /// Tokens in the text of a query; lines as well
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_tokens), value_parser = any())]
     query_tokens_max: u64,
+    /// Operations in the text of a query
+    #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_operations), value_parser = any())]
+    query_operations_max: u64,
     /// Brackets open at the same place of the text of a query
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_brackets), value_parser = up_to(128))]
     query_brackets_max: u64,
@@ -92,6 +95,7 @@ impl From<Limits> for Bounds {
             body_bytes: limits.body_bytes_max.0,
             query_bytes: limits.query_bytes_max.0,
             query_tokens: size(limits.query_tokens_max),
+            query_operations: size(limits.query_operations_max),
             query_brackets: size(limits.query_brackets_max),
             query_directives: size(limits.query_directives_max),
             query_levels: size(limits.query_levels_max),

@@ -84,6 +84,11 @@ impl<'a> Flattening<'a> {
         }
     }
 
+    /// How many bytes of the text were read.
+    pub fn offset(&self) -> usize {
+        self.reader.offset()
+    }
+
     /// Goes on for so many events of the text at most. Whether that was its end.
     ///
     /// # Errors

@@ -3,8 +3,27 @@
 //! It is ours because every general deserializer either rounds numbers, recurses, or gives some
 //! member names a private meaning (DESIGN: "JSON in").
 
+mod skip;
+mod string;
+mod write;
+
 use std::borrow::Cow;
 use std::fmt;
+use std::str::Utf8Error;
+
+pub use write::write_string;
+
+use skip::{end_of_number, end_of_value};
+use string::{escape, not_closed, plain_bytes};
+
+/// The text that bytes are in UTF-8. It is looked at many bytes at a time, whatever it says.
+///
+/// # Errors
+/// They are not UTF-8, and from where.
+pub fn utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
+    // The fast one does not say where it goes wrong.
+    simdutf8::basic::from_utf8(bytes).or_else(|_| std::str::from_utf8(bytes))
+}
 
 /// One step of a JSON text.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,17 +178,22 @@ impl<'a> Reader<'a> {
     /// As [`Reader::next`].
     pub fn skip_value(&mut self) -> Result<&'a str, JsonError> {
         self.skip_space();
-        let mut begin = self.at;
-        if self.peek() == Some(b',') {
-            begin += 1 + space_bytes(&self.text.as_bytes()[begin + 1..]);
+        if self.expect == Expect::CommaOrEnd && !self.in_object() && self.accept(b',') {
+            self.skip_space();
+            self.expect = Expect::Value;
         }
-        let depth = self.open.len();
-        loop {
-            self.next()?;
-            if self.open.len() <= depth && !matches!(self.expect, Expect::Value) {
-                return Ok(&self.text[begin..self.at]);
-            }
+        match self.expect {
+            Expect::Value | Expect::ValueOrEnd => {}
+            Expect::NameOrEnd => return Err(self.expected("a member's name or '}'")),
+            Expect::CommaOrEnd if self.in_object() => return Err(self.expected("',' or '}'")),
+            Expect::CommaOrEnd => return Err(self.expected("',' or ']'")),
+            Expect::Nothing => return Err(self.expected("the end of the text")),
         }
+        let begin = self.at;
+        let levels = self.levels_max.saturating_sub(self.open.len());
+        self.at = end_of_value(self.text.as_bytes(), begin, levels, self.levels_max)?;
+        self.after_value();
+        Ok(&self.text[begin..self.at])
     }
 
     /// The text of the array's next element; none at its end. To be called behind
@@ -178,20 +202,33 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// As [`Reader::next`].
     pub fn next_element(&mut self) -> Result<Option<&'a str>, JsonError> {
+        if self.begin_element()? {
+            return self.skip_value().map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Goes on to the array's next element, which is read next; whether there is one. To be called
+    /// behind [`Event::BeginArray`].
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub fn begin_element(&mut self) -> Result<bool, JsonError> {
         self.skip_space();
         match (self.expect, self.peek()) {
             (Expect::ValueOrEnd | Expect::CommaOrEnd, Some(b']')) => {
                 self.close();
-                return Ok(None);
+                return Ok(false);
             }
             (Expect::CommaOrEnd, Some(b',')) => {
                 self.at += 1;
+                self.skip_space();
                 self.expect = Expect::Value;
             }
             (Expect::CommaOrEnd, _) => return Err(self.expected("',' or ']'")),
             _ => {}
         }
-        self.skip_value().map(Some)
+        Ok(true)
     }
 
     /// The name and the text of the object's next member; none at its end. To be called behind
@@ -206,9 +243,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn in_object(&self) -> bool {
+        self.open.last().copied().unwrap_or(false)
+    }
+
     fn comma_or_end(&mut self) -> Result<Event<'a>, JsonError> {
-        let in_object = self.open.last().copied().unwrap_or(false);
-        match (self.peek(), in_object) {
+        match (self.peek(), self.in_object()) {
             (Some(b','), true) => {
                 self.at += 1;
                 self.skip_space();
@@ -300,34 +340,8 @@ impl<'a> Reader<'a> {
 
     fn number(&mut self) -> Result<&'a str, JsonError> {
         let begin = self.at;
-        self.accept(b'-');
-        if self.peek() == Some(b'0') {
-            self.at += 1;
-        } else {
-            self.digits()?;
-        }
-        if self.accept(b'.') {
-            self.digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if !self.accept(b'-') {
-                self.accept(b'+');
-            }
-            self.digits()?;
-        }
+        self.at = end_of_number(self.text.as_bytes(), begin)?;
         Ok(&self.text[begin..self.at])
-    }
-
-    fn digits(&mut self) -> Result<(), JsonError> {
-        let begin = self.at;
-        while matches!(self.peek(), Some(b'0'..=b'9')) {
-            self.at += 1;
-        }
-        if self.at == begin {
-            return Err(self.expected("a digit"));
-        }
-        Ok(())
     }
 
     fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
@@ -349,9 +363,13 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     return Ok(out);
                 }
-                Some(b'\\') => out.push(self.escape()?),
+                Some(b'\\') => {
+                    let (character, end) = escape(self.text.as_bytes(), self.at)?;
+                    out.push(character);
+                    self.at = end;
+                }
                 Some(_) => return Err(problem(self.at, Problem::ControlCharacter)),
-                None => return Err(self.expected("the string's closing '\"'")),
+                None => return Err(not_closed(self.at)),
             }
             let begin = self.at;
             self.skip_plain();
@@ -359,62 +377,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, JsonError> {
-        let begin = self.at;
-        self.at += 1;
-        let escaped = self.peek();
-        self.at += 1;
-        Ok(match escaped {
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => return self.unicode(begin),
-            _ => return Err(problem(begin, Problem::BadEscape)),
-        })
-    }
-
-    fn unicode(&mut self, begin: usize) -> Result<char, JsonError> {
-        let unit = self.hex4(begin)?;
-        if let Some(character) = char::from_u32(unit) {
-            return Ok(character);
-        }
-        let lone = problem(begin, Problem::LoneSurrogate);
-        if unit >= 0xDC00 || !self.text.as_bytes()[self.at..].starts_with(b"\\u") {
-            return Err(lone);
-        }
-        self.at += 2;
-        let low = self.hex4(begin)?;
-        if !(0xDC00..0xE000).contains(&low) {
-            return Err(lone);
-        }
-        char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00)).ok_or(lone)
-    }
-
-    fn hex4(&mut self, begin: usize) -> Result<u32, JsonError> {
-        let digits = self.text.as_bytes().get(self.at..self.at + 4);
-        let mut unit = 0;
-        for digit in digits.ok_or_else(|| problem(begin, Problem::BadEscape))? {
-            let digit = char::from(*digit).to_digit(16);
-            unit = unit * 16 + digit.ok_or_else(|| problem(begin, Problem::BadEscape))?;
-        }
-        self.at += 4;
-        Ok(unit)
-    }
-
-    #[expect(
-        clippy::needless_bitwise_bool,
-        reason = "without branches, many bytes are looked at in one step"
-    )]
     #[inline]
     fn skip_plain(&mut self) {
-        self.at += run(&self.text.as_bytes()[self.at..], |byte| {
-            (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
-        });
+        self.at += plain_bytes(&self.text.as_bytes()[self.at..]);
     }
 
     #[inline]
@@ -470,64 +435,6 @@ fn run(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> usize {
     let begin = beginning.len() + 4 * SHORT * chunks.take_while(whole).count();
     let rest = bytes[begin..].iter();
     begin + rest.take_while(|byte| is_one(**byte)).count()
-}
-
-/// Appends `text` to `out` as a JSON string, quotes included.
-#[inline]
-pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    let mut rest = text.as_bytes();
-    while let Some(at) = first_escaped(rest) {
-        out.extend_from_slice(&rest[..at]);
-        write_escape(out, rest[at]);
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-    out.push(b'"');
-}
-
-/// The first byte that a JSON string has escaped. Most have none, so eight bytes are looked at at a
-/// time.
-#[inline]
-fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    // The high bit of a byte is set if it is 0; of those behind one that is, perhaps wrongly.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
-    let escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (at, word) in words.iter().enumerate() {
-        let bits = u64::from_le_bytes(*word);
-        let control = bits.wrapping_sub(ONES * 0x20) & !bits;
-        let quote = zero(bits ^ (ONES * u64::from(b'"')));
-        let backslash = zero(bits ^ (ONES * u64::from(b'\\')));
-        if (control | quote | backslash) & HIGH != 0
-            && let Some(found) = word.iter().position(|byte| escaped(*byte))
-        {
-            return Some(8 * at + found);
-        }
-    }
-    let found = rest.iter().position(|byte| escaped(*byte))?;
-    Some(8 * words.len() + found)
-}
-
-#[cold]
-fn write_escape(out: &mut Vec<u8>, byte: u8) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'\\');
-    match byte {
-        b'"' | b'\\' => out.push(byte),
-        b'\n' => out.push(b'n'),
-        b'\r' => out.push(b'r'),
-        b'\t' => out.push(b't'),
-        8 => out.push(b'b'),
-        12 => out.push(b'f'),
-        _ => {
-            out.extend_from_slice(b"u00");
-            out.push(HEX[usize::from(byte >> 4)]);
-            out.push(HEX[usize::from(byte & 15)]);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::tally::Tally;
 use crate::database::Share;
+use crate::document::json;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, LeavesReader};
 use crate::limits::{JSON_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
@@ -69,7 +70,7 @@ fn stopped() -> Error {
 }
 
 fn utf8(text: &Bytes) -> Result<&str> {
-    std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
+    json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use async_graphql::{InputObject, MaybeUndefined};
 use super::scalars::{Json, JsonPath};
 use crate::database::query;
 use crate::document::filter::{self, Given};
+use crate::document::json;
 use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 
@@ -119,6 +120,6 @@ fn value(name: &str, given: &MaybeUndefined<Json>) -> Result<Option<Tree>> {
 }
 
 fn tree(Json(text): &Json) -> Result<Tree> {
-    let text = std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+    let text = json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
     Tree::from_json(text)
 }

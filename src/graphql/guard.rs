@@ -3,8 +3,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Bounds;
 
-/// Bounds the text of a query in one pass over it: its bytes, tokens, directives, and how deep
-/// its brackets nest. The parser recurses into brackets, so it must never see too many.
+/// Bounds the text of a query in one pass over it: its bytes, lines, tokens, directives, operations,
+/// and how deep its brackets nest. The parser recurses into brackets, so it must never see too many,
+/// and it comes back to each line end and comment wherever something may be left out.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: names the limit and where it was passed. `BAD_USER_INPUT`: a block string is not
@@ -13,17 +14,32 @@ pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
     bound(query.len(), bounds.query_bytes, "bytes of query text")?;
     let mut lexer = Lexer {
         text: query.as_bytes(),
+        begin: 0,
         at: 0,
     };
+    for end in [b'\n', b'\r'] {
+        let lines = memchr::memchr_iter(end, query.as_bytes()).count();
+        bound(lines, bounds.query_tokens, "lines of query text")?;
+    }
     let (mut tokens, mut brackets, mut directives) = (0, 0_usize, 0);
+    let (mut operations, mut between) = (0, true);
     while let Some(token) = lexer.next()? {
         tokens += 1;
+        if between {
+            operations += usize::from(!lexer.is_at_fragment());
+            bound(
+                operations,
+                bounds.query_operations,
+                "operations in the query text",
+            )?;
+        }
         match token {
             b'{' | b'[' | b'(' => brackets += 1,
             b'}' | b']' | b')' => brackets = brackets.saturating_sub(1),
             b'@' => directives += 1,
             _ => {}
         }
+        between = token == b'}' && brackets == 0;
         bound(tokens, bounds.query_tokens, "tokens in the query text")?;
         bound(
             directives,
@@ -55,6 +71,8 @@ pub(super) fn bound(found: usize, limit: usize, what: &str) -> Result<()> {
 /// Finds tokens only as far as bounds need it: each by its first byte.
 struct Lexer<'t> {
     text: &'t [u8],
+    /// Where the last token begins, and where it ends.
+    begin: usize,
     at: usize,
 }
 
@@ -64,6 +82,7 @@ impl Lexer<'_> {
         let Some(first) = self.text.get(self.at).copied() else {
             return Ok(None);
         };
+        self.begin = self.at;
         match first {
             b'"' => self.skip_string()?,
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
@@ -77,6 +96,11 @@ impl Lexer<'_> {
             _ => self.at += 1,
         }
         Ok(Some(first))
+    }
+
+    /// Whether the last token is the word that a fragment's definition begins with.
+    fn is_at_fragment(&self) -> bool {
+        self.text.get(self.begin..self.at) == Some(b"fragment")
     }
 
     fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {

@@ -18,6 +18,7 @@ mod documents;
 mod entities;
 mod expanded;
 mod filter;
+mod given;
 mod guard;
 mod indexes;
 mod inputs;
@@ -46,6 +47,7 @@ use async_graphql::SDLExportOptions;
 
 use crate::limits::Bounds;
 
+pub use given::GivenVariables;
 pub use persisted::QueryHash;
 pub use report::Report;
 pub use request::{Posted, Request};

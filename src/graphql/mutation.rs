@@ -15,7 +15,7 @@ use super::session::Session;
 use crate::database::{self, DocumentKey};
 use crate::document::flatten::json_error;
 use crate::document::id::DocumentId;
-use crate::document::json::{Event, Reader};
+use crate::document::json::{self, Event, Reader};
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::patch;
@@ -250,7 +250,7 @@ pub(super) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes
 }
 
 pub(super) fn utf8(text: &Bytes) -> Result<&str> {
-    std::str::from_utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
+    json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
 pub(super) fn in_argument(name: &str, error: Error) -> Error {

@@ -22,10 +22,10 @@ use super::inputs::Inputs;
 use super::mutation::Mutation;
 use super::query::Query;
 use super::types::{Types, base_name};
-use super::unknown::unknown_fields;
+use super::unknown::many_unknown_fields;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::limits::{Bounds, ERRORS_MAX, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX};
+use crate::limits::{Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX};
 
 pub(super) type PhylloSchema = Schema<Query, Mutation, EmptySubscription>;
 
@@ -126,8 +126,7 @@ impl Operations {
             check_introspection(&document)?;
         }
         self.check_types(&document)?;
-        let unknown = unknown_fields(&document, &self.types);
-        if unknown.len() > ERRORS_MAX {
+        if let Some(unknown) = many_unknown_fields(&document, &self.types) {
             return Err(Refusal::Invalid(unknown));
         }
         // Boxed, because it is rare and large.

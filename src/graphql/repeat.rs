@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::request::Request;
 use crate::database::OnceOnly;
-use crate::document::json::{Event, Reader};
+use crate::document::json::{self, Event, Reader};
 
 /// What makes this request take effect once, if it came with a key.
 pub(super) fn once_only(request: &Request) -> Option<OnceOnly> {
@@ -22,12 +22,12 @@ fn digest(request: &Request) -> [u8; 32] {
     if let Some(name) = &request.operation_name {
         field(&mut digest, b'n', name.as_bytes());
     }
-    variables(&mut digest, &request.variables);
+    variables(&mut digest, request.variables.text());
     digest.finalize().into()
 }
 
 fn variables(digest: &mut Sha256, text: &[u8]) {
-    let text = match std::str::from_utf8(text) {
+    let text = match json::utf8(text) {
         Ok("") | Err(_) => "{}",
         Ok(text) => text,
     };
@@ -57,16 +57,19 @@ fn field(digest: &mut Sha256, tag: u8, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn request(query: &str, name: Option<&str>, variables: &str) -> Request {
-        Request {
-            query: query.to_owned(),
-            operation_name: name.map(str::to_owned),
-            variables: variables.to_owned().into(),
-            idempotency_key: Some("key".to_owned()),
-            ..Request::default()
-        }
+        let (query, name) = (json!(query), json!(name));
+        let variables = if variables.is_empty() {
+            "null"
+        } else {
+            variables
+        };
+        let body = format!(r#"{{"query":{query},"operationName":{name},"variables":{variables}}}"#);
+        Request::from_json(&body.into()).expect("a request")
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 
+use super::given::GivenVariables;
 use super::persisted::{QueryHash, persisted_query};
 use crate::document::flatten::json_error;
-use crate::document::json::{Event, Reader};
+use crate::document::json::{self, Event, JsonError, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -17,8 +18,8 @@ pub struct Request {
     pub query_hash: Option<QueryHash>,
     /// Which of the query's operations to execute.
     pub operation_name: Option<String>,
-    /// The JSON text of the variables, an object; empty if none are given.
-    pub variables: Bytes,
+    /// The variables.
+    pub variables: GivenVariables,
     /// The key with which a mutation takes effect once, however often it is sent.
     pub idempotency_key: Option<String>,
 }
@@ -87,15 +88,18 @@ impl Request {
         }
         let mut request = Self::default();
         let mut query = None;
-        while let Some((name, value)) = reader.next_member().map_err(in_body)? {
+        while let Event::Name(name) = reader.next().map_err(in_body)? {
             match name.as_ref() {
-                "query" => query = string("query", value)?,
-                "operationName" => request.operation_name = string("operationName", value)?,
-                "variables" => request.variables = object("variables", value, body)?,
-                "extensions" => {
-                    request.query_hash = persisted_query(&object("extensions", value, body)?)?;
+                "query" => query = string("query", reader.skip_value().map_err(in_body)?)?,
+                "operationName" => {
+                    let value = reader.skip_value().map_err(in_body)?;
+                    request.operation_name = string("operationName", value)?;
                 }
-                _ => {}
+                "variables" => request.variables = variables(&mut reader, body, &in_body)?,
+                "extensions" => request.query_hash = extensions(&mut reader, &in_body)?,
+                _ => {
+                    reader.skip_value().map_err(in_body)?;
+                }
             }
         }
         if reader.next().map_err(in_body)? != Event::End {
@@ -118,11 +122,15 @@ impl Request {
                     request.operation_name = Some(value.into_owned());
                 }
                 "variables" if !value.is_empty() => {
-                    request.variables = parameter("variables", value.into_owned())?;
+                    let text = Bytes::from(value.into_owned());
+                    request.variables = parameter("variables", &text, |reader, told| {
+                        variables(reader, &text, told)
+                    })?;
                 }
                 "extensions" if !value.is_empty() => {
-                    let extensions = parameter("extensions", value.into_owned())?;
-                    request.query_hash = persisted_query(&extensions)?;
+                    let text = Bytes::from(value.into_owned());
+                    request.query_hash =
+                        parameter("extensions", &text, |reader, told| extensions(reader, told))?;
                 }
                 _ => {}
             }
@@ -143,8 +151,7 @@ impl Request {
 }
 
 fn utf8(body: &Bytes) -> Result<&str> {
-    std::str::from_utf8(body)
-        .map_err(|error| Error::bad_input(format!("the body is not UTF-8: {error}")))
+    json::utf8(body).map_err(|error| Error::bad_input(format!("the body is not UTF-8: {error}")))
 }
 
 fn string(name: &str, value: &str) -> Result<Option<String>> {
@@ -158,24 +165,53 @@ fn string(name: &str, value: &str) -> Result<Option<String>> {
     }
 }
 
-fn object(name: &str, value: &str, body: &Bytes) -> Result<Bytes> {
-    match value.as_bytes().first() {
-        Some(b'{') => Ok(body.slice_ref(value.as_bytes())),
-        Some(b'n') => Ok(Bytes::new()),
-        _ => Err(Error::bad_input(format!(
+/// The variables that are read next, of a text that is all of `body`.
+fn variables(
+    reader: &mut Reader<'_>,
+    body: &Bytes,
+    told: &dyn Fn(JsonError) -> Error,
+) -> Result<GivenVariables> {
+    if object("variables", reader, told)? {
+        return GivenVariables::read(reader, body, told);
+    }
+    Ok(GivenVariables::default())
+}
+
+/// The hash in the extensions that are read next.
+fn extensions(
+    reader: &mut Reader<'_>,
+    told: &dyn Fn(JsonError) -> Error,
+) -> Result<Option<QueryHash>> {
+    if object("extensions", reader, told)? {
+        return persisted_query(reader, told);
+    }
+    Ok(None)
+}
+
+/// Whether an object is read next, or else a null, which is read then.
+fn object(name: &str, reader: &mut Reader<'_>, told: &dyn Fn(JsonError) -> Error) -> Result<bool> {
+    if reader.peek_value() == Some(b'{') {
+        return Ok(true);
+    }
+    match reader.skip_value().map_err(told)? {
+        "null" => Ok(false),
+        value => Err(Error::bad_input(format!(
             "`{name}` is {}, and must be an object",
             abridged(value)
         ))),
     }
 }
 
-fn parameter(name: &str, text: String) -> Result<Bytes> {
-    let body = Bytes::from(text);
-    let text = std::str::from_utf8(&body).map_err(|_| Error::bad_input("not UTF-8"))?;
+/// What a parameter of a GET request holds, which is one JSON value.
+fn parameter<T>(
+    name: &str,
+    text: &Bytes,
+    read: impl FnOnce(&mut Reader<'_>, &dyn Fn(JsonError) -> Error) -> Result<T>,
+) -> Result<T> {
+    let text = utf8(text)?;
+    let told = |error| json_error(&error, text).at(format!("`{name}`"));
     let mut reader = Reader::new(text, usize::MAX);
-    let value = reader
-        .skip_value()
-        .and_then(|value| reader.next().map(|_| value));
-    let value = value.map_err(|error| json_error(&error, text).at(format!("`{name}`")))?;
-    object(name, value, &body)
+    let value = read(&mut reader, &told)?;
+    reader.next().map_err(told)?;
+    Ok(value)
 }

@@ -5,11 +5,11 @@ use std::time::SystemTime;
 
 use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::{Response, ServerError, Variables};
-use bytes::Bytes;
 use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
 use super::direct::{self, Plan, Written};
+use super::given::GivenVariables;
 use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select, select_named};
 use super::persisted::PersistedQueries;
 use super::repeat::once_only;
@@ -233,7 +233,7 @@ impl Inner {
         let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
-        let variables = if request.variables.len() > JSON_BYTES_AT_ONCE {
+        let variables = if request.variables.text().len() > JSON_BYTES_AT_ONCE {
             self.large_variables(document, &request).await?
         } else {
             self.variables(selected, &request.variables)?
@@ -253,8 +253,12 @@ impl Inner {
         Ok((operation, ty))
     }
 
-    /// The variables of an operation, from the JSON that a request has of them.
-    fn variables(&self, selected: &OperationDefinition, given: &Bytes) -> Result<Variables> {
+    /// The variables of an operation, from those that a request has.
+    fn variables(
+        &self,
+        selected: &OperationDefinition,
+        given: &GivenVariables,
+    ) -> Result<Variables> {
         let definitions = &selected.variable_definitions;
         coerce(definitions, given, self.operations.inputs(), &self.bounds)
     }

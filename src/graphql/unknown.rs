@@ -1,25 +1,33 @@
-//! Fields that no type has, where they are many: validation takes far longer to tell each.
+//! Fields that no type has, where they are many or long: validation takes far longer to tell each,
+//! since it looks for fields with a similar name.
 
 use std::collections::HashSet;
 
 use async_graphql::parser::types::{ExecutableDocument, Selection, SelectionSet};
-use async_graphql::{Name, ServerError};
+use async_graphql::{Name, Positioned, ServerError};
 
 use super::types::Types;
+use crate::limits::{ERRORS_MAX, UNKNOWN_NAMES_BYTES_MAX};
 
-/// The unknown fields of a document of bounded size, each fragment looked at once.
-pub(super) fn unknown_fields(document: &ExecutableDocument, types: &Types) -> Vec<ServerError> {
+/// The unknown fields of a document of bounded size, each fragment looked at once; none where
+/// validation may tell them as well, with what the client may have meant.
+pub(super) fn many_unknown_fields(
+    document: &ExecutableDocument,
+    types: &Types,
+) -> Option<Vec<ServerError>> {
     let mut walk = Walk {
         document,
         types,
         visited: HashSet::new(),
         errors: Vec::new(),
+        name_bytes: 0,
     };
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
         walk.selections(&operation.selection_set.node, Types::root(operation.ty));
     }
-    walk.errors
+    let many = walk.errors.len() > ERRORS_MAX || walk.name_bytes > UNKNOWN_NAMES_BYTES_MAX;
+    many.then_some(walk.errors)
 }
 
 struct Walk<'d> {
@@ -27,6 +35,8 @@ struct Walk<'d> {
     types: &'d Types,
     visited: HashSet<&'d Name>,
     errors: Vec<ServerError>,
+    /// Of the names of all that are unknown.
+    name_bytes: usize,
 }
 
 impl<'d> Walk<'d> {
@@ -39,8 +49,7 @@ impl<'d> Walk<'d> {
                     if let Some((_, below)) = self.types.field(of, &name.node) {
                         self.selections(&field.node.selection_set.node, below);
                     } else if self.types.lacks(of, &name.node) {
-                        let message = format!("Unknown field \"{}\" on type \"{of}\".", name.node);
-                        self.errors.push(ServerError::new(message, Some(name.pos)));
+                        self.unknown(name, of);
                     }
                 }
                 Selection::InlineFragment(inline) => {
@@ -53,6 +62,16 @@ impl<'d> Walk<'d> {
                 }
             }
         }
+    }
+
+    fn unknown(&mut self, name: &Positioned<Name>, of: &str) {
+        self.name_bytes += name.node.len();
+        // Of those past the limit no more is told than how many they are.
+        let message = match self.errors.len() {
+            ..ERRORS_MAX => format!("Unknown field \"{}\" on type \"{of}\".", name.node),
+            _ => String::new(),
+        };
+        self.errors.push(ServerError::new(message, Some(name.pos)));
     }
 
     fn fragment(&mut self, name: &'d Name) {

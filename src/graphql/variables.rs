@@ -9,23 +9,24 @@ use async_graphql::{Number, Positioned, Value, Variables};
 use bytes::Bytes;
 
 use super::entities;
+use super::given::GivenVariables;
 use super::inputs::{Inputs, Member};
 use super::scalars::name;
 use super::types::base_name;
 use crate::document::flatten::json_error;
-use crate::document::json::{Event, JsonError, Problem, Reader};
+use crate::document::json::{Event, JsonError, Problem, Reader, utf8};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 
-/// The variables that an operation declares, from the JSON text of an object (or nothing).
+/// The variables that an operation declares, from those that are given.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
 /// `TOO_COMPLEX`, `TOO_LARGE`: one that is not JSON passes a bound.
 pub(super) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
-    text: &Bytes,
+    given: &GivenVariables,
     inputs: &Inputs,
     bounds: &Bounds,
 ) -> Result<Variables> {
@@ -35,7 +36,7 @@ pub(super) fn coerce(
         levels: 0,
         values: bounds.variable_values,
     };
-    let mut given = members(definitions, text)?;
+    let mut given = declared(definitions, given);
     let mut variables = Variables::default();
     for definition in definitions {
         let definition = &definition.node;
@@ -43,7 +44,7 @@ pub(super) fn coerce(
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable) {
             let value = reading
-                .value(ty, &text)
+                .variable(ty, text)
                 .map_err(|error| error.at(format!("the variable `${}`", abridged(variable))))?;
             variables.insert(name(variable), value);
         } else if let Some(default) = &definition.default_value {
@@ -65,29 +66,22 @@ pub(super) fn coerce(
 }
 
 /// The texts of the variables that are declared; of two of the same name the last.
-fn members(
+fn declared<'g>(
     definitions: &[Positioned<VariableDefinition>],
-    text: &Bytes,
-) -> Result<HashMap<String, Bytes>> {
+    given: &'g GivenVariables,
+) -> HashMap<&'g str, &'g Bytes> {
     let names = definitions
         .iter()
         .map(|definition| definition.node.name.node.as_str());
-    let declared: HashSet<&str> = names.collect();
-    let mut members = HashMap::new();
-    if text.is_empty() {
-        return Ok(members);
-    }
-    let object = utf8(text)?;
-    let mut reader = Reader::new(object, usize::MAX);
-    let error = |error| json_error(&error, object);
-    reader.next().map_err(error)?;
-    while let Some((name, value)) = reader.next_member().map_err(error)? {
-        if declared.contains(name.as_ref()) {
-            members.insert(name.into_owned(), text.slice_ref(value.as_bytes()));
-        }
-    }
-    Ok(members)
+    let names: HashSet<&str> = names.collect();
+    given
+        .iter()
+        .filter(|(name, _)| names.contains(name))
+        .collect()
 }
+
+/// The scalar whose values stay text.
+const JSON: &str = "JSON";
 
 /// Reads values as they are declared. JSON stays text; of all else there are so many at most.
 struct Reading<'i> {
@@ -99,9 +93,71 @@ struct Reading<'i> {
     values: usize,
 }
 
+/// A variable while it is read, once from its beginning to its end, whatever its type.
+struct Given<'t> {
+    text: &'t Bytes,
+    json: &'t str,
+    reader: Reader<'t>,
+}
+
+impl<'t> Given<'t> {
+    fn new(text: &'t Bytes) -> Result<Self> {
+        let json = utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+        Ok(Self {
+            text,
+            json,
+            reader: Reader::new(json, usize::MAX),
+        })
+    }
+
+    fn next(&mut self) -> Result<Event<'t>> {
+        self.reader.next().map_err(|error| self.told(&error))
+    }
+
+    /// The first byte of the value that is read next, and its place.
+    fn peek(&mut self) -> (Option<u8>, usize) {
+        let first = self.reader.peek_value();
+        (first, self.reader.offset())
+    }
+
+    fn begin_element(&mut self) -> Result<bool> {
+        let begun = self.reader.begin_element();
+        begun.map_err(|error| self.told(&error))
+    }
+
+    fn skip(&mut self) -> Result<Bytes> {
+        let value = self.reader.skip_value();
+        let value = value.map_err(|error| self.told(&error))?;
+        Ok(self.text.slice_ref(value.as_bytes()))
+    }
+
+    fn told(&self, error: &JsonError) -> Error {
+        json_error(error, self.json)
+    }
+
+    /// What was read since a place is not of a type.
+    fn not_of_type(&self, begin: usize, ty: &str) -> Error {
+        let found = abridged(&self.json[begin..self.reader.offset()]);
+        Error::bad_input(format!("{found} is not of the type {ty}"))
+    }
+}
+
 impl<'i> Reading<'i> {
-    fn value(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
-        if &text[..] == b"null" {
+    fn variable(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
+        if matches!(&ty.base, BaseType::Named(name) if name == JSON) && text[..] != *b"null" {
+            // It was found to be JSON when the request was read.
+            self.count()?;
+            return Ok(Value::Binary(text.clone()));
+        }
+        self.value(ty, &mut Given::new(text)?)
+    }
+
+    /// Recurses no deeper than types and filters nest.
+    fn value(&mut self, ty: &Type, given: &mut Given<'_>) -> Result<Value> {
+        let (first, _) = given.peek();
+        if first == Some(b'n') {
+            self.count()?;
+            given.next()?;
             return if ty.nullable {
                 Ok(Value::Null)
             } else {
@@ -113,20 +169,18 @@ impl<'i> Reading<'i> {
         }
         match &ty.base {
             BaseType::Named(name) => match self.inputs.members(name) {
-                Some(members) => self.input_object(name, members, text),
-                None => self.scalar(name, text),
+                Some(members) => self.input_object(name, members, given),
+                None => self.scalar(name, given),
             },
-            BaseType::List(element) if text[0] != b'[' => {
-                Ok(Value::List(vec![self.value(element, text)?]))
+            BaseType::List(element) if first != Some(b'[') => {
+                Ok(Value::List(vec![self.value(element, given)?]))
             }
             BaseType::List(element) => {
-                let list = utf8(text)?;
-                let mut reader = Reader::new(list, usize::MAX);
-                let error = |error| json_error(&error, list);
-                reader.next().map_err(error)?;
+                self.count()?;
+                given.next()?;
                 let mut elements = Vec::new();
-                while let Some(value) = reader.next_element().map_err(error)? {
-                    elements.push(self.value(element, &text.slice_ref(value.as_bytes()))?);
+                while given.begin_element()? {
+                    elements.push(self.value(element, given)?);
                 }
                 Ok(Value::List(elements))
             }
@@ -138,7 +192,7 @@ impl<'i> Reading<'i> {
         &mut self,
         ty: &str,
         members: &'i HashMap<String, Member>,
-        text: &Bytes,
+        given: &mut Given<'_>,
     ) -> Result<Value> {
         if self.levels == FILTER_LEVELS_MAX {
             return Err(Error::new(
@@ -146,17 +200,16 @@ impl<'i> Reading<'i> {
                 format!("more than {FILTER_LEVELS_MAX} levels of {ty}, which is the limit"),
             ));
         }
-        let object = utf8(text)?;
-        if !object.starts_with('{') {
-            return Err(not_of_type(text, ty));
+        let (first, begin) = given.peek();
+        if first != Some(b'{') {
+            given.skip()?;
+            return Err(given.not_of_type(begin, ty));
         }
         self.count()?;
         self.levels += 1;
-        let mut reader = Reader::new(object, usize::MAX);
-        let error = |error| json_error(&error, object);
-        reader.next().map_err(error)?;
-        let mut given = IndexMap::new();
-        while let Some((member, value)) = reader.next_member().map_err(error)? {
+        given.next()?;
+        let mut object = IndexMap::new();
+        while let Event::Name(member) = given.next()? {
             let Some(Member { ty: of, .. }) = members.get(&*member) else {
                 return Err(Error::bad_input(format!(
                     "the type {ty} has no member {:?}",
@@ -164,27 +217,29 @@ impl<'i> Reading<'i> {
                 )));
             };
             let value = self
-                .value(of, &text.slice_ref(value.as_bytes()))
+                .value(of, given)
                 .map_err(|error| error.at(format!("`{member}`")))?;
-            given.insert(name(&member), value);
+            object.insert(name(&member), value);
         }
         self.levels -= 1;
         let required = members.iter().filter(|(_, member)| !member.optional);
-        let mut missing = required.filter(|(member, _)| !given.contains_key(member.as_str()));
+        let mut missing = required.filter(|(member, _)| !object.contains_key(member.as_str()));
         if let Some((missing, _)) = missing.next() {
             return Err(Error::bad_input(format!(
                 "the type {ty} has the member `{missing}`, which is required and not given"
             )));
         }
-        Ok(Value::Object(given))
+        Ok(Value::Object(object))
     }
 
-    fn scalar(&mut self, scalar: &str, text: &Bytes) -> Result<Value> {
-        if scalar == "JSON" {
+    fn scalar(&mut self, scalar: &str, given: &mut Given<'_>) -> Result<Value> {
+        if scalar == JSON {
             self.count()?;
-            return Ok(Value::Binary(text.clone()));
+            return given.skip().map(Value::Binary);
         }
-        let value = self.tree(utf8(text)?)?;
+        let (_, begin) = given.peek();
+        let event = given.next()?;
+        let value = self.subtree(given, event, begin, self.bounds.variable_levels)?;
         if scalar == entities::REPRESENTATION {
             return Ok(entities::known(value));
         }
@@ -202,44 +257,48 @@ impl<'i> Reading<'i> {
         if fits {
             return Ok(value);
         }
-        Err(not_of_type(text, scalar))
+        Err(given.not_of_type(begin, scalar))
     }
 
-    /// A JSON text as a value, numbers exactly as they are written.
-    fn tree(&mut self, text: &str) -> Result<Value> {
-        let mut reader = Reader::new(text, self.bounds.variable_levels);
-        let error = |error: JsonError| match error.problem {
-            Problem::TooDeep(_) => Error::new(ErrorKind::TooComplex, error.describe(text)),
-            _ => json_error(&error, text),
-        };
-        let event = reader.next().map_err(error)?;
-        self.subtree(&mut reader, event, &error)
-    }
-
-    /// Recurses no deeper than the reader allows.
+    /// The value of which `event` is the first one, numbers exactly as they are written, in the one
+    /// that begins at `begin`. Recurses no deeper than `levels`.
     fn subtree(
         &mut self,
-        reader: &mut Reader<'_>,
+        given: &mut Given<'_>,
         event: Event<'_>,
-        error: &impl Fn(JsonError) -> Error,
+        begin: usize,
+        levels: usize,
     ) -> Result<Value> {
         self.count()?;
+        let below = || {
+            levels.checked_sub(1).ok_or_else(|| {
+                let error = JsonError {
+                    offset: given.reader.offset() - 1 - begin,
+                    problem: Problem::TooDeep(self.bounds.variable_levels),
+                };
+                let told = error.describe(&given.json[begin..]);
+                Error::new(ErrorKind::TooComplex, told)
+            })
+        };
         Ok(match event {
             Event::BeginObject => {
+                let below = below()?;
                 let mut members = IndexMap::new();
-                while let Event::Name(member) = reader.next().map_err(error)? {
+                while let Event::Name(member) = given.next()? {
                     self.check_string(&member)?;
-                    let event = reader.next().map_err(error)?;
-                    members.insert(name(&member), self.subtree(reader, event, error)?);
+                    let event = given.next()?;
+                    let value = self.subtree(given, event, begin, below)?;
+                    members.insert(name(&member), value);
                 }
                 Value::Object(members)
             }
             Event::BeginArray => {
+                let below = below()?;
                 let mut elements = Vec::new();
                 loop {
-                    match reader.next().map_err(error)? {
+                    match given.next()? {
                         Event::EndArray => break,
-                        event => elements.push(self.subtree(reader, event, error)?),
+                        event => elements.push(self.subtree(given, event, begin, below)?),
                     }
                 }
                 Value::List(elements)
@@ -280,13 +339,4 @@ impl<'i> Reading<'i> {
             abridged(text)
         )))
     }
-}
-
-fn not_of_type(text: &Bytes, ty: &str) -> Error {
-    let found = utf8(text).unwrap_or_default();
-    Error::bad_input(format!("{} is not of the type {ty}", abridged(found)))
-}
-
-fn utf8(text: &Bytes) -> Result<&str> {
-    std::str::from_utf8(text).map_err(|error| Error::bad_input(format!("not UTF-8: {error}")))
 }

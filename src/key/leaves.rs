@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
+use super::leaves_reader::LeavesReader;
 use super::read::JsonText;
 use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, PIECE, append, append_leaf, append_piece, append_segment,
     split_element,
 };
-use crate::document::flatten::{Flattening, LeafSink, flatten};
+use crate::document::flatten::{LeafSink, flatten};
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment, SegmentRef};
 use crate::error::{Error, Result};
-use crate::limits::{
-    ARGUMENT_LEAVES_BYTES_MAX, KEY_BYTES_MAX, LEAVES_AT_A_TIME, PIECE_BYTES, VALUE_BYTES_MAX,
-};
+use crate::limits::{KEY_BYTES_MAX, LEAVES_AT_A_TIME, PIECE_BYTES, VALUE_BYTES_MAX};
 
 use foundationdb_tuple::Element;
 
@@ -48,7 +47,8 @@ impl Leaves {
     /// As [`Leaves::from_json`], of a text that came in an argument.
     ///
     /// # Errors
-    /// As [`flatten`]. `TOO_LARGE`: its keys and values have more than [`ARGUMENT_LEAVES_BYTES_MAX`].
+    /// As [`flatten`]. `TOO_LARGE`: its keys and values have more than
+    /// [`ARGUMENT_LEAVES_BYTES_MAX`](crate::limits::ARGUMENT_LEAVES_BYTES_MAX).
     pub fn from_argument(text: &str) -> Result<Self> {
         let mut reader = LeavesReader::new(text);
         loop {
@@ -200,42 +200,6 @@ impl Leaves {
     }
 }
 
-/// Takes a JSON text apart, some of it at a time.
-pub struct LeavesReader<'t> {
-    flattening: Flattening<'t>,
-    packer: Packer,
-}
-
-impl<'t> LeavesReader<'t> {
-    /// Begins with a text that came in an argument.
-    pub fn new(text: &'t str) -> Self {
-        Self {
-            flattening: Flattening::new(text),
-            packer: Packer::default(),
-        }
-    }
-
-    /// Goes on for so many values at most. The leaves, if that was the end.
-    ///
-    /// # Errors
-    /// As [`Leaves::from_argument`].
-    pub fn advance(&mut self, values_max: usize) -> Result<Option<Leaves>> {
-        let done = self.flattening.advance(&mut self.packer, values_max)?;
-        if self.packer.leaves.bytes() > ARGUMENT_LEAVES_BYTES_MAX {
-            return Err(Error::too_large(format!(
-                "its keys and values have more than {ARGUMENT_LEAVES_BYTES_MAX} bytes, which is \
-                 the limit: each value has a key with all the names on the way to it"
-            )));
-        }
-        Ok(done.then(|| std::mem::take(&mut self.packer).finish()))
-    }
-
-    /// What the leaves so far hold in memory, in bytes.
-    pub fn held(&self) -> usize {
-        self.packer.leaves.held()
-    }
-}
-
 /// Packs what [`flatten`] tells into [`Leaves`].
 #[derive(Default)]
 pub struct Packer {
@@ -247,6 +211,11 @@ pub struct Packer {
 }
 
 impl Packer {
+    /// What was packed so far.
+    pub(super) fn leaves(&self) -> &Leaves {
+        &self.leaves
+    }
+
     /// The pairs, sorted.
     pub fn finish(mut self) -> Leaves {
         for range in self.forgotten {

@@ -9,8 +9,10 @@ pub struct Bounds {
     pub body_bytes: usize,
     /// The text of a query.
     pub query_bytes: usize,
-    /// Lexical tokens in the text of a query.
+    /// Lexical tokens in the text of a query, and its lines.
     pub query_tokens: usize,
+    /// Operations in the text of a query.
+    pub query_operations: usize,
     /// Open brackets, braces and parentheses at any one place of a query's text.
     pub query_brackets: usize,
     /// Directives in the text of a query.
@@ -62,6 +64,7 @@ impl Bounds {
         body_bytes: 32 << 20,
         query_bytes: 128 << 10,
         query_tokens: 10_000,
+        query_operations: 100,
         query_brackets: 64,
         query_directives: 256,
         query_levels: 32,

@@ -25,6 +25,8 @@ cases!(
         introspection_is_counted_with_all_that_its_lists_hold,
         errors_are_told_in_a_bounded_number_and_quote_a_bounded_text,
         operations_of_the_same_name_are_one_error,
+        operations_and_lines_never_reach_the_parser_in_numbers,
+        a_long_name_is_not_compared_with_those_that_there_are,
         what_is_just_within_the_bounds_is_answered,
         the_introspection_that_tools_send_is_answered,
         variables_nest_as_deep_as_the_limit_and_no_deeper,
@@ -137,7 +139,7 @@ async fn a_long_chain_of_fragments_is_refused_used_or_not() {
 
 async fn many_operations_that_share_a_large_fragment_are_refused() {
     let mut query = doubling(12, "__typename");
-    for at in 0..1_000 {
+    for at in 0..100 {
         write!(query, " query Q{at} {{ ...F0 }}").expect("a string takes all");
     }
     assert_too_complex(&query, "10000").await;
@@ -281,7 +283,7 @@ async fn paths_are_counted_where_fragments_repeat_them() {
 }
 
 async fn values_and_directives_are_counted_where_fragments_repeat_them() {
-    let operations: String = (0..400)
+    let operations: String = (0..100)
         .map(|at| format!("query Q{at} {{ ...F }} "))
         .collect();
     // Each operation would be told of each variable that it does not declare.
@@ -360,13 +362,55 @@ async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
 async fn operations_of_the_same_name_are_one_error() {
     let client = client().await;
     let (executed, text) = client
-        .named(&"query A { __typename } ".repeat(1_900), None, NONE)
+        .named(&"query A { __typename } ".repeat(100), None, NONE)
         .await;
     assert!(
         !executed && text.contains("operation A is defined twice"),
         "{text:.300}"
     );
     assert!(text.len() < 500, "{text:.600}");
+}
+
+async fn operations_and_lines_never_reach_the_parser_in_numbers() {
+    let named: String = (0..1_900)
+        .map(|at| format!("query A{at} {{ __typename }} "))
+        .collect();
+    assert_too_complex(&named, "100 operations").await;
+    for operation in ["query A { __typename } ", "{ __typename } "] {
+        assert_too_complex(&operation.repeat(1_900), "100 operations").await;
+        // One that is not closed comes to none of its own.
+        assert_too_complex(&format!("{} {{", operation.repeat(100)), "100 operations").await;
+    }
+    for line in ["\n", "\r", "#\n", "# }\r\n"] {
+        let lines = line.repeat(10_001);
+        assert_too_complex(&format!("{{ __typename {lines} }}"), "10000 lines").await;
+    }
+    let block = format!(
+        "{{ document(id: \"\"\"{}\"\"\") {{ kind }} }}",
+        "\n".repeat(10_001)
+    );
+    assert_too_complex(&block, "10000 lines").await;
+}
+
+async fn a_long_name_is_not_compared_with_those_that_there_are() {
+    let client = client().await;
+    let (_, text) = client
+        .named("{ documentt(id: 1) { kind } }", None, NONE)
+        .await;
+    assert!(text.contains("Did you mean"), "{text}");
+    let long = format!("document{}", "t".repeat(100_000));
+    for query in [
+        format!("{{ {long}(id: 1) {{ kind }} }}"),
+        format!("{{ ...F }} fragment F on Query {{ {long} }}"),
+        format!(
+            "{{ {} }}",
+            "documenttttttttttttttttttttttttttttttttttttttttttttt ".repeat(99)
+        ),
+    ] {
+        let (executed, text) = client.named(&query, None, NONE).await;
+        assert!(!executed && text.contains("Unknown field"), "{text:.300}");
+        assert!(!text.contains("Did you mean"), "{text:.300}");
+    }
 }
 
 async fn what_is_just_within_the_bounds_is_answered() {
@@ -391,6 +435,13 @@ async fn what_is_just_within_the_bounds_is_answered() {
         )
         .await;
     assert_eq!(data["insertDocument"]["kind"], json!("ARRAY"));
+    let operations: String = (0..100)
+        .map(|at| format!("query A{at} {{ __typename }} fragment F{at} on Query {{ ...F{at} }}"))
+        .collect();
+    let (_, text) = client.named(&operations, None, NONE).await;
+    assert!(!text.contains("TOO_COMPLEX"), "{text:.300}");
+    let lines = format!("{{ __typename {}}}", "# x\r\n".repeat(10_000));
+    client.data(&lines, NONE).await;
     let padded = format!("{{ __typename }}{}", ",".repeat((128 << 10) - 14));
     client.data(&padded, NONE).await;
     client

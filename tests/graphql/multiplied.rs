@@ -16,6 +16,8 @@ cases!(
         what_is_read_for_one_response_is_bounded_before_it_is_made,
         a_variable_counts_as_often_as_it_is_used,
         values_and_strings_in_variables_are_bounded_where_they_are_not_json,
+        variables_come_in_a_bounded_number_and_the_last_of_a_name_counts,
+        lists_of_lists_are_read_once_however_deep_their_type,
         private_markers_of_a_parser_mean_nothing_in_variables,
         variables_stand_where_their_type_may,
         variables_stand_nowhere_else,
@@ -200,6 +202,16 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
         assert_eq!(code, "TOO_COMPLEX");
         assert!(message.contains("100000 values in variables"), "{message}");
     }
+    // Nulls, and lists with nothing in them, take room as well.
+    let lists = "mutation($x: [[Int]]) { insertDocument(document: [$x]) { id } }";
+    for element in ["null,", "[],", "[[],"] {
+        let elements = element.repeat(100_001);
+        let ends = "]".repeat(element.matches("[[").count() * 100_001);
+        let variables = format!("{{\"x\":[{elements}null{ends}]}}");
+        let (code, message) = client.error(lists, variables).await;
+        assert_eq!(code, "TOO_COMPLEX");
+        assert!(message.contains("100000 values in variables"), "{message}");
+    }
     let long = "x".repeat((64 << 10) + 1);
     let id = "query($i: ID!) { document(id: $i) { kind } }";
     for (query, variables) in [
@@ -216,6 +228,48 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
     assert_eq!(client.error(id, digits).await.0, "TOO_LARGE");
     assert_eq!(client.counts(), before);
     client.assert_serves().await;
+}
+
+async fn variables_come_in_a_bounded_number_and_the_last_of_a_name_counts() {
+    let client = client().await;
+    client.insert("1", r#"{"a": [1]}"#).await;
+    let query = "query($p: Path) { document(id: 1) { value(path: $p) } }";
+    let others = |count: usize| "\"q\":[{}],".repeat(count);
+    let variables = format!("{{\"p\":\"/b\",{}\"p\":[\"\\u0061\"]}}", others(9_998));
+    let data = client.data(query, variables).await;
+    assert_eq!(data["document"]["value"], json!([1]));
+    let variables = format!("{{{}\"p\":\"/a\"}}", others(10_000));
+    let before = client.counts();
+    let (code, message) = client.error(query, variables).await;
+    assert_eq!(code, "TOO_COMPLEX");
+    assert!(message.contains("10000 variables"), "{message}");
+    assert_eq!(client.counts(), before);
+}
+
+async fn lists_of_lists_are_read_once_however_deep_their_type() {
+    let client = client().await;
+    let (open, close) = ("[".repeat(60), "]".repeat(60));
+    let query = format!(
+        "mutation($x: {open}JSON{close}) {{ insertDocument(id: 1, document: [$x]) {{ id }} }}"
+    );
+    let list = format!("{open}1,{{\"a\":[null]}}{close}");
+    client.data(&query, format!("{{\"x\":{list}}}")).await;
+    assert_eq!(client.stored("1").await, format!("[{list}]"));
+    // One value stands for a list of it, wherever the lists end.
+    let query = query.replace("id: 1", "id: 2");
+    client
+        .data(&query, format!("{{\"x\":{}7]]}}", "[".repeat(2)))
+        .await;
+    assert_eq!(client.stored("2").await, format!("[{open}7{close}]"));
+    let ints = query.replace("JSON", "Int");
+    let (code, message) = client
+        .error(&ints, format!("{{\"x\":[[2, {{\"a\": [true]}} ]]}}"))
+        .await;
+    assert_eq!(code, "BAD_USER_INPUT");
+    assert!(
+        message.contains("{\"a\": [true]} is not of the type Int"),
+        "{message}"
+    );
 }
 
 async fn private_markers_of_a_parser_mean_nothing_in_variables() {

@@ -279,3 +279,70 @@ fn strings_and_spaces_end_where_they_do_however_long_they_are() {
         assert_eq!(error.offset, length);
     }
 }
+
+/// Where the value ends that a text begins with, told by its events.
+fn end_by_events(text: &str, levels_max: usize) -> Result<usize, JsonError> {
+    let mut reader = Reader::new(text, levels_max);
+    let mut levels = 0;
+    loop {
+        match reader.next()? {
+            Event::BeginObject | Event::BeginArray => levels += 1,
+            Event::EndObject | Event::EndArray => levels -= 1,
+            _ => {}
+        }
+        if levels == 0 {
+            return Ok(reader.offset());
+        }
+    }
+}
+
+/// Asserts that skipping a value comes to the same end as its events, or the same error.
+fn check_skipped(text: &str) {
+    for levels_max in [2, 100] {
+        let skipped = Reader::new(text, levels_max).skip_value().map(str::len);
+        let space = text.len() - text.trim_start_matches([' ', '\n', '\r', '\t']).len();
+        let expected = end_by_events(text, levels_max);
+        assert_eq!(skipped.map(|length| space + length), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn what_is_skipped_is_checked_as_what_is_read() {
+    let row: String = (0..40).map(|at| format!(",{}", at * at)).collect();
+    let spaced: String = (0..30).map(|at| format!(", -{at}")).collect();
+    let texts = [
+        " {\"a\" : [ 1 , -2.5e+3,{ } ,[] ], \"\\u00e9\":\"\\n\",\"\":true }".to_owned(),
+        "[[],{},[[{\"b\":null}]],false,\"\\ud83c\\udf33\",-0,0.1E-7]".to_owned(),
+        format!("[0{row},{{\"c\":1}}]"),
+        format!("[7{spaced}, 2.5, 3]"),
+        format!("{}1{}", "[".repeat(70), "]".repeat(70)),
+        format!("{}1{}", "[{\"a\":".repeat(35), "}]".repeat(35)),
+        format!("[\"{}\",\"{}\\\"\"]", "x".repeat(15), "y".repeat(90)),
+    ];
+    for text in texts {
+        check_skipped(&text);
+        for at in 0..text.len() {
+            check_skipped(&text[..at]);
+            for other in "01-+.eE,:[]{}\"\\ \nu\u{1f}".chars() {
+                let (before, after) = (&text[..at], &text[at..]);
+                check_skipped(&format!("{before}{other}{after}"));
+                check_skipped(&format!("{before}{other}{}", &after[1..]));
+            }
+            check_skipped(&format!("{}{}", &text[..at], &text[at + 1..]));
+        }
+    }
+}
+
+#[test]
+fn bytes_are_utf8_or_not_as_the_standard_library_says() {
+    for bytes in [
+        &b"plain"[..],
+        "é🌳".as_bytes(),
+        b"\xC0\x80",
+        b"\xED\xA0\x80",
+        b"a\xF0\x9F\x8C",
+        &[b"x".repeat(100), b"\xFF".to_vec()].concat(),
+    ] {
+        assert_eq!(utf8(bytes), std::str::from_utf8(bytes));
+    }
+}

@@ -1,0 +1,104 @@
+//! Strings of a JSON text: where they end, and their escapes.
+
+use super::{JsonError, Problem, problem, run};
+
+/// Whether a byte stands for itself in a string.
+const PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut control = 0;
+    while control < 0x20 {
+        plain[control] = false;
+        control += 1;
+    }
+    plain[b'"' as usize] = false;
+    plain[b'\\' as usize] = false;
+    plain
+};
+
+/// How many bytes of a string stand for themselves from here on.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches, many bytes are looked at in one step"
+)]
+#[inline]
+pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
+    run(bytes, |byte| {
+        (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
+    })
+}
+
+/// Where the string ends whose opening quote stands at `at`.
+#[inline]
+pub(super) fn end_of_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    const SHORT: usize = 16;
+    let begin = at + 1;
+    let mut at = begin;
+    while at < begin + SHORT {
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(byte) if PLAIN[usize::from(*byte)] => at += 1,
+            _ => break,
+        }
+    }
+    end_of_long_string(bytes, at)
+}
+
+#[inline(never)]
+fn end_of_long_string(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
+    loop {
+        at += plain_bytes(&bytes[at..]);
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => (_, at) = escape(bytes, at)?,
+            Some(_) => return Err(problem(at, Problem::ControlCharacter)),
+            None => return Err(not_closed(at)),
+        }
+    }
+}
+
+pub(super) fn not_closed(at: usize) -> JsonError {
+    problem(at, Problem::Expected("the string's closing '\"'"))
+}
+
+/// The character of the escape that begins at `at`, and where it ends.
+#[inline]
+pub(super) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), JsonError> {
+    let character = match bytes.get(at + 1) {
+        Some(b'"') => '"',
+        Some(b'\\') => '\\',
+        Some(b'/') => '/',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return unicode(bytes, at),
+        _ => return Err(problem(at, Problem::BadEscape)),
+    };
+    Ok((character, at + 2))
+}
+
+fn unicode(bytes: &[u8], begin: usize) -> Result<(char, usize), JsonError> {
+    let hex4 = |at| hex4(bytes, at).ok_or_else(|| problem(begin, Problem::BadEscape));
+    let (unit, end) = (hex4(begin + 2)?, begin + 6);
+    if let Some(character) = char::from_u32(unit) {
+        return Ok((character, end));
+    }
+    let lone = problem(begin, Problem::LoneSurrogate);
+    if unit >= 0xDC00 || !bytes[end..].starts_with(b"\\u") {
+        return Err(lone);
+    }
+    let low = hex4(end + 2)?;
+    if !(0xDC00..0xE000).contains(&low) {
+        return Err(lone);
+    }
+    let character = char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
+    Ok((character.ok_or(lone)?, end + 6))
+}
+
+fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + 4)?;
+    digits.iter().try_fold(0, |unit, digit| {
+        Some(unit * 16 + char::from(*digit).to_digit(16)?)
+    })
+}

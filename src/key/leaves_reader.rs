@@ -1,0 +1,139 @@
+//! Documents that come in arguments, taken apart within a bound on what they come to.
+
+use super::leaves::{Leaves, Packer};
+use super::measure::Measure;
+use crate::document::flatten::Flattening;
+use crate::error::{Error, Result};
+use crate::limits::ARGUMENT_LEAVES_BYTES_MAX;
+
+/// Takes a JSON text apart, some of it at a time.
+pub struct LeavesReader<'t> {
+    text: &'t str,
+    flattening: Flattening<'t>,
+    packer: Packer,
+    measured: bool,
+    measuring: Option<(Flattening<'t>, Measure)>,
+}
+
+impl<'t> LeavesReader<'t> {
+    /// Begins with a text that came in an argument.
+    pub fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            flattening: Flattening::new(text),
+            packer: Packer::default(),
+            measured: false,
+            measuring: None,
+        }
+    }
+
+    /// Goes on for so many values at most. The leaves, if that was the end.
+    ///
+    /// # Errors
+    /// As [`Leaves::from_argument`].
+    pub fn advance(&mut self, values_max: usize) -> Result<Option<Leaves>> {
+        if let Some((flattening, measure)) = &mut self.measuring {
+            let done = flattening.advance(measure, values_max)?;
+            check_bytes(measure.bytes)?;
+            if done {
+                self.measuring = None;
+            }
+            return Ok(None);
+        }
+        let mut left = values_max;
+        while left > 0 && self.measuring.is_none() {
+            let some = left.min(VALUES_PER_LOOK);
+            let done = self.flattening.advance(&mut self.packer, some)?;
+            check_bytes(self.packer.leaves().bytes())?;
+            if done {
+                return Ok(Some(std::mem::take(&mut self.packer).finish()));
+            }
+            self.measure_if_it_grows();
+            left -= some;
+        }
+        Ok(None)
+    }
+
+    /// Where leaves grow far past their text, most likely because of a long name above them, it is
+    /// told how far before they are made: to fill memory only to give it up is what costs.
+    fn measure_if_it_grows(&mut self) {
+        let bytes = self.packer.leaves().bytes();
+        let grows = bytes / MEASURED_FROM_GROWTH > self.flattening.offset();
+        if grows && bytes > MEASURED_FROM_BYTES && !self.measured {
+            self.measured = true;
+            self.measuring = Some((Flattening::new(self.text), Measure::default()));
+        }
+    }
+
+    /// What the leaves so far hold in memory, in bytes.
+    pub fn held(&self) -> usize {
+        self.packer.leaves().held()
+    }
+}
+
+/// Values after which it is looked at what they came to.
+const VALUES_PER_LOOK: usize = 256;
+/// Leaves that are made before it is told what all of them will come to.
+const MEASURED_FROM_BYTES: usize = 1 << 20;
+/// How many times as large as their text leaves are then.
+const MEASURED_FROM_GROWTH: usize = 4;
+
+fn check_bytes(bytes: usize) -> Result<()> {
+    if bytes <= ARGUMENT_LEAVES_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Error::too_large(format!(
+        "its keys and values have more than {ARGUMENT_LEAVES_BYTES_MAX} bytes, which is the limit: \
+         each value has a key with all the names on the way to it"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::flatten::flatten;
+    use crate::limits::{LEAVES_AT_A_TIME, VALUE_BYTES_MAX};
+
+    #[test]
+    fn what_comes_to_too_much_is_refused_before_it_is_made() {
+        for name_bytes in [4, 9_900] {
+            let name = "k".repeat(name_bytes);
+            let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(13_000_000));
+            let mut reader = LeavesReader::new(&text);
+            let error = loop {
+                match reader.advance(LEAVES_AT_A_TIME) {
+                    Ok(None) => {}
+                    Ok(Some(_)) => panic!("its keys alone have more than the limit"),
+                    Err(error) => break error,
+                }
+            };
+            assert!(error.message().contains("134217728 bytes"), "{error}");
+            assert!(reader.held() < 8 << 20, "{} bytes are made", reader.held());
+        }
+    }
+
+    #[test]
+    fn what_is_measured_is_never_more_than_what_is_made() {
+        let wide: String = (0..70_000).map(|at| format!("{at},")).collect();
+        let split = "s".repeat(VALUE_BYTES_MAX + 1);
+        for text in [
+            "null",
+            "{}",
+            "[[],{\"a\\u0000b\":[-1,1.5,\"text\",true]}]",
+            r#"{"a":{"b":1,"c":[2]},"a":3}"#,
+            &format!("[{wide}0]"),
+            &format!("\"{split}\""),
+        ] {
+            let mut measure = Measure::default();
+            flatten(text, &mut measure).expect("valid JSON");
+            let mut packer = Packer::default();
+            flatten(text, &mut packer).expect("valid JSON");
+            let made = packer.leaves().bytes();
+            assert!(
+                measure.bytes <= made,
+                "{} of {made}: {text:.99}",
+                measure.bytes
+            );
+        }
+    }
+}
