@@ -44,6 +44,7 @@ use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::Family;
+use crate::limits::KEY_BYTES_MAX;
 use crate::store::{Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact};
 
 /// The format of the bytes stored; docs/format.md draws it.
@@ -140,9 +141,21 @@ impl DocumentKey {
         let collection = collection.into();
         check_collection(&collection)?;
         let key = Self { collection, id };
-        // Its longest system key; what has room for that has room for the others.
-        Family::Version(&key.collection, &key.id).key()?;
+        if !key.is_short() {
+            // Its longest system key; what has room for that has room for the others.
+            Family::Version(&key.collection, &key.id).key()?;
+        }
         Ok(key)
+    }
+
+    /// Whether its keys are far from the limit, which most are: packed, a text takes at most twice
+    /// its bytes and two more.
+    fn is_short(&self) -> bool {
+        let id = match &self.id {
+            DocumentId::Integer(_) => size_of::<i64>(),
+            DocumentId::Text(text) => text.len(),
+        };
+        self.collection.len() + id < KEY_BYTES_MAX / 4
     }
 
     /// The key of a place of this document.

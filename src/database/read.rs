@@ -121,7 +121,10 @@ fn readings(document: &DocumentKey, path: &Path) -> Result<Vec<Reading>> {
         let key = document.place(&place)?;
         Ok(Reading { place, key })
     };
-    path.places().into_iter().map(reading).collect()
+    match path.place() {
+        Some(place) => Ok(vec![reading(place)?]),
+        None => path.places().into_iter().map(reading).collect(),
+    }
 }
 
 /// The reading at which something was found.

@@ -231,6 +231,16 @@ impl Path {
         Some((Self(above.into()), last))
     }
 
+    /// The only place at which something may stand; none if a token is ambiguous.
+    pub fn place(&self) -> Option<Place> {
+        let segments = self.0.iter().map(|token| match token {
+            Token::Segment(segment) => Some(segment.clone()),
+            Token::Dash => Some(Segment::Key(DASH.to_owned())),
+            Token::Digits(_) => None,
+        });
+        segments.collect::<Option<_>>().map(Place)
+    }
+
     /// Every place at which something may stand: two for each ambiguous token.
     pub fn places(&self) -> Vec<Place> {
         let mut places = vec![Vec::with_capacity(self.0.len())];

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::types::{
     ExecutableDocument, Field, OperationDefinition, Selection, SelectionSet,
 };
@@ -16,19 +17,58 @@ pub(super) const ENTITIES: &str = "_entities";
 /// The scalar that representations are of.
 pub(super) const REPRESENTATION: &str = "_Any";
 
-/// The same representation or, if it matches no key of this graph, one of a document that cannot
-/// be: `async_graphql` fails all entities because of one that it does not know.
-pub(super) fn known(representation: Value) -> Value {
-    let matches = matches!(&representation, Value::Object(members)
-        if matches!(members.get("__typename"), Some(Value::String(ty)) if ty == "Document")
-            && matches!(members.get("collection"), Some(Value::String(_)))
-            && matches!(members.get("id"), Some(Value::String(_) | Value::Number(_))));
-    if matches {
-        return representation;
+/// What a representation says of what tells entities of this graph apart; null where it says
+/// nothing.
+#[derive(Default)]
+pub(super) struct Keys {
+    typename: Value,
+    collection: Value,
+    id: Value,
+}
+
+impl Keys {
+    /// The one of this name.
+    pub(super) fn named(&mut self, name: &str) -> Option<&mut Value> {
+        match name {
+            "__typename" => Some(&mut self.typename),
+            "collection" => Some(&mut self.collection),
+            "id" => Some(&mut self.id),
+            _ => None,
+        }
     }
-    let members = [("__typename", "Document"), ("collection", ""), ("id", "")];
-    let members = members.map(|(member, text)| (name(member), Value::String(text.to_owned())));
-    Value::Object(members.into_iter().collect())
+
+    /// The representation that says this and nothing else or, if it matches no key of this graph,
+    /// one of a document that cannot be: `async_graphql` fails all entities because of one that it
+    /// does not know.
+    pub(super) fn into_known(self) -> Value {
+        let matches = matches!(&self.typename, Value::String(ty) if ty == "Document")
+            && matches!(self.collection, Value::String(_))
+            && matches!(self.id, Value::String(_) | Value::Number(_));
+        let text = |text: &str| Value::String(text.to_owned());
+        let (collection, id) = if matches {
+            (self.collection, self.id)
+        } else {
+            (text(""), text(""))
+        };
+        let mut members = IndexMap::with_capacity(3);
+        members.insert(name("__typename"), text("Document"));
+        members.insert(name("collection"), collection);
+        members.insert(name("id"), id);
+        Value::Object(members)
+    }
+}
+
+/// The representation with its keys only; see [`Keys::into_known`].
+pub(super) fn known(representation: Value) -> Value {
+    let mut keys = Keys::default();
+    if let Value::Object(members) = representation {
+        for (member, value) in members {
+            if let Some(key) = keys.named(&member) {
+                *key = value;
+            }
+        }
+    }
+    keys.into_known()
 }
 
 /// The same with each representation known, if it is a list of them.

@@ -1,5 +1,7 @@
 //! The scalars of the schema: JSON, Path, JSONPath, Version.
 
+use std::sync::LazyLock;
+
 use async_graphql::{InputValueError, InputValueResult, Name, Scalar, ScalarType, Value};
 use bytes::Bytes;
 
@@ -232,5 +234,9 @@ fn version(text: &str) -> Option<key::Version> {
 
 /// A name for a map of values.
 pub(super) fn name(name: &str) -> Name {
-    Name::new(name)
+    // What every representation of an entity has is made once.
+    static KEYS: LazyLock<[Name; 3]> =
+        LazyLock::new(|| ["__typename", "collection", "id"].map(Name::new));
+    let known = KEYS.iter().find(|known| known.as_str() == name);
+    known.cloned().unwrap_or_else(|| Name::new(name))
 }

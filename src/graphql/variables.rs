@@ -239,6 +239,12 @@ impl<'i> Reading<'i> {
         }
         let (_, begin) = given.peek();
         let event = given.next()?;
+        if scalar == entities::REPRESENTATION
+            && event == Event::BeginObject
+            && let Some(below) = self.bounds.variable_levels.checked_sub(1)
+        {
+            return self.representation(given, begin, below);
+        }
         let value = self.subtree(given, event, begin, self.bounds.variable_levels)?;
         if scalar == entities::REPRESENTATION {
             return Ok(entities::known(value));
@@ -258,6 +264,28 @@ impl<'i> Reading<'i> {
             return Ok(value);
         }
         Err(given.not_of_type(begin, scalar))
+    }
+
+    /// The representation of an entity that begins at `begin`, of which only its keys are kept. What
+    /// it says recurses no deeper than `levels`.
+    fn representation(
+        &mut self,
+        given: &mut Given<'_>,
+        begin: usize,
+        levels: usize,
+    ) -> Result<Value> {
+        self.count()?;
+        let mut keys = entities::Keys::default();
+        while let Event::Name(member) = given.next()? {
+            self.check_string(&member)?;
+            let key = keys.named(&member);
+            let event = given.next()?;
+            let value = self.subtree(given, event, begin, levels)?;
+            if let Some(key) = key {
+                *key = value;
+            }
+        }
+        Ok(keys.into_known())
     }
 
     /// The value of which `event` is the first one, numbers exactly as they are written, in the one

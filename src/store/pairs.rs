@@ -21,6 +21,7 @@ impl Pairs {
     #[inline]
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         let begin = self.bytes.len();
+        self.bytes.reserve(key.len() + value.len());
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
         self.entries.push(Entry {

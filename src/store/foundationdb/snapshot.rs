@@ -82,6 +82,21 @@ impl Snapshot {
         Err(error)
     }
 
+    /// The first batch of a range, which was asked for and has come; if that failed, it is asked for
+    /// again.
+    async fn first_batch(
+        &self,
+        range: &RangeRead<'_>,
+        values: FdbResult<FdbValues>,
+    ) -> Result<Batch> {
+        match values {
+            Ok(values) if self.taken.elapsed() <= CLUSTER_SNAPSHOT_TIME_MAX => {
+                Ok(range::batch(range, &values))
+            }
+            _ => self.range(*range).await,
+        }
+    }
+
     /// The batch that was asked for ahead, if it is this one.
     fn taken_ahead(&self, range: &RangeRead<'_>) -> Option<Ahead> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,6 +168,26 @@ impl Read for Snapshot {
         let batch = range::batch(&range, &values);
         self.ask_ahead(&range, &batch);
         Ok(batch)
+    }
+
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+        // All are on their way before one is waited for.
+        let asked = ranges.iter().map(|range| {
+            let option = range::option(range)?;
+            Some(self.transaction.get_range(&option, 1, true))
+        });
+        let mut asked: Vec<_> = asked.collect();
+        let mut batches = Vec::with_capacity(ranges.len());
+        // The last one first, with which most others have come: waiting for each as it comes would
+        // have the client's thread wake this one as often.
+        while let (Some(values), Some(range)) = (asked.pop(), ranges.get(asked.len())) {
+            batches.push(match values {
+                Some(values) => self.first_batch(range, values.await).await,
+                None => Ok(Batch::default()),
+            });
+        }
+        batches.reverse();
+        batches
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
