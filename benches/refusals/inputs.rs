@@ -106,7 +106,7 @@ fn queries() -> Vec<Input> {
         query(
             "1,900 operations of one name",
             &"query A { __typename } ".repeat(1_900),
-            "BAD_USER_INPUT",
+            "100 operations",
         ),
         query(
             "3,000 unknown fields",
@@ -126,7 +126,48 @@ fn queries() -> Vec<Input> {
         ),
     ];
     inputs.extend(nested());
+    inputs.extend(within_bounds());
     inputs
+}
+
+/// Queries that are as large as they may be, or whose parts are.
+fn within_bounds() -> Vec<Input> {
+    let operations = repeated(1_900, "query A# { __typename } ");
+    // What separates tokens is looked at again wherever something may be left out.
+    let comments = format!("{{ x {} }}", "#\\n".repeat(43_000));
+    let long = format!("{{ {} }}", "x".repeat(130_000));
+    vec![
+        query("1,900 operations", &operations, "100 operations"),
+        Input {
+            name: "43,000 comments",
+            request: post("", format!("{{\"query\":\"{comments}\"}}").as_bytes()),
+            decoded: 0,
+            told: "10000 lines",
+        },
+        query(
+            "an unknown field of 130,000 letters",
+            &long,
+            "Unknown field",
+        ),
+        query(
+            "a string of 130,000 letters on an unknown field",
+            &format!("{{ x(a: \"{}\") }}", "x".repeat(130_000)),
+            "Unknown field",
+        ),
+        query(
+            "9,900 values on an unknown field",
+            &format!("{{ x(a: [{}]) }}", "e ".repeat(9_900)),
+            "Unknown field",
+        ),
+        query(
+            "100 times 30 levels of unknown fields",
+            &format!(
+                "{{ {} }}",
+                ("x{".repeat(30) + "x" + &"}".repeat(30)).repeat(100)
+            ),
+            "Unknown field",
+        ),
+    ]
 }
 
 fn nested() -> Vec<Input> {
@@ -166,7 +207,61 @@ fn variables() -> Vec<Input> {
         told,
     };
     let brackets = "[".repeat(50_000) + &"]".repeat(50_000);
+    let (open, close) = ("[".repeat(60), "]".repeat(60));
+    let lists =
+        format!("mutation($x: {open}Int{close}) {{ insertDocument(document: [$x]) {{ id }} }}");
+    // Of one, two, three and four bytes, in an order that nothing foresees.
+    let mut seed = 1_u64;
+    let characters: String = (0..6_400_000)
+        .map(|_| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ['a', 'é', '語', '😀'][(seed >> 62) as usize]
+        })
+        .collect();
+    let brief = |name, body: String, told| Input {
+        name,
+        request: post("", body.as_bytes()),
+        decoded: 0,
+        told,
+    };
     vec![
+        brief(
+            "a list of 60 levels with a string of 8 MiB",
+            text_body(
+                &lists,
+                &format!("{{\"x\":{open}\"{}\"{close}}}", "x".repeat(8 << 20)),
+            ),
+            "65536 bytes",
+        ),
+        path(
+            "a string of characters of all lengths, of 15 MiB, as a path",
+            format!("\"{characters}\""),
+            "65536 bytes",
+        ),
+        brief(
+            "6,000,000 nulls in a list",
+            text_body(
+                "mutation($x: [Int]) { insertDocument(document: [$x]) { id } }",
+                &format!("{{\"x\":[{}null]}}", "null,".repeat(6_000_000)),
+            ),
+            "100000 values",
+        ),
+        brief(
+            "6,000,000 variables",
+            format!(
+                "{{\"query\":\"{{a}}\",\"variables\":{{{}\"\":1}}}}",
+                "\"\":1,".repeat(6_000_000)
+            ),
+            "100000 variables",
+        ),
+        brief(
+            "6,000,000 members of a persisted query",
+            format!(
+                "{{\"query\":\"{{a}}\",\"extensions\":{{\"persistedQuery\":{{{}\"\":1}}}}}}",
+                "\"\":1,".repeat(6_000_000)
+            ),
+            "16384 bytes",
+        ),
         path("50,000 brackets in variables", brackets, "TOO_COMPLEX"),
         path(
             "10,000,000 elements of a path in variables",
@@ -208,6 +303,11 @@ fn variables() -> Vec<Input> {
             decoded: 0,
             told: "BAD_USER_INPUT",
         },
+        brief(
+            "31 MiB of JSON that goes wrong at its end",
+            format!("{{\"variables\":[{}]}}", "{\"a\":[1]},".repeat(3_200_000)),
+            "expected a JSON value",
+        ),
     ]
 }
 
@@ -250,6 +350,10 @@ fn bodies() -> Vec<Input> {
 }
 
 fn json_body(query: &str, variables: &str) -> Vec<u8> {
+    text_body(query, variables).into_bytes()
+}
+
+fn text_body(query: &str, variables: &str) -> String {
     let query = query.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("{{\"query\":\"{query}\",\"variables\":{variables}}}").into_bytes()
+    format!("{{\"query\":\"{query}\",\"variables\":{variables}}}")
 }

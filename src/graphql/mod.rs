@@ -25,6 +25,7 @@ mod located;
 mod lookahead;
 mod mutation;
 mod operations;
+mod parse;
 mod persisted;
 mod query;
 mod repeat;

@@ -1,7 +1,8 @@
 //! Skipping a value: its grammar is checked, and nothing is made of it.
 
+use super::error::{JsonError, Problem, problem};
+use super::run::space_bytes;
 use super::string::end_of_string;
-use super::{JsonError, Problem, problem, space_bytes};
 
 /// Where the value ends that begins at `at`, in which so many levels more may be open.
 ///
