@@ -41,6 +41,7 @@ mod types;
 mod unknown;
 mod uses;
 mod variables;
+mod walk;
 
 use async_graphql::SDLExportOptions;
 
