@@ -1,5 +1,7 @@
 //! Requests that are made to hurt, each with what its refusal has to tell.
 
+mod variables;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -29,7 +31,8 @@ pub(crate) fn post(headers: &str, body: &[u8]) -> Vec<u8> {
 /// All of them.
 pub(crate) fn inputs() -> Vec<Input> {
     let mut inputs = queries();
-    inputs.extend(variables());
+    inputs.extend(variables::variables());
+    inputs.extend(variables::documents());
     inputs.extend(bodies());
     inputs
 }
@@ -46,7 +49,7 @@ fn repeated(count: usize, text: &str) -> String {
 fn query(name: &'static str, query: &str, told: &'static str) -> Input {
     Input {
         name,
-        request: post("", &json_body(query, "{}")),
+        request: post("", text_body(query, "{}").as_bytes()),
         decoded: 0,
         told,
     }
@@ -193,124 +196,6 @@ fn nested() -> Vec<Input> {
     .into()
 }
 
-fn variables() -> Vec<Input> {
-    let path = |name, path: String, told| Input {
-        name,
-        request: post(
-            "",
-            &json_body(
-                "query($p: Path) { document(id: 1, path: $p) { kind } }",
-                &format!("{{\"p\":{path}}}"),
-            ),
-        ),
-        decoded: 0,
-        told,
-    };
-    let brackets = "[".repeat(50_000) + &"]".repeat(50_000);
-    let (open, close) = ("[".repeat(60), "]".repeat(60));
-    let lists =
-        format!("mutation($x: {open}Int{close}) {{ insertDocument(document: [$x]) {{ id }} }}");
-    // Of one, two, three and four bytes, in an order that nothing foresees.
-    let mut seed = 1_u64;
-    let characters: String = (0..6_400_000)
-        .map(|_| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ['a', 'é', '語', '😀'][(seed >> 62) as usize]
-        })
-        .collect();
-    let brief = |name, body: String, told| Input {
-        name,
-        request: post("", body.as_bytes()),
-        decoded: 0,
-        told,
-    };
-    vec![
-        brief(
-            "a list of 60 levels with a string of 8 MiB",
-            text_body(
-                &lists,
-                &format!("{{\"x\":{open}\"{}\"{close}}}", "x".repeat(8 << 20)),
-            ),
-            "65536 bytes",
-        ),
-        path(
-            "a string of characters of all lengths, of 15 MiB, as a path",
-            format!("\"{characters}\""),
-            "65536 bytes",
-        ),
-        brief(
-            "6,000,000 nulls in a list",
-            text_body(
-                "mutation($x: [Int]) { insertDocument(document: [$x]) { id } }",
-                &format!("{{\"x\":[{}null]}}", "null,".repeat(6_000_000)),
-            ),
-            "100000 values",
-        ),
-        brief(
-            "6,000,000 variables",
-            format!(
-                "{{\"query\":\"{{a}}\",\"variables\":{{{}\"\":1}}}}",
-                "\"\":1,".repeat(6_000_000)
-            ),
-            "100000 variables",
-        ),
-        brief(
-            "6,000,000 members of a persisted query",
-            format!(
-                "{{\"query\":\"{{a}}\",\"extensions\":{{\"persistedQuery\":{{{}\"\":1}}}}}}",
-                "\"\":1,".repeat(6_000_000)
-            ),
-            "16384 bytes",
-        ),
-        path("50,000 brackets in variables", brackets, "TOO_COMPLEX"),
-        path(
-            "10,000,000 elements of a path in variables",
-            format!("[{}1]", "1,".repeat(10_000_000)),
-            "TOO_COMPLEX",
-        ),
-        path(
-            "a string of 16 MiB as a path",
-            format!("\"{}\"", "x".repeat(16 << 20)),
-            "TOO_LARGE",
-        ),
-        path(
-            "a raw-value marker in variables",
-            r#"{"$serde_json::private::RawValue":"[["}"#.to_owned(),
-            "INVALID_PATH",
-        ),
-        Input {
-            name: "31 MiB of JSON for a document under a long name",
-            request: post(
-                "",
-                &json_body(
-                    "mutation($d: JSON) { insertDocument(document: $d) { id } }",
-                    &format!(
-                        "{{\"d\":{{\"{}\":[{}1]}}}}",
-                        "k".repeat(9_900),
-                        "1,".repeat(31 << 19)
-                    ),
-                ),
-            ),
-            decoded: 0,
-            told: "134217728 bytes",
-        },
-        Input {
-            name: "31 MiB of JSON that ends too early",
-            request: post(
-                "",
-                format!("{{\"variables\":[{}", "{\"a\":[1]},".repeat(3_200_000)).as_bytes(),
-            ),
-            decoded: 0,
-            told: "BAD_USER_INPUT",
-        },
-        brief(
-            "31 MiB of JSON that goes wrong at its end",
-            format!("{{\"variables\":[{}]}}", "{\"a\":[1]},".repeat(3_200_000)),
-            "expected a JSON value",
-        ),
-    ]
-}
-
 fn bodies() -> Vec<Input> {
     let compressed = |bytes: usize| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -347,10 +232,6 @@ fn bodies() -> Vec<Input> {
             told: "TOO_LARGE",
         },
     ]
-}
-
-fn json_body(query: &str, variables: &str) -> Vec<u8> {
-    text_body(query, variables).into_bytes()
 }
 
 fn text_body(query: &str, variables: &str) -> String {

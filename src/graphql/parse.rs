@@ -155,12 +155,11 @@ impl<'t> Parser<'t> {
             name,
             var_type: self.ty()?,
             directives: self.directives()?,
-            default_value: match self.accept(b'=')? {
-                true => {
-                    let value = self.value()?;
-                    Some(Positioned::new(value.node.into_const()?, value.pos))
-                }
-                false => None,
+            default_value: if self.accept(b'=')? {
+                let value = self.value()?;
+                Some(Positioned::new(value.node.into_const()?, value.pos))
+            } else {
+                None
             },
         };
         Some(Positioned::new(definition, pos))
@@ -237,18 +236,20 @@ impl<'t> Parser<'t> {
 
     fn field(&mut self, levels: usize) -> Option<Field> {
         let first = self.name()?;
-        let (alias, name) = match self.accept(b':')? {
-            true => (Some(first), self.name()?),
-            false => (None, first),
+        let (alias, name) = if self.accept(b':')? {
+            (Some(first), self.name()?)
+        } else {
+            (None, first)
         };
         Some(Field {
             alias,
             name,
             arguments: self.arguments()?,
             directives: self.directives()?,
-            selection_set: match self.is(b'{') {
-                true => self.selection_set(levels.checked_sub(1)?)?,
-                false => Positioned::default(),
+            selection_set: if self.is(b'{') {
+                self.selection_set(levels.checked_sub(1)?)?
+            } else {
+                Positioned::default()
             },
         })
     }

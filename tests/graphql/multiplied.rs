@@ -260,9 +260,7 @@ async fn lists_of_lists_are_read_once_however_deep_their_type() {
         .await;
     assert_eq!(client.stored("2").await, format!("[{open}7{close}]"));
     let ints = query.replace("JSON", "Int");
-    let (code, message) = client
-        .error(&ints, format!("{{\"x\":[[2, {{\"a\": [true]}} ]]}}"))
-        .await;
+    let (code, message) = client.error(&ints, r#"{"x":[[2, {"a": [true]} ]]}"#).await;
     assert_eq!(code, "BAD_USER_INPUT");
     assert!(
         message.contains("{\"a\": [true]} is not of the type Int"),
