@@ -97,3 +97,31 @@ fn selections_nest_as_deep_as_with_the_other_parser() {
         }
     }
 }
+
+/// Texts in which several things are changed, by a chance that is the same each time.
+#[test]
+fn what_is_made_of_documents_by_chance_is_parsed_as_by_the_other_parser() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap_or_default() % limit
+    };
+    let mut parsed = 0;
+    for _ in 0..TEXTS {
+        let mut text: Vec<char> = DOCUMENTS[below(DOCUMENTS.len())].chars().collect();
+        for _ in 0..=below(4) {
+            let other: Vec<char> = DOCUMENTS[below(DOCUMENTS.len())].chars().collect();
+            let (from, length) = (below(other.len()), below(12));
+            let part = other.iter().skip(from).take(length).copied();
+            let begin = below(text.len() + 1);
+            let end = (begin + below(3) * below(12)).min(text.len());
+            text.splice(begin..end, part);
+        }
+        parsed += usize::from(check(&String::from_iter(text)));
+    }
+    assert!(parsed > TEXTS / 50, "{parsed} of {TEXTS} are documents");
+}
+
+const TEXTS: usize = 20_000;
