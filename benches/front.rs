@@ -1,7 +1,10 @@
-//! What GraphQL costs: reads of all sizes against the same HTTP stack answering the same bytes
-//! without GraphQL, entities in one request against requests, and latency below full load.
+//! What GraphQL costs: reads of all sizes against the same HTTP stack, with all its layers,
+//! answering the same bytes without GraphQL; entities in one request against requests; and latency
+//! below full load.
 //!
 //! Nothing caches responses, and no shape of query is a special case.
+//!
+//! `cargo bench --bench front -- one` (`middle`, `large`, `entities`) measures one of them alone.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -13,13 +16,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use std::net::SocketAddr;
 
-use axum::Router;
 use axum::body::Bytes;
-use axum::routing::post;
+use axum::routing::{MethodRouter, post};
 use phyllo::database::Database;
 use support::load::{Connection, graphql, latencies, post as post_request, rate};
 use support::{
-    TURN, application, compare, database, document, median, serve_application, store_document,
+    TURN, application, application_with, compare, database, document, median, serve_application,
+    store_document,
 };
 
 const CONNECTIONS: usize = 32;
@@ -37,12 +40,16 @@ fn main() {
         ("10,000 leaves", whole(LARGE), "/large", "at least 0.50"),
     ];
     let plain = runtime.block_on(serve_application(application(database.clone())));
-    let mut constants = application(database);
-    for (_, request, path, _) in &asked {
+    let constants = asked.each_ref().map(|(_, request, path, _)| {
         let answer = runtime.block_on(answer(plain, request));
-        constants = constant(constants, path, answer);
-    }
-    let address = runtime.block_on(serve_application(constants));
+        (*path, constant(answer))
+    });
+    let application = application_with(database, constants);
+    let address = runtime.block_on(serve_application(application));
+    let only = std::env::args().skip(1).find(|name| !name.starts_with('-'));
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
+    let asked = asked.iter().filter(|(_, _, path, _)| wanted(&path[1..]));
+    let asked: Vec<_> = asked.collect();
     let read = |request: &[u8]| rate(address, request, CONNECTIONS, TURN);
     for (what, request, path, goal) in &asked {
         let constant = post_request(path, "{\"query\":\"{ constant }\"}");
@@ -53,13 +60,15 @@ fn main() {
             || read(&constant),
         );
     }
-    let entities = entities();
-    compare(
-        "1,000 entities of one leaf in one request, against 1,000 requests",
-        "at least 20.00",
-        || read(&entities) * ENTITIES as f64,
-        || read(&one_entity()),
-    );
+    if wanted("entities") {
+        let entities = entities();
+        compare(
+            "1,000 entities of one leaf in one request, against 1,000 requests",
+            "at least 20.00",
+            || read(&entities) * ENTITIES as f64,
+            || read(&one_entity()),
+        );
+    }
     for (what, request, _, _) in &asked {
         below_full_load(address, what, request);
     }
@@ -94,11 +103,11 @@ async fn filled(directory: &std::path::Path) -> Database {
     database
 }
 
-/// An application that also answers a request at `path` with this.
-fn constant(application: Router, path: &str, answer: String) -> Router {
+/// Answers any request with this.
+fn constant(answer: String) -> MethodRouter {
     let answer = Bytes::from(answer);
     let headers = [("content-type", "application/json")];
-    application.route(path, post(async move |_: Bytes| (headers, answer.clone())))
+    post(async move |_: Bytes| (headers, answer.clone()))
 }
 
 fn one_leaf() -> Vec<u8> {

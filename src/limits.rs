@@ -39,6 +39,13 @@ pub const BODY_RESERVED_FROM_BYTES: usize = 1 << 20;
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
 /// Operations kept parsed and validated, and the bytes of query text among them.
 pub const OPERATIONS_CACHED_MAX: usize = 1_000;
+/// Ranges that the embedded engine reads before others have their turn.
+pub const RANGES_AT_A_TIME: usize = 250;
+/// Pairs that the embedded engine walks over to a range that is to be read next, before it looks
+/// for its beginning from the root: walking costs about a fifth of that.
+pub const PAIRS_WALKED_MAX: usize = 4;
+/// Fields, fragments expanded, that a query may have to be planned and executed directly.
+pub const PLANNED_FIELDS_MAX: usize = 2_000;
 /// A query text past this is parsed anew each time.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 

@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use axum::routing::MethodRouter;
 use phyllo::database::{Database, DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
-use phyllo::server::{ServeOptions, router, serve_connections};
+use phyllo::server::{ServeOptions, router, router_with, serve_connections};
 use phyllo::store::{Embedded, EmbeddedOptions, Outcome, Store};
 use tokio::net::TcpListener;
 
@@ -44,6 +45,14 @@ pub(crate) async fn database(directory: &Path) -> Database {
 /// The server of a database.
 pub(crate) fn application(database: Database) -> Router {
     router(database, &ServeOptions::on(PORT))
+}
+
+/// As [`application`], with more paths behind the same layers.
+pub(crate) fn application_with(
+    database: Database,
+    more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
+) -> Router {
+    router_with(database, &ServeOptions::on(PORT), more)
 }
 
 /// Serves a database on a port of its own for as long as the runtime lives.

@@ -35,7 +35,7 @@ pub use edit::{
 };
 pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use part::Part;
-pub use plan::{Extent, ReadPlan};
+pub use plan::{Extent, ReadPlan, Source};
 pub use read::{Answer, Want, load, load_within};
 pub use scan::{Foreign, Scan, Scanned};
 pub use write::{Existing, Put, insert, put};

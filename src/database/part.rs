@@ -26,8 +26,27 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part at `place`, whose key is `key`, among `pairs`; none if nothing is there. `whole`
-    /// says whether `pairs` has all of it or only its beginning.
+    /// The part at `place`, whose key is `key`, which is what `pairs` has; none if that is nothing.
+    /// `whole` says whether it is all of it or only its beginning.
+    pub(super) fn of(
+        document: Arc<DocumentKey>,
+        place: Place,
+        key: Vec<u8>,
+        pairs: Arc<Pairs>,
+        whole: bool,
+    ) -> Option<Self> {
+        let part = Self {
+            document,
+            place,
+            key,
+            range: 0..pairs.len(),
+            pairs,
+            whole,
+        };
+        (!part.range.is_empty()).then_some(part)
+    }
+
+    /// As [`Part::of`], but `pairs` may have more than that.
     pub(super) fn among(
         document: Arc<DocumentKey>,
         place: Place,
@@ -71,7 +90,8 @@ impl Part {
         let mut text = JsonText::new(&mut out);
         self.write(self.range.clone(), &mut text)?;
         self.end(text)?;
-        check_size(out, Bounds::DEFAULT.response_bytes)
+        check_bytes(out.len(), Bounds::DEFAULT.response_bytes)?;
+        Ok(out)
     }
 
     /// As [`Part::json`], of at most so many bytes. Of what is large others have their turn
@@ -80,22 +100,34 @@ impl Part {
     /// # Errors
     /// As [`Part::json`].
     pub async fn json_within(&self, bytes_max: usize) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        self.write_json(&mut out, bytes_max).await?;
+        Ok(out)
+    }
+
+    /// Appends its JSON text, of at most so many bytes, to `out`. Of what is large others have
+    /// their turn meanwhile.
+    ///
+    /// # Errors
+    /// As [`Part::json`]; `out` then ends with a part of it.
+    pub async fn write_json(&self, out: &mut Vec<u8>, bytes_max: usize) -> Result<()> {
+        let before = out.len();
         // What is past the bound is not made.
         let likely = 32 * self.range.len();
-        let mut out = Vec::with_capacity(likely.min(bytes_max));
-        let mut text = JsonText::new(&mut out);
+        out.reserve(likely.min(bytes_max));
+        let mut text = JsonText::new(out);
         let Range { mut start, end } = self.range;
         while start < end {
             let part = start..end.min(start + LEAVES_AT_A_TIME);
             start = part.end;
             self.write(part, &mut text)?;
             if start < end {
-                check_bytes(text.bytes(), bytes_max)?;
+                check_bytes(text.bytes() - before, bytes_max)?;
                 tokio::task::yield_now().await;
             }
         }
         self.end(text)?;
-        check_size(out, bytes_max)
+        check_bytes(out.len() - before, bytes_max)
     }
 
     fn write(&self, range: Range<usize>, text: &mut JsonText<'_>) -> Result<()> {
@@ -181,10 +213,6 @@ impl Part {
 /// The error about pairs that no document has: the client learns that, the log which key.
 pub(super) fn malformed(error: Malformed, key: &[u8]) -> Error {
     Error::internal(format!("{error}, at the key {}", hex(key)))
-}
-
-fn check_size(json: Vec<u8>, bytes_max: usize) -> Result<Vec<u8>> {
-    check_bytes(json.len(), bytes_max).map(|()| json)
 }
 
 fn check_bytes(bytes: usize, bytes_max: usize) -> Result<()> {

@@ -14,45 +14,53 @@ pub enum Extent {
 pub struct ReadPlan<'k> {
     /// The key of each place, ascending, and how much of it to read.
     pub reads: Vec<(&'k [u8], Extent)>,
+    /// What brings what was asked for, in the order in which it was.
+    pub sources: Vec<Source>,
+}
+
+/// What brings what was asked for at a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The number of the read among those that are planned.
+    pub read: usize,
+    /// Whether it reads that place, and not another around it.
+    pub exact: bool,
+    /// Whether it brings all that stands there.
+    pub whole: bool,
 }
 
 impl<'k> ReadPlan<'k> {
     /// The plan for places given by their keys, in any order, repeated or inside one another.
     pub fn new(asked: impl IntoIterator<Item = (&'k [u8], Extent)>) -> Self {
-        let mut reads: Vec<_> = asked.into_iter().collect();
-        reads.sort_unstable_by(|(a, extent_a), (b, extent_b)| {
-            a.cmp(b).then_with(|| extent_b.cmp(extent_a))
+        let asked: Vec<_> = asked.into_iter().collect();
+        let mut order: Vec<usize> = (0..asked.len()).collect();
+        order.sort_unstable_by(|a, b| {
+            let ((key_a, extent_a), (key_b, extent_b)) = (asked[*a], asked[*b]);
+            key_a.cmp(key_b).then_with(|| extent_b.cmp(&extent_a))
         });
         // Ascending keys, the whole of a place before its beginning: what a place lies inside was
         // planned before it, and among what stands between the two is nothing that lies outside.
-        let mut cover: Option<&[u8]> = None;
-        let mut last: Option<&[u8]> = None;
-        reads.retain(|(key, extent)| {
-            if last == Some(key) || cover.is_some_and(|cover| covers(cover, key)) {
-                return false;
+        let mut reads: Vec<(&[u8], Extent)> = Vec::with_capacity(asked.len());
+        let mut sources = vec![Source::default(); asked.len()];
+        let mut cover: Option<usize> = None;
+        for at in order {
+            let (key, extent) = asked[at];
+            let covering = cover.filter(|cover| covers(reads[*cover].0, key));
+            let new = reads.last().is_none_or(|(last, _)| *last != key);
+            if covering.is_none() && new {
+                reads.push((key, extent));
+                if extent == Extent::Whole {
+                    cover = Some(reads.len() - 1);
+                }
             }
-            last = Some(key);
-            if *extent == Extent::Whole {
-                cover = Some(key);
-            }
-            true
-        });
-        Self { reads }
-    }
-
-    /// Which of the planned reads brings what was asked for at `key`.
-    ///
-    /// # Panics
-    /// It was not among what was asked for.
-    pub fn read_of(&self, key: &[u8]) -> usize {
-        let after = self.reads.partition_point(|(planned, _)| *planned <= key);
-        (0..after)
-            .rev()
-            .find(|at| {
-                let (planned, extent) = &self.reads[*at];
-                *planned == key || (*extent == Extent::Whole && covers(planned, key))
-            })
-            .expect("every place that was asked for is planned or inside one that is")
+            let read = covering.unwrap_or(reads.len() - 1);
+            sources[at] = Source {
+                read,
+                exact: reads[read].0 == key,
+                whole: reads[read].1 == Extent::Whole,
+            };
+        }
+        Self { reads, sources }
     }
 }
 
@@ -109,9 +117,12 @@ mod tests {
             (key(&["z"]), First),
         ];
         assert_eq!(plan.reads, borrowed(&expected));
-        assert_eq!(plan.read_of(&key(&["a", "b", "c", "0"])), 1);
-        assert_eq!(plan.read_of(&key(&["a", "b\0"])), 2);
-        assert_eq!(plan.read_of(&key(&["a"])), 0);
+        let reads: Vec<usize> = plan.sources.iter().map(|source| source.read).collect();
+        assert_eq!(reads, [1, 1, 1, 0, 3, 2, 4, 4]);
+        let inside = plan.sources.iter().map(|source| !source.exact);
+        assert_eq!(inside.filter(|inside| *inside).count(), 1, "a.b.c[0]");
+        let whole: Vec<bool> = plan.sources.iter().map(|source| source.whole).collect();
+        assert_eq!(whole, [true, true, true, false, true, true, false, false]);
     }
 
     #[test]
@@ -126,6 +137,7 @@ mod tests {
         let plan = ReadPlan::new(borrowed(&asked));
         let expected = [(key(&["a"]), Whole), (key(&["a\0b"]), Whole)];
         assert_eq!(plan.reads, borrowed(&expected));
-        assert_eq!(plan.read_of(&key(&["a", "y"])), 0);
+        let reads: Vec<usize> = plan.sources.iter().map(|source| source.read).collect();
+        assert_eq!(reads, [0, 0, 1, 0]);
     }
 }

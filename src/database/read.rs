@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::{join, join_all};
 
+use super::DocumentKey;
 use super::budget::ReadBudget;
 use super::part::Part;
-use super::plan::{Extent, ReadPlan};
-use super::{DocumentKey, end_of};
+use super::plan::{Extent, ReadPlan, Source};
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::key::{Family, Version};
@@ -65,10 +65,16 @@ pub async fn load_within(
     });
     let plan = ReadPlan::new(keys);
     let (found, versions) = join(read_all(read, &plan, budget), versions(read, wants)).await;
-    let answers = wants.iter().zip(&readings).map(|(want, readings)| {
-        let readings = readings.as_deref().map_err(Clone::clone)?;
+    let sources = plan.sources;
+    let mut sources = &sources[..];
+    let answers = wants.iter().zip(readings).map(|(want, readings)| {
+        let readings = readings?;
         Ok(match want {
-            Want::Part(document, ..) => Answer::Part(part(document, readings, &plan, &found)?),
+            Want::Part(document, ..) => {
+                let (own, others) = sources.split_at(readings.len());
+                sources = others;
+                Answer::Part(part(document, readings, own, &found)?)
+            }
             Want::Version(document) => Answer::Version(versions[&**document].clone()?),
         })
     });
@@ -121,15 +127,14 @@ fn readings(document: &DocumentKey, path: &Path) -> Result<Vec<Reading>> {
 /// The reading at which something was found.
 fn part(
     document: &Arc<DocumentKey>,
-    readings: &[Reading],
-    plan: &ReadPlan<'_>,
+    readings: Vec<Reading>,
+    sources: &[Source],
     found: &[Result<Arc<Pairs>>],
 ) -> Result<Option<Part>> {
-    for Reading { place, key } in readings {
-        let at = plan.read_of(key);
-        let whole = plan.reads[at].1 == Extent::Whole;
-        let pairs = found[at].clone()?;
-        let part = Part::among(document.clone(), place.clone(), key.clone(), pairs, whole);
+    for (Reading { place, key }, source) in readings.into_iter().zip(sources) {
+        let pairs = found[source.read].clone()?;
+        let make = if source.exact { Part::of } else { Part::among };
+        let part = make(document.clone(), place, key, pairs, source.whole);
         if part.is_some() {
             return Ok(part);
         }
@@ -142,11 +147,46 @@ async fn read_all(
     plan: &ReadPlan<'_>,
     budget: &ReadBudget,
 ) -> Vec<Result<Arc<Pairs>>> {
-    let reads = plan
-        .reads
-        .iter()
-        .map(|(key, extent)| read_one(read, key, *extent, budget));
-    join_all(reads).await
+    // A range ends with 0xFF behind its key.
+    let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
+    for (key, _) in &plan.reads {
+        ends.extend_from_slice(key);
+        ends.push(0xFF);
+    }
+    let mut ends = &ends[..];
+    let mut ranges = Vec::with_capacity(plan.reads.len());
+    for (key, extent) in &plan.reads {
+        let (end, rest) = ends.split_at(key.len() + 1);
+        ends = rest;
+        let range = RangeRead::new(key, end);
+        ranges.push(match extent {
+            Extent::First => range.at_most(1),
+            Extent::Whole => range,
+        });
+    }
+    let batches = read.ranges(&ranges).await;
+    let mut found = Vec::with_capacity(ranges.len());
+    let mut unfinished = Vec::new();
+    for (batch, range) in batches.into_iter().zip(ranges) {
+        let batch = batch.and_then(|batch| {
+            if range.pairs_max > 1 {
+                budget.spend(batch.pairs.bytes())?;
+            }
+            Ok(batch)
+        });
+        found.push(batch.map(|batch| {
+            if batch.more {
+                let at = found.len();
+                unfinished.push(async move { (at, read_rest(read, range, batch, budget).await) });
+                return Arc::default();
+            }
+            Arc::new(batch.pairs)
+        }));
+    }
+    for (at, whole) in join_all(unfinished).await {
+        found[at] = whole.map(Arc::new);
+    }
+    found
 }
 
 /// The version of each document of which it is wanted, read once.
@@ -159,6 +199,9 @@ async fn versions<'w>(
         Want::Part(..) => None,
     });
     let documents: HashSet<&DocumentKey> = documents.collect();
+    if documents.is_empty() {
+        return HashMap::new();
+    }
     let versions = documents
         .into_iter()
         .map(|document| async move { (document, version(read, document).await) });
@@ -171,27 +214,16 @@ pub(super) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<O
     Ok(value.and_then(|value| Version::decode(&value)))
 }
 
-async fn read_one(
+/// Reads what the first batch of a range did not bring, in several parts at the same time where the
+/// engine gains by it.
+async fn read_rest(
     read: &dyn Read,
-    key: &[u8],
-    extent: Extent,
+    range: RangeRead<'_>,
+    first: Batch,
     budget: &ReadBudget,
-) -> Result<Arc<Pairs>> {
-    let end = end_of(key);
-    let range = RangeRead::new(key, &end);
-    let pairs = match extent {
-        Extent::First => read.range(range.at_most(1)).await?.pairs,
-        Extent::Whole => read_whole(read, range, budget).await?,
-    };
-    Ok(Arc::new(pairs))
-}
-
-/// Reads a range. What the first batch does not bring is read in several parts at the same time
-/// where the engine gains by it.
-async fn read_whole(read: &dyn Read, range: RangeRead<'_>, budget: &ReadBudget) -> Result<Pairs> {
-    let Batch { mut pairs, more } = read.range(range).await?;
-    budget.spend(pairs.bytes())?;
-    let Some((last, _)) = pairs.last().filter(|_| more) else {
+) -> Result<Pairs> {
+    let Batch { mut pairs, .. } = first;
+    let Some((last, _)) = pairs.last() else {
         return Ok(pairs);
     };
     let begin = behind(last);
@@ -254,7 +286,8 @@ async fn settle_within(
             .map(|reading| (&reading.key[..], Extent::First));
         let plan = ReadPlan::new(keys);
         let found = read_all(read, &plan, budget).await;
-        let Some(part) = part(document, &readings, &plan, &found)? else {
+        let sources = plan.sources;
+        let Some(part) = part(document, readings, &sources, &found)? else {
             return Ok(path.as_indexes());
         };
         path = Path::from(&part.place).join(&rest);

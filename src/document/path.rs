@@ -188,6 +188,9 @@ impl Path {
         if below.0.is_empty() {
             return self.clone();
         }
+        if self.0.is_empty() {
+            return below.clone();
+        }
         Self([&self.0[..], &below.0[..]].concat().into())
     }
 

@@ -25,6 +25,20 @@ pub(super) enum Kind {
     Null,
 }
 
+impl Kind {
+    /// The name that the schema has for it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Object => "OBJECT",
+            Self::Array => "ARRAY",
+            Self::String => "STRING",
+            Self::Number => "NUMBER",
+            Self::Boolean => "BOOLEAN",
+            Self::Null => "NULL",
+        }
+    }
+}
+
 impl From<leaf::Kind> for Kind {
     fn from(kind: leaf::Kind) -> Self {
         match kind {

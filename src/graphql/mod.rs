@@ -3,7 +3,8 @@
 //! A request is read (`request`), bounded before it is parsed (`guard`) and before it is validated
 //! (`expanded`), looked up or parsed and validated (`operations`), executed in one snapshot or one
 //! transaction (`service`) while what it comes to is counted (`tally`), and written with its JSON
-//! spliced in (`response`).
+//! spliced in (`response`). A query that only reads by path is executed from a plan (`direct`),
+//! everything else by `async_graphql`.
 
 mod allowed;
 mod apart;
@@ -11,6 +12,7 @@ mod batch;
 mod bulk;
 mod children;
 mod cursor;
+mod direct;
 mod document;
 mod documents;
 mod entities;

@@ -9,10 +9,13 @@ use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, Selection, SelectionSet,
 };
-use async_graphql::{EmptySubscription, Schema, ServerError, ValidationMode, ValidationResult};
+use async_graphql::{
+    EmptySubscription, Name, Schema, ServerError, ValidationMode, ValidationResult,
+};
 use lru::LruCache;
 
 use super::allowed::disallowed;
+use super::direct::Plan;
 use super::expanded::check_expanded;
 use super::guard::check_text;
 use super::inputs::Inputs;
@@ -59,13 +62,41 @@ impl From<Error> for Refusal {
     }
 }
 
+/// A valid document, and what is planned of its operations.
+pub(super) struct Prepared {
+    pub(super) document: Arc<ExecutableDocument>,
+    /// Of the operations that can be executed directly, by their names.
+    plans: Vec<(Option<Name>, Arc<Plan>)>,
+}
+
+impl Prepared {
+    fn new(document: ExecutableDocument) -> Self {
+        let plans = document.operations.iter().filter_map(|(name, operation)| {
+            let plan = Plan::of(&document, &operation.node)?;
+            Some((name.cloned(), Arc::new(plan)))
+        });
+        Self {
+            plans: plans.collect(),
+            document: Arc::new(document),
+        }
+    }
+
+    /// The plan of the operation that has this name in the document, if it can be executed
+    /// directly.
+    pub(super) fn plan(&self, name: Option<&str>) -> Option<Arc<Plan>> {
+        let mut plans = self.plans.iter();
+        let named = plans.find(|(planned, _)| planned.as_deref() == name);
+        named.map(|(_, plan)| plan.clone())
+    }
+}
+
 /// Parsed and valid documents by their text.
 pub(super) struct Operations {
     validating: PhylloSchema,
     types: Types,
     bounds: Bounds,
     introspection: bool,
-    kept: Mutex<LruCache<Box<str>, Arc<ExecutableDocument>>>,
+    kept: Mutex<LruCache<Box<str>, Arc<Prepared>>>,
 }
 
 impl Operations {
@@ -82,13 +113,13 @@ impl Operations {
     }
 
     /// The valid document of this text, if it is kept.
-    pub(super) fn kept_document(&self, text: &str) -> Option<Arc<ExecutableDocument>> {
+    pub(super) fn kept_document(&self, text: &str) -> Option<Arc<Prepared>> {
         self.kept().get(text).cloned()
     }
 
     /// The valid document of this text, made anew and kept. Whether it is valid depends on nothing
     /// else: variables are checked for each request.
-    pub(super) async fn document(&self, text: &str) -> Result<Arc<ExecutableDocument>, Refusal> {
+    pub(super) async fn document(&self, text: &str) -> Result<Arc<Prepared>, Refusal> {
         check_text(text, &self.bounds)?;
         let document = match parse(text) {
             Some(document) => document,
@@ -104,7 +135,7 @@ impl Operations {
         }
         // Boxed, because it is rare and large.
         Box::pin(self.validate(&document)).await?;
-        let document = Arc::new(document);
+        let document = Arc::new(Prepared::new(document));
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             self.kept().put(text.into(), document.clone());
         }
@@ -149,7 +180,7 @@ impl Operations {
         }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<ExecutableDocument>>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<Prepared>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

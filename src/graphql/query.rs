@@ -97,7 +97,7 @@ impl Query {
         if collection.is_empty() {
             return None;
         }
-        if let Err(error) = Session::of(context).tally().entity() {
+        if let Err(error) = Session::of(context).tally().entities(1) {
             return Some(Err(error));
         }
         let found = find(context, collection, &id, None).await;

@@ -21,6 +21,8 @@ pub struct Report {
     pub parsed_before: Option<bool>,
     /// Whether the text was found by its hash; none if the text was sent.
     pub found_by_hash: Option<bool>,
+    /// Whether it was executed from a plan.
+    pub planned: bool,
     /// What was asked of the store.
     pub store: Arc<Operations>,
 }

@@ -16,6 +16,20 @@ pub(super) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
     write_with(data, errors, None)
 }
 
+/// Completes a response that begins with `{"data":…`.
+pub(super) fn complete(data: Vec<u8>, errors: &[ServerError]) -> Vec<u8> {
+    let mut writer = Writer {
+        out: data,
+        version: None,
+    };
+    if !errors.is_empty() {
+        writer.out.extend_from_slice(b",\"errors\":");
+        writer.errors(errors);
+    }
+    writer.out.push(b'}');
+    writer.out
+}
+
 /// Writes the response to a mutation that took effect with the commit `version`.
 pub(super) fn write_committed(data: &Value, version: Version) -> Vec<u8> {
     write_with(Some(data), &[], Some(CommitVersion::Known(version)))

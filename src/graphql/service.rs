@@ -8,13 +8,14 @@ use async_graphql::{Response, ServerError, Variables};
 use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
+use super::direct::{self, Plan, Written};
 use super::given::GivenVariables;
 use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select, select_named};
 use super::persisted::PersistedQueries;
 use super::repeat::once_only;
 use super::report::{Report, type_name};
 use super::request::Request;
-use super::response::{fill, server_error, write, write_committed, write_uncommitted};
+use super::response::{complete, fill, server_error, write, write_committed, write_uncommitted};
 use super::rewrite::ready;
 use super::session::Session;
 use super::tally::{Tally, out_of_time};
@@ -66,6 +67,8 @@ struct Inner {
 #[derive(Clone)]
 struct Operation {
     document: Arc<ExecutableDocument>,
+    /// If it can be executed directly.
+    plan: Option<Arc<Plan>>,
     name: Option<String>,
     variables: Variables,
     once_only: Option<Arc<OnceOnly>>,
@@ -79,6 +82,14 @@ enum Mutated {
     Kept(Vec<u8>),
     /// It took effect earlier, and this was the answer.
     Earlier(KeptAnswer),
+}
+
+impl Operation {
+    /// As the general executor is to have it.
+    fn ready(mut self) -> Self {
+        self.document = ready(self.document, self.name.as_deref(), &self.variables);
+        self
+    }
 }
 
 impl GraphQl {
@@ -172,6 +183,7 @@ impl GraphQl {
         report: &mut Report,
     ) -> Vec<u8> {
         let inner = self.0.clone();
+        let operation = operation.ready();
         let database = self.0.database.observed(report.store.clone());
         let settled = database.transact(deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
@@ -211,27 +223,29 @@ impl Inner {
         report.found_by_hash = by_hash.then_some(true);
         let kept = self.operations.kept_document(&request.query);
         report.parsed_before = Some(kept.is_some());
-        let document = match kept {
-            Some(document) => document,
+        let prepared = match kept {
+            Some(prepared) => prepared,
             None => self.operations.document(&request.query).await?,
         };
         self.persisted.keep(&request);
-        let (name, selected) = select_named(&document, request.operation_name.as_deref())?;
+        let document = &prepared.document;
+        let (name, selected) = select_named(document, request.operation_name.as_deref())?;
         let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let variables = if request.variables.text().len() > JSON_BYTES_AT_ONCE {
-            self.large_variables(&document, &request).await?
+            self.large_variables(document, &request).await?
         } else {
             self.variables(selected, &request.variables)?
         };
-        check_uses(&document, selected, &variables, &self.bounds)?;
+        check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => once_only(&request).map(Arc::new),
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
-            document: ready(document, request.operation_name.as_deref(), &variables),
+            document: document.clone(),
+            plan: prepared.plan(name),
             name: request.operation_name,
             variables,
             once_only,
@@ -263,6 +277,48 @@ impl Inner {
     }
 
     async fn query(&self, operation: Operation, deadline: Instant, report: &mut Report) -> Vec<u8> {
+        let plan = operation.plan.clone();
+        if let Some(plan) = plan {
+            let answer = self.query_directly(&plan, &operation.variables, deadline, report);
+            if let Some(answer) = answer.await {
+                return answer;
+            }
+        }
+        // Boxed, so that what is executed directly need not carry its room.
+        Box::pin(self.query_generally(operation, deadline, report)).await
+    }
+
+    /// Executes a plan; none if that is left to the general executor.
+    async fn query_directly(
+        &self,
+        plan: &Plan,
+        variables: &Variables,
+        deadline: Instant,
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        let tally = Tally::new(self.bounds, &self.pool, deadline);
+        let database = self.database.observed(report.store.clone());
+        let execution = direct::execute(plan, variables, &database, &tally);
+        let Ok(answer) = timeout_at(deadline, execution).await else {
+            return Some(undone(&[server_error(&out_of_time(&self.bounds))], report));
+        };
+        if let Some(passed) = tally.passed() {
+            return Some(undone(&[server_error(passed)], report));
+        }
+        let Written { data, errors } = answer?;
+        report.planned = true;
+        report.note(&errors);
+        log(&errors);
+        Some(complete(data, &errors))
+    }
+
+    async fn query_generally(
+        &self,
+        operation: Operation,
+        deadline: Instant,
+        report: &mut Report,
+    ) -> Vec<u8> {
+        let operation = operation.ready();
         let loads = Loads::default();
         let tally = self.tally(deadline);
         let database = self.database.observed(report.store.clone());

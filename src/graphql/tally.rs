@@ -75,14 +75,14 @@ impl Tally {
         self.pass(out_of_time(&self.bounds))
     }
 
-    /// Counts an entity that a gateway asks for.
+    /// Counts entities that a gateway asks for.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: it is one too many. As [`Tally::check`].
-    pub(super) fn entity(&self) -> Result<()> {
+    /// `TOO_COMPLEX`: they are too many. As [`Tally::check`].
+    pub(super) fn entities(&self, entities: usize) -> Result<()> {
         self.check()?;
         let limit = self.bounds.entities;
-        self.count(&self.entities, 1, limit, "entities in one request")
+        self.count(&self.entities, entities, limit, "entities in one request")
     }
 
     /// Counts places of documents that are about to be read.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, ESCAPE, PIECE, STRING, decode_leaf, decode_piece,
-    is_canonical_integer, split_first,
+    is_canonical_integer, split_first, split_plain_string, split_short_integer,
 };
 use crate::document::assemble::{Assembler, Misshapen};
 use crate::document::json::write_string;
@@ -68,13 +68,16 @@ pub enum Marker {
 #[inline]
 pub fn step(key: &[u8]) -> Option<(Step<'_>, usize)> {
     if *key.first()? == STRING {
+        if let Some((text, rest)) = split_plain_string(key) {
+            return Some((Step::Key(Cow::Borrowed(text)), key.len() - rest.len()));
+        }
         let (text, rest) = split_first(key)?;
         return Some((Step::Key(text), key.len() - rest.len()));
     }
     if !is_canonical_integer(key) {
         return None;
     }
-    let (integer, rest) = split_first::<i64>(key)?;
+    let (integer, rest) = split_short_integer(key).or_else(|| split_first(key))?;
     let step = match integer {
         0.. => Step::Index(integer.unsigned_abs()),
         EMPTY_ARRAY => Step::Marker(Marker::EmptyArray),
@@ -309,11 +312,11 @@ pub(super) fn shared_segments(ends: &[usize], key: &[u8], same: usize) -> usize 
 /// How many bytes two keys begin with alike, compared eight at a time.
 #[inline]
 pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let (a_words, b_words) = (a.chunks_exact(8), b.chunks_exact(8));
     let mut same = 0;
-    for (a, b) in a_words.zip(b_words) {
-        if a != b {
-            break;
+    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        let different = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if different != 0 {
+            return same + different.trailing_zeros() as usize / 8;
         }
         same += 8;
     }
@@ -323,15 +326,6 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 #[inline]
 fn write_leaf(out: &mut Vec<u8>, value: &[u8]) -> Result<(), Malformed> {
-    if let [STRING, text @ .., 0] = value
-        && memchr::memchr(0, text).is_none()
-    {
-        write_string(
-            out,
-            std::str::from_utf8(text).map_err(|_| Malformed::Value)?,
-        );
-        return Ok(());
-    }
     decode_leaf(value).ok_or(Malformed::Value)?.write_json(out);
     Ok(())
 }

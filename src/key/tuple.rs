@@ -18,6 +18,15 @@ pub(super) const STRING: u8 = 0x02;
 const NEGATIVE_BIG: u8 = 0x0B;
 /// The type code of a positive integer whose length follows.
 const POSITIVE_BIG: u8 = 0x1D;
+/// The type code of the integer 0; those of integers of so many bytes stand so far behind it, or
+/// before it if they are negative.
+const ZERO: u8 = 0x14;
+/// The type code of a binary64.
+const DOUBLE: u8 = 0x21;
+/// The type code of `false`, which is all there is of it.
+const FALSE: u8 = 0x26;
+/// The type code of `true`.
+const TRUE: u8 = 0x27;
 /// The type code of a tuple inside a tuple, which only other programs store.
 const NESTED: u8 = 0x05;
 /// The most bytes that may be the beginnings of nested tuples.
@@ -176,17 +185,68 @@ pub(super) fn append_piece(out: &mut Vec<u8>, piece: &[u8]) {
     append(out, &Bytes(Cow::Borrowed(piece)));
 }
 
+/// A string without an escaped NUL, which most are, and what follows it.
+#[inline]
+pub(super) fn split_plain_string(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let [STRING, text @ ..] = bytes else {
+        return None;
+    };
+    let (text, rest) = text.split_at(memchr::memchr(0, text)?);
+    if rest.get(1) == Some(&ESCAPE) {
+        return None;
+    }
+    Some((std::str::from_utf8(text).ok()?, &rest[1..]))
+}
+
+/// An integer of at most seven bytes, which most are, and what follows it.
+#[inline]
+pub(super) fn split_short_integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let (code, rest) = bytes.split_first()?;
+    let length = match code {
+        0x0D..=0x1B => usize::from(code.abs_diff(ZERO)),
+        _ => return None,
+    };
+    let (digits, rest) = rest.split_at_checked(length)?;
+    let magnitude = digits
+        .iter()
+        .fold(0, |sum, digit| sum << 8 | i64::from(*digit));
+    let integer = if *code < ZERO {
+        magnitude - ((1 << (8 * length)) - 1)
+    } else {
+        magnitude
+    };
+    Some((integer, rest))
+}
+
+/// What most leaves are, read without the detour over any element.
+#[inline]
+fn decode_plain_leaf(value: &[u8]) -> Option<Leaf<'_>> {
+    match value {
+        [0] => Some(Leaf::Null),
+        [0x0D..=0x1B, ..] => match split_short_integer(value)? {
+            (integer, []) => Some(Leaf::Integer(integer)),
+            _ => None,
+        },
+        [STRING, ..] => match split_plain_string(value)? {
+            (text, []) => Some(Leaf::String(Cow::Borrowed(text))),
+            _ => None,
+        },
+        [FALSE] => Some(Leaf::Bool(false)),
+        [TRUE] => Some(Leaf::Bool(true)),
+        [DOUBLE, bits @ ..] => {
+            let bits = u64::from_be_bytes(bits.try_into().ok()?);
+            let positive = bits >> 63 == 1;
+            let double = f64::from_bits(if positive { bits ^ (1 << 63) } else { !bits });
+            double.is_finite().then_some(Leaf::Double(double))
+        }
+        _ => None,
+    }
+}
+
 /// The leaf that a value holds; none if it holds anything else.
 pub fn decode_leaf(value: &[u8]) -> Option<Leaf<'_>> {
-    // What most leaves are is read without the detour over any element.
-    match value {
-        [0] => return Some(Leaf::Null),
-        [0x0C..=0x1C, ..] => {
-            if let Some((integer, [])) = split_first(value) {
-                return Some(Leaf::Integer(integer));
-            }
-        }
-        _ => {}
+    if let Some(plain) = decode_plain_leaf(value) {
+        return Some(plain);
     }
     let (element, rest) = split_element(value)?;
     if !rest.is_empty() {

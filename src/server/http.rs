@@ -52,7 +52,13 @@ pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
     let methods = get(by_get)
         .post(by_post)
         .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
-        .with_state(endpoint)
+        .with_state(endpoint);
+    layered(methods, options)
+}
+
+/// Methods with all that requests and responses pass on their way.
+pub(super) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRouter {
+    let methods = methods
         .layer(compression())
         // Inside of CORS, so that pages that may send requests can read why one is refused.
         .layer(from_fn_with_state(options.access.clone(), admit));

@@ -29,7 +29,7 @@ pub use traces::Traces;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -86,6 +86,16 @@ impl ServeOptions {
 
 /// What clients and browsers reach, at their paths.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
+    router_with(database, options, [])
+}
+
+/// As [`router`], with more paths, each behind all that `/graphql` is behind: access, CORS,
+/// compression, metrics.
+pub fn router_with(
+    database: Database,
+    options: &ServeOptions,
+    more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
+) -> Router {
     let graphql = GraphQl::bounded(database.clone(), options.introspection, options.bounds);
     let graphql = http::methods(graphql, options);
     let admit = from_fn_with_state(options.access.clone(), access::admit);
@@ -97,6 +107,9 @@ pub fn router(database: Database, options: &ServeOptions) -> Router {
         .route("/metrics", metrics.layer(admit))
         .merge(health::routes(database))
         .merge(page::routes());
+    let router = more.into_iter().fold(router, |router, (path, methods)| {
+        router.route(path, http::layered(methods, options))
+    });
     host::checked(router, options).layer(from_fn_with_state(
         options.metrics.clone(),
         observe::observe,

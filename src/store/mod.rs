@@ -17,6 +17,7 @@ mod transact;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::future::join_all;
 
 #[cfg(feature = "foundationdb")]
 pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
@@ -105,6 +106,12 @@ pub trait Read: Send + Sync {
     /// # Errors
     /// As [`Read::get`].
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch>;
+
+    /// The first batch of each of these ranges, in their order, all read at the same time. It costs
+    /// least if none begins before the one before it.
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+        join_all(ranges.iter().map(|range| self.range(*range))).await
+    }
 
     /// Keys between which parts of the range, of a size worth a read of their own, can be read at
     /// the same time. The embedded engine, which gains nothing by it, has none.

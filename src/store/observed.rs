@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use async_trait::async_trait;
 use tracing::field::Empty;
-use tracing::{Instrument as _, trace_span};
+use tracing::{Instrument as _, Span, trace_span};
 
 use super::{Backup, Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -53,14 +53,35 @@ impl Operations {
         let first = !range.resumed;
         let span = trace_span!(target: TRACES, "range", first, pairs = Empty, bytes = Empty);
         let batch = read.range(range).instrument(span.clone()).await?;
-        let (pairs, bytes) = (batch.pairs.len() as u64, batch.pairs.bytes() as u64);
+        self.count(u64::from(first), std::slice::from_ref(&batch).iter(), &span);
+        Ok(batch)
+    }
+
+    async fn ranges(&self, read: &dyn Read, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+        if let [range] = ranges {
+            return vec![self.range(read, *range).await];
+        }
+        let count = ranges.len() as u64;
+        let span = trace_span!(target: TRACES, "ranges", count, pairs = Empty, bytes = Empty);
+        let batches = read.ranges(ranges).instrument(span.clone()).await;
+        self.count(count, batches.iter().flatten(), &span);
+        batches
+    }
+
+    /// Counts what reads of so many ranges have brought.
+    fn count<'b>(&self, ranges: u64, brought: impl Iterator<Item = &'b Batch>, span: &Span) {
+        let (mut batches, mut pairs, mut bytes) = (0, 0, 0);
+        for batch in brought {
+            batches += 1;
+            pairs += batch.pairs.len() as u64;
+            bytes += batch.pairs.bytes() as u64;
+        }
         span.record("pairs", pairs);
         span.record("bytes", bytes);
-        self.ranges.fetch_add(u64::from(first), Relaxed);
-        self.batches.fetch_add(1, Relaxed);
+        self.ranges.fetch_add(ranges, Relaxed);
+        self.batches.fetch_add(batches, Relaxed);
         self.pairs.fetch_add(pairs, Relaxed);
         self.bytes.fetch_add(bytes, Relaxed);
-        Ok(batch)
     }
 }
 
@@ -139,6 +160,10 @@ impl Read for ObservedRead {
         self.operations.range(&*self.inner, range).await
     }
 
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+        self.operations.ranges(&*self.inner, ranges).await
+    }
+
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.inner.split_points(begin, end).await
     }
@@ -182,6 +207,11 @@ impl Read for WithoutConflict {
         self.operations.range(reads, range).await
     }
 
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+        let reads = self.inner.without_conflict();
+        self.operations.ranges(reads, ranges).await
+    }
+
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
         let reads = self.inner.without_conflict();
         reads.split_points(begin, end).await
@@ -196,6 +226,10 @@ impl Read for ObservedTransaction {
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         self.operations.range(&*self.inner, range).await
+    }
+
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+        self.operations.ranges(&*self.inner, ranges).await
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {

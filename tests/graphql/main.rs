@@ -18,6 +18,7 @@ mod changing;
 mod children;
 mod concurrency;
 mod counting;
+mod direct;
 mod entities;
 mod errors;
 mod exactness;

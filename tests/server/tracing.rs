@@ -167,13 +167,13 @@ fn a_trace_shows_the_operations_of_a_request_and_what_they_asked_of_the_store() 
     let commit = attributes(&of_mutation.last().expect("the commit").attributes);
     assert_eq!(commit["committed"], "true");
     let of_query = below(&spans, operations[1]);
-    assert!(!of_query.is_empty() && of_query.iter().all(|span| span.name == "range"));
+    assert!(!of_query.is_empty() && of_query.iter().all(|span| span.name == "ranges"));
     let pairs = of_query
         .iter()
         .map(|span| attributes(&span.attributes)["pairs"].clone());
     assert!(
-        pairs.into_iter().any(|pairs| pairs == "2"),
-        "the two elements of the array"
+        pairs.into_iter().any(|pairs| pairs == "3"),
+        "the first pair of the document and the two elements of the array"
     );
     // Another request has a trace of its own.
     let health = named("GET /healthz").expect("the request");

@@ -23,15 +23,17 @@ async fn the_store_that_counts_counts_every_way_of_reading() {
             ..range
         };
         read.range(resumed).await.expect("read");
+        let several = read.ranges(&[range, RangeRead::new(b"b", b"c")]).await;
+        assert_eq!(several.len(), 2);
     }
     transaction.commit().await.expect("committed");
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     assert_eq!(count(&operations.transactions), 2);
     assert_eq!(count(&operations.gets), 3);
-    assert_eq!(count(&operations.ranges), 3);
-    assert_eq!(count(&operations.batches), 6);
-    assert_eq!(count(&operations.pairs), 4);
-    assert_eq!(count(&operations.bytes), 2 * 2 + 4 * 3);
+    assert_eq!(count(&operations.ranges), 9);
+    assert_eq!(count(&operations.batches), 12);
+    assert_eq!(count(&operations.pairs), 6);
+    assert_eq!(count(&operations.bytes), 2 * 2 + 6 * 3);
     assert_eq!(count(&operations.commits), 1);
     assert_eq!(count(&operations.conflicts), 0);
 }

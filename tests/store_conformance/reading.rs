@@ -2,6 +2,9 @@
 
 use phyllo::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use phyllo::store::{Batches, RangeRead, Read, behind};
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
 
 use super::engines::{Fresh, Pair, get, pair, pairs};
 
@@ -10,6 +13,7 @@ on_every_engine!(
     a_range_holds_its_beginning_and_not_its_end,
     a_limit_bounds_a_range_in_either_direction,
     an_empty_or_inverted_range_holds_nothing,
+    several_ranges_bring_what_each_brings_alone,
     a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped,
     a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped,
     batches_bring_a_range_to_its_end_and_are_never_empty,
@@ -116,6 +120,62 @@ async fn an_empty_or_inverted_range_holds_nothing(fresh: Fresh) {
             for batch in [snapshot.range(range).await, transaction.range(range).await] {
                 let batch = batch.expect("not an error");
                 assert!(batch.pairs.is_empty() && !batch.more);
+            }
+        }
+    }
+}
+
+/// In any order, inside one another, near and far, empty, of few pairs and of more than a batch.
+async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
+    let mut random = StdRng::seed_from_u64(7);
+    let key = |number: usize| fresh.key(format!("{number:05}"));
+    let count = BATCH_PAIRS_MAX + 500;
+    fresh
+        .write(|transaction| {
+            for number in (0..count).filter(|number| number % 3 > 0 || number % 7 > 3) {
+                transaction.set(&key(number), &number.to_le_bytes());
+            }
+        })
+        .await;
+    let snapshot = fresh.snapshot().await;
+    let transaction = fresh.transaction().await;
+    transaction.set(&key(17), b"changed");
+    transaction.clear(&key(18));
+    for round in 0..200 {
+        let mut bounds = Vec::new();
+        for _ in 0..random.random_range(0..20) {
+            let begin = random.random_range(0..count);
+            let long = if random.random_ratio(1, 20) {
+                count
+            } else {
+                12
+            };
+            bounds.push((begin, begin + random.random_range(0..long)));
+        }
+        if round % 2 == 0 {
+            bounds.sort_unstable();
+        }
+        let keys = bounds.iter().map(|(begin, end)| (key(*begin), key(*end)));
+        let keys: Vec<_> = keys.collect();
+        let ranges: Vec<RangeRead<'_>> = keys
+            .iter()
+            .map(|(begin, end)| RangeRead {
+                pairs_max: *[0, 1, 2, usize::MAX, usize::MAX]
+                    .choose(&mut random)
+                    .expect("some"),
+                reverse: random.random_ratio(1, 10),
+                ..RangeRead::new(begin, end)
+            })
+            .collect();
+        let reads: [&dyn Read; 2] = [&*snapshot, &*transaction];
+        for read in reads {
+            let together = read.ranges(&ranges).await;
+            assert_eq!(together.len(), ranges.len());
+            for (found, range) in together.into_iter().zip(&ranges) {
+                let found = found.expect("the store serves");
+                let alone = read.range(*range).await.expect("the store serves");
+                assert!(found.pairs.iter().eq(alone.pairs.iter()), "{bounds:?}");
+                assert_eq!(found.more, alone.more, "{bounds:?}");
             }
         }
     }

@@ -4,18 +4,39 @@
 #[inline]
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut begin = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        if *byte >= 0x20 && *byte != b'"' && *byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&bytes[begin..at]);
-        write_escape(out, *byte);
-        begin = at + 1;
+    let mut rest = text.as_bytes();
+    while let Some(at) = first_escaped(rest) {
+        out.extend_from_slice(&rest[..at]);
+        write_escape(out, rest[at]);
+        rest = &rest[at + 1..];
     }
-    out.extend_from_slice(&bytes[begin..]);
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// The first byte that a JSON string has escaped. Most have none, so eight bytes are looked at at a
+/// time.
+#[inline]
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The high bit of a byte is set if it is 0; of those behind one that is, perhaps wrongly.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        let bits = u64::from_le_bytes(*word);
+        let control = bits.wrapping_sub(ONES * 0x20) & !bits;
+        let quote = zero(bits ^ (ONES * u64::from(b'"')));
+        let backslash = zero(bits ^ (ONES * u64::from(b'\\')));
+        if (control | quote | backslash) & HIGH != 0
+            && let Some(found) = word.iter().position(|byte| escaped(*byte))
+        {
+            return Some(8 * at + found);
+        }
+    }
+    let found = rest.iter().position(|byte| escaped(*byte))?;
+    Some(8 * words.len() + found)
 }
 
 #[cold]

@@ -20,6 +20,7 @@ use async_trait::async_trait;
 
 use super::{Backup, Batch, RangeRead, Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, Result};
+use crate::limits::RANGES_AT_A_TIME;
 pub use backup::BackupDirectory;
 use commit::{Committer, Published};
 pub use open::FILE_NAME;
@@ -119,5 +120,20 @@ impl Read for Published {
             tokio::task::yield_now().await;
         }
         table::range(&self.table, range).map_err(|error| self.progress.fault(error))
+    }
+
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+        let mut batches = Vec::with_capacity(ranges.len());
+        for ranges in ranges.chunks(RANGES_AT_A_TIME) {
+            if !batches.is_empty() {
+                tokio::task::yield_now().await;
+            }
+            let read = table::ranges(&self.table, ranges);
+            batches.extend(
+                read.into_iter()
+                    .map(|batch| batch.map_err(|error| self.progress.fault(error))),
+            );
+        }
+        batches
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Bound;
 
 use super::super::{Batch, RangeRead};
 use crate::error::Error;
+use crate::limits::PAIRS_WALKED_MAX;
 
 /// All pairs of the store.
 pub(super) const PAIRS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pairs");
@@ -53,6 +54,119 @@ pub(super) fn range(
             batch.more = batch.pairs.len() < range.pairs_max;
             return Ok(batch);
         }
+    }
+}
+
+/// The first batch of each range. Where one begins shortly behind the last pair that was read, the
+/// engine walks there.
+pub(super) fn ranges(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    ranges: &[RangeRead<'_>],
+) -> Vec<Result<Batch, StorageError>> {
+    let mut walk = Walk { table, at: None };
+    ranges.iter().map(|range| walk.range(*range)).collect()
+}
+
+/// Reads ranges one after another with the same iterator.
+struct Walk<'t, T> {
+    table: &'t T,
+    at: Option<At<'t>>,
+}
+
+/// Somewhere between two keys.
+struct At<'t> {
+    /// The last key that was passed; or, if none was, where it was looked for. Between this and the
+    /// next key there is no other.
+    behind: Vec<u8>,
+    passed: bool,
+    next: Option<Pair<'t>>,
+    rest: redb::Range<'t, Bytes, Bytes>,
+}
+
+type Pair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
+
+impl<T: ReadableTable<Bytes, Bytes>> Walk<'_, T> {
+    fn range(&mut self, range: RangeRead<'_>) -> Result<Batch, StorageError> {
+        if range.reverse || range.begin >= range.end || range.batch_pairs_max() == 0 {
+            return self::range(self.table, range);
+        }
+        let read = self.read(range);
+        if read.is_err() {
+            self.at = None;
+        }
+        read
+    }
+
+    fn read(&mut self, range: RangeRead<'_>) -> Result<Batch, StorageError> {
+        let near = match &mut self.at {
+            Some(at) => at.walk_to(range.begin)?,
+            None => false,
+        };
+        if !near {
+            self.at = None;
+        }
+        let at = match &mut self.at {
+            Some(at) => at,
+            none => none.insert(At::seek(self.table, range.begin)?),
+        };
+        let mut batch = Batch::default();
+        let pairs_max = range.batch_pairs_max();
+        while let Some((key, value)) = &at.next
+            && key.value() < range.end
+        {
+            batch.pairs.push(key.value(), value.value());
+            if batch.is_full(pairs_max) {
+                batch.more = batch.pairs.len() < range.pairs_max;
+                break;
+            }
+            at.pass()?;
+        }
+        Ok(batch)
+    }
+}
+
+impl<'t> At<'t> {
+    fn seek(
+        table: &'t impl ReadableTable<Bytes, Bytes>,
+        begin: &[u8],
+    ) -> Result<Self, StorageError> {
+        let mut rest = table.range::<&[u8]>(begin..)?;
+        Ok(Self {
+            behind: begin.to_vec(),
+            passed: false,
+            next: rest.next().transpose()?,
+            rest,
+        })
+    }
+
+    /// Goes on until the next key is the first that is not less than `begin`, if that is not far
+    /// and not back.
+    fn walk_to(&mut self, begin: &[u8]) -> Result<bool, StorageError> {
+        let back = if self.passed {
+            begin <= &self.behind[..]
+        } else {
+            begin < &self.behind[..]
+        };
+        if back {
+            return Ok(false);
+        }
+        for _ in 0..=PAIRS_WALKED_MAX {
+            match &self.next {
+                Some((key, _)) if key.value() < begin => self.pass()?,
+                _ => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    fn pass(&mut self) -> Result<(), StorageError> {
+        if let Some((key, _)) = &self.next {
+            self.behind.clear();
+            self.behind.extend_from_slice(key.value());
+            self.passed = true;
+        }
+        self.next = self.rest.next().transpose()?;
+        Ok(())
     }
 }
 

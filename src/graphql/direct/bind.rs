@@ -1,0 +1,404 @@
+//! A plan with the variables of one request: what is to be read, and the steps by which the
+//! response is written.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use async_graphql::{Name, Value, Variables};
+use async_graphql_value::Value as Input;
+
+use super::super::scalars::path_of;
+use super::super::tally::Tally;
+use super::plan::{Condition, Field, Flag, Plan, Selected, Selection, Where};
+use crate::database::{DocumentKey, Extent, Want};
+use crate::document::id::DocumentId;
+use crate::document::json::write_string;
+use crate::document::path::Path;
+use crate::error::Result;
+
+/// What one request comes to.
+pub(super) struct Bound<'p> {
+    pub(super) wants: Vec<Want>,
+    pub(super) steps: Vec<Step<'p>>,
+    pub(super) spots: Vec<Spot<'p>>,
+}
+
+/// A step of writing a response. Wants and spots are given by their numbers.
+#[derive(Debug)]
+pub(super) enum Step<'p> {
+    Text(Cow<'p, [u8]>),
+    /// Begins the object that stands for a place. If nothing is there it is null, and writing goes
+    /// on with the step `end`.
+    Open {
+        want: usize,
+        spot: usize,
+        end: usize,
+    },
+    Value {
+        want: usize,
+        spot: usize,
+    },
+    Version {
+        want: usize,
+        spot: usize,
+    },
+    Kind(usize),
+    Path(usize),
+}
+
+/// Where something stands in the response.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot<'p> {
+    /// The number of the spot around it.
+    pub(super) around: Option<usize>,
+    pub(super) is: SpotIs<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SpotIs<'p> {
+    Field(&'p Selected),
+    Element(usize),
+}
+
+/// A plan with these variables. None: the general executor has to see to them.
+///
+/// # Errors
+/// As [`Tally::entities`] and [`Tally::places`].
+pub(super) fn bind<'p>(
+    plan: &'p Plan,
+    variables: &'p Variables,
+    tally: &Tally,
+) -> Result<Option<Bound<'p>>> {
+    let mut binder = Binder {
+        variables,
+        wants: Vec::new(),
+        steps: Vec::new(),
+        spots: Vec::new(),
+        spot: None,
+    };
+    if let Some(count) = binder.entities(&plan.0) {
+        tally.entities(count)?;
+    }
+    if binder.root(&plan.0).is_none() {
+        return Ok(None);
+    }
+    let Binder {
+        wants,
+        steps,
+        spots,
+        ..
+    } = binder;
+    let places = wants.iter().filter(|want| matches!(want, Want::Part(..)));
+    tally.places(places.count())?;
+    Ok(Some(Bound {
+        wants,
+        steps,
+        spots,
+    }))
+}
+
+struct Binder<'p> {
+    variables: &'p Variables,
+    wants: Vec<Want>,
+    steps: Vec<Step<'p>>,
+    spots: Vec<Spot<'p>>,
+    /// Where it is.
+    spot: Option<usize>,
+}
+
+/// Where a selection is bound: a place of a document.
+struct Here<'h> {
+    document: &'h Arc<DocumentKey>,
+    path: &'h Path,
+    /// What is wanted here; none at a document that is there for certain.
+    want: Option<usize>,
+    /// The first want of the root field that this belongs to: what it wants twice is read once.
+    first: usize,
+}
+
+impl<'p> Binder<'p> {
+    /// How many entities are asked for.
+    fn entities(&self, selection: &Selection) -> Option<usize> {
+        let asked = selection.0.iter().filter_map(|selected| {
+            let Field::Entities {
+                representations, ..
+            } = &selected.field
+            else {
+                return None;
+            };
+            match self.variables.get(representations) {
+                Some(Value::List(list)) => Some(list.len()),
+                _ => None,
+            }
+        });
+        asked.reduce(usize::saturating_add)
+    }
+
+    fn root(&mut self, selection: &'p Selection) -> Option<()> {
+        self.text(b"{\"data\":");
+        self.object(selection, |binder, field| match field {
+            Field::Typename(name) => {
+                binder.text(name.as_bytes());
+                Some(())
+            }
+            Field::Document {
+                collection,
+                id,
+                path,
+                below,
+            } => {
+                let collection = match collection {
+                    None => "D",
+                    Some(collection) => binder.string(collection)?,
+                };
+                let document = document(collection, &binder.id(id)?)?;
+                let path = binder.path(path)?;
+                let first = binder.wants.len();
+                binder.place(&document, &path, first, below)
+            }
+            Field::Entities {
+                representations,
+                below,
+            } => binder.represented(representations, below),
+            _ => None,
+        })
+    }
+
+    fn represented(&mut self, representations: &Name, below: &'p Selection) -> Option<()> {
+        let Value::List(representations) = self.variables.get(representations)? else {
+            return None;
+        };
+        self.text(b"[");
+        for (at, representation) in representations.iter().enumerate() {
+            if at > 0 {
+                self.text(b",");
+            }
+            let Value::Object(members) = representation else {
+                return None;
+            };
+            let Value::String(collection) = members.get("collection")? else {
+                return None;
+            };
+            // One that matches no key.
+            if collection.is_empty() {
+                self.text(b"null");
+                continue;
+            }
+            let document = document(collection, &id(members.get("id")?)?)?;
+            let first = self.wants.len();
+            let around = self.enter(SpotIs::Element(at));
+            self.place(&document, &Path::default(), first, below)?;
+            self.spot = around;
+        }
+        self.text(b"]");
+        Some(())
+    }
+
+    /// What is selected of a place at which there may be nothing.
+    fn place(
+        &mut self,
+        document: &Arc<DocumentKey>,
+        path: &Path,
+        first: usize,
+        selection: &'p Selection,
+    ) -> Option<()> {
+        let want = self.want(first, document, path.clone(), Extent::First);
+        let open = self.steps.len();
+        let spot = self.spot?;
+        self.steps.push(Step::Open { want, spot, end: 0 });
+        let here = Here {
+            document,
+            path,
+            want: Some(want),
+            first,
+        };
+        self.members(selection, |binder, field| binder.member(&here, field))?;
+        let after = self.steps.len();
+        if let Some(Step::Open { end, .. }) = self.steps.get_mut(open) {
+            *end = after;
+        }
+        Some(())
+    }
+
+    fn member(&mut self, here: &Here<'_>, field: &'p Field) -> Option<()> {
+        let Here {
+            document, first, ..
+        } = *here;
+        let step = match field {
+            Field::Typename(name) => Step::Text(Cow::Borrowed(name.as_bytes())),
+            Field::Id => string(&document.id.to_string()),
+            Field::Collection => string(&document.collection),
+            Field::Path => Step::Path(here.want?),
+            Field::Version => {
+                let wants = &self.wants[first..];
+                let wanted = wants.iter().position(|it| matches!(it, Want::Version(_)));
+                let number = wanted.map_or(self.wants.len(), |at| first + at);
+                if wanted.is_none() {
+                    self.wants.push(Want::Version(document.clone()));
+                }
+                Step::Version {
+                    want: number,
+                    spot: self.spot?,
+                }
+            }
+            Field::Kind => Step::Kind(match here.want {
+                Some(want) => want,
+                None => self.want(first, document, here.path.clone(), Extent::First),
+            }),
+            Field::Value(path) => {
+                let path = here.path.join(&*self.path(path)?);
+                let want = self.want(first, document, path, Extent::Whole);
+                let spot = self.spot?;
+                Step::Value { want, spot }
+            }
+            Field::At(path, below) => {
+                let path = here.path.join(&*self.path(path)?);
+                return self.place(document, &path, first, below);
+            }
+            Field::Whole(below) => {
+                let root = Path::default();
+                let here = Here {
+                    document,
+                    path: &root,
+                    want: None,
+                    first,
+                };
+                return self.object(below, |binder, field| binder.member(&here, field));
+            }
+            Field::Document { .. } | Field::Entities { .. } => return None,
+        };
+        self.steps.push(step);
+        Some(())
+    }
+
+    fn object(
+        &mut self,
+        selection: &'p Selection,
+        member: impl FnMut(&mut Self, &'p Field) -> Option<()>,
+    ) -> Option<()> {
+        self.text(b"{");
+        self.members(selection, member)
+    }
+
+    /// The members of an object, and its end.
+    fn members(
+        &mut self,
+        selection: &'p Selection,
+        mut member: impl FnMut(&mut Self, &'p Field) -> Option<()>,
+    ) -> Option<()> {
+        let mut first = true;
+        for selected in &selection.0 {
+            if self.is_there(selected)? {
+                self.text(&selected.name[usize::from(first)..]);
+                let around = self.enter(SpotIs::Field(selected));
+                member(self, &selected.field)?;
+                self.spot = around;
+                first = false;
+            }
+        }
+        self.text(b"}");
+        Some(())
+    }
+
+    fn is_there(&self, selected: &Selected) -> Option<bool> {
+        for Condition { flag, is } in &selected.conditions {
+            let flag = match flag {
+                Flag::Fixed(flag) => *flag,
+                Flag::Variable(name) => match self.variables.get(name)? {
+                    Value::Boolean(flag) => *flag,
+                    _ => return None,
+                },
+            };
+            if flag != *is {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Goes to a spot inside of where it is, which is returned.
+    fn enter(&mut self, is: SpotIs<'p>) -> Option<usize> {
+        let around = self.spot.replace(self.spots.len());
+        self.spots.push(Spot { around, is });
+        around
+    }
+
+    fn text(&mut self, text: &'p [u8]) {
+        self.steps.push(Step::Text(Cow::Borrowed(text)));
+    }
+
+    /// The number of a want, which is made unless it is there already.
+    fn want(
+        &mut self,
+        first: usize,
+        document: &Arc<DocumentKey>,
+        path: Path,
+        extent: Extent,
+    ) -> usize {
+        for (at, want) in self.wants[first..].iter_mut().enumerate() {
+            if let Want::Part(_, wanted, read) = want
+                && *wanted == path
+            {
+                *read = extent.max(*read);
+                return first + at;
+            }
+        }
+        self.wants.push(Want::Part(document.clone(), path, extent));
+        self.wants.len() - 1
+    }
+
+    fn path(&self, path: &'p Where) -> Option<Cow<'p, Path>> {
+        let given = match path {
+            Where::Fixed(path) => return Some(Cow::Borrowed(path)),
+            Where::Given(given) => given,
+        };
+        let path = if let Input::Variable(name) = given {
+            // One that is not given is the argument's default, which is the whole.
+            let given = self.variables.get(name);
+            given.map_or_else(|| Ok(Path::default()), path_of)
+        } else {
+            let variable = |name| self.variables.get(&name).cloned().ok_or(());
+            path_of(&given.clone().into_const_with(variable).ok()?)
+        };
+        path.ok().map(Cow::Owned)
+    }
+
+    fn string(&self, argument: &'p Input) -> Option<&'p str> {
+        match argument {
+            Input::String(text) => Some(text),
+            Input::Variable(name) => match self.variables.get(name)? {
+                Value::String(text) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn id(&self, argument: &'p Input) -> Option<Cow<'p, str>> {
+        match argument {
+            Input::String(text) => Some(Cow::Borrowed(text)),
+            Input::Number(number) => Some(Cow::Owned(number.as_i64()?.to_string())),
+            Input::Variable(name) => id(self.variables.get(name)?),
+            _ => None,
+        }
+    }
+}
+
+fn id(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number.as_i64()?.to_string())),
+        _ => None,
+    }
+}
+
+fn document(collection: &str, id: &str) -> Option<Arc<DocumentKey>> {
+    let id = DocumentId::parse(id).ok()?;
+    DocumentKey::new(collection, id).ok().map(Arc::new)
+}
+
+fn string<'p>(text: &str) -> Step<'p> {
+    let mut json = Vec::with_capacity(text.len() + 2);
+    write_string(&mut json, text);
+    Step::Text(Cow::Owned(json))
+}
