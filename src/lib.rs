@@ -19,8 +19,8 @@
 //! 1. `server::http::by_post` reads the body within its bound and [`graphql::Posted::from_json`]
 //!    takes it apart; variables stay text.
 //! 2. [`graphql::GraphQl::answer`] asks `graphql::operations` for the document of this text:
-//!    kept, or bounded (`guard::check_text`), parsed, bounded again (`guard::check_expanded`) and
-//!    validated. `variables::coerce` checks the variables.
+//!    kept, or bounded (`guard::check_text`), parsed (`parse::parse`), bounded again
+//!    (`guard::check_expanded`) and validated. `variables::coerce` checks the variables.
 //! 3. `Query::document` looks ahead in the selection (`lookahead::wants_below`) and asks the
 //!    session's loader for all that will be read. `batch::Turns` runs the loader when no resolver
 //!    can go on, so everything asked for at the same level is one batch.

@@ -81,10 +81,10 @@ pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
 pub const TREE_LEVELS_MAX: usize = 1_000;
 
 /// Variables that come with one request.
-pub const VARIABLES_MAX: usize = 10_000;
+pub const VARIABLES_MAX: usize = 100_000;
+/// The extensions of a request, as JSON: of all that may be in them, one is read.
+pub const EXTENSIONS_BYTES_MAX: usize = 16 << 10;
 
-/// What a request says of a query that is kept by its hash, as JSON.
-pub const PERSISTED_QUERY_BYTES_MAX: usize = 1 << 10;
 /// Query texts kept by their hash, for clients that send the hash alone.
 pub const PERSISTED_QUERIES_MAX: usize = 10_000;
 /// Bytes of those texts, all together.

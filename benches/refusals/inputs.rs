@@ -1,5 +1,7 @@
 //! Requests that are made to hurt, each with what its refusal has to tell.
 
+mod variables;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -29,7 +31,8 @@ pub(crate) fn post(headers: &str, body: &[u8]) -> Vec<u8> {
 /// All of them.
 pub(crate) fn inputs() -> Vec<Input> {
     let mut inputs = queries();
-    inputs.extend(variables());
+    inputs.extend(variables::variables());
+    inputs.extend(variables::documents());
     inputs.extend(bodies());
     inputs
 }
@@ -46,7 +49,7 @@ fn repeated(count: usize, text: &str) -> String {
 fn query(name: &'static str, query: &str, told: &'static str) -> Input {
     Input {
         name,
-        request: post("", &json_body(query, "{}")),
+        request: post("", text_body(query, "{}").as_bytes()),
         decoded: 0,
         told,
     }
@@ -106,7 +109,7 @@ fn queries() -> Vec<Input> {
         query(
             "1,900 operations of one name",
             &"query A { __typename } ".repeat(1_900),
-            "BAD_USER_INPUT",
+            "100 operations",
         ),
         query(
             "3,000 unknown fields",
@@ -126,7 +129,48 @@ fn queries() -> Vec<Input> {
         ),
     ];
     inputs.extend(nested());
+    inputs.extend(within_bounds());
     inputs
+}
+
+/// Queries that are as large as they may be, or whose parts are.
+fn within_bounds() -> Vec<Input> {
+    let operations = repeated(1_900, "query A# { __typename } ");
+    // What separates tokens is looked at again wherever something may be left out.
+    let comments = format!("{{ x {} }}", "#\\n".repeat(43_000));
+    let long = format!("{{ {} }}", "x".repeat(130_000));
+    vec![
+        query("1,900 operations", &operations, "100 operations"),
+        Input {
+            name: "43,000 comments",
+            request: post("", format!("{{\"query\":\"{comments}\"}}").as_bytes()),
+            decoded: 0,
+            told: "10000 lines",
+        },
+        query(
+            "an unknown field of 130,000 letters",
+            &long,
+            "Unknown field",
+        ),
+        query(
+            "a string of 130,000 letters on an unknown field",
+            &format!("{{ x(a: \"{}\") }}", "x".repeat(130_000)),
+            "Unknown field",
+        ),
+        query(
+            "9,900 values on an unknown field",
+            &format!("{{ x(a: [{}]) }}", "e ".repeat(9_900)),
+            "Unknown field",
+        ),
+        query(
+            "100 times 30 levels of unknown fields",
+            &format!(
+                "{{ {} }}",
+                ("x{".repeat(30) + "x" + &"}".repeat(30)).repeat(100)
+            ),
+            "Unknown field",
+        ),
+    ]
 }
 
 fn nested() -> Vec<Input> {
@@ -150,65 +194,6 @@ fn nested() -> Vec<Input> {
     ]
     .map(|(name, text)| query(name, &text, "TOO_COMPLEX"))
     .into()
-}
-
-fn variables() -> Vec<Input> {
-    let path = |name, path: String, told| Input {
-        name,
-        request: post(
-            "",
-            &json_body(
-                "query($p: Path) { document(id: 1, path: $p) { kind } }",
-                &format!("{{\"p\":{path}}}"),
-            ),
-        ),
-        decoded: 0,
-        told,
-    };
-    let brackets = "[".repeat(50_000) + &"]".repeat(50_000);
-    vec![
-        path("50,000 brackets in variables", brackets, "TOO_COMPLEX"),
-        path(
-            "10,000,000 elements of a path in variables",
-            format!("[{}1]", "1,".repeat(10_000_000)),
-            "TOO_COMPLEX",
-        ),
-        path(
-            "a string of 16 MiB as a path",
-            format!("\"{}\"", "x".repeat(16 << 20)),
-            "TOO_LARGE",
-        ),
-        path(
-            "a raw-value marker in variables",
-            r#"{"$serde_json::private::RawValue":"[["}"#.to_owned(),
-            "INVALID_PATH",
-        ),
-        Input {
-            name: "31 MiB of JSON for a document under a long name",
-            request: post(
-                "",
-                &json_body(
-                    "mutation($d: JSON) { insertDocument(document: $d) { id } }",
-                    &format!(
-                        "{{\"d\":{{\"{}\":[{}1]}}}}",
-                        "k".repeat(9_900),
-                        "1,".repeat(31 << 19)
-                    ),
-                ),
-            ),
-            decoded: 0,
-            told: "134217728 bytes",
-        },
-        Input {
-            name: "31 MiB of JSON that ends too early",
-            request: post(
-                "",
-                format!("{{\"variables\":[{}", "{\"a\":[1]},".repeat(3_200_000)).as_bytes(),
-            ),
-            decoded: 0,
-            told: "BAD_USER_INPUT",
-        },
-    ]
 }
 
 fn bodies() -> Vec<Input> {
@@ -249,7 +234,7 @@ fn bodies() -> Vec<Input> {
     ]
 }
 
-fn json_body(query: &str, variables: &str) -> Vec<u8> {
+fn text_body(query: &str, variables: &str) -> String {
     let query = query.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("{{\"query\":\"{query}\",\"variables\":{variables}}}").into_bytes()
+    format!("{{\"query\":\"{query}\",\"variables\":{variables}}}")
 }

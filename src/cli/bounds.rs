@@ -78,6 +78,9 @@ pub(super) struct Limits {
     /// Time for a client to send the head of a request
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.header_time))]
     header_time_max: Time,
+    /// Time for which a connection is kept between two requests
+    #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.idle_time))]
+    idle_time_max: Time,
     /// Time for a client to send the body of a request
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.body_time))]
     body_time_max: Time,
@@ -114,6 +117,7 @@ impl From<Limits> for Bounds {
             held_bytes: limits.held_bytes_max.0,
             request_time: limits.request_time_max.0,
             header_time: limits.header_time_max.0,
+            idle_time: limits.idle_time_max.0,
             body_time: limits.body_time_max.0,
             send_time: limits.send_time_max.0,
             connections: size(limits.connections_max),

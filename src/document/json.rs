@@ -3,16 +3,20 @@
 //! It is ours because every general deserializer either rounds numbers, recurses, or gives some
 //! member names a private meaning (DESIGN: "JSON in").
 
+mod error;
+mod run;
 mod skip;
 mod string;
 mod write;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::str::Utf8Error;
 
+pub use error::{JsonError, Problem, position};
 pub use write::write_string;
 
+use error::problem;
+use run::space_bytes;
 use skip::{end_of_number, end_of_value};
 use string::{escape, not_closed, plain_bytes};
 
@@ -48,59 +52,6 @@ pub enum Event<'a> {
     Null,
     /// The text is over.
     End,
-}
-
-/// Why a text is not JSON, or nests too deep, and at which byte of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonError {
-    /// Byte offset in the text.
-    pub offset: usize,
-    /// What is wrong there.
-    pub problem: Problem,
-}
-
-/// What is wrong with a JSON text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
-    /// Something else was expected.
-    Expected(&'static str),
-    /// A control character stands unescaped in a string.
-    ControlCharacter,
-    /// A `\` is followed by what is no escape.
-    BadEscape,
-    /// Half of a UTF-16 surrogate pair: no Unicode character.
-    LoneSurrogate,
-    /// More levels of objects and arrays than this.
-    TooDeep(usize),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Expected(what) => write!(f, "expected {what}"),
-            Self::ControlCharacter => f.write_str("an unescaped control character in a string"),
-            Self::BadEscape => f.write_str("an unknown escape in a string"),
-            Self::LoneSurrogate => {
-                f.write_str("a lone surrogate in a string, which is no Unicode character")
-            }
-            Self::TooDeep(limit) => write!(f, "more than {limit} levels of objects and arrays"),
-        }
-    }
-}
-
-impl JsonError {
-    /// The error in words, with line and column (in bytes, from 1) of its place in `text`.
-    pub fn describe(&self, text: &str) -> String {
-        format!("{} at {}", self.problem, position(text, self.offset))
-    }
-}
-
-/// A place in a text in words: its line and column, in bytes, from 1.
-pub fn position(text: &str, offset: usize) -> String {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    let line = memchr::memchr_iter(b'\n', before).count() + 1;
-    let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
-    format!("line {line}, column {column}")
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -404,37 +355,6 @@ impl<'a> Reader<'a> {
     fn expected(&self, what: &'static str) -> JsonError {
         problem(self.at, Problem::Expected(what))
     }
-}
-
-fn problem(offset: usize, problem: Problem) -> JsonError {
-    JsonError { offset, problem }
-}
-
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "without branches, many bytes are looked at in one step"
-)]
-#[inline]
-fn space_bytes(bytes: &[u8]) -> usize {
-    run(bytes, |byte| {
-        (byte == b' ') | (byte == b'\n') | (byte == b'\r') | (byte == b'\t')
-    })
-}
-
-/// How many bytes of a kind `bytes` begin with.
-#[inline]
-fn run(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> usize {
-    const SHORT: usize = 16;
-    let beginning = &bytes[..bytes.len().min(SHORT)];
-    if let Some(end) = beginning.iter().position(|byte| !is_one(*byte)) {
-        return end;
-    }
-    // A long one is looked at in chunks, each as a whole: so the processor takes many at a time.
-    let chunks = bytes[beginning.len()..].chunks_exact(4 * SHORT);
-    let whole = |chunk: &&[u8]| chunk.iter().fold(true, |all, byte| all & is_one(*byte));
-    let begin = beginning.len() + 4 * SHORT * chunks.take_while(whole).count();
-    let rest = bytes[begin..].iter();
-    begin + rest.take_while(|byte| is_one(**byte)).count()
 }
 
 #[cfg(test)]

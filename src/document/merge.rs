@@ -1,64 +1,65 @@
 //! JSON Merge Patch (RFC 7396), taken apart.
 
-use std::borrow::Cow;
+use bytes::Bytes;
 
 use super::flatten::json_error;
-use super::json::{Event, JsonError, Reader, write_string};
-use crate::error::Result;
+use super::json::{self, Event, JsonError, Reader, write_string};
+use crate::error::{Error, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// What a merge patch says about one place.
 #[derive(Clone, Debug, PartialEq)]
-pub enum MergePatch<'t> {
+pub enum MergePatch {
     /// Nothing is to stand there.
     Remove,
     /// This JSON text is to stand there, in the place of whatever does.
-    Put(&'t str),
+    Put(Bytes),
     /// An object is to stand there, with these members changed. Of members of the same name the
     /// last one counts.
-    Members(Vec<(Cow<'t, str>, MergePatch<'t>)>),
+    Members(Vec<(String, MergePatch)>),
 }
 
-impl<'t> MergePatch<'t> {
-    /// Takes a patch apart.
+impl MergePatch {
+    /// Takes a patch apart. Values stay where they are in its text.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the text is not JSON. `TOO_LARGE`: it nests deeper than
     /// [`DOCUMENT_LEVELS_MAX`].
-    pub fn parse(text: &'t str) -> Result<Self> {
-        let patch = |mut reader: Reader<'t>| {
-            let patch = Self::read(&mut reader)?;
-            reader.next().map(|_| patch)
-        };
-        patch(Reader::new(text, DOCUMENT_LEVELS_MAX)).map_err(|error| json_error(&error, text))
+    pub fn parse(text: &Bytes) -> Result<Self> {
+        let json = json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+        let mut reader = Reader::new(json, DOCUMENT_LEVELS_MAX);
+        let patch = Self::read(&mut reader, text);
+        let patch = patch.and_then(|patch| reader.next().map(|_| patch));
+        patch.map_err(|error| json_error(&error, json))
     }
 
     /// What the patch makes of nothing, as JSON text; none if that is nothing.
-    pub fn alone(&self) -> Option<Cow<'t, str>> {
+    pub fn alone(&self) -> Option<Bytes> {
         match self {
             Self::Remove => None,
-            Self::Put(text) => Some(Cow::Borrowed(text)),
+            Self::Put(text) => Some(text.clone()),
             Self::Members(_) => {
                 let mut out = Vec::new();
                 self.write(&mut out);
-                // JSON text and strings go in, so UTF-8 comes out.
-                Some(Cow::Owned(String::from_utf8(out).unwrap_or_default()))
+                Some(out.into())
             }
         }
     }
 
     /// Recurses no deeper than the reader allows.
-    fn read(reader: &mut Reader<'t>) -> Result<Self, JsonError> {
-        let text = reader.peek_value();
-        match text {
+    fn read(reader: &mut Reader<'_>, text: &Bytes) -> Result<Self, JsonError> {
+        match reader.peek_value() {
             Some(b'{') => {}
             Some(b'n') => return reader.skip_value().map(|_| Self::Remove),
-            _ => return reader.skip_value().map(Self::Put),
+            _ => {
+                let value = reader.skip_value()?;
+                return Ok(Self::Put(text.slice_ref(value.as_bytes())));
+            }
         }
         reader.next()?;
-        let mut members: Vec<(Cow<'t, str>, Self)> = Vec::new();
+        let mut members: Vec<(String, Self)> = Vec::new();
         while let Event::Name(name) = reader.next()? {
-            members.push((name, Self::read(reader)?));
+            members.push((name.into_owned(), Self::read(reader, text)?));
         }
         // Stable: of those of the same name the last one stays last.
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -71,7 +72,7 @@ impl<'t> MergePatch<'t> {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Remove => {}
-            Self::Put(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Put(text) => out.extend_from_slice(text),
             Self::Members(members) => {
                 out.push(b'{');
                 let kept = members.iter();
@@ -94,11 +95,15 @@ impl<'t> MergePatch<'t> {
 mod tests {
     use super::*;
 
+    fn parsed(text: &str) -> Result<MergePatch> {
+        MergePatch::parse(&Bytes::copy_from_slice(text.as_bytes()))
+    }
+
     #[test]
     fn of_members_of_the_same_name_the_last_one_counts() {
-        let patch = MergePatch::parse(r#" {"b":1,"a":{"x":null},"b":null,"a":[1, 2]} "#);
+        let patch = parsed(r#" {"b":1,"a":{"x":null},"b":null,"a":[1, 2]} "#);
         let members = vec![
-            ("a".into(), MergePatch::Put("[1, 2]")),
+            ("a".into(), MergePatch::Put(Bytes::from_static(b"[1, 2]"))),
             ("b".into(), MergePatch::Remove),
         ];
         assert_eq!(patch.expect("JSON"), MergePatch::Members(members));
@@ -115,7 +120,8 @@ mod tests {
                 Some(r#"{"a":{"c":{"d":[null]}},"é\n":"x"}"#),
             ),
         ] {
-            let parsed = MergePatch::parse(patch).expect(patch);
+            let parsed = parsed(patch).expect(patch);
+            let alone = alone.map(str::as_bytes);
             assert_eq!(parsed.alone().as_deref(), alone, "{patch}");
         }
     }
@@ -123,10 +129,10 @@ mod tests {
     #[test]
     fn what_is_not_json_or_nests_too_deep_is_refused() {
         for text in ["", "{", "{\"a\":}", "{} 1", "nul", "{\"a\":1,}"] {
-            MergePatch::parse(text).expect_err(text);
+            parsed(text).expect_err(text);
         }
         let levels = |levels| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
-        MergePatch::parse(&levels(DOCUMENT_LEVELS_MAX)).expect("at the limit");
-        MergePatch::parse(&levels(DOCUMENT_LEVELS_MAX + 1)).expect_err("past the limit");
+        parsed(&levels(DOCUMENT_LEVELS_MAX)).expect("at the limit");
+        parsed(&levels(DOCUMENT_LEVELS_MAX + 1)).expect_err("past the limit");
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use bytes::Bytes;
+
 use super::flatten::json_error;
-use super::json::{Event, Reader};
+use super::json::{self, Event, Reader};
 use super::leaf::abridged;
 use super::path::Path;
 use crate::error::{Error, Result};
@@ -11,23 +13,23 @@ use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// One operation of a patch. Values are JSON text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PatchOperation<'t> {
+pub enum PatchOperation {
     /// Puts a value at a place: a member, present or not, or before an element of an array.
-    Add(Path, &'t str),
+    Add(Path, Bytes),
     /// Removes what stands at a place.
     Remove(Path),
     /// Puts a value in the place of the one that stands there.
-    Replace(Path, &'t str),
+    Replace(Path, Bytes),
     /// Removes what stands at the first place and adds it at the second.
     Move(Path, Path),
     /// Adds at the second place what stands at the first.
     Copy(Path, Path),
     /// Checks that what stands at a place equals a value.
-    Test(Path, &'t str),
+    Test(Path, Bytes),
 }
 
 /// Its name and its place, for messages.
-impl fmt::Display for PatchOperation<'_> {
+impl fmt::Display for PatchOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, path) = match self {
             Self::Add(path, _) => ("add", path),
@@ -42,13 +44,14 @@ impl fmt::Display for PatchOperation<'_> {
     }
 }
 
-/// Takes a patch apart: the JSON text of an array of operations.
+/// Takes a patch apart: the JSON text of an array of operations. Values stay where they are in it.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: it is not JSON, or no JSON Patch; names the operation by its number, from 0.
 /// `INVALID_PATH`: a `path` or `from` is no JSON Pointer. `TOO_LARGE`: a value nests deeper than
 /// [`DOCUMENT_LEVELS_MAX`].
-pub fn parse(text: &str) -> Result<Vec<PatchOperation<'_>>> {
+pub fn parse(patch: &Bytes) -> Result<Vec<PatchOperation>> {
+    let text = json::utf8(patch).map_err(|_| Error::bad_input("not UTF-8"))?;
     // A value stands two levels down, and its nesting is counted where it is taken apart.
     let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX + 2);
     let in_text = |error| json_error(&error, text);
@@ -59,7 +62,7 @@ pub fn parse(text: &str) -> Result<Vec<PatchOperation<'_>>> {
     }
     let mut operations = Vec::new();
     while let Some(operation) = reader.next_element().map_err(in_text)? {
-        let parsed = parse_operation(operation);
+        let parsed = parse_operation(patch, operation);
         operations.push(parsed.map_err(|error| numbered(operations.len(), error))?);
     }
     reader.next().map_err(in_text)?;
@@ -71,8 +74,14 @@ pub fn numbered(number: usize, error: Error) -> Error {
     error.at(format!("operation {number} of the patch"))
 }
 
-fn parse_operation(text: &str) -> Result<PatchOperation<'_>> {
-    let mut members = Members::default();
+fn parse_operation(patch: &Bytes, text: &str) -> Result<PatchOperation> {
+    let mut members = Members {
+        patch,
+        op: None,
+        path: None,
+        from: None,
+        value: None,
+    };
     let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX + 1);
     let in_text = |error| json_error(&error, text);
     if reader.next().map_err(in_text)? != Event::BeginObject {
@@ -92,16 +101,17 @@ fn parse_operation(text: &str) -> Result<PatchOperation<'_>> {
 }
 
 /// The members of an operation, as JSON text.
-#[derive(Default)]
 struct Members<'t> {
+    /// The whole patch.
+    patch: &'t Bytes,
     op: Option<&'t str>,
     path: Option<&'t str>,
     from: Option<&'t str>,
     value: Option<&'t str>,
 }
 
-impl<'t> Members<'t> {
-    fn operation(&self) -> Result<PatchOperation<'t>> {
+impl Members<'_> {
+    fn operation(&self) -> Result<PatchOperation> {
         let op = string("op", self.op)?;
         Ok(match op.as_str() {
             "add" => PatchOperation::Add(self.path()?, self.value()?),
@@ -123,9 +133,11 @@ impl<'t> Members<'t> {
         pointer("path", self.path)
     }
 
-    fn value(&self) -> Result<&'t str> {
-        self.value
-            .ok_or_else(|| Error::bad_input("it has no member `value`, which may be null"))
+    fn value(&self) -> Result<Bytes> {
+        let value = self
+            .value
+            .map(|value| self.patch.slice_ref(value.as_bytes()));
+        value.ok_or_else(|| Error::bad_input("it has no member `value`, which may be null"))
     }
 }
 
@@ -164,13 +176,13 @@ mod tests {
             {"op": "test", "path": "/n", "value": null}
         ] "#;
         let expected = vec![
-            PatchOperation::Add(path("/a/-"), r#"{"b": [1]}"#),
+            PatchOperation::Add(path("/a/-"), Bytes::from_static(br#"{"b": [1]}"#)),
             PatchOperation::Remove(path("/a~1b")),
             PatchOperation::Move(path("/a/0"), path("")),
-            PatchOperation::Test(path("/n"), "null"),
+            PatchOperation::Test(path("/n"), Bytes::from_static(b"null")),
         ];
-        assert_eq!(parse(text).expect("a patch"), expected);
-        assert_eq!(parse("[]").expect("a patch"), vec![]);
+        assert_eq!(parse(&text.into()).expect("a patch"), expected);
+        assert_eq!(parse(&"[]".into()).expect("a patch"), vec![]);
     }
 
     #[test]
@@ -191,10 +203,10 @@ mod tests {
             (r#"[{"op":"remove","path":1}]"#, "`path` is 1"),
             (r#"[{"op":"remove","path":"a"}]"#, "does not begin with"),
         ] {
-            let error = parse(text).expect_err(text);
+            let error = parse(&text.into()).expect_err(text);
             assert!(error.message().contains(told), "{text}: {error}");
         }
-        let error = parse(r#"[{"op":"remove","path":"a"}]"#).expect_err("no pointer");
+        let error = parse(&r#"[{"op":"remove","path":"a"}]"#.into()).expect_err("no pointer");
         assert_eq!(error.kind(), ErrorKind::InvalidPath);
     }
 }

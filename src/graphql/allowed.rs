@@ -1,16 +1,16 @@
 //! Variables stand where their type allows it (GraphQL specification, 5.8.5 All Variable Usages
 //! Are Allowed), which `async_graphql` has a rule for that never fires.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use async_graphql::parser::types::{
-    BaseType, Directive, ExecutableDocument, OperationDefinition, Selection, SelectionSet, Type,
-    VariableDefinition,
+    BaseType, Directive, ExecutableDocument, Field, Type, VariableDefinition,
 };
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use async_graphql_value::{ConstValue, Value};
 
 use super::types::{Arguments, Position, Types};
+use super::walk::{Visitor, Walk};
 use crate::limits::ERRORS_MAX;
 
 /// The usages that are not allowed, in a document that is valid otherwise and of bounded size.
@@ -19,86 +19,45 @@ pub(super) fn disallowed(document: &ExecutableDocument, types: &Types) -> Vec<Se
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
         let definitions = operation.variable_definitions.iter();
-        let mut walk = Walk {
-            document,
+        let usages = Usages {
             types,
             variables: definitions
                 .map(|it| (&it.node.name.node, &it.node))
                 .collect(),
-            visited: HashSet::new(),
             errors: &mut errors,
         };
-        walk.operation(operation);
+        // Each operation declares variables of its own, also for the fragments that it shares.
+        Walk::new(document, types, usages).operation(operation);
     }
     errors
 }
 
-struct Walk<'d> {
-    document: &'d ExecutableDocument,
+/// The usages of the variables of one operation.
+struct Usages<'d> {
     types: &'d Types,
     variables: HashMap<&'d Name, &'d VariableDefinition>,
-    /// Fragments that were walked for this operation.
-    visited: HashSet<&'d Name>,
     errors: &'d mut Vec<ServerError>,
 }
 
-impl<'d> Walk<'d> {
-    fn operation(&mut self, operation: &'d OperationDefinition) {
-        self.directives(&operation.directives);
-        self.selections(&operation.selection_set.node, Types::root(operation.ty));
-    }
-
-    /// Recurses no deeper than the document, whose levels are bounded.
-    fn selections(&mut self, selections: &'d SelectionSet, of: &'d str) {
-        for selection in &selections.items {
-            self.directives(selection.node.directives());
-            match &selection.node {
-                Selection::Field(field) => {
-                    let field = &field.node;
-                    if let Some((arguments, below)) = self.types.field(of, &field.name.node) {
-                        self.arguments(&field.arguments, arguments);
-                        self.selections(&field.selection_set.node, below);
-                    }
-                }
-                Selection::InlineFragment(inline) => {
-                    let on = inline.node.type_condition.as_ref();
-                    let of = on.map_or(of, |on| on.node.on.node.as_str());
-                    self.selections(&inline.node.selection_set.node, of);
-                }
-                Selection::FragmentSpread(spread) => {
-                    self.fragment(&spread.node.fragment_name.node);
-                }
-            }
-        }
-    }
-
-    fn fragment(&mut self, name: &'d Name) {
-        let Some(fragment) = self.document.fragments.get(name) else {
-            return;
-        };
-        if self.visited.insert(name) {
-            let fragment = &fragment.node;
-            self.directives(&fragment.directives);
-            self.selections(
-                &fragment.selection_set.node,
-                &fragment.type_condition.node.on.node,
-            );
+impl<'d> Visitor<'d> for Usages<'_> {
+    fn field(&mut self, field: &'d Field, _: &'d str, arguments: Option<&'d Arguments>) {
+        if let Some(arguments) = arguments {
+            self.arguments(&field.arguments, arguments);
         }
     }
 
     fn directives(&mut self, directives: &'d [Positioned<Directive>]) {
+        let types = self.types;
         for directive in directives {
-            if let Some(arguments) = self.types.directive(&directive.node.name.node) {
+            if let Some(arguments) = types.directive(&directive.node.name.node) {
                 self.arguments(&directive.node.arguments, arguments);
             }
         }
     }
+}
 
-    fn arguments(
-        &mut self,
-        given: &'d [(Positioned<Name>, Positioned<Value>)],
-        declared: &Arguments,
-    ) {
+impl Usages<'_> {
+    fn arguments(&mut self, given: &[(Positioned<Name>, Positioned<Value>)], declared: &Arguments) {
         for (name, value) in given {
             if let Some(position) = declared.get(&name.node) {
                 self.value(&value.node, value.pos, &position.ty, position.has_default);
@@ -107,7 +66,7 @@ impl<'d> Walk<'d> {
     }
 
     /// Inside a scalar's literal there are no positions, and a variable may be of any type.
-    fn value(&mut self, value: &'d Value, at: Pos, expected: &Type, has_default: bool) {
+    fn value(&mut self, value: &Value, at: Pos, expected: &Type, has_default: bool) {
         match (value, &expected.base) {
             (Value::Variable(name), _) => {
                 let Some(definition) = self.variables.get(name) else {

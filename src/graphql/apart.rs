@@ -1,5 +1,5 @@
-//! Documents that come in arguments, taken apart: small ones at once, large ones on a thread where
-//! they hold nobody up.
+//! Documents and patches that come in arguments, taken apart: small ones at once, large ones on a
+//! thread where they hold nobody up.
 
 use std::ops::Deref;
 
@@ -45,6 +45,23 @@ pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Apart> {
     taken?.ok_or_else(|| tally.check().err().unwrap_or_else(stopped))
 }
 
+/// What `parse` makes of a JSON text.
+///
+/// # Errors
+/// What `parse` fails with; `TIMEOUT`: the time of the request is over.
+pub(super) async fn parsed<T: Send + 'static>(
+    text: Bytes,
+    tally: &Tally,
+    parse: fn(&Bytes) -> Result<T>,
+) -> Result<T> {
+    tally.check()?;
+    if text.len() <= JSON_BYTES_AT_ONCE {
+        return parse(&text);
+    }
+    let parsed = tokio::task::spawn_blocking(move || parse(&text)).await;
+    parsed.map_err(|error| Error::internal(error.to_string()))?
+}
+
 /// None if the time is over.
 fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>> {
     let mut reader = LeavesReader::new(utf8(text)?);
@@ -75,10 +92,12 @@ fn utf8(text: &Bytes) -> Result<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
     use std::time::Duration;
 
     use super::*;
     use crate::database::Pool;
+    use crate::limits::Bounds;
 
     fn text(values: usize) -> Bytes {
         format!("[{}1]", "1,".repeat(values - 1)).into()
@@ -86,6 +105,23 @@ mod tests {
 
     fn later() -> Instant {
         Instant::now() + Duration::from_secs(600)
+    }
+
+    #[tokio::test]
+    async fn a_large_patch_is_parsed_on_another_thread_than_requests_are_served_on() {
+        let pool = Pool::new(usize::MAX);
+        let on = async |bytes: usize, deadline| {
+            let tally = Tally::new(Bounds::DEFAULT, &pool, deadline);
+            let thread = |_: &Bytes| Ok(thread::current().id());
+            parsed(vec![b' '; bytes].into(), &tally, thread).await
+        };
+        let here = thread::current().id();
+        let small = on(JSON_BYTES_AT_ONCE, later()).await;
+        assert_eq!(small.expect("it is parsed"), here);
+        let large = on(JSON_BYTES_AT_ONCE + 1, later()).await;
+        assert_ne!(large.expect("it is parsed"), here);
+        let late = on(1, Instant::now()).await.expect_err("the time is over");
+        assert_eq!(late.kind(), ErrorKind::Timeout);
     }
 
     #[test]

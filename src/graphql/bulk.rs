@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, SimpleObject};
 
+use super::apart::parsed;
 use super::filter::Filter;
 use super::mutation::{given, in_argument, utf8};
 use super::scalars::{Json, JsonPath};
 use super::session::Session;
+use super::tally::Tally;
 use crate::database::{Bulk, DocumentKey, SetValue, bulk, bulk_documents};
 use crate::document::filter;
 use crate::error::{Error, Result};
@@ -52,8 +54,11 @@ impl BulkMutations {
         everything: bool,
     ) -> Result<BulkResult> {
         let filter = read(filter, everything)?;
-        let values: Result<_> = set.iter().map(SetValueInput::read).collect();
-        let values = values.map_err(|error| in_argument("set", error))?;
+        let mut values = Vec::new();
+        for value in &set {
+            let value = value.read(Session::of(context).tally()).await;
+            values.push(value.map_err(|error| in_argument("set", error))?);
+        }
         change(context, &collection, &filter, &Bulk::Set(values)).await
     }
 
@@ -87,13 +92,12 @@ fn read(filter: Filter, everything: bool) -> Result<filter::Filter> {
 }
 
 impl SetValueInput {
-    fn read(&self) -> Result<SetValue> {
+    async fn read(&self, tally: &Tally) -> Result<SetValue> {
         let text = given("value", &self.value)?;
-        Ok(SetValue {
-            at: self.at.query()?,
-            leaves: Leaves::from_argument(utf8(&text)?)
-                .map_err(|error| in_argument("value", error))?,
-        })
+        let at = self.at.query()?;
+        let leaves = parsed(text, tally, |text| Leaves::from_argument(utf8(text)?)).await;
+        let leaves = leaves.map_err(|error| in_argument("value", error))?;
+        Ok(SetValue { at, leaves })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The variables that come with a request, found as its body is read: no second look at a body of
 //! many megabytes tells where each stands.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use crate::limits::VARIABLES_MAX;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenVariables {
     text: Bytes,
-    members: Arc<[(String, Bytes)]>,
+    members: Arc<[(Bytes, Bytes)]>,
 }
 
 impl GivenVariables {
@@ -39,7 +40,11 @@ impl GivenVariables {
                 ));
             }
             let value = reader.skip_value().map_err(told)?;
-            members.push((name.into_owned(), body.slice_ref(value.as_bytes())));
+            let name = match name {
+                Cow::Borrowed(name) => body.slice_ref(name.as_bytes()),
+                Cow::Owned(name) => name.into(),
+            };
+            members.push((name, body.slice_ref(value.as_bytes())));
         }
         Ok(Self {
             text: body.slice(begin..reader.offset()),
@@ -52,8 +57,8 @@ impl GivenVariables {
         &self.text
     }
 
-    /// Each variable and its JSON text, as they come, also of the same name.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Bytes)> {
+    /// The name of each variable and its JSON text, as they come, also of the same name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Bytes)> {
         self.members.iter().map(|(name, text)| (&**name, text))
     }
 }

@@ -27,6 +27,7 @@ mod located;
 mod lookahead;
 mod mutation;
 mod operations;
+mod parse;
 mod persisted;
 mod query;
 mod repeat;
@@ -42,6 +43,7 @@ mod types;
 mod unknown;
 mod uses;
 mod variables;
+mod walk;
 
 use async_graphql::SDLExportOptions;
 

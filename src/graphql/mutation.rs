@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 use bytes::Bytes;
 
-use super::apart::leaves;
+use super::apart::{leaves, parsed};
 use super::bulk::BulkMutations;
 use super::document::Document;
 use super::indexes::IndexMutations;
@@ -101,7 +101,8 @@ impl DocumentMutations {
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
-        let patch = MergePatch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
+        let patch = parsed(text, Session::of(context).tally(), MergePatch::parse).await;
+        let patch = patch.map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
             document,
@@ -128,7 +129,8 @@ impl DocumentMutations {
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
-        let operations = patch::parse(utf8(&text)?).map_err(|error| in_argument("patch", error))?;
+        let operations = parsed(text, Session::of(context).tally(), patch::parse).await;
+        let operations = operations.map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
             document,

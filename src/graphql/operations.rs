@@ -20,6 +20,7 @@ use super::expanded::check_expanded;
 use super::guard::check_text;
 use super::inputs::Inputs;
 use super::mutation::Mutation;
+use super::parse::parse;
 use super::query::Query;
 use super::types::{Types, base_name};
 use super::unknown::many_unknown_fields;
@@ -120,7 +121,10 @@ impl Operations {
     /// else: variables are checked for each request.
     pub(super) async fn document(&self, text: &str) -> Result<Arc<Prepared>, Refusal> {
         check_text(text, &self.bounds)?;
-        let document = parse_query(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?;
+        let document = match parse(text) {
+            Some(document) => document,
+            None => parse_query(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
+        };
         check_expanded(&document, &self.types, &self.bounds)?;
         if !self.introspection {
             check_introspection(&document)?;

@@ -12,55 +12,41 @@ use lru::LruCache;
 use sha2::{Digest as _, Sha256};
 
 use super::request::Request;
-use crate::document::json::{Event, JsonError, Reader};
+use crate::document::json::{Event, Reader, utf8};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{
-    PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX, PERSISTED_QUERY_BYTES_MAX,
-};
+use crate::limits::{EXTENSIONS_BYTES_MAX, PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX};
 
 /// The SHA-256 of a query's text.
 pub type QueryHash = [u8; 32];
 
-/// The hash in the extensions of a request, an object that is read next; if one is there.
+/// The hash in the JSON text of a request's extensions, if one is there.
 ///
 /// # Errors
-/// What `told` makes of it, if it is not JSON. `BAD_USER_INPUT`: `persistedQuery` is of another
-/// version, or not of its form.
-pub(super) fn persisted_query(
-    reader: &mut Reader<'_>,
-    told: &dyn Fn(JsonError) -> Error,
-) -> Result<Option<QueryHash>> {
-    let mut found = "null";
-    reader.next().map_err(told)?;
-    while let Event::Name(name) = reader.next().map_err(told)? {
-        let value = reader.skip_value().map_err(told)?;
+/// `BAD_USER_INPUT`: `persistedQuery` is of another version, or not of its form. `TOO_LARGE`: they
+/// have more bytes than [`EXTENSIONS_BYTES_MAX`].
+pub(super) fn persisted_query(extensions: &[u8]) -> Result<Option<QueryHash>> {
+    if extensions.len() > EXTENSIONS_BYTES_MAX {
+        return Err(Error::too_large(format!(
+            "`extensions` has more than {EXTENSIONS_BYTES_MAX} bytes, which is the limit"
+        )));
+    }
+    let mut found = None;
+    for (name, value) in members(extensions)? {
         if name == "persistedQuery" {
-            found = value;
+            found = Some(value);
         }
     }
-    if found == "null" {
-        return Ok(None);
+    match found {
+        None | Some("null") => Ok(None),
+        Some(value) => read(value).map(Some),
     }
-    read(found).map(Some)
 }
 
-fn read(object: &str) -> Result<QueryHash> {
-    let malformed = || {
-        Error::bad_input(format!(
-            "`extensions.persistedQuery` is {}, and must be an object of at most \
-             {PERSISTED_QUERY_BYTES_MAX} bytes",
-            abridged(object)
-        ))
-    };
-    if !object.starts_with('{') || object.len() > PERSISTED_QUERY_BYTES_MAX {
-        return Err(malformed());
-    }
+fn read(value: &str) -> Result<QueryHash> {
     let (mut version, mut hash) = ("", None);
-    let mut reader = Reader::new(object, usize::MAX);
-    reader.next().map_err(|_| malformed())?;
-    while let Some((name, value)) = reader.next_member().map_err(|_| malformed())? {
-        match &*name {
+    for (name, value) in members(value.as_bytes())? {
+        match name.as_str() {
             "version" => version = value,
             "sha256Hash" => hash = from_hex(value),
             _ => {}
@@ -76,6 +62,29 @@ fn read(object: &str) -> Result<QueryHash> {
             "`extensions.persistedQuery.sha256Hash` must be a string of 64 hexadecimal digits",
         )
     })
+}
+
+/// The members of an object, as names and texts; none of nothing.
+fn members(object: &[u8]) -> Result<Vec<(String, &str)>> {
+    let text = utf8(object).unwrap_or_default();
+    let malformed = || {
+        let text = abridged(text);
+        Error::bad_input(format!(
+            "`extensions.persistedQuery` is {text}, and must be an object"
+        ))
+    };
+    let mut members = Vec::new();
+    if text.is_empty() {
+        return Ok(members);
+    }
+    let mut reader = Reader::new(text, usize::MAX);
+    if !matches!(reader.next(), Ok(Event::BeginObject)) {
+        return Err(malformed());
+    }
+    while let Some((name, value)) = reader.next_member().map_err(|_| malformed())? {
+        members.push((name.into_owned(), value));
+    }
+    Ok(members)
 }
 
 /// Reads a JSON string of hexadecimal digits.

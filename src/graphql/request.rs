@@ -5,9 +5,10 @@ use bytes::Bytes;
 use super::given::GivenVariables;
 use super::persisted::{QueryHash, persisted_query};
 use crate::document::flatten::json_error;
-use crate::document::json::{self, Event, JsonError, Reader};
+use crate::document::json::{self, Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::JSON_BYTES_AT_ONCE;
 
 /// What a client asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,7 @@ impl Posted {
     pub fn from_json(body: &Bytes, batch_max: Option<usize>) -> Result<Self> {
         let text = utf8(body)?;
         let in_body = |error| json_error(&error, text).at("the body");
+        check_end(text).map_err(in_body)?;
         let mut reader = Reader::new(text, usize::MAX);
         if reader.peek_value() != Some(b'[') {
             return Request::from_json(body).map(Self::One);
@@ -87,25 +89,26 @@ impl Request {
             return Err(Error::bad_input("the body is not a JSON object"));
         }
         let mut request = Self::default();
-        let mut query = None;
-        while let Event::Name(name) = reader.next().map_err(in_body)? {
-            match name.as_ref() {
-                "query" => query = string("query", reader.skip_value().map_err(in_body)?)?,
-                "operationName" => {
-                    let value = reader.skip_value().map_err(in_body)?;
-                    request.operation_name = string("operationName", value)?;
-                }
-                "variables" => request.variables = variables(&mut reader, body, &in_body)?,
-                "extensions" => request.query_hash = extensions(&mut reader, &in_body)?,
-                _ => {
-                    reader.skip_value().map_err(in_body)?;
-                }
+        let (mut query, mut name, mut extensions) = ("null", "null", "null");
+        while let Event::Name(member) = reader.next().map_err(in_body)? {
+            if member == "variables" {
+                request.variables = variables(&mut reader, body, &in_body)?;
+                continue;
+            }
+            let value = reader.skip_value().map_err(in_body)?;
+            match &*member {
+                "query" => query = value,
+                "operationName" => name = value,
+                "extensions" => extensions = value,
+                _ => {}
             }
         }
         if reader.next().map_err(in_body)? != Event::End {
             return Err(Error::bad_input("the body goes on behind its JSON object"));
         }
-        request.with_query(query)
+        request.operation_name = string("operationName", name)?;
+        request.query_hash = hash(extensions)?;
+        request.with_query(string("query", query)?)
     }
 
     /// Reads the parameters of a GET request.
@@ -129,8 +132,9 @@ impl Request {
                 }
                 "extensions" if !value.is_empty() => {
                     let text = Bytes::from(value.into_owned());
-                    request.query_hash =
-                        parameter("extensions", &text, |reader, told| extensions(reader, told))?;
+                    request.query_hash = parameter("extensions", &text, |reader, told| {
+                        hash(reader.skip_value().map_err(told)?)
+                    })?;
                 }
                 _ => {}
             }
@@ -165,37 +169,44 @@ fn string(name: &str, value: &str) -> Result<Option<String>> {
     }
 }
 
+/// A large text that ends too early is refused before all that stands there is read.
+fn check_end(text: &str) -> Result<(), JsonError> {
+    const LOOKED_AT: usize = 1 << 10;
+    let looked_at = &text.as_bytes()[text.len().saturating_sub(LOOKED_AT)..];
+    match looked_at.trim_ascii_end() {
+        _ if text.len() <= JSON_BYTES_AT_ONCE => Ok(()),
+        [] | [.., b'}' | b']'] => Ok(()),
+        cut => Err(JsonError {
+            offset: text.len() - looked_at.len() + cut.len(),
+            problem: Problem::Expected("'}' or ']' at the end"),
+        }),
+    }
+}
+
 /// The variables that are read next, of a text that is all of `body`.
 fn variables(
     reader: &mut Reader<'_>,
     body: &Bytes,
     told: &dyn Fn(JsonError) -> Error,
 ) -> Result<GivenVariables> {
-    if object("variables", reader, told)? {
+    if reader.peek_value() == Some(b'{') {
         return GivenVariables::read(reader, body, told);
     }
+    object("variables", reader.skip_value().map_err(told)?)?;
     Ok(GivenVariables::default())
 }
 
-/// The hash in the extensions that are read next.
-fn extensions(
-    reader: &mut Reader<'_>,
-    told: &dyn Fn(JsonError) -> Error,
-) -> Result<Option<QueryHash>> {
-    if object("extensions", reader, told)? {
-        return persisted_query(reader, told);
-    }
-    Ok(None)
+/// The hash in the JSON text of extensions.
+fn hash(extensions: &str) -> Result<Option<QueryHash>> {
+    persisted_query(object("extensions", extensions)?.as_bytes())
 }
 
-/// Whether an object is read next, or else a null, which is read then.
-fn object(name: &str, reader: &mut Reader<'_>, told: &dyn Fn(JsonError) -> Error) -> Result<bool> {
-    if reader.peek_value() == Some(b'{') {
-        return Ok(true);
-    }
-    match reader.skip_value().map_err(told)? {
-        "null" => Ok(false),
-        value => Err(Error::bad_input(format!(
+/// The text of an object; nothing of a null.
+fn object<'t>(name: &str, value: &'t str) -> Result<&'t str> {
+    match value.as_bytes().first() {
+        Some(b'{') => Ok(value),
+        Some(b'n') => Ok(""),
+        _ => Err(Error::bad_input(format!(
             "`{name}` is {}, and must be an object",
             abridged(value)
         ))),
@@ -214,4 +225,69 @@ fn parameter<T>(
     let value = read(&mut reader, &told)?;
     reader.next().map_err(told)?;
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::EXTENSIONS_BYTES_MAX;
+
+    fn read(body: &str) -> Result<Request> {
+        Request::from_json(&Bytes::copy_from_slice(body.as_bytes()))
+    }
+
+    #[test]
+    fn a_large_body_that_ends_too_early_is_refused_at_its_end() {
+        let large = format!("{{\"variables\":[{}", "{\"a\":[1]},".repeat(30_000));
+        for end in ["", " \r\n"] {
+            let body = Bytes::from(format!("{large}{end}"));
+            let error = Posted::from_json(&body, None).expect_err("it is cut off");
+            let told = format!(
+                "expected '}}' or ']' at the end at line 1, column {}",
+                large.len() + 1
+            );
+            assert!(error.message().ends_with(&told), "{error}");
+        }
+        // A small one is read, and so is a large one that ends as it is to, until it goes wrong.
+        for (body, column) in [
+            (&large[..34], 35),
+            (&format!("{large}]}}"), large.len() + 1),
+        ] {
+            let body = Bytes::copy_from_slice(body.as_bytes());
+            let error = Posted::from_json(&body, None).expect_err("it is no JSON");
+            let told = format!("expected a JSON value at line 1, column {column}");
+            assert!(error.message().ends_with(&told), "{error}");
+        }
+        let spaces = " ".repeat(JSON_BYTES_AT_ONCE);
+        assert!(Posted::from_json(&format!("{{\"query\":\"\"}}{spaces}").into(), None).is_ok());
+        assert!(Posted::from_json(&spaces.into(), None).is_err());
+    }
+
+    #[test]
+    fn of_members_of_the_same_name_the_last_one_counts() {
+        let body = r#"{"query":1,"operationName":"A","variables":{"a":1},"extensions":[],
+            "variables":{"b":[{}, 2]},"query":"{ a }","extensions":{},"operationName":null}"#;
+        let request = read(body).expect("a request");
+        assert_eq!((&*request.query, &request.operation_name), ("{ a }", &None));
+        assert_eq!(request.variables.text(), r#"{"b":[{}, 2]}"#);
+        let variables: Vec<_> = request.variables.iter().collect();
+        assert_eq!(variables, [(&b"b"[..], &Bytes::from_static(b"[{}, 2]"))]);
+    }
+
+    #[test]
+    fn extensions_are_read_up_to_their_limit() {
+        let with = |bytes: usize| {
+            let others = "x".repeat(bytes - r#"{"a":""}"#.len());
+            read(&format!(
+                r#"{{"query":"{{ a }}","extensions":{{"a":"{others}"}}}}"#
+            ))
+        };
+        assert_eq!(
+            with(EXTENSIONS_BYTES_MAX).expect("a request").query_hash,
+            None
+        );
+        let error = with(EXTENSIONS_BYTES_MAX + 1).expect_err("they are too large");
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert!(error.message().contains("16384 bytes"), "{error}");
+    }
 }

@@ -1,12 +1,11 @@
 //! Fields that no type has, where they are many or long: validation takes far longer to tell each,
 //! since it looks for fields with a similar name.
 
-use std::collections::HashSet;
+use async_graphql::ServerError;
+use async_graphql::parser::types::{ExecutableDocument, Field};
 
-use async_graphql::parser::types::{ExecutableDocument, Selection, SelectionSet};
-use async_graphql::{Name, Positioned, ServerError};
-
-use super::types::Types;
+use super::types::{Arguments, Types};
+use super::walk::{Visitor, Walk};
 use crate::limits::{ERRORS_MAX, UNKNOWN_NAMES_BYTES_MAX};
 
 /// The unknown fields of a document of bounded size, each fragment looked at once; none where
@@ -15,56 +14,35 @@ pub(super) fn many_unknown_fields(
     document: &ExecutableDocument,
     types: &Types,
 ) -> Option<Vec<ServerError>> {
-    let mut walk = Walk {
-        document,
+    let unknown = Unknown {
         types,
-        visited: HashSet::new(),
         errors: Vec::new(),
         name_bytes: 0,
     };
+    let mut walk = Walk::new(document, types, unknown);
     for (_, operation) in document.operations.iter() {
-        let operation = &operation.node;
-        walk.selections(&operation.selection_set.node, Types::root(operation.ty));
+        walk.operation(&operation.node);
     }
-    let many = walk.errors.len() > ERRORS_MAX || walk.name_bytes > UNKNOWN_NAMES_BYTES_MAX;
-    many.then_some(walk.errors)
+    let Unknown {
+        errors, name_bytes, ..
+    } = walk.visitor;
+    let many = errors.len() > ERRORS_MAX || name_bytes > UNKNOWN_NAMES_BYTES_MAX;
+    many.then_some(errors)
 }
 
-struct Walk<'d> {
-    document: &'d ExecutableDocument,
+struct Unknown<'d> {
     types: &'d Types,
-    visited: HashSet<&'d Name>,
     errors: Vec<ServerError>,
     /// Of the names of all that are unknown.
     name_bytes: usize,
 }
 
-impl<'d> Walk<'d> {
-    /// Recurses no deeper than the document, whose levels are bounded.
-    fn selections(&mut self, selections: &'d SelectionSet, of: &'d str) {
-        for selection in &selections.items {
-            match &selection.node {
-                Selection::Field(field) => {
-                    let name = &field.node.name;
-                    if let Some((_, below)) = self.types.field(of, &name.node) {
-                        self.selections(&field.node.selection_set.node, below);
-                    } else if self.types.lacks(of, &name.node) {
-                        self.unknown(name, of);
-                    }
-                }
-                Selection::InlineFragment(inline) => {
-                    let on = inline.node.type_condition.as_ref();
-                    let of = on.map_or(of, |on| on.node.on.node.as_str());
-                    self.selections(&inline.node.selection_set.node, of);
-                }
-                Selection::FragmentSpread(spread) => {
-                    self.fragment(&spread.node.fragment_name.node);
-                }
-            }
+impl<'d> Visitor<'d> for Unknown<'d> {
+    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d Arguments>) {
+        let name = &field.name;
+        if arguments.is_some() || !self.types.lacks(of, &name.node) {
+            return;
         }
-    }
-
-    fn unknown(&mut self, name: &Positioned<Name>, of: &str) {
         self.name_bytes += name.node.len();
         // Of those past the limit no more is told than how many they are.
         let message = match self.errors.len() {
@@ -72,15 +50,5 @@ impl<'d> Walk<'d> {
             _ => String::new(),
         };
         self.errors.push(ServerError::new(message, Some(name.pos)));
-    }
-
-    fn fragment(&mut self, name: &'d Name) {
-        if let Some(fragment) = self.document.fragments.get(name)
-            && self.visited.insert(name)
-        {
-            let fragment = &fragment.node;
-            let on = fragment.type_condition.node.on.node.as_str();
-            self.selections(&fragment.selection_set.node, on);
-        }
     }
 }

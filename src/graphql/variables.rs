@@ -42,7 +42,7 @@ pub(super) fn coerce(
         let definition = &definition.node;
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
-        if let Some(text) = given.remove(variable) {
+        if let Some(text) = given.remove(variable.as_bytes()) {
             let value = reading
                 .variable(ty, text)
                 .map_err(|error| error.at(format!("the variable `${}`", abridged(variable))))?;
@@ -69,11 +69,11 @@ pub(super) fn coerce(
 fn declared<'g>(
     definitions: &[Positioned<VariableDefinition>],
     given: &'g GivenVariables,
-) -> HashMap<&'g str, &'g Bytes> {
+) -> HashMap<&'g [u8], &'g Bytes> {
     let names = definitions
         .iter()
-        .map(|definition| definition.node.name.node.as_str());
-    let names: HashSet<&str> = names.collect();
+        .map(|definition| definition.node.name.node.as_bytes());
+    let names: HashSet<&[u8]> = names.collect();
     given
         .iter()
         .filter(|(name, _)| names.contains(name))

@@ -50,6 +50,8 @@ pub struct Bounds {
     pub request_time: Duration,
     /// Time for a client to send the head of a request.
     pub header_time: Duration,
+    /// Time for which a connection is kept between two requests.
+    pub idle_time: Duration,
     /// Time for a client to send the body of a request.
     pub body_time: Duration,
     /// Time for a client to take [`super::SENT_BYTES_PER_TIME`] of a response, or the rest of it.
@@ -83,6 +85,9 @@ impl Bounds {
         held_bytes: 1 << 30,
         request_time: Duration::from_secs(30),
         header_time: Duration::from_secs(10),
+        // Longer than what is before a server keeps connections for: load balancers 60 s, most
+        // pools of clients 90 s. Who closes second closes none that is just being used.
+        idle_time: Duration::from_secs(120),
         body_time: Duration::from_secs(60),
         send_time: Duration::from_secs(30),
         connections: 10_000,

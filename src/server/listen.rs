@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
 
+use super::heads::{HeadTimes, timed};
 use super::metrics::Metrics;
 use super::patience::Patient;
 use super::tls::Tls;
@@ -80,13 +81,17 @@ pub(super) async fn serve(
         let (stream, place) = accepted;
         let stream = Patient::new(stream, door.bounds.send_time);
         let (router, watcher) = (router.clone(), graceful.watcher());
-        let (tls, head_time) = (door.tls.clone(), door.bounds.header_time);
+        let times = HeadTimes {
+            head: door.bounds.header_time,
+            idle: door.bounds.idle_time,
+        };
+        let tls = door.tls.clone();
         let counted = door.metrics.connection();
         tokio::spawn(async move {
             match tls {
-                None => answer(stream, router, head_time, watcher).await,
+                None => answer(stream, router, times, watcher).await,
                 // Boxed, so that connections in the clear need not carry its room.
-                Some(tls) => Box::pin(answer_by_tls(tls, stream, router, head_time, watcher)).await,
+                Some(tls) => Box::pin(answer_by_tls(tls, stream, router, times, watcher)).await,
             }
             drop((place, counted));
         });
@@ -101,12 +106,13 @@ pub(super) async fn serve(
 async fn answer(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
-    head_time: Duration,
+    times: HeadTimes,
     watcher: Watcher,
 ) {
+    let (stream, timer) = timed(stream, times);
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(head_time)
+        .timer(timer)
+        .header_read_timeout(times.head)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     if let Err(error) = watcher.watch(connection).await {
         tracing::debug!("a connection ended: {error}");
@@ -118,11 +124,11 @@ async fn answer_by_tls(
     tls: Tls,
     stream: Patient<TcpStream>,
     router: Router,
-    head_time: Duration,
+    times: HeadTimes,
     watcher: Watcher,
 ) {
-    match greet(&tls, stream, head_time).await {
-        Ok(stream) => answer(stream, router, head_time, watcher).await,
+    match greet(&tls, stream, times.head).await {
+        Ok(stream) => answer(stream, router, times, watcher).await,
         Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
     }
 }

@@ -1,6 +1,7 @@
 //! The HTTP server: the only user of `axum`.
 
 mod access;
+mod heads;
 mod health;
 mod host;
 mod http;

@@ -154,7 +154,7 @@ async fn change(transaction: &dyn Transaction, change: &Change) -> Result<()> {
         }
         Change::Append(number) => {
             let append = format!(r#"[{{"op":"add","path":"/-","value":{number}}}]"#);
-            let operations = parse(&append)?;
+            let operations = parse(&append.into())?;
             patch(transaction, &document(ARRAY, 0)?, &root, &operations).await?;
         }
         Change::RemoveFirst => {

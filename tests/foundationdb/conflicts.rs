@@ -235,10 +235,10 @@ async fn apply(transaction: &dyn Transaction, id: &DocumentId, change: &str) -> 
     let document = Arc::new(DocumentKey::new("D", id.clone()).expect("a key"));
     let root = Path::default();
     let changed = if change.starts_with('{') {
-        let changes = MergePatch::parse(change).expect("a merge patch");
+        let changes = MergePatch::parse(&change.to_owned().into()).expect("a merge patch");
         merge(transaction, &document, &root, &changes).await
     } else {
-        let operations = parse(change).expect("a patch");
+        let operations = parse(&change.to_owned().into()).expect("a patch");
         patch(transaction, &document, &root, &operations).await
     };
     changed.map(|_| ()).map_err(|error| error.kind().code())

@@ -439,7 +439,7 @@ async fn what_is_just_within_the_bounds_is_answered() {
         .map(|at| format!("query A{at} {{ __typename }} fragment F{at} on Query {{ ...F{at} }}"))
         .collect();
     let (_, text) = client.named(&operations, None, NONE).await;
-    assert!(!text.contains("TOO_COMPLEX"), "{text:.300}");
+    assert!(text.contains("is never used"), "{text:.300}");
     let lines = format!("{{ __typename {}}}", "# x\r\n".repeat(10_000));
     client.data(&lines, NONE).await;
     let padded = format!("{{ __typename }}{}", ",".repeat((128 << 10) - 14));

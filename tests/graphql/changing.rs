@@ -28,7 +28,7 @@ cases!(
 /// The mutations that take a document and a path.
 const REPLACE: &str =
     "mutation($d: JSON, $p: Path) { replaceDocument(id: 1, document: $d, path: $p) { value } }";
-const MERGE: &str =
+pub(crate) const MERGE: &str =
     "mutation($d: JSON, $p: Path) { mergeDocument(id: 1, patch: $d, path: $p) { value } }";
 pub(crate) const PATCH: &str =
     "mutation($d: JSON, $p: Path) { patchDocument(id: 1, patch: $d, path: $p) { value } }";

@@ -204,10 +204,8 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
     }
     // Nulls, and lists with nothing in them, take room as well.
     let lists = "mutation($x: [[Int]]) { insertDocument(document: [$x]) { id } }";
-    for element in ["null,", "[],", "[[],"] {
-        let elements = element.repeat(100_001);
-        let ends = "]".repeat(element.matches("[[").count() * 100_001);
-        let variables = format!("{{\"x\":[{elements}null{ends}]}}");
+    for element in ["null,", "[],", "[null],"] {
+        let variables = format!("{{\"x\":[{}null]}}", element.repeat(100_001));
         let (code, message) = client.error(lists, variables).await;
         assert_eq!(code, "TOO_COMPLEX");
         assert!(message.contains("100000 values in variables"), "{message}");
@@ -235,14 +233,14 @@ async fn variables_come_in_a_bounded_number_and_the_last_of_a_name_counts() {
     client.insert("1", r#"{"a": [1]}"#).await;
     let query = "query($p: Path) { document(id: 1) { value(path: $p) } }";
     let others = |count: usize| "\"q\":[{}],".repeat(count);
-    let variables = format!("{{\"p\":\"/b\",{}\"p\":[\"\\u0061\"]}}", others(9_998));
+    let variables = format!("{{\"p\":\"/b\",{}\"p\":[\"\\u0061\"]}}", others(99_998));
     let data = client.data(query, variables).await;
     assert_eq!(data["document"]["value"], json!([1]));
-    let variables = format!("{{{}\"p\":\"/a\"}}", others(10_000));
+    let variables = format!("{{{}\"p\":\"/a\"}}", others(100_000));
     let before = client.counts();
     let (code, message) = client.error(query, variables).await;
     assert_eq!(code, "TOO_COMPLEX");
-    assert!(message.contains("10000 variables"), "{message}");
+    assert!(message.contains("100000 variables"), "{message}");
     assert_eq!(client.counts(), before);
 }
 
@@ -262,9 +260,7 @@ async fn lists_of_lists_are_read_once_however_deep_their_type() {
         .await;
     assert_eq!(client.stored("2").await, format!("[{open}7{close}]"));
     let ints = query.replace("JSON", "Int");
-    let (code, message) = client
-        .error(&ints, format!("{{\"x\":[[2, {{\"a\": [true]}} ]]}}"))
-        .await;
+    let (code, message) = client.error(&ints, r#"{"x":[[2, {"a": [true]} ]]}"#).await;
     assert_eq!(code, "BAD_USER_INPUT");
     assert!(
         message.contains("{\"a\": [true]} is not of the type Int"),

@@ -1,14 +1,80 @@
 //! JSON Patch: what stands there afterwards, and what is refused.
 
-use super::changing::{PATCH, changed, refused};
+use phyllo::limits::JSON_BYTES_AT_ONCE;
+use serde_json::{Value, json};
+
+use super::changing::{MERGE, PATCH, changed, refused};
 use super::support::client;
 
 cases!(
     async [
         a_patch_is_applied_at_its_path,
         a_patch_is_applied_as_a_whole_or_not_at_all,
+        large_patches_are_applied_as_small_ones_are,
+        large_patches_are_refused_as_small_ones_are,
     ]
 );
+
+/// Members that are too much to be read at once, of a size that matters nowhere else.
+fn large() -> Value {
+    let members = (10_000..40_000).map(|at| (format!("m{at}"), json!([at])));
+    let members = Value::Object(members.collect());
+    assert!(members.to_string().len() > JSON_BYTES_AT_ONCE);
+    members
+}
+
+async fn large_patches_are_applied_as_small_ones_are() {
+    let large = large();
+    let add = json!([
+        {"op": "add", "path": "/b", "value": large},
+        {"op": "test", "path": "/b", "value": large},
+        {"op": "remove", "path": "/b/m10000"},
+    ]);
+    let mut left = large.clone();
+    left.as_object_mut().expect("an object").remove("m10000");
+    let after = json!({"a": 1, "b": left}).to_string();
+    changed(PATCH, r#"{"a":1}"#, &add.to_string(), "[]", &after).await;
+
+    let merged = json!({"a": null, "b": large}).to_string();
+    let after = json!({"b": large}).to_string();
+    changed(MERGE, r#"{"a":1}"#, &merged, "[]", &after).await;
+    // Each member of it in the place of one that is there.
+    let replaced: Value = large
+        .as_object()
+        .expect("an object")
+        .iter()
+        .map(|(name, _)| (name.clone(), json!("other")))
+        .collect();
+    changed(
+        MERGE,
+        &large.to_string(),
+        &replaced.to_string(),
+        "[]",
+        &replaced.to_string(),
+    )
+    .await;
+}
+
+async fn large_patches_are_refused_as_small_ones_are() {
+    let large = large();
+    let add = json!([
+        {"op": "add", "path": "/b", "value": large},
+        {"op": "test", "path": "/b/m10000", "value": [1]},
+    ]);
+    let before = r#"{"a":1}"#;
+    let message = refused(PATCH, before, &add.to_string(), "[]", "TEST_FAILED").await;
+    assert!(message.contains("operation 1 of the patch"), "{message}");
+    let no_patch = json!([{"op": "add", "path": "/b", "values": large}]);
+    let message = refused(PATCH, before, &no_patch.to_string(), "[]", "BAD_USER_INPUT").await;
+    assert!(message.contains("operation 0 of the patch"), "{message}");
+    let deep = format!(
+        "{{\"b\":{large},\"c\":{}{}}}",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let message = refused(MERGE, before, &deep, "[]", "TOO_LARGE").await;
+    assert!(message.contains("the argument `patch`"), "{message}");
+}
 
 async fn a_patch_is_applied_at_its_path() {
     for (before, change, path, after) in [

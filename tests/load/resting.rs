@@ -24,7 +24,8 @@ fn thousands_of_connections_at_rest_hold_little_each() {
     let mut command = Command::new("prlimit");
     command.args(["--nofile=256:", "--", env!("CARGO_BIN_EXE_phyllo")]);
     let store = tempfile::tempdir().expect("a directory");
-    let server = Server::run(command, store.path(), &["--header-time-max", "600s"]);
+    let times = ["--header-time-max", "600s", "--idle-time-max", "600s"];
+    let server = Server::run(command, store.path(), &times);
     let query = |connection: &mut Connection| {
         let answer = connection.query("{ collections { name } }");
         assert!(answer.expect("an answer")["errors"].is_null());

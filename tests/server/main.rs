@@ -18,6 +18,7 @@ mod methods;
 mod npm;
 mod persisted;
 mod process;
+mod resting;
 mod rights;
 mod support;
 mod tls;

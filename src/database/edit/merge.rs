@@ -7,6 +7,7 @@ use futures::future::{BoxFuture, try_join_all};
 
 use super::super::{DocumentKey, end_of};
 use super::Editor;
+use super::argument::leaves_of;
 use super::locate::{Parent, Spot, Target, no_container, spot};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;
@@ -25,7 +26,7 @@ pub async fn merge(
     transaction: &dyn Transaction,
     document: &Arc<DocumentKey>,
     path: &Path,
-    patch: &MergePatch<'_>,
+    patch: &MergePatch,
 ) -> Result<bool> {
     let (mut editor, target) = match patch {
         MergePatch::Members(_) => Editor::begin_above(transaction, document, path).await?,
@@ -34,12 +35,12 @@ pub async fn merge(
     match target {
         Target::Present(spot) => match patch {
             MergePatch::Members(_) => editor.merge_at(spot, patch).await?,
-            _ => editor.overwrite(&spot, &alone(patch)?).await?,
+            _ => editor.overwrite(&spot, &alone(patch).await?).await?,
         },
-        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch)?).await?,
+        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch).await?).await?,
         Target::Orphan => {
             let spot = editor.make_way(path).await?;
-            editor.put_new(&spot, &alone(patch)?).await?;
+            editor.put_new(&spot, &alone(patch).await?).await?;
         }
         Target::Unfit(error) => return Err(error),
     }
@@ -47,8 +48,8 @@ pub async fn merge(
 }
 
 /// The leaves of what a patch makes of nothing.
-fn alone(patch: &MergePatch<'_>) -> Result<Leaves> {
-    Leaves::from_argument(&patch.alone().unwrap_or("null".into()))
+async fn alone(patch: &MergePatch) -> Result<Leaves> {
+    leaves_of(&patch.alone().unwrap_or("null".into())).await
 }
 
 /// What stands at the places that a merge patch speaks of.
@@ -99,7 +100,7 @@ impl Editor<'_> {
     }
 
     /// Merges into what stands somewhere: all that the patch speaks of is looked at in one round.
-    async fn merge_at(&mut self, at: Spot, patch: &MergePatch<'_>) -> Result<()> {
+    async fn merge_at(&mut self, at: Spot, patch: &MergePatch) -> Result<()> {
         let mut asked = Vec::new();
         self.places(&at.place, patch, &mut asked)?;
         let (read, free) = (self.transaction, self.transaction.without_conflict());
@@ -128,14 +129,14 @@ impl Editor<'_> {
     fn places(
         &self,
         place: &Place,
-        patch: &MergePatch<'_>,
+        patch: &MergePatch,
         asked: &mut Vec<(Place, Vec<u8>, bool)>,
     ) -> Result<()> {
         let MergePatch::Members(members) = patch else {
             return Ok(());
         };
         for (name, member) in members {
-            let place = place.child(Segment::Key(name.to_string()));
+            let place = place.child(Segment::Key(name.clone()));
             match self.document.place(&place) {
                 Ok(key) => {
                     self.places(&place, member, asked)?;
@@ -152,7 +153,7 @@ impl Editor<'_> {
     fn merge_object<'a>(
         &'a mut self,
         at: Spot,
-        patch: &'a MergePatch<'_>,
+        patch: &'a MergePatch,
         spots: &'a Spots,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
@@ -162,12 +163,12 @@ impl Editor<'_> {
             if at.kind()? != Some(Kind::Object) {
                 self.transaction
                     .add_read_conflict(&at.key, &end_of(&at.key));
-                return self.overwrite(&at, &alone(patch)?).await;
+                return self.overwrite(&at, &alone(patch).await?).await;
             }
             let mut removed = false;
             let mut left = false;
             for (name, member) in members {
-                let place = at.place.child(Segment::Key(name.to_string()));
+                let place = at.place.child(Segment::Key(name.clone()));
                 let Some(spot) = spots.get(&place) else {
                     continue;
                 };
@@ -183,12 +184,12 @@ impl Editor<'_> {
                         left = true;
                     }
                     MergePatch::Put(text) if present => {
-                        self.overwrite(spot, &Leaves::from_argument(text)?).await?;
+                        self.overwrite(spot, &leaves_of(text).await?).await?;
                         left = true;
                     }
                     MergePatch::Members(_) | MergePatch::Put(_) => {
                         let spot = new_member(&at, spot)?;
-                        self.put_new(&spot, &alone(member)?).await?;
+                        self.put_new(&spot, &alone(member).await?).await?;
                         left = true;
                     }
                 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::{DocumentKey, end_of};
 use super::Editor;
+use super::argument::leaves_of;
 use super::locate::{Spot, Target};
 use crate::document::number::equal;
 use crate::document::patch::{PatchOperation, numbered};
@@ -24,7 +25,7 @@ pub async fn patch(
     transaction: &dyn Transaction,
     document: &Arc<DocumentKey>,
     path: &Path,
-    operations: &[PatchOperation<'_>],
+    operations: &[PatchOperation],
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin_above(transaction, document, path).await?;
     let base = match target {
@@ -39,14 +40,14 @@ pub async fn patch(
 }
 
 impl Editor<'_> {
-    async fn apply(&mut self, base: &Path, operation: &PatchOperation<'_>) -> Result<()> {
+    async fn apply(&mut self, base: &Path, operation: &PatchOperation) -> Result<()> {
         match operation {
             PatchOperation::Add(path, value) => {
-                let leaves = Leaves::from_argument(value)?;
+                let leaves = leaves_of(value).await?;
                 self.add(base, path, &leaves).await
             }
             PatchOperation::Replace(path, value) => {
-                let leaves = Leaves::from_argument(value)?;
+                let leaves = leaves_of(value).await?;
                 let spot = self.present(base, path).await?;
                 self.overwrite(&spot, &leaves).await
             }
@@ -81,7 +82,7 @@ impl Editor<'_> {
                 self.add(base, path, &leaves).await
             }
             PatchOperation::Test(path, value) => {
-                let expected = Leaves::from_argument(value)?;
+                let expected = leaves_of(value).await?;
                 self.test(base, path, &expected).await
             }
         }

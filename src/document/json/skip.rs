@@ -1,7 +1,8 @@
 //! Skipping a value: its grammar is checked, and nothing is made of it.
 
+use super::error::{JsonError, Problem, problem};
+use super::run::space_bytes;
 use super::string::end_of_string;
-use super::{JsonError, Problem, problem, space_bytes};
 
 /// Where the value ends that begins at `at`, in which so many levels more may be open.
 ///
@@ -136,7 +137,7 @@ fn byte_at(bytes: &[u8], at: usize) -> u8 {
 }
 
 /// Where what is no space begins, and that byte.
-#[inline(always)]
+#[inline]
 fn behind_space(bytes: &[u8], at: usize) -> (usize, u8) {
     let byte = byte_at(bytes, at);
     if byte > b' ' {
@@ -151,7 +152,7 @@ fn behind_some_space(bytes: &[u8], at: usize) -> (usize, u8) {
 }
 
 /// Where the value begins, and with what, whose member's name begins at `at`.
-#[inline(always)]
+#[inline]
 fn end_of_name(
     bytes: &[u8],
     at: usize,

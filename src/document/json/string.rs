@@ -1,6 +1,7 @@
 //! Strings of a JSON text: where they end, and their escapes.
 
-use super::{JsonError, Problem, problem, run};
+use super::error::{JsonError, Problem, problem};
+use super::run::run;
 
 /// Whether a byte stands for itself in a string.
 const PLAIN: [bool; 256] = {
@@ -46,8 +47,8 @@ pub(super) fn end_of_string(bytes: &[u8], at: usize) -> Result<usize, JsonError>
 #[inline(never)]
 fn end_of_long_string(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     loop {
-        at += plain_bytes(&bytes[at..]);
         match bytes.get(at) {
+            Some(byte) if PLAIN[usize::from(*byte)] => at += plain_bytes(&bytes[at..]),
             Some(b'"') => return Ok(at + 1),
             Some(b'\\') => (_, at) = escape(bytes, at)?,
             Some(_) => return Err(problem(at, Problem::ControlCharacter)),

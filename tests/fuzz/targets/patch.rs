@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use phyllo::database::{DocumentKey, Existing, merge, patch, put};
 use phyllo::document::id::DocumentId;
 use phyllo::document::merge::MergePatch;
@@ -36,20 +37,21 @@ pub(super) fn check(bytes: &[u8]) {
         return;
     };
     WORLD.with(|world| {
-        if let Ok(operations) = parse(change) {
-            let change = Change::Patch(&operations);
-            world.runtime.block_on(changed(world, &document, &change));
+        let change = Bytes::copy_from_slice(change.as_bytes());
+        if let Ok(operations) = parse(&change) {
+            let patching = Change::Patch(&operations);
+            world.runtime.block_on(changed(world, &document, &patching));
         }
-        if let Ok(merge) = MergePatch::parse(change) {
-            let change = Change::Merge(&merge);
-            world.runtime.block_on(changed(world, &document, &change));
+        if let Ok(merge) = MergePatch::parse(&change) {
+            let merging = Change::Merge(&merge);
+            world.runtime.block_on(changed(world, &document, &merging));
         }
     });
 }
 
 enum Change<'t> {
-    Patch(&'t [PatchOperation<'t>]),
-    Merge(&'t MergePatch<'t>),
+    Patch(&'t [PatchOperation]),
+    Merge(&'t MergePatch),
 }
 
 /// Changes a document, in a transaction that is never committed. What is stored then is, pair for

@@ -1,0 +1,28 @@
+//! Runs of bytes of one kind, looked at many at a time.
+
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches, many bytes are looked at in one step"
+)]
+#[inline]
+pub(super) fn space_bytes(bytes: &[u8]) -> usize {
+    run(bytes, |byte| {
+        (byte == b' ') | (byte == b'\n') | (byte == b'\r') | (byte == b'\t')
+    })
+}
+
+/// How many bytes of a kind `bytes` begin with.
+#[inline]
+pub(super) fn run(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> usize {
+    const SHORT: usize = 16;
+    let beginning = &bytes[..bytes.len().min(SHORT)];
+    if let Some(end) = beginning.iter().position(|byte| !is_one(*byte)) {
+        return end;
+    }
+    // A long one is looked at in chunks, each as a whole: so the processor takes many at a time.
+    let chunks = bytes[beginning.len()..].chunks_exact(4 * SHORT);
+    let whole = |chunk: &&[u8]| chunk.iter().fold(true, |all, byte| all & is_one(*byte));
+    let begin = beginning.len() + 4 * SHORT * chunks.take_while(whole).count();
+    let rest = bytes[begin..].iter();
+    begin + rest.take_while(|byte| is_one(**byte)).count()
+}
