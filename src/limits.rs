@@ -37,8 +37,10 @@ pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;
 pub const BODY_RESERVED_FROM_BYTES: usize = 1 << 20;
 /// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
-/// Operations kept parsed and validated, and the bytes of query text among them.
+/// Query texts kept parsed and validated.
 pub const OPERATIONS_CACHED_MAX: usize = 1_000;
+/// Bytes of the texts that are kept parsed and validated, which take some dozen times as many.
+pub const OPERATIONS_CACHED_BYTES_MAX: usize = 2 << 20;
 /// Ranges that the embedded engine reads before others have their turn.
 pub const RANGES_AT_A_TIME: usize = 250;
 /// Pairs that the embedded engine walks over to a range that is to be read next, before it looks

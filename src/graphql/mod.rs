@@ -23,6 +23,7 @@ mod guard;
 mod indexes;
 mod inputs;
 mod jsonpath;
+mod kept;
 mod located;
 mod lookahead;
 mod mutation;

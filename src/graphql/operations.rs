@@ -1,7 +1,6 @@
 //! From the text of a query to an operation that is parsed, bounded and valid; the last ones are
 //! kept.
 
-use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
@@ -12,13 +11,13 @@ use async_graphql::parser::types::{
 use async_graphql::{
     EmptySubscription, Name, Schema, ServerError, ValidationMode, ValidationResult,
 };
-use lru::LruCache;
 
 use super::allowed::disallowed;
 use super::direct::Plan;
 use super::expanded::check_expanded;
 use super::guard::check_text;
 use super::inputs::Inputs;
+use super::kept::Kept;
 use super::mutation::Mutation;
 use super::parse::parse;
 use super::query::Query;
@@ -26,7 +25,7 @@ use super::types::{Types, base_name};
 use super::unknown::many_unknown_fields;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::limits::{Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX};
+use crate::limits::Bounds;
 
 pub(super) type PhylloSchema = Schema<Query, Mutation, EmptySubscription>;
 
@@ -96,25 +95,24 @@ pub(super) struct Operations {
     types: Types,
     bounds: Bounds,
     introspection: bool,
-    kept: Mutex<LruCache<Box<str>, Arc<Prepared>>>,
+    kept: Mutex<Kept<Arc<Prepared>>>,
 }
 
 impl Operations {
     pub(super) fn new(introspection: bool, bounds: Bounds) -> Self {
-        let capacity = NonZeroUsize::new(OPERATIONS_CACHED_MAX).unwrap_or(NonZeroUsize::MIN);
         let validating = schema(Purpose::Validate, &bounds);
         Self {
             types: Types::of(&validating.sdl()),
             validating,
             bounds,
             introspection,
-            kept: Mutex::new(LruCache::new(capacity)),
+            kept: Mutex::new(Kept::new()),
         }
     }
 
     /// The valid document of this text, if it is kept.
     pub(super) fn kept_document(&self, text: &str) -> Option<Arc<Prepared>> {
-        self.kept().get(text).cloned()
+        self.kept().get(text)
     }
 
     /// The valid document of this text, made anew and kept. Whether it is valid depends on nothing
@@ -136,9 +134,7 @@ impl Operations {
         // Boxed, because it is rare and large.
         Box::pin(self.validate(&document)).await?;
         let document = Arc::new(Prepared::new(document));
-        if text.len() <= OPERATION_CACHED_BYTES_MAX {
-            self.kept().put(text.into(), document.clone());
-        }
+        self.kept().keep(text, document.clone());
         Ok(document)
     }
 
@@ -180,7 +176,7 @@ impl Operations {
         }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<Prepared>>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept<Arc<Prepared>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
