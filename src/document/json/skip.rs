@@ -42,9 +42,9 @@ pub(super) fn end_of_value(
                     end_of_number(bytes, at)?
                 };
             }
-            b't' => at = end_of_word(bytes, at, "true")?,
-            b'f' => at = end_of_word(bytes, at, "false")?,
-            b'n' => at = end_of_word(bytes, at, "null")?,
+            b't' => at = end_of_word(bytes, at, b"true")?,
+            b'f' => at = end_of_word(bytes, at, b"false")?,
+            b'n' => at = end_of_word(bytes, at, b"null")?,
             _ => return Err(expected(at, "a JSON value")),
         }
         while open.inside != In::Nothing {
@@ -230,9 +230,14 @@ fn is_row(chunk: &[u8; ROW_CHUNK + 2]) -> bool {
     all
 }
 
-fn end_of_word(bytes: &[u8], at: usize, word: &str) -> Result<usize, JsonError> {
-    if bytes[at..].starts_with(word.as_bytes()) {
-        return Ok(at + word.len());
+#[inline]
+fn end_of_word<const BYTES: usize>(
+    bytes: &[u8],
+    at: usize,
+    word: &[u8; BYTES],
+) -> Result<usize, JsonError> {
+    if bytes[at..].first_chunk() == Some(word) {
+        return Ok(at + BYTES);
     }
     Err(expected(at, "a JSON value"))
 }
