@@ -15,10 +15,18 @@ mod support;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::routing::{MethodRouter, post};
-use phyllo::database::Database;
+use phyllo::database::{Database, DocumentKey};
+use phyllo::document::id::DocumentId;
+use phyllo::document::path::Place;
+use phyllo::store::Batches;
+use tokio::runtime::Runtime;
+
 use support::load::{Connection, graphql, latencies, post as post_request, rate};
 use support::{
     TURN, application, application_with, compare, database, document, median, serve_application,
@@ -31,7 +39,7 @@ const LARGE: i64 = 10_000;
 const ENTITIES: i64 = 1_000;
 
 fn main() {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let runtime = Runtime::new().expect("a runtime");
     let directory = tempfile::tempdir().expect("a directory");
     let database = runtime.block_on(filled(directory.path()));
     let asked = [
@@ -44,7 +52,7 @@ fn main() {
         let answer = runtime.block_on(answer(plain, request));
         (*path, constant(answer))
     });
-    let application = application_with(database, constants);
+    let application = application_with(database.clone(), constants);
     let address = runtime.block_on(serve_application(application));
     let only = std::env::args().skip(1).find(|name| !name.starts_with('-'));
     let wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
@@ -60,6 +68,14 @@ fn main() {
             || read(&constant),
         );
     }
+    if wanted("large") {
+        compare(
+            "10,000 leaves, against what the engine scans of them with all cores",
+            "at least 0.50",
+            || read(&whole(LARGE)),
+            || scans(&runtime, &database),
+        );
+    }
     if wanted("entities") {
         let entities = entities();
         compare(
@@ -72,6 +88,36 @@ fn main() {
     for (what, request, _, _) in &asked {
         below_full_load(address, what, request);
     }
+}
+
+/// How often in a second the engine reads all pairs of the large document, of which nothing is made,
+/// on the threads that the server has.
+fn scans(runtime: &Runtime, database: &Database) -> f64 {
+    let document = DocumentKey::new("D", DocumentId::Integer(LARGE)).expect("short");
+    let begin = document.place(&Place::default()).expect("short");
+    let end = [&begin[..], &[0xFF]].concat();
+    let done = Arc::new(AtomicU64::new(0));
+    let begun = Instant::now();
+    let tasks = (0..CONNECTIONS).map(|_| {
+        let (database, done) = (database.clone(), done.clone());
+        let (begin, end) = (begin.clone(), end.clone());
+        runtime.spawn(async move {
+            while begun.elapsed() < TURN {
+                let read = database.snapshot().await.expect("a snapshot");
+                let mut batches = Batches::new(&*read, begin.clone(), end.clone());
+                let mut pairs = 0;
+                while let Some(batch) = batches.next().await.expect("it can be read") {
+                    pairs += std::hint::black_box(batch).len();
+                }
+                assert_eq!(i64::try_from(pairs), Ok(LARGE));
+                done.fetch_add(1, Relaxed);
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        runtime.block_on(task).expect("it read");
+    }
+    done.load(Relaxed) as f64 / begun.elapsed().as_secs_f64()
 }
 
 /// Prints how long requests take at half of the rate that is the highest.
