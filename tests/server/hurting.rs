@@ -212,7 +212,9 @@ fn a_long_row_of_requests_holds_nobody_up() {
 
 #[test]
 fn small_requests_are_answered_when_others_hold_all_there_is() {
-    let server = with_large_value(&["--held-bytes-max", "100MiB"]);
+    // None of those who hold is let go of, however slow the machine.
+    let patience = ["--held-bytes-max", "100MiB", "--send-time-max", "300s"];
+    let server = with_large_value(&patience);
     let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
     let mut holding: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
     for connection in &mut holding {
