@@ -20,6 +20,8 @@ mod children;
 mod concurrency;
 #[path = "../graphql/counting.rs"]
 mod counting;
+#[path = "../graphql/direct.rs"]
+mod direct;
 #[path = "../graphql/entities.rs"]
 mod entities;
 #[path = "../graphql/errors.rs"]
@@ -68,6 +70,7 @@ pub(crate) fn suite() -> Vec<Case> {
         children::suite(),
         concurrency::suite(),
         counting::suite(),
+        direct::suite(),
         entities::suite(),
         errors::suite(),
         exactness::suite(),
