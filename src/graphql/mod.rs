@@ -40,6 +40,7 @@ mod scalars;
 mod service;
 mod session;
 mod tally;
+mod typename;
 mod types;
 mod unknown;
 mod uses;

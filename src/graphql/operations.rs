@@ -21,6 +21,7 @@ use super::kept::Kept;
 use super::mutation::Mutation;
 use super::parse::parse;
 use super::query::Query;
+use super::typename;
 use super::types::{Types, base_name};
 use super::unknown::many_unknown_fields;
 use crate::document::leaf::abridged;
@@ -165,7 +166,7 @@ impl Operations {
 
     async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
         let mut request = async_graphql::Request::new("");
-        request.set_parsed_query(document.clone());
+        request.set_parsed_query(typename::shown(document));
         let errors = self.validating.execute(request).await.errors;
         match &errors[..] {
             [only] if only.message == VALID => match disallowed(document, &self.types) {

@@ -99,27 +99,17 @@ impl Maker {
         }
         let name = self.one_of(&["skip", "include"]);
         let flag = self.one_of(&["true", "false"]);
-        let keeps = (name == "include") == (flag == "true");
-        let given = self.given(flag, "Boolean!");
-        if given == flag && !keeps {
-            // What a literal leaves out, validation takes for not there, with its variables.
-            return String::new();
-        }
-        format!(" @{name}(if: {given})")
+        let flag = self.given(flag, "Boolean!");
+        format!(" @{name}(if: {flag})")
     }
 
-    /// What is selected of a `Subdocument`, or of a `Document`. Validation looks at no directive of a
-    /// `__typename`, so it has none.
+    /// What is selected of a `Subdocument`, or of a `Document`.
     fn selection(&mut self, whole: bool, levels: usize) -> String {
         let mut fields = String::from("{ ");
         for _ in 0..self.random.random_range(1..5) {
-            let alias = self.name();
-            if self.random.random_ratio(1, 9) {
-                let _ = write!(fields, "{alias}: __typename ");
-                continue;
-            }
-            let directive = self.directive();
-            let field = match self.random.random_range(1..9) {
+            let (alias, directive) = (self.name(), self.directive());
+            let field = match self.random.random_range(0..9) {
+                0 => "__typename".to_owned(),
                 1 => "version".to_owned(),
                 2 => "kind".to_owned(),
                 3 if whole => "id".to_owned(),
@@ -161,12 +151,11 @@ impl Maker {
     fn root(&mut self) -> String {
         let mut fields = String::new();
         for _ in 0..self.random.random_range(1..4) {
-            let alias = self.name();
+            let (alias, directive) = (self.name(), self.directive());
             if self.random.random_ratio(1, 6) {
-                let _ = write!(fields, "{alias}: __typename ");
+                let _ = write!(fields, "{alias}: __typename{directive} ");
                 continue;
             }
-            let directive = self.directive();
             if self.random.random_ratio(1, 5) {
                 let mut representations = Vec::new();
                 for _ in 0..self.random.random_range(0..5) {

@@ -12,6 +12,7 @@ cases!(
         an_invalid_text_is_invalid_each_time,
         texts_that_differ_little_are_different_operations,
         a_condition_takes_the_default_of_its_variable,
+        a_directive_of_a_typename_is_validated_as_any_other,
     ]
     threads [
         more_operations_than_are_kept_are_all_answered,
@@ -165,4 +166,40 @@ async fn a_condition_takes_the_default_of_its_variable() {
     assert_eq!(data["document"], json!({"kind": "OBJECT", "path": []}));
     let data = client.data(query, r#"{"yes": false, "no": true}"#).await;
     assert_eq!(data["document"], json!({"value": {"a": 1}}));
+}
+
+async fn a_directive_of_a_typename_is_validated_as_any_other() {
+    let client = two().await;
+    let used = "query($a: Boolean!) { __typename @skip(if: $a) ...F } fragment F on Query { document(id: 1) { kind __typename @include(if: $a) } collections { name } }";
+    for (flag, expected) in [
+        (
+            true,
+            json!({"document": {"kind": "OBJECT", "__typename": "Subdocument"}, "collections": [{"name": "D"}]}),
+        ),
+        (
+            false,
+            json!({"__typename": "Query", "document": {"kind": "OBJECT"}, "collections": [{"name": "D"}]}),
+        ),
+    ] {
+        let variables = json!({"a": flag});
+        assert_eq!(client.data(used, &variables).await, expected);
+        let planned = used.replace(" collections { name }", "");
+        let mut expected = expected;
+        expected
+            .as_object_mut()
+            .expect("data")
+            .remove("collections");
+        assert_eq!(client.data(&planned, &variables).await, expected);
+    }
+    for wrong in [
+        "{ __typename @skip(if: $a) }",
+        "{ document(id: 1) { __typename @include(if: 1) } }",
+        "{ __typename @include }",
+        "{ __typename @nothing }",
+    ] {
+        let response = client.ask(wrong, NONE).await;
+        assert_eq!(response.get("data"), None, "{wrong}: {response}");
+        let at = &response["errors"][0]["locations"][0];
+        assert!(at["column"].as_u64() > Some(2), "{wrong}: {response}");
+    }
 }
