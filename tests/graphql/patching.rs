@@ -17,7 +17,8 @@ cases!(
 
 /// Members that are too much to be read at once, of a size that matters nowhere else.
 fn large() -> Value {
-    let members = (10_000..40_000).map(|at| (format!("m{at}"), json!([at])));
+    let member = |at: usize| (format!("m{at}"), json!([at, "x".repeat(1_000)]));
+    let members = (10_000..10_300).map(member);
     let members = Value::Object(members.collect());
     assert!(members.to_string().len() > JSON_BYTES_AT_ONCE);
     members
