@@ -55,15 +55,8 @@ impl Part {
         whole: bool,
     ) -> Option<Self> {
         let range = pairs.between(&key, &end_of(&key));
-        let part = Self {
-            document,
-            place,
-            key,
-            pairs,
-            range,
-            whole,
-        };
-        (!part.range.is_empty()).then_some(part)
+        let all = Self::of(document, place, key, pairs, whole)?;
+        (!range.is_empty()).then_some(Self { range, ..all })
     }
 
     /// Whether all of it was read.

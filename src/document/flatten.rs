@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use super::json::{Event, JsonError, Problem, Reader, position};
+use super::json::{Event, JsonError, Problem, Reader, position, utf8};
 use super::leaf::{Kind, Leaf};
 use super::path::SegmentRef;
 use crate::error::{Error, Result};
@@ -43,6 +43,14 @@ pub trait LeafSink {
 /// an integer or a path passes its limit. Each says at which line and column.
 pub fn flatten(text: &str, sink: &mut impl LeafSink) -> Result<()> {
     Flattening::new(text).advance(sink, usize::MAX).map(|_| ())
+}
+
+/// The text of JSON that came as bytes.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: they are not UTF-8.
+pub fn json_text(bytes: &[u8]) -> Result<&str> {
+    utf8(bytes).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
 /// A JSON error as the error that the caller is told.

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::flatten::json_error;
-use super::json::{self, Event, JsonError, Reader, write_string};
-use crate::error::{Error, Result};
+use super::flatten::{json_error, json_text};
+use super::json::{Event, JsonError, Reader, write_string};
+use crate::error::Result;
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// What a merge patch says about one place.
@@ -26,7 +26,7 @@ impl MergePatch {
     /// `BAD_USER_INPUT`: the text is not JSON. `TOO_LARGE`: it nests deeper than
     /// [`DOCUMENT_LEVELS_MAX`].
     pub fn parse(text: &Bytes) -> Result<Self> {
-        let json = json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+        let json = json_text(text)?;
         let mut reader = Reader::new(json, DOCUMENT_LEVELS_MAX);
         let patch = Self::read(&mut reader, text);
         let patch = patch.and_then(|patch| reader.next().map(|_| patch));

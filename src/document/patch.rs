@@ -4,8 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::flatten::json_error;
-use super::json::{self, Event, Reader};
+use super::flatten::{json_error, json_text};
+use super::json::{Event, Reader};
 use super::leaf::abridged;
 use super::path::Path;
 use crate::error::{Error, Result};
@@ -51,7 +51,7 @@ impl fmt::Display for PatchOperation {
 /// `INVALID_PATH`: a `path` or `from` is no JSON Pointer. `TOO_LARGE`: a value nests deeper than
 /// [`DOCUMENT_LEVELS_MAX`].
 pub fn parse(patch: &Bytes) -> Result<Vec<PatchOperation>> {
-    let text = json::utf8(patch).map_err(|_| Error::bad_input("not UTF-8"))?;
+    let text = json_text(patch)?;
     // A value stands two levels down, and its nesting is counted where it is taken apart.
     let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX + 2);
     let in_text = |error| json_error(&error, text);

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::tally::Tally;
 use crate::database::Share;
-use crate::document::json;
+use crate::document::flatten::json_text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, LeavesReader};
 use crate::limits::{JSON_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
@@ -64,7 +64,7 @@ pub(super) async fn parsed<T: Send + 'static>(
 
 /// None if the time is over.
 fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>> {
-    let mut reader = LeavesReader::new(utf8(text)?);
+    let mut reader = LeavesReader::new(json_text(text)?);
     let mut held = 0;
     loop {
         if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
@@ -84,10 +84,6 @@ fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>>
 
 fn stopped() -> Error {
     Error::new(ErrorKind::Timeout, "the time for the request is over")
-}
-
-fn utf8(text: &Bytes) -> Result<&str> {
-    json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
 #[cfg(test)]

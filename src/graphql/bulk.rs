@@ -6,12 +6,13 @@ use async_graphql::{Context, InputObject, MaybeUndefined, Object, SimpleObject};
 
 use super::apart::parsed;
 use super::filter::Filter;
-use super::mutation::{given, in_argument, utf8};
+use super::mutation::{given, in_argument};
 use super::scalars::{Json, JsonPath};
 use super::session::Session;
 use super::tally::Tally;
 use crate::database::{Bulk, DocumentKey, SetValue, bulk, bulk_documents};
 use crate::document::filter;
+use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
 use crate::key::Leaves;
 
@@ -95,7 +96,7 @@ impl SetValueInput {
     async fn read(&self, tally: &Tally) -> Result<SetValue> {
         let text = given("value", &self.value)?;
         let at = self.at.query()?;
-        let leaves = parsed(text, tally, |text| Leaves::from_argument(utf8(text)?)).await;
+        let leaves = parsed(text, tally, |text| Leaves::from_argument(json_text(text)?)).await;
         let leaves = leaves.map_err(|error| in_argument("value", error))?;
         Ok(SetValue { at, leaves })
     }

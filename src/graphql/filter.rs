@@ -5,9 +5,9 @@ use async_graphql::{InputObject, MaybeUndefined};
 use super::scalars::{Json, JsonPath};
 use crate::database::query;
 use crate::document::filter::{self, Given};
-use crate::document::json;
+use crate::document::flatten::json_text;
 use crate::document::tree::Tree;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Holds if one value that `at` selects passes every test given here; without `at`, the whole document is that value. `lt`, `lte`, `gt`, `gte` and `startsWith` hold only within one type; equality is deep and compares numbers by value; `ne` holds for whatever is not equal. A null that is given is a value to compare with. `exists: false` stands alone and means that nothing is selected. `all`, `any` and `not` combine filters about the document. A filter in which nothing is given holds for every document.
 #[derive(InputObject, Default)]
@@ -120,6 +120,6 @@ fn value(name: &str, given: &MaybeUndefined<Json>) -> Result<Option<Tree>> {
 }
 
 fn tree(Json(text): &Json) -> Result<Tree> {
-    let text = json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+    let text = json_text(text)?;
     Tree::from_json(text)
 }

@@ -1,49 +1,58 @@
-//! Documents that are kept parsed and valid: the last ones, as far as there is room.
+//! What is kept in memory: the entries that were used last, as far as there is room.
 
-use std::num::NonZeroUsize;
+use std::borrow::Borrow;
+use std::hash::Hash;
 
 use lru::LruCache;
 
-use crate::limits::{
-    OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
-};
-
-/// What was made of texts, by the texts. Of what is made of a text nothing is known but that it
-/// takes some dozen times the text's bytes, so texts are what is counted.
-pub(super) struct Kept<T> {
-    by_text: LruCache<Box<str>, T>,
-    text_bytes: usize,
+/// Entries within a number and within bytes, which whoever keeps one counts.
+pub(super) struct Kept<K: Hash + Eq, V> {
+    entries: LruCache<K, (usize, V)>,
+    bytes: usize,
+    number_max: usize,
+    bytes_max: usize,
 }
 
-impl<T: Clone> Kept<T> {
-    pub(super) fn new() -> Self {
-        let capacity = NonZeroUsize::new(OPERATIONS_CACHED_MAX).unwrap_or(NonZeroUsize::MIN);
+impl<K: Hash + Eq, V: Clone> Kept<K, V> {
+    pub(super) fn new(number_max: usize, bytes_max: usize) -> Self {
         Self {
-            by_text: LruCache::new(capacity),
-            text_bytes: 0,
+            entries: LruCache::unbounded(),
+            bytes: 0,
+            number_max,
+            bytes_max,
         }
     }
 
-    /// What was made of a text, which from now on is the last one.
-    pub(super) fn get(&mut self, text: &str) -> Option<T> {
-        self.by_text.get(text).cloned()
+    /// What is kept under a key, which from now on is the one used last.
+    pub(super) fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.get(key).map(|(_, value)| value.clone())
     }
 
-    /// Keeps what was made of a text, unless that is long, and drops those that were not asked for
-    /// the longest.
-    pub(super) fn keep(&mut self, text: &str, made: T) {
-        if text.len() > OPERATION_CACHED_BYTES_MAX {
-            return;
+    /// Whether something is kept under a key, which is not used by that.
+    pub(super) fn contains(&self, key: &K) -> bool {
+        self.entries.contains(key)
+    }
+
+    /// Keeps a value that counts as so many bytes, and drops those that were not used the longest.
+    pub(super) fn keep(&mut self, key: K, value: V, bytes: usize) {
+        self.bytes += bytes;
+        if let Some((replaced, _)) = self.entries.put(key, (bytes, value)) {
+            self.bytes -= replaced;
         }
-        self.text_bytes += text.len();
-        if let Some((dropped, _)) = self.by_text.push(text.into(), made) {
-            self.text_bytes -= dropped.len();
-        }
-        while self.text_bytes > OPERATIONS_CACHED_BYTES_MAX
-            && let Some((dropped, _)) = self.by_text.pop_lru()
+        while (self.bytes > self.bytes_max || self.entries.len() > self.number_max)
+            && let Some((_, (dropped, _))) = self.entries.pop_lru()
         {
-            self.text_bytes -= dropped.len();
+            self.bytes -= dropped;
         }
+    }
+
+    /// How many are kept, and their bytes.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.entries.len(), self.bytes)
     }
 }
 
@@ -53,27 +62,24 @@ mod tests {
 
     #[test]
     fn the_last_ones_are_kept_within_their_number_and_their_bytes() {
-        let mut kept = Kept::new();
+        const NUMBER: usize = 100;
+        const LONGEST: usize = 1 << 10;
+        let mut kept = Kept::new(NUMBER, 10 * LONGEST);
         let text = |number: usize, bytes: usize| format!("{number:0bytes$}");
-        kept.keep(&text(0, OPERATION_CACHED_BYTES_MAX + 1), 0);
-        assert_eq!(kept.by_text.len(), 0);
-        for number in 0..2 * OPERATIONS_CACHED_MAX {
-            kept.keep(&text(number, 10), number);
+        for number in 0..2 * NUMBER {
+            kept.keep(text(number, 10), number, 10);
             assert_eq!(kept.get(&text(0, 10)), Some(0), "it is asked for");
         }
-        assert_eq!(kept.by_text.len(), OPERATIONS_CACHED_MAX);
-        assert_eq!(kept.text_bytes, 10 * OPERATIONS_CACHED_MAX);
+        assert_eq!(kept.size(), (NUMBER, 10 * NUMBER));
         assert_eq!(kept.get(&text(1, 10)), None);
-        for number in 0..OPERATIONS_CACHED_MAX {
-            kept.keep(&text(number, OPERATION_CACHED_BYTES_MAX), number);
+        for number in 0..NUMBER {
+            kept.keep(text(number, LONGEST), number, LONGEST);
             // The same again takes no room.
-            kept.keep(&text(number, OPERATION_CACHED_BYTES_MAX), number + 1);
+            kept.keep(text(number, LONGEST), number + 1, LONGEST);
         }
-        let most = OPERATIONS_CACHED_BYTES_MAX / OPERATION_CACHED_BYTES_MAX;
-        assert_eq!(kept.by_text.len(), most);
-        assert_eq!(kept.text_bytes, most * OPERATION_CACHED_BYTES_MAX);
-        let last = OPERATIONS_CACHED_MAX - 1;
-        let found = kept.get(&text(last, OPERATION_CACHED_BYTES_MAX));
-        assert_eq!(found, Some(OPERATIONS_CACHED_MAX));
+        assert_eq!(kept.size(), (10, 10 * LONGEST));
+        assert_eq!(kept.get(&text(NUMBER - 1, LONGEST)), Some(NUMBER));
+        kept.keep(text(0, 1), 0, 10 * LONGEST + 1);
+        assert_eq!(kept.size(), (0, 0), "there is no room for it");
     }
 }

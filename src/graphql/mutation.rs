@@ -13,9 +13,9 @@ use super::located::Located;
 use super::scalars::{Json, PathScalar, Version, path_argument};
 use super::session::Session;
 use crate::database::{self, DocumentKey};
-use crate::document::flatten::json_error;
+use crate::document::flatten::{json_error, json_text};
 use crate::document::id::DocumentId;
-use crate::document::json::{self, Event, Reader};
+use crate::document::json::{Event, Reader};
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::patch;
@@ -251,16 +251,12 @@ pub(super) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes
     }
 }
 
-pub(super) fn utf8(text: &Bytes) -> Result<&str> {
-    json::utf8(text).map_err(|_| Error::bad_input("not UTF-8"))
-}
-
 pub(super) fn in_argument(name: &str, error: Error) -> Error {
     error.at(format!("the argument `{name}`"))
 }
 
 fn number(Json(text): &Json) -> Result<Leaf<'static>> {
-    let text = utf8(text)?;
+    let text = json_text(text)?;
     let mut reader = Reader::new(text, 0);
     let event = reader.next();
     let event = event.and_then(|event| reader.next().map(|_| event));

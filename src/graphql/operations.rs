@@ -26,7 +26,9 @@ use super::types::{Types, base_name};
 use super::unknown::many_unknown_fields;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::limits::Bounds;
+use crate::limits::{
+    Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
+};
 
 pub(super) type PhylloSchema = Schema<Query, Mutation, EmptySubscription>;
 
@@ -96,7 +98,7 @@ pub(super) struct Operations {
     types: Types,
     bounds: Bounds,
     introspection: bool,
-    kept: Mutex<Kept<Arc<Prepared>>>,
+    kept: Mutex<Kept<Box<str>, Arc<Prepared>>>,
 }
 
 impl Operations {
@@ -107,7 +109,10 @@ impl Operations {
             validating,
             bounds,
             introspection,
-            kept: Mutex::new(Kept::new()),
+            kept: Mutex::new(Kept::new(
+                OPERATIONS_CACHED_MAX,
+                OPERATIONS_CACHED_BYTES_MAX,
+            )),
         }
     }
 
@@ -135,7 +140,11 @@ impl Operations {
         // Boxed, because it is rare and large.
         Box::pin(self.validate(&document)).await?;
         let document = Arc::new(Prepared::new(document));
-        self.kept().keep(text, document.clone());
+        if text.len() <= OPERATION_CACHED_BYTES_MAX {
+            // What is made of a text takes some dozen times its bytes; those are what is counted.
+            let kept = document.clone();
+            self.kept().keep(text.into(), kept, text.len());
+        }
         Ok(document)
     }
 
@@ -177,7 +186,7 @@ impl Operations {
         }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept<Arc<Prepared>>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept<Box<str>, Arc<Prepared>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -291,5 +300,24 @@ impl Extension for ValidateOnly {
     ) -> Result<ValidationResult, Vec<ServerError>> {
         next.run(context).await?;
         Err(vec![ServerError::new(VALID, None)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_long_text_is_parsed_anew_each_time() {
+        const QUERY: &str = "{ __typename }";
+        let operations = Operations::new(true, Bounds::DEFAULT);
+        for (bytes, kept) in [
+            (OPERATION_CACHED_BYTES_MAX, true),
+            (OPERATION_CACHED_BYTES_MAX + 1, false),
+        ] {
+            let text = format!("{QUERY}{}", ",".repeat(bytes - QUERY.len()));
+            assert!(operations.document(&text).await.is_ok(), "it is valid");
+            assert_eq!(operations.kept_document(&text).is_some(), kept, "{bytes}");
+        }
     }
 }

@@ -8,9 +8,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lru::LruCache;
 use sha2::{Digest as _, Sha256};
 
+use super::kept::Kept;
 use super::request::Request;
 use crate::document::json::{Event, Reader, utf8};
 use crate::document::leaf::abridged;
@@ -101,15 +101,7 @@ fn from_hex(json: &str) -> Option<QueryHash> {
 }
 
 /// The texts that were kept, by their hash. The ones used last stay.
-pub(super) struct PersistedQueries {
-    kept: Mutex<Kept>,
-    bytes_max: usize,
-}
-
-struct Kept {
-    texts: LruCache<QueryHash, Arc<str>>,
-    bytes: usize,
-}
+pub(super) struct PersistedQueries(Mutex<Kept<QueryHash, Arc<str>>>);
 
 impl PersistedQueries {
     pub(super) fn new() -> Self {
@@ -117,11 +109,7 @@ impl PersistedQueries {
     }
 
     fn bounded(bytes_max: usize) -> Self {
-        let texts = LruCache::unbounded();
-        Self {
-            kept: Mutex::new(Kept { texts, bytes: 0 }),
-            bytes_max,
-        }
+        Self(Mutex::new(Kept::new(PERSISTED_QUERIES_MAX, bytes_max)))
     }
 
     /// The request with the text of its query, if only the hash was sent.
@@ -134,7 +122,7 @@ impl PersistedQueries {
             return Ok(request);
         };
         if request.query.is_empty() {
-            let text = self.kept().texts.get(hash).cloned().ok_or_else(not_found)?;
+            let text = self.kept().get(hash).ok_or_else(not_found)?;
             text.as_ref().clone_into(&mut request.query);
         } else if QueryHash::from(Sha256::digest(&request.query)) != *hash {
             return Err(Error::bad_input(
@@ -151,19 +139,14 @@ impl PersistedQueries {
             return;
         };
         let mut kept = self.kept();
-        if kept.texts.contains(&hash) {
-            return;
-        }
-        kept.bytes += request.query.len();
-        kept.texts.put(hash, request.query.as_str().into());
-        while kept.bytes > self.bytes_max || kept.texts.len() > PERSISTED_QUERIES_MAX {
-            let oldest = kept.texts.pop_lru();
-            kept.bytes -= oldest.map_or(kept.bytes, |(_, text)| text.len());
+        if !kept.contains(&hash) {
+            let text = &*request.query;
+            kept.keep(hash, text.into(), text.len());
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Kept<QueryHash, Arc<str>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -194,7 +177,7 @@ mod tests {
                     .resolve(request(text, text))
                     .expect("the hash is right"),
             );
-            assert!(queries.kept().bytes <= 100);
+            assert!(queries.kept().size().1 <= 100);
             // The first is used each time, so it stays.
             assert!(queries.resolve(request("", &texts[0])).is_ok(), "{text}");
         }
@@ -203,7 +186,7 @@ mod tests {
         assert_eq!(known, [&texts[0], &texts[8]]);
         queries.keep(&request(&"x".repeat(101), "too long"));
         let kept = queries.kept();
-        assert_eq!((kept.bytes, kept.texts.len()), (0, 0));
+        assert_eq!(kept.size(), (0, 0));
     }
 
     #[test]

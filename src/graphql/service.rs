@@ -277,9 +277,8 @@ impl Inner {
     }
 
     async fn query(&self, operation: Operation, deadline: Instant, report: &mut Report) -> Vec<u8> {
-        let plan = operation.plan.clone();
-        if let Some(plan) = plan {
-            let answer = self.query_directly(&plan, &operation.variables, deadline, report);
+        if let Some(plan) = &operation.plan {
+            let answer = self.query_directly(plan, &operation.variables, deadline, report);
             if let Some(answer) = answer.await {
                 return answer;
             }
@@ -296,7 +295,7 @@ impl Inner {
         deadline: Instant,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
-        let tally = Tally::new(self.bounds, &self.pool, deadline);
+        let tally = self.tally(deadline);
         let database = self.database.observed(report.store.clone());
         let execution = direct::execute(plan, variables, &database, &tally);
         let Ok(answer) = timeout_at(deadline, execution).await else {

@@ -13,8 +13,8 @@ use super::given::GivenVariables;
 use super::inputs::{Inputs, Member};
 use super::scalars::name;
 use super::types::base_name;
-use crate::document::flatten::json_error;
-use crate::document::json::{Event, JsonError, Problem, Reader, utf8};
+use crate::document::flatten::{json_error, json_text};
+use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
@@ -102,7 +102,7 @@ struct Given<'t> {
 
 impl<'t> Given<'t> {
     fn new(text: &'t Bytes) -> Result<Self> {
-        let json = utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
+        let json = json_text(text)?;
         Ok(Self {
             text,
             json,

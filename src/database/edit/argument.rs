@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::document::json::utf8;
+use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
 use crate::key::Leaves;
 use crate::limits::JSON_BYTES_AT_ONCE;
@@ -22,6 +22,5 @@ pub(super) async fn leaves_of(text: &Bytes) -> Result<Leaves> {
 }
 
 fn leaves(text: &Bytes) -> Result<Leaves> {
-    let text = utf8(text).map_err(|_| Error::bad_input("not UTF-8"))?;
-    Leaves::from_argument(text)
+    Leaves::from_argument(json_text(text)?)
 }
