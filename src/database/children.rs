@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::budget::ReadBudget;
-use super::part::{Part, malformed};
+use super::part::{Brought, Part};
 use super::plan::covers;
+use super::slice::malformed;
 use super::{DocumentKey, end_of};
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
@@ -126,7 +127,7 @@ impl Reading<'_> {
             let child = below(self.key, &segment);
             let kind =
                 kind_at(&key[child.len()..], value).map_err(|error| malformed(error, key))?;
-            self.push(segment.clone(), kind, child.clone(), &pairs, more);
+            self.push(segment.clone(), kind, &child, &pairs, more);
             last = Some((segment, child));
         }
         Ok(last.map(|(segment, _)| segment))
@@ -176,12 +177,17 @@ impl Reading<'_> {
         }
     }
 
-    fn push(&mut self, segment: Segment, kind: Kind, key: Vec<u8>, pairs: &Arc<Pairs>, more: bool) {
+    fn push(&mut self, segment: Segment, kind: Kind, key: &[u8], pairs: &Arc<Pairs>, more: bool) {
         // Only what stands before the end of the batch is known to be whole.
-        let end = end_of(&key);
+        let end = end_of(key);
         let whole = !more || pairs.last().is_some_and(|(last, _)| last >= &end[..]);
         let place = self.place.child(segment.clone());
-        let part = Part::among(self.document.clone(), place, key, pairs.clone(), whole);
+        let all = Brought {
+            pairs: pairs.clone(),
+            range: 0..pairs.len(),
+            whole,
+        };
+        let part = Part::of(self.document.clone(), place, key.len(), all.below(key));
         if let Some(part) = part {
             self.found.page.push(Child {
                 segment,

@@ -10,12 +10,15 @@ mod children;
 pub mod copy;
 mod cursor;
 mod edit;
+mod found;
 mod index;
 mod part;
 mod plan;
 pub mod query;
 mod read;
+mod readings;
 mod scan;
+mod slice;
 mod write;
 
 use std::sync::Arc;
@@ -36,12 +39,13 @@ pub use edit::{
 pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan, Source};
-pub use read::{Answer, Want, load, load_within};
+pub use read::{Answer, Asked, Loaded, Want, load, load_within, read_asked};
 pub use scan::{Foreign, Scan, Scanned};
+pub use slice::Slice;
 pub use write::{Existing, Put, insert, put};
 
 use crate::document::id::DocumentId;
-use crate::document::path::Place;
+use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
 use crate::key::Family;
 use crate::limits::KEY_BYTES_MAX;
@@ -109,6 +113,14 @@ impl Database {
         self.store.snapshot().await
     }
 
+    /// A snapshot that is taken no later than its first read, which is one wait less.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`, `TIMEOUT`.
+    pub async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.store.lazy_snapshot().await
+    }
+
     /// Runs `body` in a transaction, again after a conflict.
     ///
     /// # Errors
@@ -156,6 +168,21 @@ impl DocumentKey {
             DocumentId::Text(text) => text.len(),
         };
         self.collection.len() + id < KEY_BYTES_MAX / 4
+    }
+
+    /// Appends the key of the only place that a path may mean to others. None if a token is
+    /// ambiguous.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: it passes the limit on keys. Nothing is appended.
+    fn append_only(&self, keys: &mut Vec<u8>, path: &Path) -> Option<Result<()>> {
+        let place = path.segments()?;
+        Some(Family::append_document(
+            keys,
+            &self.collection,
+            &self.id,
+            place,
+        ))
     }
 
     /// The key of a place of this document.

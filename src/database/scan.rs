@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use super::part::malformed;
 use super::plan::covers;
+use super::slice::malformed;
 use super::{Database, end_of};
 use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};

@@ -53,7 +53,12 @@ impl fmt::Display for DocumentId {
 }
 
 fn needs_quotes(text: &str) -> bool {
-    text.is_empty() || text.starts_with('"') || canonical_integer(text).is_some()
+    text.is_empty() || text.starts_with('"') || is_canonical_integer(text)
+}
+
+/// Whether a text is the canonical decimal text of an integer of 64 bits.
+pub fn is_canonical_integer(text: &str) -> bool {
+    canonical_integer(text).is_some()
 }
 
 fn canonical_integer(text: &str) -> Option<i64> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::json::{Event, Reader};
 use crate::error::{Error, Result};
@@ -130,6 +130,12 @@ impl fmt::Display for Token {
 pub struct Path(Arc<[Token]>);
 
 impl Path {
+    /// The path of the whole, which need not be made.
+    pub fn root() -> &'static Self {
+        static ROOT: LazyLock<Path> = LazyLock::new(Path::default);
+        &ROOT
+    }
+
     /// The path of these tokens.
     pub fn new(tokens: Vec<Token>) -> Self {
         Self(tokens.into())
@@ -231,14 +237,21 @@ impl Path {
         Some((Self(above.into()), last))
     }
 
-    /// The only place at which something may stand; none if a token is ambiguous.
-    pub fn place(&self) -> Option<Place> {
-        let segments = self.0.iter().map(|token| match token {
-            Token::Segment(segment) => Some(segment.clone()),
-            Token::Dash => Some(Segment::Key(DASH.to_owned())),
+    /// The only place at which something may stand, segment by segment; none if a token is
+    /// ambiguous.
+    pub fn segments(&self) -> Option<impl Iterator<Item = SegmentRef<'_>>> {
+        let segments = self.0.iter().filter_map(|token| match token {
+            Token::Segment(segment) => Some(segment.as_ref()),
+            Token::Dash => Some(SegmentRef::Key(DASH)),
             Token::Digits(_) => None,
         });
-        segments.collect::<Option<_>>().map(Place)
+        (self.ambiguous() == 0).then_some(segments)
+    }
+
+    /// The only place at which something may stand; none if a token is ambiguous.
+    pub fn place(&self) -> Option<Place> {
+        let segments = self.segments()?;
+        Some(Place(segments.map(SegmentRef::to_owned).collect()))
     }
 
     /// Every place at which something may stand: two for each ambiguous token.

@@ -10,6 +10,7 @@ use async_graphql::{Value, Variables};
 use async_graphql_value::Value as Input;
 
 use super::scalars::name;
+use crate::database::DocumentKey;
 
 /// The field that asks for entities.
 pub(super) const ENTITIES: &str = "_entities";
@@ -56,6 +57,23 @@ impl Keys {
         members.insert(name("id"), id);
         Value::Object(members)
     }
+}
+
+/// The document that each representation of a list stands for; none if it matches no key of this
+/// graph.
+pub(super) type Entities = Vec<Option<DocumentKey>>;
+
+/// As [`Keys::into_known`], of what was read already.
+pub(super) fn representation_of(entity: Option<&DocumentKey>) -> Value {
+    let Some(DocumentKey { collection, id }) = entity else {
+        return Keys::default().into_known();
+    };
+    let keys = Keys {
+        typename: Value::String("Document".to_owned()),
+        collection: Value::String(collection.clone()),
+        id: Value::String(id.to_string()),
+    };
+    keys.into_known()
 }
 
 /// The representation with its keys only; see [`Keys::into_known`].

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
-use async_graphql::{Response, ServerError, Variables};
+use async_graphql::{Response, ServerError};
 use tokio::time::{Instant, timeout_at};
 
 use super::batch::{Loads, Turns};
@@ -20,7 +20,7 @@ use super::rewrite::ready;
 use super::session::Session;
 use super::tally::{Tally, out_of_time};
 use super::uses::check_uses;
-use super::variables::coerce;
+use super::variables::{Coerced, coerce};
 use crate::database::{Database, KeptAnswer, OnceOnly, Pool, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
@@ -70,7 +70,7 @@ struct Operation {
     /// If it can be executed directly.
     plan: Option<Arc<Plan>>,
     name: Option<String>,
-    variables: Variables,
+    variables: Coerced,
     once_only: Option<Arc<OnceOnly>>,
 }
 
@@ -87,7 +87,9 @@ enum Mutated {
 impl Operation {
     /// As the general executor is to have it.
     fn ready(mut self) -> Self {
-        self.document = ready(self.document, self.name.as_deref(), &self.variables);
+        self.variables.make_values();
+        let variables = &self.variables.values;
+        self.document = ready(self.document, self.name.as_deref(), variables);
         self
     }
 }
@@ -233,10 +235,12 @@ impl Inner {
         let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
+        let plan = prepared.plan(name);
+        let planned = plan.is_some();
         let variables = if request.variables.text().len() > JSON_BYTES_AT_ONCE {
-            self.large_variables(document, &request).await?
+            self.large_variables(document, &request, planned).await?
         } else {
-            self.variables(selected, &request.variables)?
+            self.variables(selected, &request.variables, planned)?
         };
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
@@ -245,7 +249,7 @@ impl Inner {
         };
         let operation = Operation {
             document: document.clone(),
-            plan: prepared.plan(name),
+            plan,
             name: request.operation_name,
             variables,
             once_only,
@@ -258,9 +262,11 @@ impl Inner {
         &self,
         selected: &OperationDefinition,
         given: &GivenVariables,
-    ) -> Result<Variables> {
+        planned: bool,
+    ) -> Result<Coerced> {
         let definitions = &selected.variable_definitions;
-        coerce(definitions, given, self.operations.inputs(), &self.bounds)
+        let inputs = self.operations.inputs();
+        coerce(definitions, given, inputs, &self.bounds, planned)
     }
 
     /// As [`Inner::variables`], where reading large ones holds nobody up.
@@ -268,10 +274,11 @@ impl Inner {
         self: &Arc<Self>,
         document: &Arc<ExecutableDocument>,
         request: &Request,
-    ) -> Result<Variables> {
+        planned: bool,
+    ) -> Result<Coerced> {
         let (inner, document) = (self.clone(), document.clone());
         let (name, given) = (request.operation_name.clone(), request.variables.clone());
-        let read = move || inner.variables(select(&document, name.as_deref())?, &given);
+        let read = move || inner.variables(select(&document, name.as_deref())?, &given, planned);
         let read = tokio::task::spawn_blocking(read).await;
         read.map_err(|error| Error::internal(error.to_string()))?
     }
@@ -291,7 +298,7 @@ impl Inner {
     async fn query_directly(
         &self,
         plan: &Plan,
-        variables: &Variables,
+        variables: &Coerced,
         deadline: Instant,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
@@ -376,7 +383,7 @@ impl Inner {
     }
 
     async fn execute(&self, operation: Operation, session: Session) -> Response {
-        let mut request = async_graphql::Request::new("").variables(operation.variables);
+        let mut request = async_graphql::Request::new("").variables(operation.variables.values);
         request.set_parsed_query((*operation.document).clone());
         if let Some(name) = operation.name {
             request = request.operation_name(name);

@@ -53,7 +53,9 @@ impl Source {
     async fn read(&self) -> Result<Arc<dyn Read>> {
         match self {
             Self::Snapshot(database, snapshot) => {
-                let snapshot = snapshot.get_or_try_init(|| database.snapshot()).await?;
+                let snapshot = snapshot
+                    .get_or_try_init(|| database.lazy_snapshot())
+                    .await?;
                 Ok(snapshot.clone())
             }
             Self::Transaction(transaction) => Ok(transaction.clone()),

@@ -127,6 +127,11 @@ impl Tally {
     /// `TOO_LARGE`: names the limit. As [`Tally::check`].
     pub(super) fn carry(&self, bytes: usize) -> Result<()> {
         self.check()?;
+        self.carry_more(bytes)
+    }
+
+    /// As [`Tally::carry`], for who checks now and then by himself.
+    pub(super) fn carry_more(&self, bytes: usize) -> Result<()> {
         let limit = self.bounds.response_bytes;
         if add(&self.carried, bytes) <= limit {
             return Ok(());

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use async_graphql::parser::types::{
     Directive, ExecutableDocument, Field, OperationDefinition, Selection, SelectionSet,
 };
-use async_graphql::{Name, Positioned, Value, Variables};
+use async_graphql::{Name, Positioned};
 use async_graphql_value::Value as Input;
 
+use super::variables::Coerced;
 use crate::error::{Error, Result};
 use crate::limits::Bounds;
 
@@ -18,14 +19,11 @@ use crate::limits::Bounds;
 pub(super) fn check_uses(
     document: &ExecutableDocument,
     operation: &OperationDefinition,
-    variables: &Variables,
+    variables: &Coerced,
     bounds: &Bounds,
 ) -> Result<()> {
     let limit = bounds.argument_bytes;
-    let sizes = variables
-        .iter()
-        .map(|(name, value)| (name, bytes(value)))
-        .collect::<HashMap<_, _>>();
+    let sizes = variables.sizes();
     // Each stands in the query at most so often, as was checked: most are too small to matter.
     let all: usize = sizes.values().sum();
     if all.saturating_mul(bounds.query_values) <= limit {
@@ -43,21 +41,6 @@ pub(super) fn check_uses(
         "more than {limit} bytes of variables in the arguments of the query, in which each counts \
          as often as it is used; that is the limit"
     )))
-}
-
-/// What a value takes when it is copied, about.
-fn bytes(value: &Value) -> usize {
-    let own = size_of::<Value>();
-    own + match value {
-        Value::Binary(text) => text.len(),
-        Value::String(text) => text.len(),
-        Value::List(elements) => elements.iter().map(bytes).sum(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, member)| name.len() + bytes(member))
-            .sum(),
-        _ => 0,
-    }
 }
 
 struct Uses<'d> {

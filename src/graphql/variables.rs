@@ -1,11 +1,14 @@
 //! Variables, as the operation declares them: JSON stays text, also inside input objects;
 //! everything else is checked here.
 
+mod coerced;
+mod listed;
+
 use std::collections::{HashMap, HashSet};
 
 use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::types::{BaseType, Type, VariableDefinition};
-use async_graphql::{Number, Positioned, Value, Variables};
+use async_graphql::{Number, Positioned, Value};
 use bytes::Bytes;
 
 use super::entities;
@@ -18,8 +21,11 @@ use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
+pub(super) use coerced::Coerced;
+use listed::is_list_of_representations;
 
-/// The variables that an operation declares, from those that are given.
+/// The variables that an operation declares, from those that are given. Of one that is `planned`,
+/// entities are kept apart.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
@@ -29,7 +35,8 @@ pub(super) fn coerce(
     given: &GivenVariables,
     inputs: &Inputs,
     bounds: &Bounds,
-) -> Result<Variables> {
+    planned: bool,
+) -> Result<Coerced> {
     let mut reading = Reading {
         inputs,
         bounds,
@@ -37,12 +44,20 @@ pub(super) fn coerce(
         values: bounds.variable_values,
     };
     let mut given = declared(definitions, given);
-    let mut variables = Variables::default();
+    let mut coerced = Coerced::default();
+    let variables = &mut coerced.values;
     for definition in definitions {
         let definition = &definition.node;
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable.as_bytes()) {
+            if planned
+                && is_list_of_representations(ty)
+                && let Some(entities) = reading.entities(text)
+            {
+                coerced.entities.push((name(variable), entities));
+                continue;
+            }
             let value = reading
                 .variable(ty, text)
                 .map_err(|error| error.at(format!("the variable `${}`", abridged(variable))))?;
@@ -62,7 +77,7 @@ pub(super) fn coerce(
             )));
         }
     }
-    Ok(variables)
+    Ok(coerced)
 }
 
 /// The texts of the variables that are declared; of two of the same name the last.

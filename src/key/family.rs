@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use super::tuple::{append, append_id, append_piece, append_place, split_element, split_id};
+use super::tuple::{
+    append, append_id, append_piece, append_place, append_segment, split_element, split_id,
+};
 use crate::document::id::DocumentId;
-use crate::document::path::Place;
+use crate::document::path::{Place, SegmentRef};
 use crate::error::{Error, Result};
 use crate::limits::KEY_BYTES_MAX;
 
@@ -125,6 +127,29 @@ impl Family<'_> {
             }
         }
         within_limit(key)
+    }
+
+    /// Appends the packed key of a [`Family::Document`] to others.
+    ///
+    /// # Errors
+    /// As [`Family::key`]; nothing is appended.
+    pub fn append_document<'s>(
+        keys: &mut Vec<u8>,
+        collection: &str,
+        id: &DocumentId,
+        place: impl Iterator<Item = SegmentRef<'s>>,
+    ) -> Result<()> {
+        let begin = keys.len();
+        append(keys, &collection);
+        append_id(keys, id);
+        for segment in place {
+            append_segment(keys, segment);
+        }
+        let checked = check_limit(keys.len() - begin);
+        if checked.is_err() {
+            keys.truncate(begin);
+        }
+        checked
     }
 
     /// The keys of the counts of every collection: from the first to past the last.
@@ -290,13 +315,16 @@ pub(super) fn ended(begin: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
 }
 
 pub(super) fn within_limit(key: Vec<u8>) -> Result<Vec<u8>> {
-    if key.len() > KEY_BYTES_MAX {
-        return Err(Error::too_large(format!(
-            "the collection, id and path make a key of {} bytes; the limit is {KEY_BYTES_MAX} bytes",
-            key.len()
-        )));
+    check_limit(key.len()).map(|()| key)
+}
+
+fn check_limit(bytes: usize) -> Result<()> {
+    if bytes <= KEY_BYTES_MAX {
+        return Ok(());
     }
-    Ok(key)
+    Err(Error::too_large(format!(
+        "the collection, id and path make a key of {bytes} bytes; the limit is {KEY_BYTES_MAX} bytes"
+    )))
 }
 
 /// A commit of the store: ten bytes that sort in commit order, as text in hexadecimal.

@@ -12,6 +12,7 @@ mod foundationdb;
 mod observed;
 mod pace;
 mod pairs;
+mod round;
 mod transact;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
 pub use observed::{Observed, Operations, TRACES};
 pub use pace::pace;
 pub use pairs::Pairs;
+pub use round::{Round, RoundBatch};
 pub use transact::{Outcome, Settled, transact};
 
 use crate::error::{Error, Result};
@@ -66,6 +68,11 @@ impl<'k> RangeRead<'k> {
         Self { pairs_max, ..self }
     }
 
+    /// Whether there is nothing that may be read.
+    fn is_empty(&self) -> bool {
+        self.begin >= self.end || self.pairs_max == 0
+    }
+
     /// The pairs that one batch of this read may hold.
     fn batch_pairs_max(&self) -> usize {
         self.pairs_max.min(BATCH_PAIRS_MAX)
@@ -81,10 +88,41 @@ pub struct Batch {
     pub more: bool,
 }
 
-impl Batch {
-    /// Whether a batch that holds this much is to end here.
-    fn is_full(&self, pairs_max: usize) -> bool {
-        self.pairs.len() >= pairs_max || self.pairs.bytes() >= BATCH_BYTES_MAX
+/// A batch that an engine fills, behind what stands in the same pairs already.
+struct Filling<'p> {
+    pairs: &'p mut Pairs,
+    before: usize,
+    bytes_before: usize,
+    pairs_max: usize,
+    batch_pairs_max: usize,
+}
+
+impl<'p> Filling<'p> {
+    fn new(pairs: &'p mut Pairs, range: &RangeRead<'_>) -> Self {
+        Self {
+            before: pairs.len(),
+            bytes_before: pairs.bytes(),
+            pairs,
+            pairs_max: range.pairs_max,
+            batch_pairs_max: range.batch_pairs_max(),
+        }
+    }
+
+    /// Appends a pair. Whether the batch is to end here.
+    #[inline]
+    fn push(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.pairs.push(key, value);
+        self.len() >= self.batch_pairs_max
+            || self.pairs.bytes() - self.bytes_before >= BATCH_BYTES_MAX
+    }
+
+    /// Whether the range may hold more than this batch, which is full.
+    fn more(&self) -> bool {
+        self.len() < self.pairs_max
+    }
+
+    fn len(&self) -> usize {
+        self.pairs.len() - self.before
     }
 }
 
@@ -109,8 +147,12 @@ pub trait Read: Send + Sync {
 
     /// The first batch of each of these ranges, in their order, all read at the same time. It costs
     /// least if none begins before the one before it.
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
-        join_all(ranges.iter().map(|range| self.range(*range))).await
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        let mut round = Round::of(ranges.len());
+        for batch in join_all(ranges.iter().map(|range| self.range(*range))).await {
+            round.push(batch);
+        }
+        round
     }
 
     /// Keys between which parts of the range, of a size worth a read of their own, can be read at
@@ -237,6 +279,15 @@ pub trait Store: Send + Sync {
     /// `UNAVAILABLE`, `TIMEOUT`.
     async fn snapshot(&self) -> Result<Arc<dyn Read>>;
 
+    /// A snapshot that is taken no later than its first read, so that an engine that has to ask for
+    /// a version can be asked for pairs together with it.
+    ///
+    /// # Errors
+    /// As [`Store::snapshot`], which the first read may then return.
+    async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.snapshot().await
+    }
+
     /// A new transaction. Use [`transact()`], which tries again after a conflict.
     ///
     /// # Errors
@@ -278,6 +329,10 @@ pub trait Store: Send + Sync {
 impl Store for Arc<dyn Store> {
     async fn snapshot(&self) -> Result<Arc<dyn Read>> {
         (**self).snapshot().await
+    }
+
+    async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
+        (**self).lazy_snapshot().await
     }
 
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, trace_span};
 
-use super::{Backup, Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
+use super::{
+    Backup, Batch, CommitError, Pairs, RangeRead, Read, Round, Store, StoreLimits, Transaction,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 
@@ -53,29 +55,27 @@ impl Operations {
         let first = !range.resumed;
         let span = trace_span!(target: TRACES, "range", first, pairs = Empty, bytes = Empty);
         let batch = read.range(range).instrument(span.clone()).await?;
-        self.count(u64::from(first), std::slice::from_ref(&batch).iter(), &span);
+        self.count(u64::from(first), 1, &batch.pairs, &span);
         Ok(batch)
     }
 
-    async fn ranges(&self, read: &dyn Read, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+    async fn ranges(&self, read: &dyn Read, ranges: &[RangeRead<'_>]) -> Round {
         if let [range] = ranges {
-            return vec![self.range(read, *range).await];
+            let mut round = Round::of(1);
+            round.push(self.range(read, *range).await);
+            return round;
         }
         let count = ranges.len() as u64;
         let span = trace_span!(target: TRACES, "ranges", count, pairs = Empty, bytes = Empty);
-        let batches = read.ranges(ranges).instrument(span.clone()).await;
-        self.count(count, batches.iter().flatten(), &span);
-        batches
+        let round = read.ranges(ranges).instrument(span.clone()).await;
+        let batches = round.batches.iter().flatten().count() as u64;
+        self.count(count, batches, &round.pairs, &span);
+        round
     }
 
     /// Counts what reads of so many ranges have brought.
-    fn count<'b>(&self, ranges: u64, brought: impl Iterator<Item = &'b Batch>, span: &Span) {
-        let (mut batches, mut pairs, mut bytes) = (0, 0, 0);
-        for batch in brought {
-            batches += 1;
-            pairs += batch.pairs.len() as u64;
-            bytes += batch.pairs.bytes() as u64;
-        }
+    fn count(&self, ranges: u64, batches: u64, pairs: &Pairs, span: &Span) {
+        let (pairs, bytes) = (pairs.len() as u64, pairs.bytes() as u64);
         span.record("pairs", pairs);
         span.record("bytes", bytes);
         self.ranges.fetch_add(ranges, Relaxed);
@@ -111,11 +111,15 @@ impl<S: Store> Observed<S> {
 #[async_trait]
 impl<S: Store> Store for Observed<S> {
     async fn snapshot(&self) -> Result<Arc<dyn Read>> {
-        self.operations.transactions.fetch_add(1, Relaxed);
-        Ok(Arc::new(ObservedRead {
-            inner: self.inner.snapshot().await?,
-            operations: self.operations.clone(),
-        }))
+        Ok(ObservedRead::counting(
+            self.inner.snapshot().await?,
+            &self.operations,
+        ))
+    }
+
+    async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
+        let inner = self.inner.lazy_snapshot().await?;
+        Ok(ObservedRead::counting(inner, &self.operations))
     }
 
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {
@@ -150,6 +154,15 @@ struct ObservedRead {
     operations: Arc<Operations>,
 }
 
+impl ObservedRead {
+    /// A snapshot that was taken, or will be.
+    fn counting(inner: Arc<dyn Read>, operations: &Arc<Operations>) -> Arc<dyn Read> {
+        operations.transactions.fetch_add(1, Relaxed);
+        let operations = operations.clone();
+        Arc::new(Self { inner, operations })
+    }
+}
+
 #[async_trait]
 impl Read for ObservedRead {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -160,7 +173,7 @@ impl Read for ObservedRead {
         self.operations.range(&*self.inner, range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         self.operations.ranges(&*self.inner, ranges).await
     }
 
@@ -207,7 +220,7 @@ impl Read for WithoutConflict {
         self.operations.range(reads, range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         let reads = self.inner.without_conflict();
         self.operations.ranges(reads, ranges).await
     }
@@ -228,7 +241,7 @@ impl Read for ObservedTransaction {
         self.operations.range(&*self.inner, range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         self.operations.ranges(&*self.inner, ranges).await
     }
 

@@ -46,6 +46,15 @@ impl Pairs {
         self.bytes.len()
     }
 
+    /// Bytes of the keys and values in a range of the pairs.
+    pub fn bytes_of(&self, range: &Range<usize>) -> usize {
+        match &self.entries[range.clone()] {
+            [first, .., last] => last.end - first.begin,
+            [only] => only.end - only.begin,
+            [] => 0,
+        }
+    }
+
     /// The pair at `index`.
     ///
     /// # Panics
@@ -89,11 +98,31 @@ impl Pairs {
         }));
     }
 
-    /// Where in pairs of ascending keys those from `begin` to before `end` stand.
-    pub fn between(&self, begin: &[u8], end: &[u8]) -> Range<usize> {
+    /// Some of them, by themselves.
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> Self {
+        let mut part = Self::default();
+        for index in range {
+            let (key, value) = self.get(index);
+            part.push(key, value);
+        }
+        part
+    }
+
+    /// Forgets all but the first `len`.
+    pub(super) fn truncate(&mut self, len: usize) {
+        if let Some(entry) = self.entries.get(len) {
+            self.bytes.truncate(entry.begin);
+            self.entries.truncate(len);
+        }
+    }
+
+    /// Where in a range of pairs of ascending keys those from `begin` to before `end` stand.
+    pub fn between(&self, range: Range<usize>, begin: &[u8], end: &[u8]) -> Range<usize> {
         let key = |entry: &Entry| &self.bytes[entry.begin..entry.value];
-        let first = self.entries.partition_point(|entry| key(entry) < begin);
-        let length = self.entries[first..].partition_point(|entry| key(entry) < end);
-        first..first + length
+        let entries = &self.entries[range.clone()];
+        let first = entries.partition_point(|entry| key(entry) < begin);
+        let length = entries[first..].partition_point(|entry| key(entry) < end);
+        range.start + first..range.start + first + length
     }
 }

@@ -24,7 +24,7 @@ async fn the_store_that_counts_counts_every_way_of_reading() {
         };
         read.range(resumed).await.expect("read");
         let several = read.ranges(&[range, RangeRead::new(b"b", b"c")]).await;
-        assert_eq!(several.len(), 2);
+        assert_eq!(several.batches.len(), 2);
     }
     transaction.commit().await.expect("committed");
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);

@@ -23,6 +23,7 @@ on_every_engine!(
     a_snapshot_stays_as_it_is_while_others_commit,
     a_snapshot_taken_after_a_commit_shows_it,
     a_snapshot_does_not_show_what_is_not_committed,
+    a_lazy_snapshot_shows_what_was_committed_before_and_stays_as_it_was_first_read,
     split_points_ascend_within_their_range,
     a_store_that_serves_is_ready,
 );
@@ -170,8 +171,8 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
         let reads: [&dyn Read; 2] = [&*snapshot, &*transaction];
         for read in reads {
             let together = read.ranges(&ranges).await;
-            assert_eq!(together.len(), ranges.len());
-            for (found, range) in together.into_iter().zip(&ranges) {
+            assert_eq!(together.batches.len(), ranges.len());
+            for (found, range) in together.into_batches().zip(&ranges) {
                 let found = found.expect("the store serves");
                 let alone = read.range(*range).await.expect("the store serves");
                 assert!(found.pairs.iter().eq(alone.pairs.iter()), "{bounds:?}");
@@ -368,6 +369,43 @@ async fn a_snapshot_does_not_show_what_is_not_committed(fresh: Fresh) {
     assert_eq!(fresh.get("key").await, Some(b"old".to_vec()));
     transaction.commit().await.expect("nobody else writes");
     assert_eq!(fresh.get("key").await, Some(b"new".to_vec()));
+}
+
+async fn a_lazy_snapshot_shows_what_was_committed_before_and_stays_as_it_was_first_read(
+    fresh: Fresh,
+) {
+    let key = fresh.key(b"key");
+    let (begin, end) = (fresh.begin(), fresh.end());
+    let range = RangeRead::new(&begin, &end);
+    for first in 0..3_u8 {
+        let value = [first];
+        fresh
+            .write(|transaction| transaction.set(&key, &value))
+            .await;
+        let snapshot = fresh.store.lazy_snapshot().await.expect("it will be");
+        let found = match first {
+            0 => get(&*snapshot, &key).await,
+            1 => {
+                let batch = snapshot.range(range).await.expect("the store serves");
+                batch.pairs.first().map(|(_, value)| value.to_vec())
+            }
+            _ => {
+                let batches = snapshot.ranges(&[range, range]).await;
+                let batch = batches.into_batches().last().expect("two");
+                let batch = batch.expect("the store serves");
+                batch.pairs.first().map(|(_, value)| value.to_vec())
+            }
+        };
+        assert_eq!(found.as_deref(), Some(&value[..]));
+        fresh
+            .write(|transaction| transaction.set(&key, b"later"))
+            .await;
+        assert_eq!(get(&*snapshot, &key).await.as_deref(), Some(&value[..]));
+        assert_eq!(
+            pairs(&*snapshot, range).await,
+            [(key.clone(), value.to_vec())]
+        );
+    }
 }
 
 async fn split_points_ascend_within_their_range(fresh: Fresh) {

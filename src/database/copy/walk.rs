@@ -49,7 +49,9 @@ impl Walk {
 
     /// Goes to the first pair from `key` on. It never goes back.
     pub(super) fn seek(&mut self, key: &[u8]) {
-        let ahead = self.batch.between(key, self.batches.end());
+        let ahead = self
+            .batch
+            .between(0..self.batch.len(), key, self.batches.end());
         self.at = self.at.max(ahead.start);
         if self.at == self.batch.len() {
             self.batches.seek(key);

@@ -2,8 +2,8 @@
 
 use futures::future::try_join_all;
 
-use super::super::part::malformed;
-use super::super::read::settle;
+use super::super::readings::settle;
+use super::super::slice::malformed;
 use super::super::{DocumentKey, end_of};
 use super::{Editor, below};
 use crate::document::leaf::{Kind, abridged};

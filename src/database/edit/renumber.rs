@@ -80,7 +80,7 @@ fn moved(array: &[u8], pairs: &Pairs, to: impl Fn(u64) -> u64) -> Result<Pairs> 
     for (key, value) in pairs.iter() {
         let relative = &key[array.len()..];
         let Some((Step::Index(index), bytes)) = step(relative) else {
-            return Err(super::super::part::malformed(
+            return Err(super::super::slice::malformed(
                 crate::key::Malformed::Segment,
                 key,
             ));

@@ -2,15 +2,15 @@
 //! response is written.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use async_graphql::{Name, Value, Variables};
+use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
 use super::super::scalars::path_of;
 use super::super::tally::Tally;
+use super::super::variables::Coerced;
 use super::plan::{Condition, Field, Flag, Plan, Selected, Selection, Where};
-use crate::database::{DocumentKey, Extent, Want};
+use crate::database::{Asked, DocumentKey, Extent};
 use crate::document::id::DocumentId;
 use crate::document::json::write_string;
 use crate::document::path::Path;
@@ -18,9 +18,29 @@ use crate::error::Result;
 
 /// What one request comes to.
 pub(super) struct Bound<'p> {
-    pub(super) wants: Vec<Want>,
+    documents: Vec<Cow<'p, DocumentKey>>,
+    wants: Vec<Want<'p>>,
     pub(super) steps: Vec<Step<'p>>,
     pub(super) spots: Vec<Spot<'p>>,
+}
+
+/// Something to be read of the document of this number.
+enum Want<'p> {
+    Part(usize, Cow<'p, Path>, Extent),
+    Version(usize),
+}
+
+impl Bound<'_> {
+    /// All that is to be read, in the order of their numbers.
+    pub(super) fn asked(&self) -> Vec<Asked<'_>> {
+        let asked = self.wants.iter().map(|want| match want {
+            Want::Part(document, path, extent) => {
+                Asked::Part(&self.documents[*document], path, *extent)
+            }
+            Want::Version(document) => Asked::Version(&self.documents[*document]),
+        });
+        asked.collect()
+    }
 }
 
 /// A step of writing a response. Wants and spots are given by their numbers.
@@ -66,11 +86,12 @@ pub(super) enum SpotIs<'p> {
 /// As [`Tally::entities`] and [`Tally::places`].
 pub(super) fn bind<'p>(
     plan: &'p Plan,
-    variables: &'p Variables,
+    variables: &'p Coerced,
     tally: &Tally,
 ) -> Result<Option<Bound<'p>>> {
     let mut binder = Binder {
         variables,
+        documents: Vec::new(),
         wants: Vec::new(),
         steps: Vec::new(),
         spots: Vec::new(),
@@ -83,6 +104,7 @@ pub(super) fn bind<'p>(
         return Ok(None);
     }
     let Binder {
+        documents,
         wants,
         steps,
         spots,
@@ -91,6 +113,7 @@ pub(super) fn bind<'p>(
     let places = wants.iter().filter(|want| matches!(want, Want::Part(..)));
     tally.places(places.count())?;
     Ok(Some(Bound {
+        documents,
         wants,
         steps,
         spots,
@@ -98,8 +121,9 @@ pub(super) fn bind<'p>(
 }
 
 struct Binder<'p> {
-    variables: &'p Variables,
-    wants: Vec<Want>,
+    variables: &'p Coerced,
+    documents: Vec<Cow<'p, DocumentKey>>,
+    wants: Vec<Want<'p>>,
     steps: Vec<Step<'p>>,
     spots: Vec<Spot<'p>>,
     /// Where it is.
@@ -107,9 +131,10 @@ struct Binder<'p> {
 }
 
 /// Where a selection is bound: a place of a document.
-struct Here<'h> {
-    document: &'h Arc<DocumentKey>,
-    path: &'h Path,
+struct Here<'p> {
+    /// The number of the document.
+    document: usize,
+    path: Cow<'p, Path>,
     /// What is wanted here; none at a document that is there for certain.
     want: Option<usize>,
     /// The first want of the root field that this belongs to: what it wants twice is read once.
@@ -126,10 +151,7 @@ impl<'p> Binder<'p> {
             else {
                 return None;
             };
-            match self.variables.get(representations) {
-                Some(Value::List(list)) => Some(list.len()),
-                _ => None,
-            }
+            self.variables.entities(representations).map(<[_]>::len)
         });
         asked.reduce(usize::saturating_add)
     }
@@ -152,9 +174,10 @@ impl<'p> Binder<'p> {
                     Some(collection) => binder.string(collection)?,
                 };
                 let document = document(collection, &binder.id(id)?)?;
+                let document = binder.document(Cow::Owned(document));
                 let path = binder.path(path)?;
                 let first = binder.wants.len();
-                binder.place(&document, &path, first, below)
+                binder.place(document, path, first, below)
             }
             Field::Entities {
                 representations,
@@ -165,40 +188,37 @@ impl<'p> Binder<'p> {
     }
 
     fn represented(&mut self, representations: &Name, below: &'p Selection) -> Option<()> {
-        let Value::List(representations) = self.variables.get(representations)? else {
-            return None;
-        };
+        let entities = self.variables.entities(representations)?;
         self.text(b"[");
-        for (at, representation) in representations.iter().enumerate() {
+        for (at, entity) in entities.iter().enumerate() {
             if at > 0 {
                 self.text(b",");
             }
-            let Value::Object(members) = representation else {
-                return None;
-            };
-            let Value::String(collection) = members.get("collection")? else {
-                return None;
-            };
-            // One that matches no key.
-            if collection.is_empty() {
+            let Some(entity) = entity else {
                 self.text(b"null");
                 continue;
-            }
-            let document = document(collection, &id(members.get("id")?)?)?;
+            };
+            let document = self.document(Cow::Borrowed(entity));
             let first = self.wants.len();
             let around = self.enter(SpotIs::Element(at));
-            self.place(&document, &Path::default(), first, below)?;
+            self.place(document, Cow::Borrowed(Path::root()), first, below)?;
             self.spot = around;
         }
         self.text(b"]");
         Some(())
     }
 
+    /// The number of a document.
+    fn document(&mut self, document: Cow<'p, DocumentKey>) -> usize {
+        self.documents.push(document);
+        self.documents.len() - 1
+    }
+
     /// What is selected of a place at which there may be nothing.
     fn place(
         &mut self,
-        document: &Arc<DocumentKey>,
-        path: &Path,
+        document: usize,
+        path: Cow<'p, Path>,
         first: usize,
         selection: &'p Selection,
     ) -> Option<()> {
@@ -220,21 +240,21 @@ impl<'p> Binder<'p> {
         Some(())
     }
 
-    fn member(&mut self, here: &Here<'_>, field: &'p Field) -> Option<()> {
+    fn member(&mut self, here: &Here<'p>, field: &'p Field) -> Option<()> {
         let Here {
             document, first, ..
         } = *here;
         let step = match field {
             Field::Typename(name) => Step::Text(Cow::Borrowed(name.as_bytes())),
-            Field::Id => string(&document.id.to_string()),
-            Field::Collection => string(&document.collection),
+            Field::Id => string(&self.documents[document].id.to_string()),
+            Field::Collection => string(&self.documents[document].collection),
             Field::Path => Step::Path(here.want?),
             Field::Version => {
                 let wants = &self.wants[first..];
                 let wanted = wants.iter().position(|it| matches!(it, Want::Version(_)));
                 let number = wanted.map_or(self.wants.len(), |at| first + at);
                 if wanted.is_none() {
-                    self.wants.push(Want::Version(document.clone()));
+                    self.wants.push(Want::Version(document));
                 }
                 Step::Version {
                     want: number,
@@ -246,20 +266,19 @@ impl<'p> Binder<'p> {
                 None => self.want(first, document, here.path.clone(), Extent::First),
             }),
             Field::Value(path) => {
-                let path = here.path.join(&*self.path(path)?);
+                let path = join(&here.path, self.path(path)?);
                 let want = self.want(first, document, path, Extent::Whole);
                 let spot = self.spot?;
                 Step::Value { want, spot }
             }
             Field::At(path, below) => {
-                let path = here.path.join(&*self.path(path)?);
-                return self.place(document, &path, first, below);
+                let path = join(&here.path, self.path(path)?);
+                return self.place(document, path, first, below);
             }
             Field::Whole(below) => {
-                let root = Path::default();
                 let here = Here {
                     document,
-                    path: &root,
+                    path: Cow::Borrowed(Path::root()),
                     want: None,
                     first,
                 };
@@ -304,7 +323,7 @@ impl<'p> Binder<'p> {
         for Condition { flag, is } in &selected.conditions {
             let flag = match flag {
                 Flag::Fixed(flag) => *flag,
-                Flag::Variable(name) => match self.variables.get(name)? {
+                Flag::Variable(name) => match self.variables.values.get(name)? {
                     Value::Boolean(flag) => *flag,
                     _ => return None,
                 },
@@ -331,8 +350,8 @@ impl<'p> Binder<'p> {
     fn want(
         &mut self,
         first: usize,
-        document: &Arc<DocumentKey>,
-        path: Path,
+        document: usize,
+        path: Cow<'p, Path>,
         extent: Extent,
     ) -> usize {
         for (at, want) in self.wants[first..].iter_mut().enumerate() {
@@ -343,7 +362,7 @@ impl<'p> Binder<'p> {
                 return first + at;
             }
         }
-        self.wants.push(Want::Part(document.clone(), path, extent));
+        self.wants.push(Want::Part(document, path, extent));
         self.wants.len() - 1
     }
 
@@ -354,10 +373,10 @@ impl<'p> Binder<'p> {
         };
         let path = if let Input::Variable(name) = given {
             // One that is not given is the argument's default, which is the whole.
-            let given = self.variables.get(name);
+            let given = self.variables.values.get(name);
             given.map_or_else(|| Ok(Path::default()), path_of)
         } else {
-            let variable = |name| self.variables.get(&name).cloned().ok_or(());
+            let variable = |name| self.variables.values.get(&name).cloned().ok_or(());
             path_of(&given.clone().into_const_with(variable).ok()?)
         };
         path.ok().map(Cow::Owned)
@@ -366,7 +385,7 @@ impl<'p> Binder<'p> {
     fn string(&self, argument: &'p Input) -> Option<&'p str> {
         match argument {
             Input::String(text) => Some(text),
-            Input::Variable(name) => match self.variables.get(name)? {
+            Input::Variable(name) => match self.variables.values.get(name)? {
                 Value::String(text) => Some(text),
                 _ => None,
             },
@@ -378,7 +397,7 @@ impl<'p> Binder<'p> {
         match argument {
             Input::String(text) => Some(Cow::Borrowed(text)),
             Input::Number(number) => Some(Cow::Owned(number.as_i64()?.to_string())),
-            Input::Variable(name) => id(self.variables.get(name)?),
+            Input::Variable(name) => id(self.variables.values.get(name)?),
             _ => None,
         }
     }
@@ -392,9 +411,20 @@ fn id(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-fn document(collection: &str, id: &str) -> Option<Arc<DocumentKey>> {
+/// A path below another.
+fn join<'p>(above: &Cow<'p, Path>, below: Cow<'p, Path>) -> Cow<'p, Path> {
+    if above.tokens().is_empty() {
+        return below;
+    }
+    if below.tokens().is_empty() {
+        return above.clone();
+    }
+    Cow::Owned(above.join(&below))
+}
+
+fn document(collection: &str, id: &str) -> Option<DocumentKey> {
     let id = DocumentId::parse(id).ok()?;
-    DocumentKey::new(collection, id).ok().map(Arc::new)
+    DocumentKey::new(collection, id).ok()
 }
 
 fn string<'p>(text: &str) -> Step<'p> {

@@ -10,10 +10,9 @@ mod bind;
 mod plan;
 mod write;
 
-use async_graphql::Variables;
-
 use super::tally::Tally;
-use crate::database::{Database, Want, load_within};
+use super::variables::Coerced;
+use crate::database::{Database, Loaded, read_asked};
 use crate::error::Result;
 pub(super) use plan::Plan;
 pub(super) use write::Written;
@@ -22,7 +21,7 @@ pub(super) use write::Written;
 /// to a bound.
 pub(super) async fn execute(
     plan: &Plan,
-    variables: &Variables,
+    variables: &Coerced,
     database: &Database,
     tally: &Tally,
 ) -> Option<Written> {
@@ -34,7 +33,7 @@ pub(super) async fn execute(
 
 async fn try_execute(
     plan: &Plan,
-    variables: &Variables,
+    variables: &Coerced,
     database: &Database,
     tally: &Tally,
 ) -> Result<Option<Written>> {
@@ -42,12 +41,12 @@ async fn try_execute(
     let Some(bound) = bind::bind(plan, variables, tally)? else {
         return Ok(None);
     };
-    let answers = if bound.wants.is_empty() {
-        Vec::new()
+    let asked = bound.asked();
+    let loaded = if asked.is_empty() {
+        Loaded::default()
     } else {
-        let read = database.snapshot().await?;
-        let wants: Vec<&Want> = bound.wants.iter().collect();
-        load_within(&*read, &wants, &tally.reads).await
+        let read = database.lazy_snapshot().await?;
+        read_asked(&*read, &asked, &tally.reads).await
     };
-    write::write(&bound, &answers, tally).await.map(Some)
+    write::write(&bound, &loaded, tally).await.map(Some)
 }

@@ -1,4 +1,4 @@
-//! The response to a query, from the answers to what it wanted.
+//! The response to a query, from what was read for it.
 
 use async_graphql::{PathSegment, ServerError};
 
@@ -6,11 +6,10 @@ use super::super::document::Kind;
 use super::super::response::server_error;
 use super::super::tally::Tally;
 use super::bind::{Bound, Spot, SpotIs, Step};
-use crate::database::{Answer, Part};
+use crate::database::Loaded;
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
-use crate::key;
 
 /// The response's data, and what went wrong: null stands where it did.
 pub(in super::super) struct Written {
@@ -25,7 +24,7 @@ pub(in super::super) struct Written {
 /// Of what cannot be null; whatever bound of `tally` is passed.
 pub(super) async fn write(
     bound: &Bound<'_>,
-    answers: &[Result<Answer>],
+    loaded: &Loaded<'_>,
     tally: &Tally,
 ) -> Result<Written> {
     let mut out = Vec::with_capacity(8 * bound.steps.len() + 64);
@@ -36,10 +35,13 @@ pub(super) async fn write(
     };
     let mut at = 0;
     while let Some(step) = bound.steps.get(at) {
+        if at % STEPS_PER_CHECK == 0 {
+            tally.check()?;
+        }
         at += 1;
         match step {
             Step::Text(text) => out.extend_from_slice(text),
-            Step::Open { want, spot, end } => match kind(&answers[*want]) {
+            Step::Open { want, spot, end } => match kind(loaded, *want) {
                 Ok(Some(_)) => out.push(b'{'),
                 Ok(None) => {
                     out.extend_from_slice(NULL);
@@ -52,65 +54,46 @@ pub(super) async fn write(
             },
             Step::Value { want, spot } => {
                 let before = out.len();
-                if let Err(error) = value(&mut out, &answers[*want], tally).await {
+                if let Err(error) = value(&mut out, loaded, *want, tally).await {
                     tally.check()?;
                     out.truncate(before);
                     null(&mut out, &error, *spot);
                 }
             }
-            Step::Version { want, spot } => match version(&answers[*want]) {
+            Step::Version { want, spot } => match loaded.version(*want) {
                 Ok(Some(version)) => write_string(&mut out, &version.to_string()),
                 Ok(None) => out.extend_from_slice(NULL),
                 Err(error) => null(&mut out, &error, *spot),
             },
             Step::Kind(want) => {
-                let kind = kind(&answers[*want])?.ok_or_else(mismatch)?;
+                let kind = kind(loaded, *want)?.ok_or_else(mismatch)?;
                 write_string(&mut out, kind.name());
             }
             Step::Path(want) => {
-                place(
-                    &mut out,
-                    &part(&answers[*want])?.ok_or_else(mismatch)?.place,
-                );
+                place(&mut out, &loaded.place(*want)?.ok_or_else(mismatch)?);
             }
         }
     }
     Ok(Written { data: out, errors })
 }
 
+/// After so many steps it is looked whether there is time for more.
+const STEPS_PER_CHECK: usize = 64;
 const NULL: &[u8] = b"null";
 
-fn part(answer: &Result<Answer>) -> Result<Option<&Part>> {
-    match answer {
-        Ok(Answer::Part(part)) => Ok(part.as_ref()),
-        Ok(Answer::Version(_)) => Err(mismatch()),
-        Err(error) => Err(error.clone()),
-    }
-}
-
-fn kind(answer: &Result<Answer>) -> Result<Option<Kind>> {
-    let kind = part(answer)?.map(Part::kind).transpose()?;
+fn kind(loaded: &Loaded<'_>, want: usize) -> Result<Option<Kind>> {
+    let kind = loaded.slice(want)?.map(|slice| slice.kind()).transpose()?;
     Ok(kind.map(Kind::from))
 }
 
-fn version(answer: &Result<Answer>) -> Result<Option<key::Version>> {
-    match answer {
-        Ok(Answer::Version(version)) => Ok(*version),
-        Ok(Answer::Part(_)) => Err(mismatch()),
-        Err(error) => Err(error.clone()),
-    }
-}
-
-async fn value(out: &mut Vec<u8>, answer: &Result<Answer>, tally: &Tally) -> Result<()> {
-    let Some(part) = part(answer)? else {
+async fn value(out: &mut Vec<u8>, loaded: &Loaded<'_>, want: usize, tally: &Tally) -> Result<()> {
+    let Some(slice) = loaded.slice(want)? else {
         out.extend_from_slice(NULL);
         return Ok(());
     };
-    // Nothing is made once the response is full.
-    tally.carry(0)?;
     let before = out.len();
-    part.write_json(out, tally.response_bytes()).await?;
-    tally.carry(out.len() - before)
+    slice.write_json(out, tally.response_bytes()).await?;
+    tally.carry_more(out.len() - before)
 }
 
 /// A place in list form.

@@ -18,12 +18,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Backup, Batch, RangeRead, Read, Store, StoreLimits, Transaction};
+use super::{Backup, Batch, RangeRead, Read, Round, Store, StoreLimits, Transaction};
 use crate::error::{Error, Result};
 use crate::limits::RANGES_AT_A_TIME;
 pub use backup::BackupDirectory;
 use commit::{Committer, Published};
 pub use open::FILE_NAME;
+use table::Walk;
 
 /// How the embedded engine is opened.
 #[derive(Clone, Copy, Debug)]
@@ -122,18 +123,20 @@ impl Read for Published {
         table::range(&self.table, range).map_err(|error| self.progress.fault(error))
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
-        let mut batches = Vec::with_capacity(ranges.len());
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        let mut round = Round::of(ranges.len());
         for ranges in ranges.chunks(RANGES_AT_A_TIME) {
-            if !batches.is_empty() {
+            if !round.batches.is_empty() {
                 tokio::task::yield_now().await;
             }
-            let read = table::ranges(&self.table, ranges);
-            batches.extend(
-                read.into_iter()
-                    .map(|batch| batch.map_err(|error| self.progress.fault(error))),
-            );
+            let mut walk = Walk::new(&self.table);
+            for range in ranges {
+                round.read(|pairs| {
+                    let read = walk.range(*range, pairs);
+                    read.map_err(|error| self.progress.fault(error))
+                });
+            }
         }
-        batches
+        round
     }
 }

@@ -3,7 +3,7 @@
 use redb::{CursorError, ReadableTable, StorageError, Table, TableDefinition};
 use std::ops::Bound;
 
-use super::super::{Batch, RangeRead};
+use super::super::{Batch, Filling, Pairs, RangeRead};
 use crate::error::Error;
 use crate::limits::PAIRS_WALKED_MAX;
 
@@ -33,11 +33,21 @@ pub(super) fn range(
     table: &impl ReadableTable<Bytes, Bytes>,
     range: RangeRead<'_>,
 ) -> Result<Batch, StorageError> {
-    let mut batch = Batch::default();
-    let pairs_max = range.batch_pairs_max();
-    if range.begin >= range.end || pairs_max == 0 {
-        return Ok(batch);
+    let mut pairs = Pairs::default();
+    let more = append_range(table, range, &mut pairs)?;
+    Ok(Batch { pairs, more })
+}
+
+/// Appends the batch of a range. Whether there may be more.
+fn append_range(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    range: RangeRead<'_>,
+    pairs: &mut Pairs,
+) -> Result<bool, StorageError> {
+    if range.is_empty() {
+        return Ok(false);
     }
+    let mut filling = Filling::new(pairs, &range);
     let mut found = table.range::<&[u8]>(range.begin..range.end)?;
     loop {
         let next = if range.reverse {
@@ -46,29 +56,18 @@ pub(super) fn range(
             found.next()
         };
         let Some(pair) = next else {
-            return Ok(batch);
+            return Ok(false);
         };
         let (key, value) = pair?;
-        batch.pairs.push(key.value(), value.value());
-        if batch.is_full(pairs_max) {
-            batch.more = batch.pairs.len() < range.pairs_max;
-            return Ok(batch);
+        if filling.push(key.value(), value.value()) {
+            return Ok(filling.more());
         }
     }
 }
 
-/// The first batch of each range. Where one begins shortly behind the last pair that was read, the
-/// engine walks there.
-pub(super) fn ranges(
-    table: &impl ReadableTable<Bytes, Bytes>,
-    ranges: &[RangeRead<'_>],
-) -> Vec<Result<Batch, StorageError>> {
-    let mut walk = Walk { table, at: None };
-    ranges.iter().map(|range| walk.range(*range)).collect()
-}
-
-/// Reads ranges one after another with the same iterator.
-struct Walk<'t, T> {
+/// Reads ranges one after another with the same iterator. Where one begins shortly behind the last
+/// pair that was read, the engine walks there.
+pub(super) struct Walk<'t, T> {
     table: &'t T,
     at: Option<At<'t>>,
 }
@@ -85,19 +84,35 @@ struct At<'t> {
 
 type Pair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
 
-impl<T: ReadableTable<Bytes, Bytes>> Walk<'_, T> {
-    fn range(&mut self, range: RangeRead<'_>) -> Result<Batch, StorageError> {
-        if range.reverse || range.begin >= range.end || range.batch_pairs_max() == 0 {
-            return self::range(self.table, range);
-        }
-        let read = self.read(range);
+impl<'t, T: ReadableTable<Bytes, Bytes>> Walk<'t, T> {
+    pub(super) fn new(table: &'t T) -> Self {
+        Self { table, at: None }
+    }
+
+    /// Appends the first batch of a range. Whether there may be more. After an error nothing is
+    /// appended.
+    pub(super) fn range(
+        &mut self,
+        range: RangeRead<'_>,
+        pairs: &mut Pairs,
+    ) -> Result<bool, StorageError> {
+        let before = pairs.len();
+        let read = if range.reverse {
+            append_range(self.table, range, pairs)
+        } else {
+            self.read(range, pairs)
+        };
         if read.is_err() {
             self.at = None;
+            pairs.truncate(before);
         }
         read
     }
 
-    fn read(&mut self, range: RangeRead<'_>) -> Result<Batch, StorageError> {
+    fn read(&mut self, range: RangeRead<'_>, pairs: &mut Pairs) -> Result<bool, StorageError> {
+        if range.is_empty() {
+            return Ok(false);
+        }
         let near = match &mut self.at {
             Some(at) => at.walk_to(range.begin)?,
             None => false,
@@ -109,19 +124,16 @@ impl<T: ReadableTable<Bytes, Bytes>> Walk<'_, T> {
             Some(at) => at,
             none => none.insert(At::seek(self.table, range.begin)?),
         };
-        let mut batch = Batch::default();
-        let pairs_max = range.batch_pairs_max();
+        let mut filling = Filling::new(pairs, &range);
         while let Some((key, value)) = &at.next
             && key.value() < range.end
         {
-            batch.pairs.push(key.value(), value.value());
-            if batch.is_full(pairs_max) {
-                batch.more = batch.pairs.len() < range.pairs_max;
-                break;
+            if filling.push(key.value(), value.value()) {
+                return Ok(filling.more());
             }
             at.pass()?;
         }
-        Ok(batch)
+        Ok(false)
     }
 }
 

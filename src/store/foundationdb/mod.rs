@@ -72,6 +72,11 @@ impl Store for FoundationDb {
         Ok(Arc::new(snapshot.map_err(failure::of_snapshot)?))
     }
 
+    async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
+        let snapshot = Snapshot::lazy(self.cluster.clone());
+        Ok(Arc::new(snapshot.map_err(failure::of_snapshot)?))
+    }
+
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {
         let begun = ClusterTransaction::begin(self.cluster.clone()).await;
         Ok(Arc::new(begun.map_err(failure::of_transaction)?))

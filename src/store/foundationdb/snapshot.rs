@@ -8,19 +8,37 @@ use async_trait::async_trait;
 use foundationdb::future::FdbValues;
 use foundationdb::options::TransactionOption;
 use foundationdb::{FdbError, FdbResult, Transaction};
+use tokio::sync::OnceCell;
 
-use super::{Cluster, failure, range};
+use super::{Cluster, failure, range, versioned};
 use crate::error::Result;
 use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX, PARALLEL_READ_BYTES};
-use crate::store::{Batch, RangeRead, Read, behind};
+use crate::store::{Batch, RangeRead, Read, Round, behind};
 
 pub(super) struct Snapshot {
     // Dropped in this order: nothing outlives the cluster.
     ahead: Mutex<Option<Ahead>>,
     transaction: Transaction,
-    version: i64,
-    taken: Instant,
+    taken: OnceCell<Taken>,
     cluster: Arc<Cluster>,
+}
+
+#[derive(Clone, Copy)]
+struct Taken {
+    version: i64,
+    at: Instant,
+}
+
+impl Taken {
+    fn now(version: i64) -> Self {
+        let at = Instant::now();
+        Self { version, at }
+    }
+
+    /// Whether the cluster keeps it still.
+    fn is_kept(self) -> bool {
+        self.at.elapsed() <= CLUSTER_SNAPSHOT_TIME_MAX
+    }
 }
 
 /// The batch behind the last one of a range, which is on its way before it is asked for.
@@ -34,16 +52,45 @@ struct Ahead {
 impl Snapshot {
     pub(super) async fn take(cluster: Arc<Cluster>) -> FdbResult<Self> {
         let (transaction, version) = cluster.transaction().await?;
-        let taken = Instant::now();
-        // Now that no other try is to come, which would have undone it.
+        Self::of(transaction, OnceCell::from(Taken::now(version)), cluster)
+    }
+
+    /// A snapshot that its first read takes: what it asks for is on its way together with the
+    /// question for the version.
+    pub(super) fn lazy(cluster: Arc<Cluster>) -> FdbResult<Self> {
+        Self::of(cluster.database.create_trx()?, OnceCell::new(), cluster)
+    }
+
+    fn of(
+        transaction: Transaction,
+        taken: OnceCell<Taken>,
+        cluster: Arc<Cluster>,
+    ) -> FdbResult<Self> {
+        // No other try is to come in this transaction, which would undo it.
         transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
         Ok(Self {
             ahead: Mutex::new(None),
             transaction,
-            version,
             taken,
             cluster,
         })
+    }
+
+    /// The version, for which the cluster is asked once.
+    async fn taken(&self) -> FdbResult<Taken> {
+        let take = || async {
+            let version = match self.transaction.get_read_version().await {
+                Ok(version) => version,
+                // What is read in this transaction fails as well, and is read again in others.
+                Err(error) => {
+                    let other = self.cluster.database.create_trx()?;
+                    let (_, version) = versioned(other.on_error(error).await?).await?;
+                    version
+                }
+            };
+            Ok(Taken::now(version))
+        };
+        self.taken.get_or_try_init(take).await.copied()
     }
 
     /// Reads, and reads again where the cluster could not answer for the moment.
@@ -51,12 +98,16 @@ impl Snapshot {
         &self,
         read: impl Fn(&Transaction) -> F,
     ) -> Result<T> {
-        if self.taken.elapsed() > CLUSTER_SNAPSHOT_TIME_MAX {
+        let found = read(&self.transaction);
+        let taken = self.taken().await.map_err(failure::of_snapshot)?;
+        if !taken.is_kept() {
             return Err(failure::too_old());
         }
-        match read(&self.transaction).await {
+        match found.await {
             Ok(found) => Ok(found),
-            Err(error) if failure::is_passing(error) => self.read_again(error, read).await,
+            Err(error) if failure::is_passing(error) => {
+                self.read_again(taken.version, error, read).await
+            }
             Err(error) => Err(error),
         }
         .map_err(failure::of_snapshot)
@@ -66,6 +117,7 @@ impl Snapshot {
     /// would disturb the reads that are under way in this one.
     async fn read_again<T, F: Future<Output = FdbResult<T>>>(
         &self,
+        version: i64,
         mut error: FdbError,
         read: impl Fn(&Transaction) -> F,
     ) -> FdbResult<T> {
@@ -73,7 +125,7 @@ impl Snapshot {
         for _ in 0..CLUSTER_READ_TRIES_MAX {
             transaction = transaction.on_error(error).await?;
             transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
-            transaction.set_read_version(self.version);
+            transaction.set_read_version(version);
             match read(&transaction).await {
                 Err(again) if failure::is_passing(again) => error = again,
                 done => return done,
@@ -89,10 +141,8 @@ impl Snapshot {
         range: &RangeRead<'_>,
         values: FdbResult<FdbValues>,
     ) -> Result<Batch> {
-        match values {
-            Ok(values) if self.taken.elapsed() <= CLUSTER_SNAPSHOT_TIME_MAX => {
-                Ok(range::batch(range, &values))
-            }
+        match (values, self.taken.get()) {
+            (Ok(values), Some(taken)) if taken.is_kept() => Ok(range::batch(range, &values)),
             _ => self.range(*range).await,
         }
     }
@@ -170,24 +220,41 @@ impl Read for Snapshot {
         Ok(batch)
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Vec<Result<Batch>> {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         // All are on their way before one is waited for.
         let asked = ranges.iter().map(|range| {
             let option = range::option(range)?;
             Some(self.transaction.get_range(&option, 1, true))
         });
         let mut asked: Vec<_> = asked.collect();
-        let mut batches = Vec::with_capacity(ranges.len());
-        // The last one first, with which most others have come: waiting for each as it comes would
-        // have the client's thread wake this one as often.
-        while let (Some(values), Some(range)) = (asked.pop(), ranges.get(asked.len())) {
-            batches.push(match values {
-                Some(values) => self.first_batch(range, values.await).await,
+        let mut round = Round::of(ranges.len());
+        if let Err(error) = self.taken().await {
+            let error = failure::of_snapshot(error);
+            for _ in ranges {
+                round.push(Err(error.clone()));
+            }
+            return round;
+        }
+        // The last one is waited for first, with which most others have come: waiting for each as
+        // it comes would have the client's thread wake this one as often.
+        let last = match asked.pop() {
+            Some(Some(values)) => Some(values.await),
+            Some(None) | None => None,
+        };
+        let mut found = Vec::with_capacity(ranges.len());
+        for values in asked {
+            found.push(match values {
+                Some(values) => Some(values.await),
+                None => None,
+            });
+        }
+        for (values, range) in found.into_iter().chain([last]).zip(ranges) {
+            round.push(match values {
+                Some(values) => self.first_batch(range, values).await,
                 None => Ok(Batch::default()),
             });
         }
-        batches.reverse();
-        batches
+        round
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {

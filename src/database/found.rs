@@ -1,0 +1,137 @@
+//! Planned reads, done: the first batches in one round, and the rest of what is large.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::join_all;
+
+use super::budget::ReadBudget;
+use super::plan::{Extent, ReadPlan};
+use crate::error::Result;
+use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
+use crate::store::{Batches, Pairs, RangeRead, Read, Round, behind};
+
+/// What the reads of a plan brought.
+#[derive(Default)]
+pub(super) struct Found {
+    pairs: Vec<Arc<Pairs>>,
+    /// Of each read, which pairs have it, and where among them.
+    reads: Vec<Result<(usize, Range<usize>)>>,
+}
+
+impl Found {
+    /// Does what is planned, all at the same time. What a read fails with is kept for it.
+    /// Does what is planned, all at the same time. What a read fails with is kept for it.
+    pub(super) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, budget: &ReadBudget) -> Self {
+        // A range ends with 0xFF behind its key.
+        let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
+        for (key, _) in &plan.reads {
+            ends.extend_from_slice(key);
+            ends.push(0xFF);
+        }
+        let mut ends = &ends[..];
+        let mut ranges = Vec::with_capacity(plan.reads.len());
+        for (key, extent) in &plan.reads {
+            let (end, rest) = ends.split_at(key.len() + 1);
+            ends = rest;
+            let range = RangeRead::new(key, end);
+            ranges.push(match extent {
+                Extent::First => range.at_most(1),
+                Extent::Whole => range,
+            });
+        }
+        let Round { mut pairs, batches } = read.ranges(&ranges).await;
+        let mut reads = Vec::with_capacity(ranges.len());
+        let mut unfinished = Vec::new();
+        for (batch, range) in batches.into_iter().zip(ranges) {
+            let batch = batch.and_then(|batch| {
+                if range.pairs_max > 1 {
+                    budget.spend(pairs.bytes_of(&batch.pairs))?;
+                }
+                Ok(batch)
+            });
+            reads.push(batch.map(|batch| {
+                if batch.more {
+                    unfinished.push((reads.len(), range, batch.pairs.clone()));
+                }
+                (0, batch.pairs)
+            }));
+        }
+        let rests = unfinished.into_iter().map(|(number, range, first)| {
+            let first = if first.len() == pairs.len() {
+                std::mem::take(&mut pairs)
+            } else {
+                pairs.part(first)
+            };
+            async move { (number, read_rest(read, range, first, budget).await) }
+        });
+        let rests: Vec<_> = rests.collect();
+        let mut pairs = vec![Arc::new(pairs)];
+        for (number, whole) in join_all(rests).await {
+            reads[number] = whole.map(|whole| {
+                let range = 0..whole.len();
+                pairs.push(Arc::new(whole));
+                (pairs.len() - 1, range)
+            });
+        }
+        Self { pairs, reads }
+    }
+
+    /// What the read of this number brought.
+    ///
+    /// # Errors
+    /// What it failed with.
+    pub(super) fn of(&self, read: usize) -> Result<(&Arc<Pairs>, Range<usize>)> {
+        match &self.reads[read] {
+            Ok((pairs, range)) => Ok((&self.pairs[*pairs], range.clone())),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+/// Reads what the first batch of a range did not bring, in several parts at the same time where the
+/// engine gains by it.
+async fn read_rest(
+    read: &dyn Read,
+    range: RangeRead<'_>,
+    mut pairs: Pairs,
+    budget: &ReadBudget,
+) -> Result<Pairs> {
+    let Some((last, _)) = pairs.last() else {
+        return Ok(pairs);
+    };
+    let begin = behind(last);
+    let points = read.split_points(&begin, range.end).await?;
+    let expected = (points.len() + 1) * PARALLEL_READ_BYTES;
+    if points.is_empty() || expected > budget.bytes_max.saturating_mul(2) {
+        return read_on(read, begin, range.end, pairs, budget).await;
+    }
+    let begins = std::iter::once(&begin).chain(&points);
+    let ends = points.iter().map(Vec::as_slice).chain([range.end]);
+    let parts: Vec<_> = begins
+        .zip(ends)
+        .map(|(begin, end)| read_on(read, begin.clone(), end, Pairs::default(), budget))
+        .collect();
+    let mut parts = futures::stream::iter(parts).buffered(PARALLEL_READS_MAX);
+    while let Some(part) = parts.next().await {
+        pairs.append(&part?);
+    }
+    Ok(pairs)
+}
+
+/// Reads on to the end of a range, one batch after another, and puts them behind what is there.
+async fn read_on(
+    read: &dyn Read,
+    begin: Vec<u8>,
+    end: &[u8],
+    mut pairs: Pairs,
+    budget: &ReadBudget,
+) -> Result<Pairs> {
+    let mut batches = Batches::new(read, begin, end).resumed();
+    while let Some(batch) = batches.next().await? {
+        budget.spend(batch.bytes())?;
+        pairs.append(&batch);
+    }
+    Ok(pairs)
+}

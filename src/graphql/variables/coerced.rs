@@ -1,0 +1,60 @@
+//! Variables that were found to be as they are declared.
+
+use std::collections::HashMap;
+
+use async_graphql::{Name, Value, Variables};
+
+use super::super::entities::{Entities, representation_of};
+use crate::database::DocumentKey;
+
+/// The variables of an operation.
+#[derive(Clone, Default)]
+pub(in super::super) struct Coerced {
+    pub(in super::super) values: Variables,
+    /// Of a planned operation, the lists of entities that are as nearly all are.
+    pub(super) entities: Vec<(Name, Entities)>,
+}
+
+impl Coerced {
+    /// The entities that a variable lists.
+    pub(in super::super) fn entities(&self, variable: &Name) -> Option<&[Option<DocumentKey>]> {
+        let mut lists = self.entities.iter();
+        let list = lists.find(|(name, _)| name == variable);
+        list.map(|(_, entities)| &entities[..])
+    }
+
+    /// Makes values of all of them.
+    pub(in super::super) fn make_values(&mut self) {
+        for (variable, entities) in std::mem::take(&mut self.entities) {
+            let values = entities.iter().map(|it| representation_of(it.as_ref()));
+            self.values.insert(variable, Value::List(values.collect()));
+        }
+    }
+
+    /// What each takes when it is copied, about, in bytes.
+    pub(in super::super) fn sizes(&self) -> HashMap<&Name, usize> {
+        let values = self.values.iter().map(|(name, value)| (name, bytes(value)));
+        let entities = self.entities.iter().map(|(name, entities)| {
+            let texts = entities.iter().flatten().map(|it| it.collection.len());
+            (
+                name,
+                texts.sum::<usize>() + 4 * size_of::<Value>() * entities.len(),
+            )
+        });
+        values.chain(entities).collect()
+    }
+}
+
+fn bytes(value: &Value) -> usize {
+    let own = size_of::<Value>();
+    own + match value {
+        Value::Binary(text) => text.len(),
+        Value::String(text) => text.len(),
+        Value::List(elements) => elements.iter().map(bytes).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| name.len() + bytes(member))
+            .sum(),
+        _ => 0,
+    }
+}

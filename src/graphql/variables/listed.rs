@@ -1,0 +1,95 @@
+//! Lists of representations of entities, read straight into the documents that they stand for.
+
+use std::borrow::Cow;
+
+use async_graphql::parser::types::{BaseType, Type};
+use bytes::Bytes;
+
+use super::super::entities::{Entities, REPRESENTATION};
+use super::{Given, Reading};
+use crate::database::DocumentKey;
+use crate::document::id::{DocumentId, is_canonical_integer};
+use crate::document::json::Event;
+
+pub(super) fn is_list_of_representations(ty: &Type) -> bool {
+    let BaseType::List(element) = &ty.base else {
+        return false;
+    };
+    matches!(&element.base, BaseType::Named(name) if name == REPRESENTATION)
+}
+
+impl Reading<'_> {
+    /// The documents that a list of representations stands for; none if something is unusual about
+    /// one of them, which is then read as any value is.
+    pub(super) fn entities(&mut self, text: &Bytes) -> Option<Entities> {
+        let values = self.values;
+        let entities = self.try_entities(text);
+        if entities.is_none() {
+            self.values = values;
+        }
+        entities
+    }
+
+    fn try_entities(&mut self, text: &Bytes) -> Option<Entities> {
+        let below = self.bounds.variable_levels.checked_sub(1)?;
+        let given = &mut Given::new(text).ok()?;
+        self.count().ok()?;
+        if given.next().ok()? != Event::BeginArray {
+            return None;
+        }
+        let mut entities = Vec::new();
+        while given.begin_element().ok()? {
+            let (_, begin) = given.peek();
+            if given.next().ok()? != Event::BeginObject {
+                return None;
+            }
+            entities.push(None);
+            self.entity(given, begin, below, entities.last_mut()?)?;
+        }
+        Some(entities)
+    }
+
+    /// The document that the representation which begins at `begin` stands for, as `entity`.
+    fn entity(
+        &mut self,
+        given: &mut Given<'_>,
+        begin: usize,
+        levels: usize,
+        entity: &mut Option<DocumentKey>,
+    ) -> Option<()> {
+        self.count().ok()?;
+        let (mut typename, mut collection, mut id) = (None, None, None);
+        while let Event::Name(member) = given.next().ok()? {
+            let key = match &*member {
+                "__typename" => &mut typename,
+                "collection" => &mut collection,
+                "id" => &mut id,
+                _ => {
+                    self.check_string(&member).ok()?;
+                    let event = given.next().ok()?;
+                    self.subtree(given, event, begin, levels).ok()?;
+                    continue;
+                }
+            };
+            self.count().ok()?;
+            let text = match given.next().ok()? {
+                Event::String(text) => text,
+                Event::Number(number) if member == "id" && is_canonical_integer(number) => {
+                    Cow::Borrowed(number)
+                }
+                _ => return None,
+            };
+            self.check_string(&text).ok()?;
+            *key = Some(text);
+        }
+        let (Some("Document"), Some(collection), Some(id)) = (typename.as_deref(), collection, id)
+        else {
+            return Some(());
+        };
+        if !collection.is_empty() {
+            let id = DocumentId::parse(&id).ok()?;
+            *entity = Some(DocumentKey::new(collection, id).ok()?);
+        }
+        Some(())
+    }
+}

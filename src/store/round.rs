@@ -1,0 +1,68 @@
+//! Several ranges read in one round: what all of them bring stands in one piece of memory.
+
+use std::ops::Range;
+
+use super::{Batch, Pairs};
+use crate::error::Result;
+
+/// The first batch of each of several ranges.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// The pairs of all of them, one batch behind another.
+    pub pairs: Pairs,
+    /// The batches, in the order of the ranges.
+    pub batches: Vec<Result<RoundBatch>>,
+}
+
+/// Where among the pairs of a [`Round`] a batch stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoundBatch {
+    /// The numbers of its pairs.
+    pub pairs: Range<usize>,
+    /// As [`Batch::more`].
+    pub more: bool,
+}
+
+impl Round {
+    /// A round that waits for so many batches.
+    pub(super) fn of(ranges: usize) -> Self {
+        Self {
+            pairs: Pairs::default(),
+            batches: Vec::with_capacity(ranges),
+        }
+    }
+
+    /// Adds the next batch, whose pairs `read` appends; it returns whether there may be more.
+    pub(super) fn read(&mut self, read: impl FnOnce(&mut Pairs) -> Result<bool>) {
+        let begin = self.pairs.len();
+        let read = read(&mut self.pairs).map(|more| RoundBatch {
+            pairs: begin..self.pairs.len(),
+            more,
+        });
+        self.batches.push(read);
+    }
+
+    /// Adds the next batch.
+    pub(super) fn push(&mut self, batch: Result<Batch>) {
+        self.read(|pairs| {
+            let batch = batch?;
+            if pairs.is_empty() {
+                *pairs = batch.pairs;
+            } else {
+                pairs.append(&batch.pairs);
+            }
+            Ok(batch.more)
+        });
+    }
+
+    /// Each batch by itself.
+    pub fn into_batches(self) -> impl Iterator<Item = Result<Batch>> {
+        let Self { pairs, batches } = self;
+        batches.into_iter().map(move |batch| {
+            batch.map(|batch| Batch {
+                pairs: pairs.part(batch.pairs),
+                more: batch.more,
+            })
+        })
+    }
+}
