@@ -84,10 +84,20 @@ impl<'p> Slice<'p> {
     }
 
     fn write(&self, range: Range<usize>, text: &mut JsonText<'_>) -> Result<()> {
-        for at in range {
+        let relative = |at: usize| {
             let (key, value) = self.pairs.get(at);
-            text.push(&key[self.key_bytes..], value)
-                .map_err(|error| malformed(error, key))?;
+            (&key[self.key_bytes..], value)
+        };
+        let mut previous: &[u8] = if range.start > self.range.start {
+            relative(range.start - 1).0
+        } else {
+            &[]
+        };
+        for at in range {
+            let (key, value) = relative(at);
+            text.push_behind(previous, key, value)
+                .map_err(|error| malformed(error, self.pairs.get(at).0))?;
+            previous = key;
         }
         Ok(())
     }

@@ -55,28 +55,59 @@ impl<'o> Assembler<'o> {
     /// The container is of the other kind, or an element before this one is missing.
     #[inline]
     pub fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Misshapen> {
+        match segment {
+            SegmentRef::Key(key) => {
+                let out = self.enter_object(level)?;
+                write_string(out, key);
+                out.push(b':');
+                Ok(())
+            }
+            SegmentRef::Index(index) => self.enter_array(level, index),
+        }
+    }
+
+    /// As [`Assembler::enter`] with a member, whose name and colon are to be written to what is
+    /// returned.
+    ///
+    /// # Errors
+    /// The container is an array.
+    #[inline]
+    pub fn enter_object(&mut self, level: usize) -> Result<&mut Vec<u8>, Misshapen> {
         self.close_to(level + 1);
-        let opened = self.open.len() > level;
-        if opened {
-            self.out.push(b',');
-        } else {
-            self.begin(segment);
-        }
-        match (self.open.last_mut(), segment) {
-            (Some(Open::Object), SegmentRef::Key(key)) => {
-                write_string(self.out, key);
-                self.out.push(b':');
-                Ok(())
+        match self.open.get(level) {
+            Some(Open::Object) => self.out.push(b','),
+            Some(Open::Array(_)) => return Err(Misshapen::MixedSegments),
+            None => {
+                self.out.push(b'{');
+                self.open.push(Open::Object);
             }
-            (Some(Open::Array(next)), SegmentRef::Index(index)) => {
-                if *next != index {
-                    return Err(Misshapen::Hole);
-                }
-                *next += 1;
-                Ok(())
-            }
-            _ => Err(Misshapen::MixedSegments),
         }
+        Ok(self.out)
+    }
+
+    fn enter_array(&mut self, level: usize, index: u64) -> Result<(), Misshapen> {
+        self.close_to(level + 1);
+        let next = match self.open.get_mut(level) {
+            Some(Open::Array(next)) => {
+                self.out.push(b',');
+                next
+            }
+            Some(Open::Object) => return Err(Misshapen::MixedSegments),
+            None => {
+                self.out.push(b'[');
+                self.open.push(Open::Array(1));
+                return if index == 0 {
+                    Ok(())
+                } else {
+                    Err(Misshapen::Hole)
+                };
+            }
+        };
+        if *next != index {
+            return Err(Misshapen::Hole);
+        }
+        *next += 1;
+        Ok(())
     }
 
     /// Where the value at the place that was entered last is to be written.
@@ -93,15 +124,6 @@ impl<'o> Assembler<'o> {
     /// Closes what is open; the value is whole.
     pub fn finish(mut self) {
         self.close_to(0);
-    }
-
-    fn begin(&mut self, segment: SegmentRef<'_>) {
-        let (bracket, open) = match segment {
-            SegmentRef::Key(_) => (b'{', Open::Object),
-            SegmentRef::Index(_) => (b'[', Open::Array(0)),
-        };
-        self.out.push(bracket);
-        self.open.push(open);
     }
 
     #[inline]

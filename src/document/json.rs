@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::str::Utf8Error;
 
 pub use error::{JsonError, Problem, position};
-pub use write::write_string;
+pub use write::{write_plain_before_nul, write_string};
 
 use error::problem;
 use run::space_bytes;

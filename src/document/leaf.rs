@@ -81,12 +81,24 @@ impl Leaf<'_> {
                 out.extend_from_slice(itoa::Buffer::new().format(*integer).as_bytes());
             }
             Self::BigInteger(integer) => out.extend_from_slice(integer.to_string().as_bytes()),
-            Self::Double(double) => {
-                out.extend_from_slice(ryu::Buffer::new().format_finite(*double).as_bytes());
-            }
+            Self::Double(double) => write_double(out, *double),
             Self::String(text) => write_string(out, text),
         }
     }
+}
+
+fn write_double(out: &mut Vec<u8>, double: f64) {
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(double);
+    // A large one has an exponent, in which a plus is not needed.
+    if double.abs() >= 1e15
+        && let Some((digits, exponent)) = text.split_once('+')
+    {
+        out.extend_from_slice(digits.as_bytes());
+        out.extend_from_slice(exponent.as_bytes());
+        return;
+    }
+    out.extend_from_slice(text.as_bytes());
 }
 
 fn double(text: &str) -> Result<Leaf<'static>> {

@@ -8,7 +8,7 @@ use super::tuple::{
     is_canonical_integer, split_first, split_plain_string, split_short_integer,
 };
 use crate::document::assemble::{Assembler, Misshapen};
-use crate::document::json::write_string;
+use crate::document::json::{write_plain_before_nul, write_string};
 use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
 
@@ -129,6 +129,22 @@ impl<'o> JsonText<'o> {
         self.0.push(key, value)
     }
 
+    /// As [`JsonText::push`], of who still has the key of the pair before; of the first, an empty
+    /// one. All pairs of a value are told in the same way.
+    ///
+    /// # Errors
+    /// As [`JsonText::push`].
+    #[inline]
+    pub fn push_behind(
+        &mut self,
+        previous: &[u8],
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<(), Malformed> {
+        self.0
+            .push_sharing(common_prefix(previous, key), key, value)
+    }
+
     /// The value is whole.
     ///
     /// # Errors
@@ -144,6 +160,12 @@ pub(super) trait Assemble {
     type Error: From<Malformed>;
     /// Goes to a member or an element of the container at `level`; see [`Assembler::enter`].
     fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Self::Error>;
+    /// The same, to the member with whose name, packed, a key goes on. How many bytes that takes.
+    fn enter_packed(&mut self, level: usize, key: &[u8]) -> Result<usize, Self::Error> {
+        let (name, bytes) = name(key)?;
+        self.enter(level, SegmentRef::Key(&name))?;
+        Ok(bytes)
+    }
     /// A leaf stands here, packed.
     fn leaf(&mut self, value: &[u8]) -> Result<(), Self::Error>;
     /// A string stands here that was stored in pieces.
@@ -161,8 +183,28 @@ impl Assemble for Assembler<'_> {
     }
 
     #[inline]
+    fn enter_packed(&mut self, level: usize, key: &[u8]) -> Result<usize, Malformed> {
+        let out = self.enter_object(level)?;
+        let bytes = if let Some(bytes) = write_plain_string(out, key) {
+            bytes
+        } else {
+            let (name, bytes) = name(key)?;
+            write_string(out, &name);
+            bytes
+        };
+        out.push(b':');
+        Ok(bytes)
+    }
+
+    #[inline]
     fn leaf(&mut self, value: &[u8]) -> Result<(), Malformed> {
-        write_leaf(self.value(), value)
+        let out = self.value();
+        let before = out.len();
+        if write_plain_string(out, value) == Some(value.len()) {
+            return Ok(());
+        }
+        out.truncate(before);
+        write_leaf(out, value)
     }
 
     fn string(&mut self, text: &str) {
@@ -203,6 +245,15 @@ impl<A: Assemble> Decoding<A> {
     #[inline]
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), A::Error> {
         let same = common_prefix(&self.previous, key);
+        self.push_sharing(same, key, value)?;
+        self.previous.truncate(same);
+        self.previous.extend_from_slice(&key[same..]);
+        Ok(())
+    }
+
+    /// Takes the next pair, whose key begins with so many bytes of the one before.
+    #[inline]
+    fn push_sharing(&mut self, same: usize, key: &[u8], value: &[u8]) -> Result<(), A::Error> {
         let shared = shared_segments(&self.ends, key, same);
         let mut at = shared.checked_sub(1).map_or(0, |last| self.ends[last]);
         if self.pieces_next > 0 {
@@ -218,26 +269,30 @@ impl<A: Assemble> Decoding<A> {
         self.ends.truncate(shared);
         let mut marker = None;
         while at < key.len() {
-            let (step, bytes) = step(&key[at..]).ok_or(Malformed::Segment)?;
-            let segment = match &step {
-                Step::Key(name) => SegmentRef::Key(name),
-                Step::Index(index) => SegmentRef::Index(*index),
-                Step::Marker(found) => {
-                    marker = Some((*found, &key[at + bytes..]));
-                    break;
+            let level = self.ends.len();
+            let rest = &key[at..];
+            at += if rest[0] == STRING {
+                self.assembler.enter_packed(level, rest)?
+            } else {
+                let (step, bytes) = step(rest).ok_or(Malformed::Segment)?;
+                match step {
+                    Step::Index(index) => {
+                        self.assembler.enter(level, SegmentRef::Index(index))?;
+                    }
+                    Step::Key(name) => self.assembler.enter(level, SegmentRef::Key(&name))?,
+                    Step::Marker(found) => {
+                        marker = Some((found, &rest[bytes..]));
+                        break;
+                    }
                 }
+                bytes
             };
-            self.assembler.enter(self.ends.len(), segment)?;
-            at += bytes;
             self.ends.push(at);
         }
         if !self.empty && self.ends.len() == shared && shared < entered {
             return Err(Malformed::from(Misshapen::LeafWithChildren).into());
         }
         self.empty = false;
-        let kept = same.min(at);
-        self.previous.truncate(kept);
-        self.previous.extend_from_slice(&key[kept..at]);
         self.write(marker, value)
     }
 
@@ -322,6 +377,30 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     }
     let rest = a[same..].iter().zip(&b[same..]);
     same + rest.take_while(|(a, b)| a == b).count()
+}
+
+/// The name with which a key goes on, and how many bytes it takes.
+fn name(key: &[u8]) -> Result<(Cow<'_, str>, usize), Malformed> {
+    match step(key) {
+        Some((Step::Key(name), bytes)) => Ok((name, bytes)),
+        _ => Err(Malformed::Segment),
+    }
+}
+
+/// Appends, as a JSON string, the string with which packed bytes go on, if it is as plain as most.
+/// How many bytes it takes; if it is not, none, and nothing is appended.
+#[inline]
+fn write_plain_string(out: &mut Vec<u8>, packed: &[u8]) -> Option<usize> {
+    let [STRING, text @ ..] = packed else {
+        return None;
+    };
+    let before = out.len();
+    let bytes = write_plain_before_nul(out, text)?;
+    if text.get(bytes + 1) == Some(&ESCAPE) {
+        out.truncate(before);
+        return None;
+    }
+    Some(bytes + 2)
 }
 
 #[inline]

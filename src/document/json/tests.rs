@@ -348,3 +348,33 @@ fn bytes_are_utf8_or_not_as_the_standard_library_says() {
         assert_eq!(utf8(bytes), std::str::from_utf8(bytes));
     }
 }
+
+#[test]
+fn a_plain_text_before_a_nul_is_written_as_any_string_is_and_of_others_nothing() {
+    for length in 0..40 {
+        for at in 0..length {
+            for byte in [b'x', 0, 1, 0x1F, b' ', b'"', b'\\', 0x7F, 0x80, 0xFF] {
+                let mut bytes = vec![b'a'; length];
+                bytes[at] = byte;
+                for behind in [&b""[..], b"\0", b"\0\0", b"\0b\"\x80345678"] {
+                    check_plain(&[&bytes[..], behind].concat());
+                }
+            }
+        }
+    }
+}
+
+fn check_plain(bytes: &[u8]) {
+    let mut out = b"before".to_vec();
+    let mut expected = out.clone();
+    let end = bytes.iter().position(|byte| *byte == 0);
+    let text = end.and_then(|end| std::str::from_utf8(&bytes[..end]).ok());
+    let plain = |byte: u8| byte.is_ascii() && byte >= 0x20 && byte != b'"' && byte != b'\\';
+    let text = text.filter(|text| text.bytes().all(plain));
+    if let Some(text) = text {
+        write_string(&mut expected, text);
+    }
+    let written = write_plain_before_nul(&mut out, bytes);
+    assert_eq!(written, text.map(str::len), "{bytes:?}");
+    assert_eq!(out, expected, "{bytes:?}");
+}

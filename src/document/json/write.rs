@@ -14,29 +14,80 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// Appends, as a JSON string, the text that the first NUL of `bytes` ends, if all of it is ASCII that
+/// stands for itself, as most is: it is looked at and copied eight bytes at a time. How many bytes
+/// the text has; if it is none of that, none, and nothing is appended.
+#[inline]
+pub fn write_plain_before_nul(out: &mut Vec<u8>, bytes: &[u8]) -> Option<usize> {
+    let before = out.len();
+    out.push(b'"');
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        out.extend_from_slice(word);
+        let bits = u64::from_le_bytes(*word);
+        let found = (escaped_bits(bits) | bits) & HIGH;
+        if found != 0 {
+            let at = 8 * at + found.trailing_zeros() as usize / 8;
+            return end_plain(out, before, bytes, at);
+        }
+    }
+    for (at, byte) in rest.iter().enumerate() {
+        if is_escaped(*byte) || !byte.is_ascii() {
+            return end_plain(out, before, bytes, 8 * words.len() + at);
+        }
+        out.push(*byte);
+    }
+    out.truncate(before);
+    None
+}
+
+/// Ends a string that goes on with a byte which is not plain.
+#[inline]
+fn end_plain(out: &mut Vec<u8>, before: usize, bytes: &[u8], at: usize) -> Option<usize> {
+    if bytes[at] != 0 {
+        out.truncate(before);
+        return None;
+    }
+    out.truncate(before + 1 + at);
+    out.push(b'"');
+    Some(at)
+}
+
 /// The first byte that a JSON string has escaped. Most have none, so eight bytes are looked at at a
 /// time.
 #[inline]
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    // The high bit of a byte is set if it is 0; of those behind one that is, perhaps wrongly.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
-    let escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     let (words, rest) = bytes.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
-        let bits = u64::from_le_bytes(*word);
-        let control = bits.wrapping_sub(ONES * 0x20) & !bits;
-        let quote = zero(bits ^ (ONES * u64::from(b'"')));
-        let backslash = zero(bits ^ (ONES * u64::from(b'\\')));
-        if (control | quote | backslash) & HIGH != 0
-            && let Some(found) = word.iter().position(|byte| escaped(*byte))
+        let found = escaped_bits(u64::from_le_bytes(*word)) & HIGH;
+        if found != 0
+            && let Some(found) = word.iter().position(|byte| is_escaped(*byte))
         {
             return Some(8 * at + found);
         }
     }
-    let found = rest.iter().position(|byte| escaped(*byte))?;
+    let found = rest.iter().position(|byte| is_escaped(*byte))?;
     Some(8 * words.len() + found)
+}
+
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+/// The high bit of each byte.
+const HIGH: u64 = ONES << 7;
+
+/// Eight bytes, of which the high bit is set in each that a JSON string has escaped; of those behind
+/// the first, perhaps wrongly. The other bits mean nothing.
+#[inline]
+fn escaped_bits(bits: u64) -> u64 {
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let control = bits.wrapping_sub(ONES * 0x20) & !bits;
+    let quote = zero(bits ^ (ONES * u64::from(b'"')));
+    let backslash = zero(bits ^ (ONES * u64::from(b'\\')));
+    control | quote | backslash
+}
+
+#[inline]
+fn is_escaped(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 #[cold]
