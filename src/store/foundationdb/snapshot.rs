@@ -18,6 +18,8 @@ use crate::store::{Batch, RangeRead, Read, Round, behind};
 pub(super) struct Snapshot {
     // Dropped in this order: nothing outlives the cluster.
     ahead: Mutex<Option<Ahead>>,
+    /// The answer to the question for the version, if it was asked ahead.
+    version: Mutex<Option<Asked<i64>>>,
     transaction: Transaction,
     taken: OnceCell<Taken>,
     cluster: Arc<Cluster>,
@@ -46,8 +48,11 @@ struct Ahead {
     begin: Vec<u8>,
     end: Vec<u8>,
     reverse: bool,
-    values: Pin<Box<dyn Future<Output = FdbResult<FdbValues>> + Send>>,
+    values: Asked<FdbValues>,
 }
+
+/// What the client was asked for, and is under way whether or not it is waited for.
+type Asked<T> = Pin<Box<dyn Future<Output = FdbResult<T>> + Send>>;
 
 impl Snapshot {
     pub(super) async fn take(cluster: Arc<Cluster>) -> FdbResult<Self> {
@@ -55,10 +60,13 @@ impl Snapshot {
         Self::of(transaction, OnceCell::from(Taken::now(version)), cluster)
     }
 
-    /// A snapshot that its first read takes: what it asks for is on its way together with the
-    /// question for the version.
+    /// A snapshot whose version the cluster is asked for and nobody waits for: what the first read
+    /// asks for is on its way meanwhile.
     pub(super) fn lazy(cluster: Arc<Cluster>) -> FdbResult<Self> {
-        Self::of(cluster.database.create_trx()?, OnceCell::new(), cluster)
+        let mut lazy = Self::of(cluster.database.create_trx()?, OnceCell::new(), cluster)?;
+        let version = Box::pin(lazy.transaction.get_read_version());
+        lazy.version = Mutex::new(Some(version));
+        Ok(lazy)
     }
 
     fn of(
@@ -70,6 +78,7 @@ impl Snapshot {
         transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
         Ok(Self {
             ahead: Mutex::new(None),
+            version: Mutex::new(None),
             transaction,
             taken,
             cluster,
@@ -79,7 +88,13 @@ impl Snapshot {
     /// The version, for which the cluster is asked once.
     async fn taken(&self) -> FdbResult<Taken> {
         let take = || async {
-            let version = match self.transaction.get_read_version().await {
+            let asked = self
+                .version
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            let asked = asked.unwrap_or_else(|| Box::pin(self.transaction.get_read_version()));
+            let version = match asked.await {
                 Ok(version) => version,
                 // What is read in this transaction fails as well, and is read again in others.
                 Err(error) => {
@@ -235,20 +250,17 @@ impl Read for Snapshot {
             }
             return round;
         }
-        // The last one is waited for first, with which most others have come: waiting for each as
-        // it comes would have the client's thread wake this one as often.
-        let last = match asked.pop() {
-            Some(Some(values)) => Some(values.await),
-            Some(None) | None => None,
-        };
-        let mut found = Vec::with_capacity(ranges.len());
-        for values in asked {
-            found.push(match values {
-                Some(values) => Some(values.await),
-                None => None,
-            });
+        let mut found: Vec<Option<_>> = ranges.iter().map(|_| None).collect();
+        // The last one is waited for first, and then the first one: with one of them most others
+        // have come. Waiting for each as it comes would have the client's thread wake this one as
+        // often.
+        let order = (0..ranges.len()).rev().take(1).chain(0..ranges.len());
+        for at in order {
+            if let Some(values) = asked[at].take() {
+                found[at] = Some(values.await);
+            }
         }
-        for (values, range) in found.into_iter().chain([last]).zip(ranges) {
+        for (values, range) in found.into_iter().zip(ranges) {
             round.push(match values {
                 Some(values) => self.first_batch(range, values).await,
                 None => Ok(Batch::default()),
