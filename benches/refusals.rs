@@ -2,6 +2,8 @@
 //! refusal, and what a second client notices of a row of them.
 //!
 //! The server is the real binary, as a process of its own, since Linux counts CPU by process.
+//!
+//! `cargo bench --bench refusals -- nulls` measures those alone whose names say `nulls`.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -35,8 +37,10 @@ fn main() {
     assert!(answer.contains("\"data\""), "{answer}");
     let idle = second_client(&server.address, || thread::sleep(TURN));
     println!("a second client, alone: {idle}");
+    let only = std::env::args().skip(1).find(|name| !name.starts_with('-'));
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| name.contains(&**only));
     let mut over = 0;
-    for input in inputs() {
+    for input in inputs().into_iter().filter(|input| wanted(input.name)) {
         over += usize::from(!measure(&server, &input));
     }
     println!("{over} refusals take more than {GOAL_MS} ms and {GOAL_MS_PER_MIB} ms a MiB received");

@@ -4,6 +4,7 @@
 //! member names a private meaning (DESIGN: "JSON in").
 
 mod error;
+mod rows;
 mod run;
 mod skip;
 mod string;

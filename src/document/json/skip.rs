@@ -1,6 +1,7 @@
 //! Skipping a value: its grammar is checked, and nothing is made of it.
 
 use super::error::{JsonError, Problem, problem};
+use super::rows::Rows;
 use super::run::space_bytes;
 use super::string::end_of_string;
 
@@ -15,6 +16,7 @@ pub(super) fn end_of_value(
     levels_max: usize,
 ) -> Result<usize, JsonError> {
     let mut open = Open::default();
+    let mut rows = Rows::new(bytes, begin);
     let mut at = begin;
     let mut byte = byte_at(bytes, at);
     'value: loop {
@@ -28,6 +30,9 @@ pub(super) fn end_of_value(
                 (at, byte) = behind_space(bytes, at + 1);
                 if byte != inside.end() {
                     open.push(inside);
+                    if let Some(rows) = &mut rows {
+                        rows.begin(open.levels, at);
+                    }
                     if inside == In::Object {
                         (at, byte) = end_of_name(bytes, at, byte, "a member's name or '}'")?;
                     }
@@ -51,6 +56,12 @@ pub(super) fn end_of_value(
             (at, byte) = behind_space(bytes, at);
             if byte == b',' {
                 (at, byte) = behind_space(bytes, at + 1);
+                if let Some(rows) = &mut rows
+                    && let Some(end) = rows.next(bytes, open.levels, at)
+                {
+                    (at, byte) = behind_space(bytes, end);
+                    rows.begin(open.levels, at);
+                }
                 if open.inside == In::Object {
                     (at, byte) = end_of_name(bytes, at, byte, "a member's name")?;
                 }

@@ -336,6 +336,40 @@ fn what_is_skipped_is_checked_as_what_is_read() {
 }
 
 #[test]
+fn rows_of_the_same_are_checked_as_what_is_read() {
+    for element in [
+        "null",
+        "\"x\"",
+        "{\"a\":[1]}",
+        "[[],{}, 2]",
+        "{\"a\" : 1.5 , \"a\":null,\"b\":[true,true]}",
+    ] {
+        for comma in [",", " ,\n\t "] {
+            let row = [element; 100].join(comma);
+            let member = format!("\"k\": {element}");
+            let members = [&member[..]; 60].join(comma);
+            let other = format!("{row}{comma}1{comma}{row}");
+            for text in [
+                format!("[{other}{comma}{other}{comma}{other}]"),
+                format!("{{\"\":[{row}]{comma}{members}{comma}\"l\":{{{members}}}}}"),
+                format!("[[{row}]{comma}[{row}]{comma}[{row}]{comma}[{row}],0]"),
+            ] {
+                // Rows are looked for in long texts only.
+                let text = format!("{text}{}", " ".repeat(4_096));
+                check_skipped(&text);
+                for at in (0..text.len() - 4_096).step_by(89) {
+                    check_skipped(&format!("{}{}", &text[..at], " ".repeat(4_096)));
+                    check_skipped(&format!("{}{}", &text[..at], &text[at + 1..]));
+                    for other in [",", "1", "]", "\"", "{"] {
+                        check_skipped(&format!("{}{other}{}", &text[..at], &text[at..]));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn bytes_are_utf8_or_not_as_the_standard_library_says() {
     for bytes in [
         &b"plain"[..],
