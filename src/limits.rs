@@ -132,9 +132,11 @@ pub const ERROR_MESSAGE_BYTES_MAX: usize = 1_000;
 /// What is read of a store for one request, at most so many times what the response may carry:
 /// pairs have a key for each leaf, so they may be larger than the JSON text they make.
 pub const READ_PER_RESPONSE: usize = 4;
-/// Leaves that are taken apart, put together or written at a time, before others have their turn
-/// and the time of the request is looked at.
+/// Leaves that are taken apart or put together at a time, before others have their turn and the time
+/// of the request is looked at.
 pub const LEAVES_AT_A_TIME: usize = 4_096;
+/// Leaves that are written as JSON at a time, which takes a millisecond.
+pub const LEAVES_WRITTEN_AT_A_TIME: usize = 16_384;
 /// Keys and values of a document in an argument, and a few more.
 pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 128 << 20;
 /// JSON of a request that is read at once: its body, its variables, a document in an argument. What

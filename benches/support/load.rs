@@ -87,8 +87,10 @@ async fn run<R: AsRef<[u8]> + Send>(
                 let mut connection = Connection::open(address).await;
                 while !stop.load(Relaxed) {
                     let response = connection.ask(request(number).as_ref()).await;
-                    let refused = memchr::memmem::find(response, b"\"errors\"").is_some();
-                    assert!(!refused, "{}", String::from_utf8_lossy(response));
+                    // Errors stand behind the data, in a list. To look for them in all of a large
+                    // response would cost as much as to make it.
+                    let answered = response.starts_with(b"{\"data\":") && response.ends_with(b"}}");
+                    assert!(answered, "{}", String::from_utf8_lossy(response));
                     responses.fetch_add(1, Relaxed);
                 }
             })

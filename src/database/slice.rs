@@ -6,7 +6,7 @@ use crate::document::leaf::Kind;
 use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{self, JsonText, Malformed, NoTree, hex, kind_at};
-use crate::limits::{Bounds, LEAVES_AT_A_TIME, TREE_LEVELS_MAX};
+use crate::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME, TREE_LEVELS_MAX};
 use crate::store::Pairs;
 
 /// Pairs at and below a place of a document, of which there is one at least.
@@ -53,11 +53,6 @@ impl<'p> Slice<'p> {
         Ok(out)
     }
 
-    /// Whether it is so small that writing it holds nobody up.
-    pub fn is_small(&self) -> bool {
-        self.range.len() <= LEAVES_AT_A_TIME
-    }
-
     /// Appends its JSON text, of at most so many bytes, to `out`. Of what is large others have
     /// their turn meanwhile.
     ///
@@ -66,12 +61,12 @@ impl<'p> Slice<'p> {
     pub async fn write_json(&self, out: &mut Vec<u8>, bytes_max: usize) -> Result<()> {
         let before = out.len();
         // What is past the bound is not made.
-        let likely = 32 * self.range.len();
+        let likely = self.pairs.bytes_of(&self.range) + 8 * self.range.len();
         out.reserve(likely.min(bytes_max));
         let mut text = JsonText::new(out);
         let Range { mut start, end } = self.range;
         while start < end {
-            let part = start..end.min(start + LEAVES_AT_A_TIME);
+            let part = start..end.min(start + LEAVES_WRITTEN_AT_A_TIME);
             start = part.end;
             self.write(part, &mut text)?;
             if start < end {
