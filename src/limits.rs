@@ -48,6 +48,9 @@ pub const RANGES_AT_A_TIME: usize = 250;
 pub const PAIRS_WALKED_MAX: usize = 4;
 /// Fields, fragments expanded, that a query may have to be planned and executed directly.
 pub const PLANNED_FIELDS_MAX: usize = 2_000;
+/// A query text past this is not parsed again, a microsecond a token, to say what is wrong with it
+/// or because it has a form that the specification has not (docs/decisions/0017).
+pub const QUERY_PARSED_AGAIN_BYTES_MAX: usize = 16 << 10;
 /// A query text past this is parsed anew each time.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 

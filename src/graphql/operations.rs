@@ -9,7 +9,7 @@ use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, Selection, SelectionSet,
 };
 use async_graphql::{
-    EmptySubscription, Name, Schema, ServerError, ValidationMode, ValidationResult,
+    EmptySubscription, Name, Pos, Schema, ServerError, ValidationMode, ValidationResult,
 };
 
 use super::allowed::disallowed;
@@ -28,6 +28,7 @@ use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
+    QUERY_PARSED_AGAIN_BYTES_MAX,
 };
 
 pub(super) type PhylloSchema = Schema<Query, Mutation, EmptySubscription>;
@@ -126,8 +127,11 @@ impl Operations {
     pub(super) async fn document(&self, text: &str) -> Result<Arc<Prepared>, Refusal> {
         check_text(text, &self.bounds)?;
         let document = match parse(text) {
-            Some(document) => document,
-            None => parse_query(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
+            Ok(document) => document,
+            Err(pos) if text.len() > QUERY_PARSED_AGAIN_BYTES_MAX => {
+                return Err(Refusal::Invalid(vec![not_parsed(pos)]));
+            }
+            Err(_) => parse_query(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
         };
         check_expanded(&document, &self.types, &self.bounds)?;
         if !self.introspection {
@@ -189,6 +193,16 @@ impl Operations {
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept<Box<str>, Arc<Prepared>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A syntax error of a long text, which only says where.
+fn not_parsed(pos: Pos) -> ServerError {
+    let Pos { line, column } = pos;
+    let message = format!(
+        "syntax error: what stands at line {line}, column {column} cannot stand there, or two \
+         operations or fragments up to there have one name"
+    );
+    ServerError::new(message, Some(pos))
 }
 
 /// A syntax error in words: what was expected, and in `locations` where. The parser also quotes the

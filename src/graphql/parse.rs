@@ -24,12 +24,17 @@ use strings::{block_string_value, string_value};
 /// Levels of selections below the first that the other parser takes.
 const SELECTION_LEVELS_MAX: usize = 64;
 
-/// The document that a text is; none if it is none, or one of an unusual form.
+/// The document that a text is.
 ///
 /// To be called for texts in which brackets nest as deep as is allowed and no deeper, since it
 /// recurses into them.
-pub(super) fn parse(text: &str) -> Option<ExecutableDocument> {
-    Parser::new(text)?.document()
+///
+/// # Errors
+/// It is none, or one of an unusual form: up to where it was read.
+pub(super) fn parse(text: &str) -> Result<ExecutableDocument, Pos> {
+    let begin = Pos { line: 1, column: 1 };
+    let mut parser = Parser::new(text).ok_or(begin)?;
+    parser.document().ok_or(parser.pos)
 }
 
 struct Parser<'t> {

@@ -357,6 +357,14 @@ async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
         "{text}"
     );
     assert!(text.contains("{\"line\":1,\"column\":6}"), "{text}");
+    // A long text is not parsed again to say what was expected.
+    let long = format!("{{ {}\n a: }}", "__typename ".repeat(2_000));
+    let (executed, text) = client.named(&long, None, NONE).await;
+    assert!(
+        !executed && text.contains("syntax error: what stands at line 2, column 5"),
+        "{text}"
+    );
+    assert!(text.contains("{\"line\":2,\"column\":5}"), "{text}");
 }
 
 async fn operations_of_the_same_name_are_one_error() {

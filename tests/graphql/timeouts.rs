@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use phyllo::graphql::{Answer, Methods, Request};
-use phyllo::limits::{Bounds, LEAVES_AT_A_TIME};
+use phyllo::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME};
 use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
 use serde_json::json;
 use tokio::time::sleep;
@@ -73,14 +73,14 @@ async fn a_long_read_stops_where_the_time_is_over() {
 
 async fn long_work_gives_others_their_turn_again_and_again() {
     let client = client().await;
-    let leaves = 10 * LEAVES_AT_A_TIME;
+    let leaves = 4 * LEAVES_WRITTEN_AT_A_TIME;
     client.insert("1", json!(vec![1; leaves])).await;
     let reading = "{ document(id: 1) { value } }".to_owned();
     let writing = format!(
         "mutation {{ replaceDocument(id: 2, document: {{a: [{}]}}) {{ id }} }}",
         "[] ".repeat(4_900)
     );
-    for (query, turns_min) in [(reading, 10), (writing, 1)] {
+    for (query, turns_min) in [(reading, 6), (writing, 1)] {
         let request = Request {
             query,
             ..Request::default()

@@ -38,19 +38,15 @@ async fn try_execute(
     tally: &Tally,
 ) -> Result<Option<Written>> {
     tally.check()?;
-    // Begun before it is known what to read, for engines that have to ask for a version.
-    let read = if plan.reads() {
-        Some(database.lazy_snapshot().await?)
-    } else {
-        None
-    };
     let Some(bound) = bind::bind(plan, variables, tally)? else {
         return Ok(None);
     };
     let asked = bound.asked();
-    let loaded = match read {
-        Some(read) if !asked.is_empty() => read_asked(&*read, &asked, &tally.reads).await,
-        _ => Loaded::default(),
+    let loaded = if asked.is_empty() {
+        Loaded::default()
+    } else {
+        let read = database.lazy_snapshot().await?;
+        read_asked(&*read, &asked, &tally.reads).await
     };
     write::write(&bound, &loaded, tally).await.map(Some)
 }

@@ -127,14 +127,6 @@ impl Plan {
     }
 }
 
-impl Plan {
-    /// Whether it may read anything.
-    pub(super) fn reads(&self) -> bool {
-        let mut fields = self.0.0.iter().map(|selected| &selected.field);
-        fields.any(|field| !matches!(field, Field::Typename(_)))
-    }
-}
-
 struct Planner<'d> {
     document: &'d ExecutableDocument,
     /// How many more there may be.
