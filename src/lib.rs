@@ -21,15 +21,17 @@
 //! 2. [`graphql::GraphQl::answer`] asks `graphql::operations` for the document of this text:
 //!    kept, or bounded (`guard::check_text`), parsed (`parse::parse`), bounded again
 //!    (`guard::check_expanded`) and validated. `variables::coerce` checks the variables.
-//! 3. `Query::document` looks ahead in the selection (`lookahead::wants_below`) and asks the
-//!    session's loader for all that will be read. `batch::Turns` runs the loader when no resolver
-//!    can go on, so everything asked for at the same level is one batch.
-//! 4. [`database::load`] plans the batch ([`database::ReadPlan`]): one range for each place that
-//!    lies in no other. It reads them at the same time from one snapshot
-//!    ([`store::Store::snapshot`]).
-//! 5. Each asker gets a [`database::Part`], a slice of those pairs; [`key::JsonText`] writes its
-//!    JSON straight from them.
-//! 6. `response::write` splices that text into the response.
+//! 3. A query of which all reads are known beforehand, as of this one, is planned once for its text
+//!    (`graphql::direct`): the plan is bound to the variables, which gives all that is to be read.
+//!    For any other, resolvers look ahead in their selection (`lookahead::wants_below`) and ask the
+//!    session's loader; `batch::Turns` runs it when none can go on, so everything asked for at the
+//!    same level is one batch.
+//! 4. [`database::read_asked`] plans the reads ([`database::ReadPlan`]): one range for each place
+//!    that lies in no other. It reads them in one round ([`store::Read::ranges`]) from one snapshot
+//!    ([`store::Store::lazy_snapshot`]).
+//! 5. What was asked for is a [`database::Slice`] of those pairs, or a [`database::Part`] where it
+//!    is kept; [`key::JsonText`] writes its JSON straight from them.
+//! 6. `direct::write` writes that text into the response; `response::write` splices it in.
 //!
 //! # A write: `insertDocument(document: …)`
 //!
