@@ -22,7 +22,6 @@ pub(super) struct Found {
 
 impl Found {
     /// Does what is planned, all at the same time. What a read fails with is kept for it.
-    /// Does what is planned, all at the same time. What a read fails with is kept for it.
     pub(super) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, budget: &ReadBudget) -> Self {
         // A range ends with 0xFF behind its key.
         let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
@@ -55,7 +54,9 @@ impl Found {
                 if batch.more {
                     unfinished.push((reads.len(), range, batch.pairs.clone()));
                 }
-                (0, batch.pairs)
+                // Nothing stands nowhere: the pairs it would stand behind may be taken away.
+                let nothing = batch.pairs.is_empty();
+                (0, if nothing { 0..0 } else { batch.pairs })
             }));
         }
         let rests = unfinished.into_iter().map(|(number, range, first)| {

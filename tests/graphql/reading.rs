@@ -1,5 +1,6 @@
 //! Reading documents and their parts.
 
+use phyllo::limits::BATCH_PAIRS_MAX;
 use serde_json::{Value, json};
 
 use super::support::{Client, NONE, client, parse};
@@ -11,6 +12,7 @@ cases!(
         a_list_path_takes_digits_as_what_they_are,
         a_pointer_with_more_digits_than_are_tried_at_once_is_resolved,
         what_is_not_there_is_null_and_no_error,
+        what_is_not_there_is_null_beside_a_document_of_several_batches,
         a_stored_null_is_a_subdocument,
         every_kind_is_told,
         aliases_and_fragments_nest,
@@ -162,6 +164,29 @@ async fn what_is_not_there_is_null_and_no_error() {
         r#"{ document(id: 5) { value(path: "/user/smith") at(path: "/user/smith") { kind } } }"#;
     let data = client.data(query, NONE).await;
     assert_eq!(data, json!({"document": {"value": null, "at": null}}));
+}
+
+async fn what_is_not_there_is_null_beside_a_document_of_several_batches() {
+    let client = client().await;
+    let large = json!(vec![7; BATCH_PAIRS_MAX + 10]);
+    client.insert("1", &large).await;
+    let query = r#"{
+        large: document(id: 1) { value }
+        none: document(id: 2) { value inside: value(path: "/a") }
+    }"#;
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["large"]["value"], large);
+    assert_eq!(data["none"], Value::Null);
+    let general = r#"{
+        large: document(id: 1) { value select(query: "$.none") { path } }
+        none: document(id: 2) { value inside: value(path: "/a") }
+    }"#;
+    assert_eq!(client.data(general, NONE).await["none"], Value::Null);
+    let entities = "query($r: [_Any!]!) { _entities(representations: $r) \
+        { ... on Document { value inside: value(path: [\"a\"]) } } }";
+    let of = |id| json!({"__typename": "Document", "collection": "D", "id": id});
+    let data = client.data(entities, json!({"r": [of(1), of(2)]})).await;
+    assert_eq!(data["_entities"][1], Value::Null);
 }
 
 async fn a_stored_null_is_a_subdocument() {
