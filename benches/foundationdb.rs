@@ -44,7 +44,8 @@ use tokio::runtime::Runtime;
 
 const CONNECTIONS: usize = 32;
 const SMALL: i64 = 40;
-const MIDDLE: i64 = 10_000;
+const MIDDLE: i64 = 1_000;
+const LARGE: i64 = 10_000;
 const PYTHON_PROCESSES: usize = 4;
 /// Requests in one measurement of a latency.
 const ASKED: usize = 100;
@@ -61,7 +62,7 @@ fn main() {
     let database = runtime.block_on(async {
         let database = Database::open(store, deadline()).await;
         let database = database.expect("an empty store");
-        for leaves in [SMALL, MIDDLE] {
+        for leaves in [SMALL, MIDDLE, LARGE] {
             let size = usize::try_from(leaves).expect("small");
             store_document(&database, leaves, &document(size)).await;
         }
@@ -79,7 +80,8 @@ fn main() {
         bench.reads();
     }
     if wanted("paths") {
-        bench.hundred_paths();
+        bench.hundred_paths(MIDDLE, 2);
+        bench.hundred_paths(LARGE, 25);
     }
     if wanted("inserts") {
         bench.inserts();
@@ -110,9 +112,7 @@ impl Bench {
             "query($id: ID!) { document(id: $id, path: \"/record0000003\") { value } }",
             "{\"id\":40}",
         );
-        let place = Place(vec![Segment::Key("record0000003".to_owned())]);
-        let key = Family::Document("D", &DocumentId::Integer(SMALL), &place).key();
-        let key: Arc<[u8]> = key.expect("short").into();
+        let key: Arc<[u8]> = record_key(SMALL, 3).into();
         let pairs = self.runtime.block_on(read_bare(&self.client, &key));
         assert_eq!(pairs, 4, "the bare client reads the leaves of the record");
         self.compare(
@@ -156,22 +156,28 @@ impl Bench {
         );
     }
 
-    fn hundred_paths(&self) {
-        let path = |at: usize| format!("[\"record{:07}\"]", at * 25);
-        let fields = (0..100).map(|at| {
-            format!(
-                "p{at}: document(id: 10000, path: {}) {{ value }} ",
-                path(at)
-            )
-        });
+    /// A hundred records of a document of so many leaves, each so many records apart from the next.
+    fn hundred_paths(&self, id: i64, apart: usize) {
+        let document =
+            |at: usize| format!("document(id: {id}, path: [\"record{:07}\"])", at * apart);
+        let fields = (0..100).map(|at| format!("p{at}: {} {{ value }} ", document(at)));
         let hundred = graphql(&format!("{{ {} }}", fields.collect::<String>()), "{}");
-        let one = format!("{{ document(id: 10000, path: {}) {{ value }} }}", path(7));
+        let one = format!("{{ {} {{ value }} }}", document(7));
         let one = graphql(&one, "{}");
         let latency = |request: &[u8]| self.runtime.block_on(latency(self.address, request));
-        let bare = |count: usize| self.runtime.block_on(latency_bare(&self.client, count));
+        let keys: Vec<_> = (0..100).map(|at| record_key(id, at * apart)).collect();
+        let bare = |count: usize| {
+            let asked = latency_bare(&self.client, &keys[..count]);
+            self.runtime.block_on(asked)
+        };
         let recipe = || {
             let recipe = self.recipe.as_ref();
-            recipe.map(|recipe| 1.0 / recipe.rate(1, &["hundred", "10000"]))
+            recipe.map(|recipe| {
+                1.0 / {
+                    let arguments = ["hundred", &id.to_string(), &apart.to_string()];
+                    recipe.rate(1, &arguments)
+                }
+            })
         };
         let mut turns = Vec::new();
         for round in 0..=ROUNDS {
@@ -193,7 +199,10 @@ impl Bench {
             format!("[{first:.2} ms against {second:.2} ms]")
         };
         report(
-            "100 paths in one request, latency against one path",
+            &format!(
+                "100 paths of {id} leaves, {} apart, latency against one path",
+                4 * apart
+            ),
             of(|turn| turn.hundred / turn.one),
             "at most 3.00",
             &detail(|turn| turn.hundred, |turn| turn.one),
@@ -289,20 +298,20 @@ async fn latency(address: SocketAddr, request: &[u8]) -> f64 {
     begin.elapsed().as_secs_f64() / ASKED as f64
 }
 
+fn record_key(id: i64, number: usize) -> Vec<u8> {
+    let place = Place(vec![Segment::Key(format!("record{number:07}"))]);
+    let key = Family::Document("D", &DocumentId::Integer(id), &place).key();
+    key.expect("short")
+}
+
 /// The same ranges as the requests, all at once in one transaction.
-async fn latency_bare(client: &Client, count: usize) -> f64 {
-    let keys = (0..count).map(|at| {
-        let place = Place(vec![Segment::Key(format!("record{:07}", at * 25))]);
-        let key = Family::Document("D", &DocumentId::Integer(MIDDLE), &place).key();
-        key.expect("short")
-    });
-    let keys: Vec<_> = keys.collect();
+async fn latency_bare(client: &Client, keys: &[Vec<u8>]) -> f64 {
     let begin = Instant::now();
     for _ in 0..ASKED {
         let transaction = client.create_trx().expect("a transaction");
         let reads = keys.iter().map(|key| read_in(&transaction, key));
         let pairs: usize = join_all(reads).await.into_iter().sum();
-        assert_eq!(pairs, 4 * count, "each record has four leaves");
+        assert_eq!(pairs, 4 * keys.len(), "each record has four leaves");
     }
     begin.elapsed().as_secs_f64() / ASKED as f64
 }

@@ -9,6 +9,7 @@ use futures::future::join_all;
 use super::budget::ReadBudget;
 use super::plan::{Extent, ReadPlan};
 use crate::error::Result;
+use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
 use crate::store::{Batches, Pairs, RangeRead, Read, Round, behind};
 
@@ -31,10 +32,18 @@ impl Found {
         }
         let mut ends = &ends[..];
         let mut ranges = Vec::with_capacity(plan.reads.len());
+        let mut document: &[u8] = &[];
         for (key, extent) in &plan.reads {
             let (end, rest) = ends.split_at(key.len() + 1);
             ends = rest;
-            let range = RangeRead::new(key, end);
+            let near = !document.is_empty() && key.starts_with(document);
+            if !near {
+                document = key::document_prefix(key);
+            }
+            let range = RangeRead {
+                near,
+                ..RangeRead::new(key, end)
+            };
             ranges.push(match extent {
                 Extent::First => range.at_most(1),
                 Extent::Whole => range,

@@ -88,6 +88,15 @@ pub fn step(key: &[u8]) -> Option<(Step<'_>, usize)> {
     Some((step, key.len() - rest.len()))
 }
 
+/// What all keys of the document begin with that a key belongs to; nothing if that is not plain to
+/// see.
+#[inline]
+pub fn document_prefix(key: &[u8]) -> &[u8] {
+    let after = |at: usize| Some(at + step(&key[at..])?.1);
+    let end = after(0).and_then(after).unwrap_or_default();
+    &key[..end]
+}
+
 /// The kind of what stands at a place, told from the first pair at or below it: `key` is relative
 /// to the place.
 ///

@@ -48,6 +48,9 @@ pub struct RangeRead<'k> {
     pub reverse: bool,
     /// Goes on where a batch of the same read ended.
     pub resumed: bool,
+    /// Of ranges that are read at the same time: stands in the same document as the one before it,
+    /// and so perhaps near.
+    pub near: bool,
 }
 
 impl<'k> RangeRead<'k> {
@@ -59,6 +62,7 @@ impl<'k> RangeRead<'k> {
             pairs_max: usize::MAX,
             reverse: false,
             resumed: false,
+            near: false,
         }
     }
 

@@ -126,6 +126,7 @@ pub(crate) async fn pairs(read: &dyn Read, range: RangeRead<'_>) -> Vec<Pair> {
                 pairs_max: range.pairs_max - found.len(),
                 reverse: range.reverse,
                 resumed: !found.is_empty(),
+                ..range
             })
             .await
             .expect("the store serves");

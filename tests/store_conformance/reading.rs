@@ -144,8 +144,14 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
     transaction.clear(&key(18));
     for round in 0..200 {
         let mut bounds = Vec::new();
+        let near = random.random_ratio(2, 3);
+        let first = random.random_range(0..count);
         for _ in 0..random.random_range(0..20) {
-            let begin = random.random_range(0..count);
+            let begin = if near {
+                first + random.random_range(0..200)
+            } else {
+                random.random_range(0..count)
+            };
             let long = if random.random_ratio(1, 20) {
                 count
             } else {
@@ -164,7 +170,8 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
                 pairs_max: *[0, 1, 2, usize::MAX, usize::MAX]
                     .choose(&mut random)
                     .expect("some"),
-                reverse: random.random_ratio(1, 10),
+                reverse: random.random_ratio(1, 20),
+                near: near && random.random_ratio(9, 10),
                 ..RangeRead::new(begin, end)
             })
             .collect();
@@ -174,9 +181,25 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
             assert_eq!(together.batches.len(), ranges.len());
             for (found, range) in together.into_batches().zip(&ranges) {
                 let found = found.expect("the store serves");
-                let alone = read.range(*range).await.expect("the store serves");
-                assert!(found.pairs.iter().eq(alone.pairs.iter()), "{bounds:?}");
-                assert_eq!(found.more, alone.more, "{bounds:?}");
+                let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+                let mut brought: Vec<Pair> = found.pairs.iter().map(owned).collect();
+                // Where a batch ends is the engine's business.
+                if found.more {
+                    let last = brought.last().expect("more than nothing").0.clone();
+                    let rest = if range.reverse {
+                        (range.begin.to_vec(), last)
+                    } else {
+                        (behind(&last), range.end.to_vec())
+                    };
+                    let rest = RangeRead {
+                        begin: &rest.0,
+                        end: &rest.1,
+                        pairs_max: range.pairs_max - brought.len(),
+                        ..*range
+                    };
+                    brought.extend(pairs(read, rest).await);
+                }
+                assert_eq!(brought, pairs(read, *range).await, "{bounds:?}");
             }
         }
     }

@@ -10,6 +10,7 @@ mod failure;
 mod network;
 mod range;
 mod snapshot;
+mod span;
 mod transaction;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub struct FoundationDb {
 
 /// What stores, snapshots and transactions share.
 struct Cluster {
+    prospects: span::Prospects,
     // Dropped in this order: the network outlives every use of it.
     database: Database,
     _network: Network,

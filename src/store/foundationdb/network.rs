@@ -9,6 +9,7 @@ use foundationdb::Database;
 use foundationdb::api::{FdbApiBuilder, NetworkAutoStop, NetworkBuilder};
 use foundationdb::options::{DatabaseOption, NetworkOption};
 
+use super::span::Prospects;
 use super::{Cluster, FoundationDb, failure};
 use crate::error::{Error, Result};
 use crate::limits::{CLUSTER_TRANSACTION_TIME_MAX, TRANSACTION_TRIES_MAX};
@@ -78,6 +79,7 @@ impl Network {
         }
         Ok(FoundationDb {
             cluster: Arc::new(Cluster {
+                prospects: Prospects::default(),
                 database,
                 _network: self.clone(),
             }),

@@ -7,10 +7,10 @@ use std::time::Instant;
 use async_trait::async_trait;
 use foundationdb::future::FdbValues;
 use foundationdb::options::TransactionOption;
-use foundationdb::{FdbError, FdbResult, Transaction};
+use foundationdb::{FdbError, FdbResult, RangeOption, Transaction};
 use tokio::sync::OnceCell;
 
-use super::{Cluster, failure, range, versioned};
+use super::{Cluster, failure, range, span, versioned};
 use crate::error::Result;
 use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX, PARALLEL_READ_BYTES};
 use crate::store::{Batch, RangeRead, Read, Round, behind};
@@ -49,6 +49,13 @@ struct Ahead {
     end: Vec<u8>,
     reverse: bool,
     values: Asked<FdbValues>,
+}
+
+/// What came of one of several ranges.
+enum Found {
+    Values(FdbResult<FdbValues>),
+    /// Read with others.
+    Batch(Batch),
 }
 
 /// What the client was asked for, and is under way whether or not it is waited for.
@@ -149,6 +156,21 @@ impl Snapshot {
         Err(error)
     }
 
+    fn ask(
+        &self,
+        option: &RangeOption<'_>,
+    ) -> impl Future<Output = FdbResult<FdbValues>> + Send + Sync + Unpin + use<> {
+        self.transaction.get_range(option, 1, true)
+    }
+
+    /// What was read, if the cluster kept the snapshot meanwhile.
+    fn kept(&self, batch: Batch) -> Result<Batch> {
+        match self.taken.get() {
+            Some(taken) if taken.is_kept() => Ok(batch),
+            _ => Err(failure::too_old()),
+        }
+    }
+
     /// The first batch of a range, which was asked for and has come; if that failed, it is asked for
     /// again.
     async fn first_batch(
@@ -237,11 +259,19 @@ impl Read for Snapshot {
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         // All are on their way before one is waited for.
-        let asked = ranges.iter().map(|range| {
-            let option = range::option(range)?;
-            Some(self.transaction.get_range(&option, 1, true))
-        });
-        let mut asked: Vec<_> = asked.collect();
+        let spans = self.cluster.prospects.spans(ranges);
+        let asked_spans: Vec<_> = spans
+            .iter()
+            .map(|span| self.ask(&span::option(&ranges[span.clone()])))
+            .collect();
+        let mut asked: Vec<_> = ranges.iter().map(|_| None).collect();
+        let mut begin = 0;
+        for span in spans.iter().chain([&(ranges.len()..ranges.len())]) {
+            for at in begin..span.start {
+                asked[at] = range::option(&ranges[at]).map(|option| self.ask(&option));
+            }
+            begin = span.end;
+        }
         let mut round = Round::of(ranges.len());
         if let Err(error) = self.taken().await {
             let error = failure::of_snapshot(error);
@@ -250,19 +280,36 @@ impl Read for Snapshot {
             }
             return round;
         }
-        let mut found: Vec<Option<_>> = ranges.iter().map(|_| None).collect();
+        let mut found: Vec<Option<Found>> = ranges.iter().map(|_| None).collect();
+        for (span, values) in spans.into_iter().zip(asked_spans) {
+            let values = values.await.ok();
+            let mut reached = true;
+            for at in span {
+                let batch = values
+                    .as_ref()
+                    .and_then(|values| span::batch(&ranges[at], values));
+                if let Some(batch) = batch {
+                    found[at] = Some(Found::Batch(batch));
+                } else {
+                    reached = false;
+                    asked[at] = range::option(&ranges[at]).map(|option| self.ask(&option));
+                }
+            }
+            self.cluster.prospects.learn(reached);
+        }
         // The last one is waited for first, and then the first one: with one of them most others
         // have come. Waiting for each as it comes would have the client's thread wake this one as
         // often.
         let order = (0..ranges.len()).rev().take(1).chain(0..ranges.len());
         for at in order {
             if let Some(values) = asked[at].take() {
-                found[at] = Some(values.await);
+                found[at] = Some(Found::Values(values.await));
             }
         }
-        for (values, range) in found.into_iter().zip(ranges) {
-            round.push(match values {
-                Some(values) => self.first_batch(range, values).await,
+        for (found, range) in found.into_iter().zip(ranges) {
+            round.push(match found {
+                Some(Found::Values(values)) => self.first_batch(range, values).await,
+                Some(Found::Batch(batch)) => self.kept(batch),
                 None => Ok(Batch::default()),
             });
         }

@@ -1,7 +1,7 @@
 """How often in a second some threads do with the recipe's code what they are asked to.
 
     rate.py CLUSTER_FILE SECONDS THREADS read ID MEMBER
-    rate.py CLUSTER_FILE SECONDS THREADS hundred ID
+    rate.py CLUSTER_FILE SECONDS THREADS hundred ID APART
     rate.py CLUSTER_FILE SECONDS THREADS insert FILE
 """
 
@@ -22,7 +22,7 @@ def task(db, what, argument, *rest):
     if what == "read":
         return lambda: get_doc(db, int(argument), (rest[0],))
     if what == "hundred":
-        paths = [("record%07d" % (at * 25),) for at in range(100)]
+        paths = [("record%07d" % (at * int(rest[0])),) for at in range(100)]
         return lambda: get_all(db, int(argument), paths)
     with open(argument) as file:
         text = file.read()

@@ -1,0 +1,189 @@
+//! Ranges that may stand near one another, read as one.
+//!
+//! A range costs a cluster and its client as much as a hundred pairs that stand in between, and how
+//! many these are is known once they are read. So a span of ranges is asked for up to a bound; where
+//! more stands in it, those it does not reach are asked for one by one, a round trip later.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use foundationdb::RangeOption;
+use foundationdb::future::{FdbKeyValue, FdbValues};
+use foundationdb::options::StreamingMode;
+
+use crate::limits::{
+    CLUSTER_SPAN_BYTES_MAX, CLUSTER_SPAN_PAIRS_FOR_EACH, CLUSTER_SPAN_PAIRS_MAX,
+    CLUSTER_SPAN_RANGES_MIN, CLUSTER_SPANS_LEFT_OUT_MAX,
+};
+use crate::store::{Batch, Pairs, RangeRead};
+
+/// Whether it is worth while to read spans: where one did not reach its end, the next rounds do
+/// without, and the more of them, the more often that happens.
+#[derive(Default)]
+pub(super) struct Prospects {
+    /// Rounds that are still to do without.
+    left_out: AtomicU32,
+    /// How many do after the next span that does not reach its end.
+    next: AtomicU32,
+}
+
+impl Prospects {
+    /// The spans among the ranges of a round that are to be read, by the numbers of their ranges.
+    pub(super) fn spans(&self, ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
+        let spans = spans(ranges);
+        if spans.is_empty() {
+            return spans;
+        }
+        // Two rounds at the same time may count as one: nothing but speed depends on it.
+        match self.left_out.load(Relaxed) {
+            0 => spans,
+            left_out => {
+                self.left_out.store(left_out - 1, Relaxed);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Learns whether a span reached its end.
+    pub(super) fn learn(&self, reached: bool) {
+        if reached {
+            self.next.store(0, Relaxed);
+            return;
+        }
+        let left_out = (2 * self.next.load(Relaxed)).clamp(1, CLUSTER_SPANS_LEFT_OUT_MAX);
+        self.next.store(left_out, Relaxed);
+        self.left_out.store(left_out, Relaxed);
+    }
+}
+
+/// Ranges that follow one another and are near, as many as are worth a span.
+fn spans(ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    let mut begin = 0;
+    while begin < ranges.len() {
+        let mut end = begin + 1;
+        while end < ranges.len() && follows(&ranges[end - 1], &ranges[end]) {
+            end += 1;
+        }
+        let holds_any = || ranges[begin].begin < end_of(&ranges[begin..end]);
+        if end - begin >= CLUSTER_SPAN_RANGES_MIN && holds_any() {
+            spans.push(begin..end);
+        }
+        begin = end;
+    }
+    spans
+}
+
+fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>) -> bool {
+    range.near && !range.reverse && !before.reverse && before.begin <= range.begin
+}
+
+/// The first key that no range of a span may bring.
+fn end_of<'r>(span: &[RangeRead<'r>]) -> &'r [u8] {
+    span.iter().map(|range| range.end).max().unwrap_or_default()
+}
+
+/// How the client is asked for a span, which is not empty.
+pub(super) fn option<'r>(span: &[RangeRead<'r>]) -> RangeOption<'r> {
+    let begin = span.first().map_or(&[][..], |range| range.begin);
+    let pairs = span.len().saturating_mul(CLUSTER_SPAN_PAIRS_FOR_EACH);
+    RangeOption {
+        limit: Some(pairs.min(CLUSTER_SPAN_PAIRS_MAX)),
+        target_bytes: CLUSTER_SPAN_BYTES_MAX,
+        mode: StreamingMode::WantAll,
+        ..RangeOption::from((begin, end_of(span)))
+    }
+}
+
+/// The batch of one of the ranges of a span; none if the span was not read so far.
+pub(super) fn batch(range: &RangeRead<'_>, span: &FdbValues) -> Option<Batch> {
+    let values: &[FdbKeyValue] = span;
+    let reached = !span.more() || values.last().is_some_and(|last| range.end <= last.key());
+    if !reached {
+        return None;
+    }
+    let first = values.partition_point(|value| value.key() < range.begin);
+    let inside = values[first..]
+        .iter()
+        .take_while(|value| value.key() < range.end);
+    let mut pairs = Pairs::default();
+    for value in inside.take(range.pairs_max) {
+        pairs.push(value.key(), value.value());
+    }
+    Some(Batch { pairs, more: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near<'k>(begin: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
+        RangeRead {
+            near: true,
+            ..RangeRead::new(begin, end)
+        }
+    }
+
+    #[test]
+    fn near_ranges_make_a_span_that_reaches_as_far_as_the_farthest() {
+        let ranges = [
+            RangeRead::new(b"a", b"b"),
+            RangeRead::new(b"c", b"cz"),
+            near(b"d", b"x"),
+            near(b"e", b"f"),
+            near(b"g", b"h"),
+            RangeRead::new(b"i", b"j"),
+            near(b"k", b"l"),
+        ];
+        let found = spans(&ranges);
+        assert_eq!(found.first(), Some(&(1..5)));
+        assert_eq!(found.len(), 1, "two are too few");
+        let option = option(&ranges[1..5]);
+        assert_eq!(
+            (option.begin.key(), option.end.key()),
+            (&b"c"[..], &b"x"[..])
+        );
+        assert_eq!(option.limit, Some(4 * CLUSTER_SPAN_PAIRS_FOR_EACH));
+    }
+
+    #[test]
+    fn ranges_in_no_order_make_no_span() {
+        let ranges = [
+            near(b"d", b"e"),
+            near(b"c", b"d"),
+            near(b"b", b"c"),
+            near(b"a", b"b"),
+        ];
+        assert!(spans(&ranges).is_empty());
+        let reverse = ranges.map(|range| RangeRead {
+            begin: b"a",
+            reverse: true,
+            ..range
+        });
+        assert!(spans(&reverse).is_empty());
+        assert!(spans(&[near(b"b", b"a"); 4]).is_empty());
+    }
+
+    #[test]
+    fn what_does_not_pay_is_tried_ever_less_often_and_what_pays_always() {
+        let ranges = [near(b"a", b"b"); 4];
+        let prospects = Prospects::default();
+        let rounds_until_tried = || {
+            let tries = std::iter::repeat_with(|| prospects.spans(&ranges));
+            tries.take_while(Vec::is_empty).count()
+        };
+        for left_out in [0, 1, 2, 4] {
+            assert_eq!(rounds_until_tried(), left_out);
+            prospects.learn(false);
+        }
+        assert_eq!(rounds_until_tried(), 8);
+        prospects.learn(true);
+        assert_eq!(rounds_until_tried(), 0);
+        for _ in 0..40 {
+            prospects.learn(false);
+        }
+        let most = usize::try_from(CLUSTER_SPANS_LEFT_OUT_MAX).expect("small");
+        assert_eq!(rounds_until_tried(), most);
+        assert!(prospects.spans(&ranges[..1]).is_empty());
+    }
+}
