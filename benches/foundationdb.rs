@@ -171,13 +171,9 @@ impl Bench {
             self.runtime.block_on(asked)
         };
         let recipe = || {
+            let arguments = ["hundred", &id.to_string(), &apart.to_string()];
             let recipe = self.recipe.as_ref();
-            recipe.map(|recipe| {
-                1.0 / {
-                    let arguments = ["hundred", &id.to_string(), &apart.to_string()];
-                    recipe.rate(1, &arguments)
-                }
-            })
+            recipe.map(|recipe| 1.0 / recipe.rate(1, &arguments))
         };
         let mut turns = Vec::new();
         for round in 0..=ROUNDS {

@@ -183,8 +183,9 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
                 let found = found.expect("the store serves");
                 let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
                 let mut brought: Vec<Pair> = found.pairs.iter().map(owned).collect();
-                // Where a batch ends is the engine's business.
+                // Where a batch ends is the engine's business, but for the read's own limit.
                 if found.more {
+                    assert!(brought.len() < range.pairs_max, "{bounds:?}");
                     let last = brought.last().expect("more than nothing").0.clone();
                     let rest = if range.reverse {
                         (range.begin.to_vec(), last)

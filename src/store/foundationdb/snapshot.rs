@@ -51,13 +51,6 @@ struct Ahead {
     values: Asked<FdbValues>,
 }
 
-/// What came of one of several ranges.
-enum Found {
-    Values(FdbResult<FdbValues>),
-    /// Read with others.
-    Batch(Batch),
-}
-
 /// What the client was asked for, and is under way whether or not it is waited for.
 type Asked<T> = Pin<Box<dyn Future<Output = FdbResult<T>> + Send>>;
 
@@ -163,23 +156,11 @@ impl Snapshot {
         self.transaction.get_range(option, 1, true)
     }
 
-    /// What was read, if the cluster kept the snapshot meanwhile.
-    fn kept(&self, batch: Batch) -> Result<Batch> {
-        match self.taken.get() {
-            Some(taken) if taken.is_kept() => Ok(batch),
-            _ => Err(failure::too_old()),
-        }
-    }
-
     /// The first batch of a range, which was asked for and has come; if that failed, it is asked for
     /// again.
-    async fn first_batch(
-        &self,
-        range: &RangeRead<'_>,
-        values: FdbResult<FdbValues>,
-    ) -> Result<Batch> {
-        match (values, self.taken.get()) {
-            (Ok(values), Some(taken)) if taken.is_kept() => Ok(range::batch(range, &values)),
+    async fn first_batch(&self, range: &RangeRead<'_>, batch: FdbResult<Batch>) -> Result<Batch> {
+        match (batch, self.taken.get()) {
+            (Ok(batch), Some(taken)) if taken.is_kept() => Ok(batch),
             _ => self.range(*range).await,
         }
     }
@@ -217,7 +198,7 @@ impl Snapshot {
         let Some(option) = range::option(&next) else {
             return;
         };
-        let values = Box::pin(self.transaction.get_range(&option, 1, true));
+        let values = Box::pin(self.ask(&option));
         let next = Ahead {
             begin,
             end,
@@ -280,7 +261,7 @@ impl Read for Snapshot {
             }
             return round;
         }
-        let mut found: Vec<Option<Found>> = ranges.iter().map(|_| None).collect();
+        let mut found: Vec<Option<FdbResult<Batch>>> = ranges.iter().map(|_| None).collect();
         for (span, values) in spans.into_iter().zip(asked_spans) {
             let values = values.await.ok();
             let mut reached = true;
@@ -289,7 +270,7 @@ impl Read for Snapshot {
                     .as_ref()
                     .and_then(|values| span::batch(&ranges[at], values));
                 if let Some(batch) = batch {
-                    found[at] = Some(Found::Batch(batch));
+                    found[at] = Some(Ok(batch));
                 } else {
                     reached = false;
                     asked[at] = range::option(&ranges[at]).map(|option| self.ask(&option));
@@ -303,13 +284,13 @@ impl Read for Snapshot {
         let order = (0..ranges.len()).rev().take(1).chain(0..ranges.len());
         for at in order {
             if let Some(values) = asked[at].take() {
-                found[at] = Some(Found::Values(values.await));
+                let values = values.await;
+                found[at] = Some(values.map(|values| range::batch(&ranges[at], &values)));
             }
         }
         for (found, range) in found.into_iter().zip(ranges) {
             round.push(match found {
-                Some(Found::Values(values)) => self.first_batch(range, values).await,
-                Some(Found::Batch(batch)) => self.kept(batch),
+                Some(batch) => self.first_batch(range, batch).await,
                 None => Ok(Batch::default()),
             });
         }
