@@ -49,12 +49,27 @@ pub async fn insert(
         Some(id) => Some(id),
         None => leaves.own_id()?,
     };
-    let document = match id {
-        Some(id) => DocumentKey::new(collection, id)?,
-        None => unused(transaction, collection).await?,
+    let Some(id) = id else {
+        return insert_anywhere(transaction, collection, leaves).await;
     };
+    let document = DocumentKey::new(collection, id)?;
     put(transaction, &document, leaves, Existing::Fail).await?;
     Ok(document)
+}
+
+/// Stores a document under a random integer under which none is.
+async fn insert_anywhere(
+    transaction: &dyn Transaction,
+    collection: &str,
+    leaves: &Leaves,
+) -> Result<DocumentKey> {
+    loop {
+        let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
+        let document = DocumentKey::new(collection, id)?;
+        if create(transaction, &document, leaves).await? {
+            return Ok(document);
+        }
+    }
 }
 
 /// Stores a document where there is none, and does as told where there is one.
@@ -71,6 +86,19 @@ pub async fn put(
     if existing == Existing::Replace {
         return replace_document(transaction, document, leaves).await;
     }
+    match (create(transaction, document, leaves).await?, existing) {
+        (true, _) => Ok(Put::Created),
+        (false, Existing::Skip) => Ok(Put::Skipped),
+        (false, _) => Err(already_exists(document)),
+    }
+}
+
+/// Stores a document where there is none. Whether there was none.
+async fn create(
+    transaction: &dyn Transaction,
+    document: &DocumentKey,
+    leaves: &Leaves,
+) -> Result<bool> {
     let prefix = document.place(&Place::default())?;
     leaves.check_keys(prefix.len())?;
     let (present, indexes) = try_join(
@@ -79,16 +107,13 @@ pub async fn put(
     )
     .await?;
     if present.anything() {
-        return match existing {
-            Existing::Skip => Ok(Put::Skipped),
-            _ => Err(already_exists(document)),
-        };
+        return Ok(false);
     }
     enter(transaction, document)?;
     write_leaves(transaction, &prefix, leaves).await;
     insert_entries(transaction, document, leaves, &indexes).await?;
     write_version(transaction, document)?;
-    Ok(Put::Created)
+    Ok(true)
 }
 
 /// What is there of a document.
@@ -121,17 +146,6 @@ pub(super) async fn stored(
         entered: entered.is_some(),
         leaves: !first.pairs.is_empty(),
     })
-}
-
-async fn unused(transaction: &dyn Transaction, collection: &str) -> Result<DocumentKey> {
-    loop {
-        let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
-        let document = DocumentKey::new(collection, id)?;
-        let prefix = document.place(&Place::default())?;
-        if !stored(transaction, &document, &prefix).await?.anything() {
-            return Ok(document);
-        }
-    }
 }
 
 fn already_exists(document: &DocumentKey) -> Error {
