@@ -81,6 +81,7 @@ fn main() {
     }
     if wanted("paths") {
         bench.hundred_paths(MIDDLE, 2);
+        bench.hundred_paths(LARGE, 8);
         bench.hundred_paths(LARGE, 25);
     }
     if wanted("inserts") {

@@ -182,13 +182,15 @@ pub const CLUSTER_READY_TIME_MAX: Duration = Duration::from_secs(2);
 pub const CLUSTER_READ_TRIES_MAX: usize = 8;
 /// Ranges of one document that FoundationDB is asked for as one, at least.
 pub const CLUSTER_SPAN_RANGES_MIN: usize = 4;
+/// Ranges of one document that FoundationDB is asked for as one, at most; more make several.
+pub const CLUSTER_SPAN_RANGES_MAX: usize = 32;
 /// Pairs for each of these ranges that are read with them at most, those between them counted. It is
 /// less than what costs as much as a range.
 pub const CLUSTER_SPAN_PAIRS_FOR_EACH: usize = 64;
 /// Pairs that are read with them at most.
 pub const CLUSTER_SPAN_PAIRS_MAX: usize = 1024;
 /// Bytes that are read with them at most, or little more; within one reply of a server.
-pub const CLUSTER_SPAN_BYTES_MAX: usize = 48 << 10;
+pub const CLUSTER_SPAN_BYTES_MAX: usize = 64 << 10;
 /// Rounds that do without after one whose ranges were farther apart, at most.
 pub const CLUSTER_SPANS_LEFT_OUT_MAX: u32 = 64;
 /// Time to open a store that serves.

@@ -9,6 +9,7 @@
 mod failure;
 mod network;
 mod range;
+mod reads;
 mod snapshot;
 mod span;
 mod transaction;

@@ -245,13 +245,11 @@ impl Read for Snapshot {
             .iter()
             .map(|span| self.ask(&span::option(&ranges[span.clone()])))
             .collect();
+        let ask = |range| range::option(range).map(|option| self.ask(&option));
+        let alone = |at: &usize| !span::covers(&spans, *at);
         let mut asked: Vec<_> = ranges.iter().map(|_| None).collect();
-        let mut begin = 0;
-        for span in spans.iter().chain([&(ranges.len()..ranges.len())]) {
-            for at in begin..span.start {
-                asked[at] = range::option(&ranges[at]).map(|option| self.ask(&option));
-            }
-            begin = span.end;
+        for at in (0..ranges.len()).filter(alone) {
+            asked[at] = ask(&ranges[at]);
         }
         let mut round = Round::of(ranges.len());
         if let Err(error) = self.taken().await {
@@ -262,21 +260,21 @@ impl Read for Snapshot {
             return round;
         }
         let mut found: Vec<Option<FdbResult<Batch>>> = ranges.iter().map(|_| None).collect();
+        let (mut spanned, mut brought) = (0, 0);
         for (span, values) in spans.into_iter().zip(asked_spans) {
             let values = values.await.ok();
-            let mut reached = true;
+            spanned += span.len();
             for at in span {
-                let batch = values
-                    .as_ref()
-                    .and_then(|values| span::batch(&ranges[at], values));
-                if let Some(batch) = batch {
-                    found[at] = Some(Ok(batch));
-                } else {
-                    reached = false;
-                    asked[at] = range::option(&ranges[at]).map(|option| self.ask(&option));
+                let brings = |values| span::batch(&ranges[at], values);
+                found[at] = values.as_ref().and_then(brings).map(Ok);
+                match found[at] {
+                    Some(_) => brought += 1,
+                    None => asked[at] = ask(&ranges[at]),
                 }
             }
-            self.cluster.prospects.learn(reached);
+        }
+        if spanned > 0 {
+            self.cluster.prospects.learn(brought, spanned);
         }
         // The last one is waited for first, and then the first one: with one of them most others
         // have come. Waiting for each as it comes would have the client's thread wake this one as

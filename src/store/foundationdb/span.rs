@@ -2,7 +2,8 @@
 //!
 //! A range costs a cluster and its client as much as a hundred pairs that stand in between, and how
 //! many these are is known once they are read. So a span of ranges is asked for up to a bound; where
-//! more stands in it, those it does not reach are asked for one by one, a round trip later.
+//! more stands in it, those it does not reach are asked for one by one, a round trip later. Many
+//! ranges make several spans, so that each reaches as far for each of its ranges.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -13,17 +14,17 @@ use foundationdb::options::StreamingMode;
 
 use crate::limits::{
     CLUSTER_SPAN_BYTES_MAX, CLUSTER_SPAN_PAIRS_FOR_EACH, CLUSTER_SPAN_PAIRS_MAX,
-    CLUSTER_SPAN_RANGES_MIN, CLUSTER_SPANS_LEFT_OUT_MAX,
+    CLUSTER_SPAN_RANGES_MAX, CLUSTER_SPAN_RANGES_MIN, CLUSTER_SPANS_LEFT_OUT_MAX,
 };
 use crate::store::{Batch, Pairs, RangeRead};
 
-/// Whether it is worth while to read spans: where one did not reach its end, the next rounds do
+/// Whether it is worth while to read spans: where they brought too little, the next rounds do
 /// without, and the more of them, the more often that happens.
 #[derive(Default)]
 pub(super) struct Prospects {
     /// Rounds that are still to do without.
     left_out: AtomicU32,
-    /// How many do after the next span that does not reach its end.
+    /// How many do after the next round in which that happens.
     next: AtomicU32,
 }
 
@@ -44,9 +45,9 @@ impl Prospects {
         }
     }
 
-    /// Learns whether a span reached its end.
-    pub(super) fn learn(&self, reached: bool) {
-        if reached {
+    /// Learns how many of its ranges the spans of a round brought.
+    pub(super) fn learn(&self, brought: usize, ranges: usize) {
+        if 2 * brought >= ranges {
             self.next.store(0, Relaxed);
             return;
         }
@@ -56,8 +57,8 @@ impl Prospects {
     }
 }
 
-/// Ranges that follow one another and are near, as many as are worth a span.
-fn spans(ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
+/// Ranges that follow one another and are near, as many as are worth a span, by their numbers.
+pub(super) fn spans(ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut begin = 0;
     while begin < ranges.len() {
@@ -67,11 +68,19 @@ fn spans(ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
         }
         let holds_any = || ranges[begin].begin < end_of(&ranges[begin..end]);
         if end - begin >= CLUSTER_SPAN_RANGES_MIN && holds_any() {
-            spans.push(begin..end);
+            let parts = (end - begin).div_ceil(CLUSTER_SPAN_RANGES_MAX);
+            let bound = |part: usize| begin + (end - begin) * part / parts;
+            spans.extend((0..parts).map(|part| bound(part)..bound(part + 1)));
         }
         begin = end;
     }
     spans
+}
+
+/// Whether a range is in one of the spans, which are in order.
+pub(super) fn covers(spans: &[Range<usize>], range: usize) -> bool {
+    let at = spans.partition_point(|span| span.end <= range);
+    spans.get(at).is_some_and(|span| span.contains(&range))
 }
 
 fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>) -> bool {
@@ -147,6 +156,23 @@ mod tests {
     }
 
     #[test]
+    fn many_ranges_make_several_spans_that_are_about_as_long() {
+        let ranges = [near(b"a", b"b"); 2 * CLUSTER_SPAN_RANGES_MAX + 1];
+        let found = spans(&ranges);
+        let lengths: Vec<_> = found.iter().map(ExactSizeIterator::len).collect();
+        assert_eq!(found.len(), 3);
+        assert_eq!(lengths.iter().sum::<usize>(), ranges.len());
+        let most = lengths.iter().max().expect("three");
+        assert!(
+            lengths.iter().all(|length| length + 1 >= *most),
+            "{lengths:?}"
+        );
+        assert!((0..ranges.len()).all(|at| covers(&found, at)));
+        assert!(!covers(&found, ranges.len()));
+        assert!(!covers(&[1..3, 5..7], 3));
+    }
+
+    #[test]
     fn ranges_in_no_order_make_no_span() {
         let ranges = [
             near(b"d", b"e"),
@@ -174,13 +200,13 @@ mod tests {
         };
         for left_out in [0, 1, 2, 4] {
             assert_eq!(rounds_until_tried(), left_out);
-            prospects.learn(false);
+            prospects.learn(1, 4);
         }
         assert_eq!(rounds_until_tried(), 8);
-        prospects.learn(true);
+        prospects.learn(2, 4);
         assert_eq!(rounds_until_tried(), 0);
         for _ in 0..40 {
-            prospects.learn(false);
+            prospects.learn(0, 4);
         }
         let most = usize::try_from(CLUSTER_SPANS_LEFT_OUT_MAX).expect("small");
         assert_eq!(rounds_until_tried(), most);

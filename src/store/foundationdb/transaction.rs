@@ -7,25 +7,21 @@ use async_trait::async_trait;
 use foundationdb::options::{ConflictRangeType, MutationType, TransactionOption};
 use foundationdb::{FdbError, FdbResult, Transaction as Client, TransactionCommitError};
 
-use super::{Cluster, extend, failure, range, versioned};
+use super::reads::Reads;
+use super::{Cluster, extend, failure, versioned};
 use crate::error::{Error, Result};
 use crate::key::Version;
-use crate::limits::{CLUSTER_TRANSACTION_BYTES_MAX, PARALLEL_READ_BYTES};
-use crate::store::{Batch, CommitError, RangeRead, Read, Transaction, behind};
+use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
+use crate::store::{Batch, CommitError, RangeRead, Read, Round, Transaction, behind};
 
 /// A transaction, seen by reads that conflict; `without_conflict` are those that do not.
 pub(super) struct ClusterTransaction {
+    shared: Arc<Shared>,
     tracked: Reads,
     untracked: Reads,
 }
 
-struct Reads {
-    shared: Arc<Shared>,
-    /// The client's word for reads that conflict with nothing.
-    snapshot: bool,
-}
-
-struct Shared {
+pub(super) struct Shared {
     // Dropped in this order: the client's transaction does not outlive the cluster.
     open: Mutex<Open>,
     /// The version at which it reads.
@@ -75,18 +71,15 @@ impl ClusterTransaction {
             began,
             cluster,
         });
-        let reads = |snapshot| Reads {
-            shared: shared.clone(),
-            snapshot,
-        };
         Self {
-            tracked: reads(false),
-            untracked: reads(true),
+            tracked: Reads::conflicting(shared.clone()),
+            untracked: Reads::free(shared.clone()),
+            shared,
         }
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.tracked.shared.lock()
+        self.shared.lock()
     }
 
     /// Writes, unless the transaction is over.
@@ -102,18 +95,6 @@ impl ClusterTransaction {
         }
     }
 
-    fn add_conflict(&self, begin: &[u8], end: &[u8], kind: ConflictRangeType) {
-        if begin >= end {
-            return;
-        }
-        let mut open = self.open();
-        open.wrote |= matches!(kind, ConflictRangeType::Write);
-        if let State::Running(client) = &open.client {
-            // It fails for keys past all that may be written only, which no writer can have.
-            let _added = client.add_conflict_range(begin, end, kind);
-        }
-    }
-
     /// Commits what was written.
     async fn commit_writes(&self) -> Result<Version, CommitError> {
         let bytes = self.bytes().await?;
@@ -125,7 +106,7 @@ impl ClusterTransaction {
                 return Err(over().into());
             };
             // A cluster that goes away from here on leaves the outcome unknown.
-            extend(&client, self.tracked.shared.began.elapsed()).map_err(failure::of_client)?;
+            extend(&client, self.shared.began.elapsed()).map_err(failure::of_client)?;
             (client.get_versionstamp(), client.commit())
         };
         match committing.await {
@@ -174,8 +155,20 @@ impl Shared {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn add_conflict(&self, begin: &[u8], end: &[u8], kind: ConflictRangeType) {
+        if begin >= end {
+            return;
+        }
+        let mut open = self.lock();
+        open.wrote |= matches!(kind, ConflictRangeType::Write);
+        if let State::Running(client) = &open.client {
+            // It fails for keys past all that may be written only, which no writer can have.
+            let _added = client.add_conflict_range(begin, end, kind);
+        }
+    }
+
     /// Refuses to read a range that holds a stamp.
-    fn check_readable(&self, begin: &[u8], end: &[u8]) -> Result<()> {
+    pub(super) fn check_readable(&self, begin: &[u8], end: &[u8]) -> Result<()> {
         if self.lock().stamped.meet(begin, end) {
             return Err(failure::stamped());
         }
@@ -183,7 +176,7 @@ impl Shared {
     }
 
     /// Asks the client for something.
-    async fn ask<T, F: Future<Output = FdbResult<T>>>(
+    pub(super) async fn ask<T, F: Future<Output = FdbResult<T>>>(
         &self,
         ask: impl FnOnce(&Client) -> F,
     ) -> Result<T> {
@@ -201,38 +194,6 @@ impl Shared {
 }
 
 #[async_trait]
-impl Read for Reads {
-    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.shared.check_readable(key, &behind(key))?;
-        let value = self.shared.ask(|client| client.get(key, self.snapshot));
-        Ok(value.await?.map(|value| value.to_vec()))
-    }
-
-    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
-        let Some(option) = range::option(&range) else {
-            return Ok(Batch::default());
-        };
-        self.shared.check_readable(range.begin, range.end)?;
-        let values = self
-            .shared
-            .ask(|client| client.get_range(&option, 1, self.snapshot));
-        Ok(range::batch(&range, &values.await?))
-    }
-
-    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
-        if begin >= end {
-            return Ok(Vec::new());
-        }
-        let bytes = i64::try_from(PARALLEL_READ_BYTES).unwrap_or(i64::MAX);
-        let points = self
-            .shared
-            .ask(|client| client.get_range_split_points(begin, end, bytes));
-        let points = points.await?;
-        Ok(range::inner_points(&points, begin, end))
-    }
-}
-
-#[async_trait]
 impl Read for ClusterTransaction {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.tracked.get(key).await
@@ -240,6 +201,10 @@ impl Read for ClusterTransaction {
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         self.tracked.range(range).await
+    }
+
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        self.tracked.ranges(ranges).await
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -309,11 +274,13 @@ impl Transaction for ClusterTransaction {
     }
 
     fn add_read_conflict(&self, begin: &[u8], end: &[u8]) {
-        self.add_conflict(begin, end, ConflictRangeType::Read);
+        self.shared
+            .add_conflict(begin, end, ConflictRangeType::Read);
     }
 
     fn add_write_conflict(&self, begin: &[u8], end: &[u8]) {
-        self.add_conflict(begin, end, ConflictRangeType::Write);
+        self.shared
+            .add_conflict(begin, end, ConflictRangeType::Write);
     }
 
     fn without_write_conflicts(&self, on: bool) {
@@ -321,7 +288,7 @@ impl Transaction for ClusterTransaction {
     }
 
     async fn bytes(&self) -> Result<usize> {
-        let bytes = self.tracked.shared.ask(Client::get_approximate_size);
+        let bytes = self.shared.ask(Client::get_approximate_size);
         Ok(usize::try_from(bytes.await?).unwrap_or(0))
     }
 
@@ -335,13 +302,13 @@ impl Transaction for ClusterTransaction {
             return self.commit_writes().await;
         }
         match self.open().client.take() {
-            State::Running(_) => Ok(read_at(self.tracked.shared.version)),
+            State::Running(_) => Ok(read_at(self.shared.version)),
             State::Failed(_) | State::Over => Err(over().into()),
         }
     }
 
     async fn retry(&self) -> Result<Option<Arc<dyn Transaction>>> {
-        let Shared { began, cluster, .. } = &*self.tracked.shared;
+        let Shared { began, cluster, .. } = &*self.shared;
         let (state, failed) = {
             let mut open = self.open();
             (open.client.take(), open.failed)

@@ -1,0 +1,118 @@
+//! What a transaction of a cluster reads, its own writes included.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use foundationdb::options::ConflictRangeType;
+use futures::future::join_all;
+
+use super::transaction::Shared;
+use super::{range, span};
+use crate::error::Result;
+use crate::limits::PARALLEL_READ_BYTES;
+use crate::store::{Batch, RangeRead, Read, Round, behind};
+
+pub(super) struct Reads {
+    shared: Arc<Shared>,
+    /// The client's word for reads that conflict with nothing.
+    snapshot: bool,
+}
+
+impl Reads {
+    /// Reads that conflict with who changes what they have read.
+    pub(super) fn conflicting(shared: Arc<Shared>) -> Self {
+        let snapshot = false;
+        Self { shared, snapshot }
+    }
+
+    /// Reads that conflict with nothing.
+    pub(super) fn free(shared: Arc<Shared>) -> Self {
+        let snapshot = true;
+        Self { shared, snapshot }
+    }
+
+    /// Conflicts with what changes a batch of a range in ascending order that the client has read
+    /// with others, as it does where it reads the range by itself.
+    fn depend_on(&self, range: &RangeRead<'_>, batch: &Batch) {
+        if self.snapshot {
+            return;
+        }
+        let full = batch.pairs.len() >= range.pairs_max;
+        let end = match batch.pairs.last().filter(|_| full) {
+            Some((last, _)) => behind(last),
+            None => range.end.to_vec(),
+        };
+        let kind = ConflictRangeType::Read;
+        self.shared.add_conflict(range.begin, &end, kind);
+    }
+}
+
+#[async_trait]
+impl Read for Reads {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.shared.check_readable(key, &behind(key))?;
+        let value = self.shared.ask(|client| client.get(key, self.snapshot));
+        Ok(value.await?.map(|value| value.to_vec()))
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        let Some(option) = range::option(&range) else {
+            return Ok(Batch::default());
+        };
+        self.shared.check_readable(range.begin, range.end)?;
+        let values = self
+            .shared
+            .ask(|client| client.get_range(&option, 1, self.snapshot));
+        Ok(range::batch(&range, &values.await?))
+    }
+
+    /// A read of the client's own writes costs far more than what a span may bring in vain, so spans
+    /// are always tried.
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        let mut spans = span::spans(ranges);
+        spans.retain(|span| {
+            let option = span::option(&ranges[span.clone()]);
+            let (begin, end) = (option.begin.key(), option.end.key());
+            self.shared.check_readable(begin, end).is_ok()
+        });
+        let asked = join_all(spans.iter().map(|span| {
+            let option = span::option(&ranges[span.clone()]);
+            self.shared
+                .ask(move |client| client.get_range(&option, 1, true))
+        }));
+        let mut found: Vec<Option<Batch>> = ranges.iter().map(|_| None).collect();
+        for (span, values) in spans.iter().zip(asked.await) {
+            // What it failed with, the ranges fail with too when they are read by themselves.
+            let Ok(values) = values else { continue };
+            for at in span.clone() {
+                found[at] = span::batch(&ranges[at], &values);
+                if let Some(batch) = &found[at] {
+                    self.depend_on(&ranges[at], batch);
+                }
+            }
+        }
+        let found = found.into_iter().zip(ranges).map(|(found, range)| async {
+            match found {
+                Some(batch) => Ok(batch),
+                None => self.range(*range).await,
+            }
+        });
+        let mut round = Round::of(ranges.len());
+        for batch in join_all(found).await {
+            round.push(batch);
+        }
+        round
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        if begin >= end {
+            return Ok(Vec::new());
+        }
+        let bytes = i64::try_from(PARALLEL_READ_BYTES).unwrap_or(i64::MAX);
+        let points = self
+            .shared
+            .ask(|client| client.get_range_split_points(begin, end, bytes));
+        let points = points.await?;
+        Ok(range::inner_points(&points, begin, end))
+    }
+}
