@@ -142,6 +142,9 @@ const CHANGES: &[&str] = &[
     r#"{"o":{"x":null,"s":1},"one":{"k":null}}"#,
     r#"{"e":{"t":{"u":1}},"b":null}"#,
     r#"{"l":{"v":1},"a":{"w":null}}"#,
+    // So many members that the cluster is asked for them together.
+    r#"{"a":1,"b":null,"c":2,"n":{"m":1},"o":{"x":3,"y":{"z":5}},"p":4}"#,
+    r#"{"o":{"p":1,"q":null,"r":{"s":1},"v":2,"x":4}}"#,
 ];
 
 /// Pairs of them, by number, that go through side by side, whichever commits first.
@@ -166,6 +169,16 @@ const APART: &[(usize, usize)] = &[
     (5, 26),
     (26, 27),
     (26, 28),
+    (3, 30),
+    (14, 30),
+    (15, 30),
+    (17, 30),
+    (18, 30),
+    (0, 31),
+    (6, 31),
+    (8, 31),
+    (17, 31),
+    (28, 31),
 ];
 
 async fn any_two_changes_at_the_same_time_come_to_what_one_after_the_other_does() {

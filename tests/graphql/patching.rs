@@ -12,6 +12,7 @@ cases!(
         a_patch_is_applied_as_a_whole_or_not_at_all,
         large_patches_are_applied_as_small_ones_are,
         large_patches_are_refused_as_small_ones_are,
+        merge_patches_of_many_members_are_applied_as_those_of_few_are,
     ]
 );
 
@@ -261,4 +262,21 @@ async fn a_patch_is_applied_as_a_whole_or_not_at_all() {
         client().await.error(PATCH, r#"{"d":[]}"#).await.0,
         "NOT_FOUND"
     );
+}
+
+/// Each member by itself would be more than a transaction of a cluster has time for.
+async fn merge_patches_of_many_members_are_applied_as_those_of_few_are() {
+    let members = |value: fn(usize) -> Value| -> Value {
+        let member = |at: usize| (format!("m{at}"), value(at));
+        Value::Object((10_000..30_000).map(member).collect())
+    };
+    let (added, replaced) = (members(|at| json!(at)), members(|at| json!([at])));
+    let mut both = added.clone();
+    both["a"] = json!(1);
+    let (added, both) = (added.to_string(), both.to_string());
+    changed(MERGE, r#"{"a":1}"#, &added, "[]", &both).await;
+    let replaced = replaced.to_string();
+    changed(MERGE, &added, &replaced, "[]", &replaced).await;
+    let removed = members(|_| Value::Null).to_string();
+    changed(MERGE, &both, &removed, "[]", r#"{"a":1}"#).await;
 }

@@ -25,12 +25,15 @@ pub(super) enum Target {
     Unfit(Error),
 }
 
+/// One pair says what kind of value it is, another whether that is all.
+const FIRST_PAIRS: usize = 2;
+
 /// One place of the document.
 #[derive(Clone)]
 pub(super) struct Spot {
     pub(super) place: Place,
     pub(super) key: Vec<u8>,
-    /// The first two pairs of what stands there.
+    /// The first pairs of what stands there, [`FIRST_PAIRS`] at most.
     pub(super) first: Pairs,
     /// What it stands in; none for the whole document, and where something stands already.
     pub(super) parent: Option<Parent>,
@@ -64,6 +67,11 @@ impl Spot {
         kind_at(&key[self.key.len()..], value)
             .map(Some)
             .map_err(|error| malformed(error, key))
+    }
+
+    /// Whether what it knows is all that stands there.
+    pub(super) fn is_whole(&self) -> bool {
+        self.first.len() < FIRST_PAIRS
     }
 
     /// The value of the plain leaf that stands there, alone.
@@ -201,8 +209,13 @@ impl Editor<'_> {
 /// What stands at one place, which may be nothing.
 pub(super) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Spot> {
     let end = end_of(&key);
-    let first = read.range(RangeRead::new(&key, &end).at_most(2)).await?;
+    let first = read.range(first_of(&key, &end)).await?;
     Ok(Spot::new(place, key, first.pairs))
+}
+
+/// The read of what a [`Spot`] knows of what stands there.
+pub(super) fn first_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
+    RangeRead::new(key, end).at_most(FIRST_PAIRS)
 }
 
 fn shown(place: &Place) -> String {

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, try_join_all};
+use futures::future::{BoxFuture, try_join};
 
 use super::super::{DocumentKey, end_of};
 use super::Editor;
 use super::argument::leaves_of;
-use super::locate::{Parent, Spot, Target, no_container, spot};
+use super::locate::{Parent, Spot, Target, first_of, no_container};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
 use crate::key::Leaves;
-use crate::store::{Pairs, Read, Transaction};
+use crate::store::{Pairs, RangeRead, Read, Transaction};
 
 /// Applies a merge patch at a place; creates the document, and members of objects on the way. A
 /// patch that removes puts null there. Whether that changed anything.
@@ -103,34 +103,34 @@ impl Editor<'_> {
     async fn merge_at(&mut self, at: Spot, patch: &MergePatch) -> Result<()> {
         let mut asked = Vec::new();
         self.places(&at.place, patch, &mut asked)?;
-        let (read, free) = (self.transaction, self.transaction.without_conflict());
-        let spots = asked.into_iter().map(|(place, key, merged)| async move {
-            // Of an object that is merged into only depends that it is there.
-            let read: &dyn Read = if merged { free } else { read };
-            spot(read, place, key).await.map(|spot| (spot, merged))
-        });
-        let spots = try_join_all(spots).await?;
-        for (spot, merged) in &spots {
-            if *merged && spot.first.is_empty() {
+        // Of an object that is merged into only depends that it is there.
+        let (merged, written): (Vec<_>, Vec<_>) = asked
+            .into_iter()
+            .partition(|(_, patch)| matches!(patch, MergePatch::Members(_)));
+        let free = self.transaction.without_conflict();
+        let (merged, mut spots) = try_join(
+            standing_at(free, merged),
+            standing_at(self.transaction, written),
+        )
+        .await?;
+        for spot in merged.values() {
+            if spot.first.is_empty() {
                 self.transaction
                     .add_read_conflict(&spot.key, &end_of(&spot.key));
-            } else if *merged {
+            } else {
                 self.depend_on(&spot.key);
             }
         }
-        let spots: Spots = spots
-            .into_iter()
-            .map(|(spot, _)| (spot.place.clone(), spot))
-            .collect();
+        spots.extend(merged);
         self.merge_object(at, patch, &spots).await
     }
 
     /// The members that a patch speaks of, below a place.
-    fn places(
+    fn places<'p>(
         &self,
         place: &Place,
-        patch: &MergePatch,
-        asked: &mut Vec<(Place, Vec<u8>, bool)>,
+        patch: &'p MergePatch,
+        asked: &mut Vec<(Spot, &'p MergePatch)>,
     ) -> Result<()> {
         let MergePatch::Members(members) = patch else {
             return Ok(());
@@ -139,8 +139,9 @@ impl Editor<'_> {
             let place = place.child(Segment::Key(name.clone()));
             match self.document.place(&place) {
                 Ok(key) => {
+                    let spot = Spot::new(place.clone(), key, Pairs::default());
+                    asked.push((spot, member));
                     self.places(&place, member, asked)?;
-                    asked.push((place, key, matches!(member, MergePatch::Members(_))));
                 }
                 // Nothing can stand there, so there is nothing to remove.
                 Err(_) if matches!(member, MergePatch::Remove) => {}
@@ -165,6 +166,7 @@ impl Editor<'_> {
                     .add_read_conflict(&at.key, &end_of(&at.key));
                 return self.overwrite(&at, &alone(patch).await?).await;
             }
+            let mut object = Some(object(&at)?);
             let mut removed = false;
             let mut left = false;
             for (name, member) in members {
@@ -188,8 +190,11 @@ impl Editor<'_> {
                         left = true;
                     }
                     MergePatch::Members(_) | MergePatch::Put(_) => {
-                        let spot = new_member(&at, spot)?;
-                        self.put_new(&spot, &alone(member).await?).await?;
+                        // What the first new member depends on is what the others do.
+                        if let Some(object) = object.take() {
+                            self.extend(&object).await?;
+                        }
+                        self.write_new(&spot.key, &alone(member).await?).await?;
                         left = true;
                     }
                 }
@@ -202,22 +207,39 @@ impl Editor<'_> {
     }
 }
 
-/// The place of a new member of an object that is there.
-fn new_member(object: &Spot, member: &Spot) -> Result<Spot> {
-    let (first, _) = object
+/// An object that is there, as the place of new members.
+fn object(at: &Spot) -> Result<Parent> {
+    let (first, _) = at
         .first
         .first()
         .ok_or_else(|| Error::internal("an object without a pair"))?;
-    let (marker, _) = crate::key::empty_marker(&object.key, Kind::Object);
-    Ok(Spot {
-        place: member.place.clone(),
-        key: member.key.clone(),
-        first: Pairs::default(),
-        parent: Some(Parent {
-            key: object.key.clone(),
-            kind: Kind::Object,
-            empty: first == marker,
-            evidence: None,
-        }),
+    let (marker, _) = crate::key::empty_marker(&at.key, Kind::Object);
+    Ok(Parent {
+        key: at.key.clone(),
+        kind: Kind::Object,
+        empty: first == marker,
+        evidence: None,
     })
+}
+
+/// What stands at places of one document, which are in the order of their keys.
+async fn standing_at(read: &dyn Read, asked: Vec<(Spot, &MergePatch)>) -> Result<Spots> {
+    let ends: Vec<_> = asked.iter().map(|(spot, _)| end_of(&spot.key)).collect();
+    let ranges: Vec<_> = asked
+        .iter()
+        .zip(&ends)
+        .map(|((spot, _), end)| RangeRead {
+            near: true,
+            ..first_of(&spot.key, end)
+        })
+        .collect();
+    let found = read.ranges(&ranges).await;
+    asked
+        .into_iter()
+        .zip(found.into_batches())
+        .map(|((spot, _), first)| {
+            let first = first?.pairs;
+            Ok((spot.place.clone(), Spot { first, ..spot }))
+        })
+        .collect()
 }

@@ -37,7 +37,7 @@ use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
 use crate::store::{RangeRead, Read, Transaction, behind, pace};
-use locate::{Spot, Target};
+use locate::{Parent, Spot, Target};
 
 pub use increment::increment;
 pub use merge::merge;
@@ -147,21 +147,34 @@ impl<'t> Editor<'t> {
 
     /// Puts a value where nothing stands.
     async fn put_new(&mut self, spot: &Spot, leaves: &Leaves) -> Result<()> {
-        leaves.check_keys(spot.key.len())?;
-        self.touch(&spot.key).await?;
-        let end = end_of(&spot.key);
-        self.transaction.add_read_conflict(&spot.key, &end);
+        self.transaction
+            .add_read_conflict(&spot.key, &end_of(&spot.key));
         if let Some(parent) = &spot.parent {
-            self.depend_on(parent.evidence.as_deref().unwrap_or(&parent.key));
-            // Also of a parent that has members: whoever removes the last of them writes it.
-            let (marker, _) = empty_marker(&parent.key, parent.kind);
-            self.transaction
-                .add_read_conflict(&marker, &behind(&marker));
-            if parent.empty {
-                self.transaction.clear(&marker);
-            }
+            self.extend(parent).await?;
         }
-        write_leaves(self.transaction, &spot.key, leaves).await;
+        self.write_new(&spot.key, leaves).await
+    }
+
+    /// A container gets a member or an element more: what that depends on of the container.
+    async fn extend(&mut self, container: &Parent) -> Result<()> {
+        let Parent { key, kind, .. } = container;
+        self.depend_on(container.evidence.as_deref().unwrap_or(key));
+        // Also of one that has members: whoever removes the last of them writes it.
+        let (marker, _) = empty_marker(key, *kind);
+        self.transaction
+            .add_read_conflict(&marker, &behind(&marker));
+        if container.empty {
+            self.touch(&marker).await?;
+            self.transaction.clear(&marker);
+        }
+        Ok(())
+    }
+
+    /// Writes a value at a place of which the transaction depends on that nothing stands there.
+    async fn write_new(&mut self, key: &[u8], leaves: &Leaves) -> Result<()> {
+        leaves.check_keys(key.len())?;
+        self.touch(key).await?;
+        write_leaves(self.transaction, key, leaves).await;
         self.changed = true;
         Ok(())
     }
@@ -356,6 +369,11 @@ pub(super) fn enter(transaction: &dyn Transaction, document: &DocumentKey) -> Re
 
 /// Writes the pairs of a value where nothing stands, under one write conflict range.
 pub(super) async fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], leaves: &Leaves) {
+    // Whoever has found nothing here has read all that is below, so this pair is conflict enough.
+    if let Some(leaf) = leaves.as_leaf() {
+        transaction.set(prefix, leaf);
+        return;
+    }
     transaction.add_write_conflict(prefix, &end_of(prefix));
     transaction.without_write_conflicts(true);
     let mut key = prefix.to_vec();

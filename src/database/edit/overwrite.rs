@@ -1,11 +1,13 @@
 //! Putting a value in the place of another: only what differs is written.
 
+use std::iter::Peekable;
+
 use super::super::end_of;
 use super::Editor;
 use super::locate::Spot;
 use crate::error::Result;
 use crate::key::Leaves;
-use crate::store::{Batches, Transaction, pace};
+use crate::store::{Batches, Pairs, Transaction, pace};
 
 impl Editor<'_> {
     /// Puts a value in the place of the one that stands there.
@@ -20,6 +22,13 @@ impl Editor<'_> {
             return Ok(());
         }
         let end = end_of(&spot.key);
+        if spot.is_whole() {
+            self.touch(&spot.key).await?;
+            let mut writes = writes_of(self.transaction, &spot.key, (&spot.key, &end), leaves);
+            writes.overwrite(&spot.first);
+            self.changed |= writes.finish().await;
+            return Ok(());
+        }
         self.overwrite_range(&spot.key, &spot.key, &end, leaves)
             .await
     }
@@ -35,41 +44,22 @@ impl Editor<'_> {
         leaves: &Leaves,
     ) -> Result<()> {
         self.upkeep.touch(begin, end).await?;
-        let mut writes = Writes {
-            transaction: self.transaction,
-            key: base.to_vec(),
-            base: base.len(),
-            bounds: (begin, end),
-            stale: None,
-            any: false,
-        };
-        let mut new = leaves.iter().peekable();
+        let mut writes = writes_of(self.transaction, base, (begin, end), leaves);
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
-            for (key, value) in batch.iter() {
-                let stored = &key[base.len()..];
-                while let Some((key, value)) = new.next_if(|(key, _)| *key < stored) {
-                    writes.set(key, value);
-                }
-                match new.next_if(|(key, _)| *key == stored) {
-                    Some((_, same)) if same == value => writes.keep(),
-                    Some((key, value)) => writes.set(key, value),
-                    None => writes.stale(key),
-                }
-            }
+            writes.overwrite(&batch);
         }
-        for (at, (key, value)) in new.enumerate() {
-            writes.set(key, value);
-            pace(at).await;
-        }
-        self.changed |= writes.finish();
+        self.changed |= writes.finish().await;
         Ok(())
     }
 }
 
-/// Writes that all stand under one write conflict range, made with the first of them.
-struct Writes<'w> {
+/// Makes what stands in a range something else. All writes stand under one write conflict range,
+/// made with the first of them.
+struct Writes<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> {
     transaction: &'w dyn Transaction,
+    /// What is to stand there and was not reached so far.
+    new: Peekable<N>,
     key: Vec<u8>,
     base: usize,
     bounds: (&'w [u8], &'w [u8]),
@@ -78,7 +68,39 @@ struct Writes<'w> {
     any: bool,
 }
 
-impl Writes<'_> {
+fn writes_of<'w>(
+    transaction: &'w dyn Transaction,
+    base: &[u8],
+    bounds: (&'w [u8], &'w [u8]),
+    leaves: &'w Leaves,
+) -> Writes<'w, impl Iterator<Item = (&'w [u8], &'w [u8])>> {
+    Writes {
+        transaction,
+        new: leaves.iter().peekable(),
+        key: base.to_vec(),
+        base: base.len(),
+        bounds,
+        stale: None,
+        any: false,
+    }
+}
+
+impl<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> Writes<'w, N> {
+    /// Goes on to behind the next pairs that are stored.
+    fn overwrite(&mut self, stored: &Pairs) {
+        for (key, value) in stored.iter() {
+            let stored = &key[self.base..];
+            while let Some((key, value)) = self.new.next_if(|(key, _)| *key < stored) {
+                self.set(key, value);
+            }
+            match self.new.next_if(|(key, _)| *key == stored) {
+                Some((_, same)) if same == value => self.keep(),
+                Some((key, value)) => self.set(key, value),
+                None => self.stale(key),
+            }
+        }
+    }
+
     fn set(&mut self, relative: &[u8], value: &[u8]) {
         self.keep();
         self.begin();
@@ -117,7 +139,14 @@ impl Writes<'_> {
         }
     }
 
-    fn finish(mut self) -> bool {
+    /// Nothing more is stored. Whether anything was written.
+    async fn finish(mut self) -> bool {
+        let mut at = 0;
+        while let Some((key, value)) = self.new.next() {
+            self.set(key, value);
+            pace(at).await;
+            at += 1;
+        }
         self.keep();
         if self.any {
             self.transaction.without_write_conflicts(false);
