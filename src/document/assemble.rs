@@ -87,27 +87,23 @@ impl<'o> Assembler<'o> {
 
     fn enter_array(&mut self, level: usize, index: u64) -> Result<(), Misshapen> {
         self.close_to(level + 1);
-        let next = match self.open.get_mut(level) {
-            Some(Open::Array(next)) => {
+        let written = match self.open.get_mut(level) {
+            Some(Open::Array(written)) => {
                 self.out.push(b',');
-                next
+                std::mem::replace(written, *written + 1)
             }
             Some(Open::Object) => return Err(Misshapen::MixedSegments),
             None => {
                 self.out.push(b'[');
                 self.open.push(Open::Array(1));
-                return if index == 0 {
-                    Ok(())
-                } else {
-                    Err(Misshapen::Hole)
-                };
+                0
             }
         };
-        if *next != index {
-            return Err(Misshapen::Hole);
+        if written == index {
+            Ok(())
+        } else {
+            Err(Misshapen::Hole)
         }
-        *next += 1;
-        Ok(())
     }
 
     /// Where the value at the place that was entered last is to be written.

@@ -11,7 +11,8 @@ use crate::database::Share;
 use crate::document::flatten::json_text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, LeavesReader};
-use crate::limits::{JSON_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
+use crate::limits::LEAVES_AT_A_TIME;
+use crate::store::aside;
 
 /// The leaves of a document; they count among what all requests hold.
 pub(super) struct Apart {
@@ -35,14 +36,9 @@ impl Deref for Apart {
 pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Apart> {
     tally.check()?;
     let (deadline, share) = (tally.deadline(), tally.share());
-    let taken = if text.len() <= JSON_BYTES_AT_ONCE {
-        taken(&text, deadline, share)
-    } else {
-        let taken = tokio::task::spawn_blocking(move || taken(&text, deadline, share)).await;
-        taken.map_err(|error| Error::internal(error.to_string()))?
-    };
+    let taken = aside(text.len(), move || taken(&text, deadline, share)).await?;
     // It says so, now that the time is over.
-    taken?.ok_or_else(|| tally.check().err().unwrap_or_else(stopped))
+    taken.ok_or_else(|| tally.check().err().unwrap_or_else(stopped))
 }
 
 /// What `parse` makes of a JSON text.
@@ -55,11 +51,7 @@ pub(super) async fn parsed<T: Send + 'static>(
     parse: fn(&Bytes) -> Result<T>,
 ) -> Result<T> {
     tally.check()?;
-    if text.len() <= JSON_BYTES_AT_ONCE {
-        return parse(&text);
-    }
-    let parsed = tokio::task::spawn_blocking(move || parse(&text)).await;
-    parsed.map_err(|error| Error::internal(error.to_string()))?
+    aside(text.len(), move || parse(&text)).await
 }
 
 /// None if the time is over.
@@ -88,7 +80,6 @@ fn stopped() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
     use std::time::Duration;
 
     use super::*;
@@ -104,19 +95,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_large_patch_is_parsed_on_another_thread_than_requests_are_served_on() {
+    async fn a_patch_is_not_parsed_when_the_time_is_over() {
         let pool = Pool::new(usize::MAX);
-        let on = async |bytes: usize, deadline| {
-            let tally = Tally::new(Bounds::DEFAULT, &pool, deadline);
-            let thread = |_: &Bytes| Ok(thread::current().id());
-            parsed(vec![b' '; bytes].into(), &tally, thread).await
-        };
-        let here = thread::current().id();
-        let small = on(JSON_BYTES_AT_ONCE, later()).await;
-        assert_eq!(small.expect("it is parsed"), here);
-        let large = on(JSON_BYTES_AT_ONCE + 1, later()).await;
-        assert_ne!(large.expect("it is parsed"), here);
-        let late = on(1, Instant::now()).await.expect_err("the time is over");
+        let tally = Tally::new(Bounds::DEFAULT, &pool, Instant::now());
+        let late = parsed(Bytes::new(), &tally, |_| Ok(())).await;
+        let late = late.expect_err("the time is over");
         assert_eq!(late.kind(), ErrorKind::Timeout);
     }
 

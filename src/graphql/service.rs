@@ -24,7 +24,7 @@ use super::variables::{Coerced, coerce};
 use crate::database::{Database, KeptAnswer, OnceOnly, Pool, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::{Outcome, Settled, Transaction};
+use crate::store::{Outcome, Settled, Transaction, aside};
 
 /// Which operations a request may execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,8 +279,7 @@ impl Inner {
         let (inner, document) = (self.clone(), document.clone());
         let (name, given) = (request.operation_name.clone(), request.variables.clone());
         let read = move || inner.variables(select(&document, name.as_deref())?, &given, planned);
-        let read = tokio::task::spawn_blocking(read).await;
-        read.map_err(|error| Error::internal(error.to_string()))?
+        aside(request.variables.text().len(), read).await
     }
 
     async fn query(&self, operation: Operation, deadline: Instant, report: &mut Report) -> Vec<u8> {

@@ -30,7 +30,8 @@ use super::metrics::Metrics;
 use super::observe::{operation_span, tell};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{Answer, GraphQl, Methods, Posted, Report, Request};
-use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX, JSON_BYTES_AT_ONCE};
+use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::store::aside;
 use body::{Coding, body};
 use media::is_json;
 
@@ -193,11 +194,7 @@ async fn by_post(
 
 /// What a body holds; a large one is read where that holds nobody up.
 async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Posted, Error> {
-    if body.len() <= JSON_BYTES_AT_ONCE {
-        return Posted::from_json(&body, batch_max);
-    }
-    let read = tokio::task::spawn_blocking(move || Posted::from_json(&body, batch_max)).await;
-    read.map_err(|error| Error::internal(error.to_string()))?
+    aside(body.len(), move || Posted::from_json(&body, batch_max)).await
 }
 
 /// The key of the header `Idempotency-Key`, with or without the quotes that its draft standard

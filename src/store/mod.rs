@@ -26,7 +26,7 @@ pub use backup::Backup;
 pub use batches::{Batches, behind};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
 pub use observed::{Observed, Operations, TRACES};
-pub use pace::pace;
+pub use pace::{aside, pace};
 pub use pairs::Pairs;
 pub use round::{Round, RoundBatch};
 pub use transact::{Outcome, Settled, transact};

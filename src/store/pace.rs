@@ -1,6 +1,7 @@
 //! Long stretches of work give others their turn.
 
-use crate::limits::LEAVES_AT_A_TIME;
+use crate::error::{Error, Result};
+use crate::limits::{JSON_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
 
 /// To be awaited with the number of each pair that is worked on: now and then others have their
 /// turn, and whoever waits for the work with a deadline can give it up.
@@ -8,5 +9,36 @@ use crate::limits::LEAVES_AT_A_TIME;
 pub async fn pace(at: usize) {
     if at % LEAVES_AT_A_TIME == LEAVES_AT_A_TIME - 1 {
         tokio::task::yield_now().await;
+    }
+}
+
+/// Does work on a text of so many bytes: at once on a small one, and on a large one on a thread
+/// where it holds nobody up.
+///
+/// # Errors
+/// What the work fails with; `INTERNAL`: it panicked there.
+pub async fn aside<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    if bytes <= JSON_BYTES_AT_ONCE {
+        return work();
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::internal(error.to_string()))?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_large_text_is_worked_on_on_another_thread_than_requests_are_served_on() {
+        let on = async |bytes| aside(bytes, || Ok(thread::current().id())).await;
+        let here = thread::current().id();
+        assert_eq!(on(JSON_BYTES_AT_ONCE).await.expect("done"), here);
+        assert_ne!(on(JSON_BYTES_AT_ONCE + 1).await.expect("done"), here);
     }
 }
