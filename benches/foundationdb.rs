@@ -4,8 +4,8 @@
 //! The recipe's code runs in four processes of eight threads each, so
 //! that as many of its calls are under way at the same time as there are connections.
 //!
-//! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `inserts`) measures
-//! one of the three alone.
+//! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `inserts`, `patches`) measures
+//! one of the four alone.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -39,7 +39,7 @@ use phyllo::key::{Family, Leaves};
 use phyllo::store::{Network, NetworkOptions};
 use recipe::Recipe;
 use support::load::{Connection, graphql, rate};
-use support::{ROUNDS, TURN, deadline, document, median, report, serve, store_document};
+use support::{ROUNDS, TURN, compare, deadline, document, median, report, serve, store_document};
 use tokio::runtime::Runtime;
 
 const CONNECTIONS: usize = 32;
@@ -86,6 +86,9 @@ fn main() {
     }
     if wanted("inserts") {
         bench.inserts();
+    }
+    if wanted("patches") {
+        bench.patches();
     }
     // The client's thread is stopped by the last that uses it.
     drop((bench, database, network));
@@ -157,6 +160,33 @@ impl Bench {
         );
     }
 
+    /// Ten leaves of a document changed by one JSON Patch.
+    fn patches(&self) {
+        let request = |number: usize, operations: usize| {
+            let operation = |at: usize| {
+                format!(
+                    "{{\"op\":\"add\",\"path\":\"/record{:07}/new\",\"value\":{number}}}",
+                    7 * at
+                )
+            };
+            let operations: Vec<_> = (0..operations).map(operation).collect();
+            let query = "mutation($id: ID!, $patch: JSON) {\
+                patchDocument(id: $id, patch: $patch) { id } }";
+            let patch = operations.join(",");
+            graphql(query, &format!("{{\"id\":{MIDDLE},\"patch\":[{patch}]}}"))
+        };
+        let latency = |operations: usize| {
+            let requests: Vec<_> = (0..2).map(|number| request(number, operations)).collect();
+            self.runtime.block_on(latency(self.address, &requests))
+        };
+        compare(
+            "patches of 10 leaves of a document of 1,000, one client, against patches of 1 leaf",
+            "-",
+            || 1.0 / latency(10),
+            || 1.0 / latency(1),
+        );
+    }
+
     /// A hundred records of a document of so many leaves, each so many records apart from the next.
     fn hundred_paths(&self, id: i64, apart: usize) {
         let document =
@@ -165,7 +195,10 @@ impl Bench {
         let hundred = graphql(&format!("{{ {} }}", fields.collect::<String>()), "{}");
         let one = format!("{{ {} {{ value }} }}", document(7));
         let one = graphql(&one, "{}");
-        let latency = |request: &[u8]| self.runtime.block_on(latency(self.address, request));
+        let latency = |request: &Vec<u8>| {
+            let requests = std::slice::from_ref(request);
+            self.runtime.block_on(latency(self.address, requests))
+        };
         let keys: Vec<_> = (0..100).map(|at| record_key(id, at * apart)).collect();
         let bare = |count: usize| {
             let asked = latency_bare(&self.client, &keys[..count]);
@@ -286,10 +319,11 @@ impl Bench {
     }
 }
 
-async fn latency(address: SocketAddr, request: &[u8]) -> f64 {
+/// Of requests by turns.
+async fn latency(address: SocketAddr, requests: &[Vec<u8>]) -> f64 {
     let mut connection = Connection::open(address).await;
     let begin = Instant::now();
-    for _ in 0..ASKED {
+    for request in requests.iter().cycle().take(ASKED) {
         connection.ask(request).await;
     }
     begin.elapsed().as_secs_f64() / ASKED as f64

@@ -28,18 +28,40 @@ pub enum PatchOperation {
     Test(Path, Bytes),
 }
 
+impl PatchOperation {
+    /// The place that it is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Add(path, _)
+            | Self::Remove(path)
+            | Self::Replace(path, _)
+            | Self::Move(_, path)
+            | Self::Copy(_, path)
+            | Self::Test(path, _) => path,
+        }
+    }
+
+    /// The place that it takes something from.
+    pub fn from(&self) -> Option<&Path> {
+        match self {
+            Self::Move(from, _) | Self::Copy(from, _) => Some(from),
+            _ => None,
+        }
+    }
+}
+
 /// Its name and its place, for messages.
 impl fmt::Display for PatchOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, path) = match self {
-            Self::Add(path, _) => ("add", path),
-            Self::Remove(path) => ("remove", path),
-            Self::Replace(path, _) => ("replace", path),
-            Self::Move(_, path) => ("move", path),
-            Self::Copy(_, path) => ("copy", path),
-            Self::Test(path, _) => ("test", path),
+        let name = match self {
+            Self::Add(..) => "add",
+            Self::Remove(_) => "remove",
+            Self::Replace(..) => "replace",
+            Self::Move(..) => "move",
+            Self::Copy(..) => "copy",
+            Self::Test(..) => "test",
         };
-        let path = path.to_string();
+        let path = self.path().to_string();
         write!(f, "{name} \"{}\"", abridged(&path))
     }
 }

@@ -177,6 +177,11 @@ pub trait Transaction: Read {
     /// where no transaction conflicts, the same as other reads.
     fn without_conflict(&self) -> &dyn Read;
 
+    /// Reads ranges that are going to be read in this transaction, all at the same time, so that it
+    /// need not wait for each; conflicts with nothing. What this fails with, they fail with. A no-op
+    /// on the embedded engine, which never waits.
+    async fn read_ahead(&self, _ranges: &[RangeRead<'_>]) {}
+
     /// Sets the value of a key.
     fn set(&self, key: &[u8], value: &[u8]);
 

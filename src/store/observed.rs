@@ -256,6 +256,10 @@ impl Transaction for ObservedTransaction {
         &self.without_conflict
     }
 
+    async fn read_ahead(&self, ranges: &[RangeRead<'_>]) {
+        self.inner.read_ahead(ranges).await;
+    }
+
     fn set(&self, key: &[u8], value: &[u8]) {
         self.operations.writes.fetch_add(1, Relaxed);
         self.inner.set(key, value);

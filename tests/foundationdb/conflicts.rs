@@ -143,9 +143,22 @@ const CHANGES: &[&str] = &[
     r#"{"e":{"t":{"u":1}},"b":null}"#,
     r#"{"l":{"v":1},"a":{"w":null}}"#,
     // So many members that the cluster is asked for them together.
-    r#"{"a":1,"b":null,"c":2,"n":{"m":1},"o":{"x":3,"y":{"z":5}},"p":4}"#,
-    r#"{"o":{"p":1,"q":null,"r":{"s":1},"v":2,"x":4}}"#,
+    MANY_MEMBERS,
+    MANY_MEMBERS_BELOW,
 ];
+
+const MANY_MEMBERS: &str = r#"{"a":1,"b":null,"c":2,
+    "f00":0,"f01":1,"f02":2,"f03":3,"f04":4,"f05":5,"f06":6,"f07":7,
+    "f08":8,"f09":9,"f10":10,"f11":11,"f12":12,"f13":13,"f14":14,"f15":15,
+    "f16":16,"f17":17,"f18":18,"f19":19,"f20":20,"f21":21,"f22":22,"f23":23,
+    "f24":24,"f25":25,"f26":26,"f27":27,"f28":28,"f29":29,"f30":30,"f31":31,
+    "n":{"m":1},"o":{"x":3,"y":{"z":5}},"p":4}"#;
+const MANY_MEMBERS_BELOW: &str = r#"{"o":{"e":1,
+    "f00":0,"f01":1,"f02":2,"f03":3,"f04":4,"f05":5,"f06":6,"f07":7,
+    "f08":8,"f09":9,"f10":10,"f11":11,"f12":12,"f13":13,"f14":14,"f15":15,
+    "f16":16,"f17":17,"f18":18,"f19":19,"f20":20,"f21":21,"f22":22,"f23":23,
+    "f24":24,"f25":25,"f26":26,"f27":27,"f28":28,"f29":29,"f30":30,"f31":31,
+    "p":1,"q":null,"r":{"s":1},"v":2,"x":4}}"#;
 
 /// Pairs of them, by number, that go through side by side, whichever commits first.
 const APART: &[(usize, usize)] = &[

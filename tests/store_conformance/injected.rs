@@ -106,6 +106,10 @@ impl Transaction for InjectedTransaction {
         self.inner.without_conflict()
     }
 
+    async fn read_ahead(&self, ranges: &[RangeRead<'_>]) {
+        self.inner.read_ahead(ranges).await;
+    }
+
     fn set(&self, key: &[u8], value: &[u8]) {
         self.inner.set(key, value);
     }

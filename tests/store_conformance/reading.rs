@@ -14,6 +14,7 @@ on_every_engine!(
     a_limit_bounds_a_range_in_either_direction,
     an_empty_or_inverted_range_holds_nothing,
     several_ranges_bring_what_each_brings_alone,
+    reading_ahead_changes_nothing_that_is_read,
     a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped,
     a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped,
     batches_bring_a_range_to_its_end_and_are_never_empty,
@@ -204,6 +205,35 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
             }
         }
     }
+}
+
+async fn reading_ahead_changes_nothing_that_is_read(fresh: Fresh) {
+    letters(&fresh).await;
+    let transaction = fresh.transaction().await;
+    transaction.set(&fresh.key("bb"), b"new");
+    transaction.clear(&fresh.key("c"));
+    let expected = fresh.all_in(&*transaction).await;
+    let (begin, end) = (fresh.begin(), fresh.end());
+    let whole = RangeRead::new(&begin, &end);
+    let last = RangeRead {
+        reverse: true,
+        ..whole.at_most(1)
+    };
+    transaction
+        .read_ahead(&[whole.at_most(2), whole, last, whole.at_most(0)])
+        .await;
+    assert_eq!(fresh.all_in(&*transaction).await, expected);
+    // What is written after it is seen as well.
+    transaction.set(&fresh.key("bc"), b"newer");
+    transaction.clear_range(&begin, &fresh.key("b"));
+    let found = fresh.all_in(&*transaction).await;
+    let later = pair("bc", "newer");
+    assert!(found.contains(&later) && found.contains(&pair("bb", "new")));
+    assert!(found.iter().all(|(key, _)| key[..] >= b"b"[..]));
+    transaction.read_ahead(&[whole]).await;
+    assert_eq!(fresh.all_in(&*transaction).await, found);
+    transaction.commit().await.expect("nobody else writes");
+    assert_eq!(fresh.all().await, found);
 }
 
 async fn a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped(fresh: Fresh) {

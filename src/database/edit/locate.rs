@@ -115,14 +115,11 @@ impl Editor<'_> {
             )));
         };
         let free = self.transaction.without_conflict();
-        let found = try_join_all(self.candidates(&above)?.into_iter().map(
+        let found = try_join_all(candidates(&self.document, &above)?.into_iter().map(
             |(place, key)| async move {
                 let end = end_of(&key);
-                let last = RangeRead {
-                    reverse: true,
-                    ..RangeRead::new(&key, &end).at_most(1)
-                };
-                Ok::<_, Error>((place, free.range(last).await?.pairs, key))
+                let last = free.range(last_of(&key, &end)).await?;
+                Ok::<_, Error>((place, last.pairs, key))
             },
         ));
         let found = found.await?;
@@ -135,18 +132,12 @@ impl Editor<'_> {
 
     /// What stands at a path, if anything does.
     async fn standing(&self, path: &Path, read: &dyn Read) -> Result<Option<Spot>> {
-        let candidates = self.candidates(path)?;
-        let spots = candidates
+        let places = candidates(&self.document, path)?;
+        let spots = places
             .into_iter()
             .map(|(place, key)| spot(read, place, key));
         let mut spots = try_join_all(spots).await?.into_iter();
         Ok(spots.find(|spot| !spot.first.is_empty()))
-    }
-
-    fn candidates(&self, path: &Path) -> Result<Vec<(Place, Vec<u8>)>> {
-        let document: &DocumentKey = &self.document;
-        let with_key = |place: Place| document.place(&place).map(|key| (place, key));
-        path.places().into_iter().map(with_key).collect()
     }
 
     /// The place of a new member or element of the container whose last pair this is.
@@ -206,6 +197,12 @@ impl Editor<'_> {
     }
 }
 
+/// The places that a path may lead to, and their keys.
+pub(super) fn candidates(document: &DocumentKey, path: &Path) -> Result<Vec<(Place, Vec<u8>)>> {
+    let with_key = |place: Place| document.place(&place).map(|key| (place, key));
+    path.places().into_iter().map(with_key).collect()
+}
+
 /// What stands at one place, which may be nothing.
 pub(super) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Spot> {
     let end = end_of(&key);
@@ -216,6 +213,14 @@ pub(super) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<
 /// The read of what a [`Spot`] knows of what stands there.
 pub(super) fn first_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
     RangeRead::new(key, end).at_most(FIRST_PAIRS)
+}
+
+/// The read of the last pair of a container, which tells how long an array is.
+pub(super) fn last_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
+    RangeRead {
+        reverse: true,
+        ..RangeRead::new(key, end).at_most(1)
+    }
 }
 
 fn shown(place: &Place) -> String {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, try_join};
+use futures::future::{BoxFuture, join, try_join};
 
 use super::super::{DocumentKey, end_of};
 use super::Editor;
+use super::ahead::look_ahead;
 use super::argument::leaves_of;
 use super::locate::{Parent, Spot, Target, first_of, no_container};
 use crate::document::leaf::{Kind, abridged};
@@ -14,6 +15,7 @@ use crate::document::merge::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
 use crate::key::Leaves;
+use crate::limits::MERGE_AHEAD_MAX;
 use crate::store::{Pairs, RangeRead, Read, Transaction};
 
 /// Applies a merge patch at a place; creates the document, and members of objects on the way. A
@@ -29,7 +31,16 @@ pub async fn merge(
     patch: &MergePatch,
 ) -> Result<bool> {
     let (mut editor, target) = match patch {
-        MergePatch::Members(_) => Editor::begin_above(transaction, document, path).await?,
+        MergePatch::Members(_) => {
+            let mut ahead = Vec::new();
+            add_members(path, patch, &mut ahead);
+            let (begun, ()) = join(
+                Editor::begin_above(transaction, document, path),
+                look_ahead(transaction, document, &ahead),
+            )
+            .await;
+            begun?
+        }
         _ => Editor::begin(transaction, document, path).await?,
     };
     match target {
@@ -45,6 +56,22 @@ pub async fn merge(
         Target::Unfit(error) => return Err(error),
     }
     editor.finish().await
+}
+
+/// Adds the places that a patch speaks of, as many as are worth looking at ahead.
+fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
+    let MergePatch::Members(members) = patch else {
+        return;
+    };
+    for (name, member) in members {
+        if places.len() >= MERGE_AHEAD_MAX {
+            return;
+        }
+        let segment = Segment::Key(name.clone());
+        let place = path.join(&Path::from(&Place(vec![segment])));
+        places.push(place.clone());
+        add_members(&place, member, places);
+    }
 }
 
 /// The leaves of what a patch makes of nothing.

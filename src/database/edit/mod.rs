@@ -16,6 +16,7 @@
 //! Patches of different leaves of one document, and additions of different members to one object,
 //! therefore go through side by side.
 
+mod ahead;
 mod argument;
 mod increment;
 mod locate;

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use futures::future::join;
+
 use super::super::{DocumentKey, end_of};
 use super::Editor;
+use super::ahead::look_ahead;
 use super::argument::leaves_of;
 use super::locate::{Spot, Target};
 use crate::document::number::equal;
@@ -27,7 +30,15 @@ pub async fn patch(
     path: &Path,
     operations: &[PatchOperation],
 ) -> Result<bool> {
-    let (mut editor, target) = Editor::begin_above(transaction, document, path).await?;
+    let paths = |operation| [PatchOperation::from(operation), Some(operation.path())];
+    let paths = operations.iter().flat_map(paths).flatten();
+    let ahead: Vec<Path> = paths.map(|below| path.join(below)).collect();
+    let (begun, ()) = join(
+        Editor::begin_above(transaction, document, path),
+        look_ahead(transaction, document, &ahead),
+    )
+    .await;
+    let (mut editor, target) = begun?;
     let base = match target {
         Target::Present(spot) => Path::from(&spot.place),
         _ => return Err(editor.nothing_at(path)),

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use super::transaction::Shared;
 use super::{range, span};
 use crate::error::Result;
-use crate::limits::PARALLEL_READ_BYTES;
+use crate::limits::{CLUSTER_SPAN_RANGES_MAX, PARALLEL_READ_BYTES};
 use crate::store::{Batch, RangeRead, Read, Round, behind};
 
 pub(super) struct Reads {
@@ -66,10 +66,15 @@ impl Read for Reads {
         Ok(range::batch(&range, &values.await?))
     }
 
-    /// A read of the client's own writes costs far more than what a span may bring in vain, so spans
-    /// are always tried.
+    /// Few ranges are read one by one, which may take a round trip less. Of many each costs far more
+    /// than what a span may bring in vain, as the client looks at the transaction's own writes.
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
-        let mut spans = span::spans(ranges);
+        let many = ranges.len() >= CLUSTER_SPAN_RANGES_MAX;
+        let mut spans = if many {
+            span::spans(ranges)
+        } else {
+            Vec::new()
+        };
         spans.retain(|span| {
             let option = span::option(&ranges[span.clone()]);
             let (begin, end) = (option.begin.key(), option.end.key());

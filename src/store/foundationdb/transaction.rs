@@ -218,6 +218,11 @@ impl Transaction for ClusterTransaction {
         &self.untracked
     }
 
+    /// The client keeps what a transaction has read.
+    async fn read_ahead(&self, ranges: &[RangeRead<'_>]) {
+        self.untracked.ranges(ranges).await;
+    }
+
     fn set(&self, key: &[u8], value: &[u8]) {
         let conflicts = self.open().writes_conflict;
         self.write(|client, stamped| {
