@@ -145,8 +145,9 @@ pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 128 << 20;
 /// JSON of a request that is read at once: its body, its variables, a document in an argument. What
 /// is larger goes to a thread where it holds nobody up.
 pub const JSON_BYTES_AT_ONCE: usize = 256 << 10;
-/// Members of a merge patch that are looked at while it is found out what the patch is applied to.
-pub const MERGE_AHEAD_MAX: usize = 64;
+/// Operations of a patch that are looked ahead at together, and members of a merge patch that are
+/// looked ahead at in all.
+pub const LOOK_AHEAD_MAX: usize = 64;
 /// Pointer tokens of digits whose readings (index or key) are tried in the same round.
 pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 

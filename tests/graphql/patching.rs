@@ -13,6 +13,7 @@ cases!(
         large_patches_are_applied_as_small_ones_are,
         large_patches_are_refused_as_small_ones_are,
         merge_patches_of_many_members_are_applied_as_those_of_few_are,
+        patches_of_many_operations_are_applied_one_after_another,
     ]
 );
 
@@ -279,4 +280,16 @@ async fn merge_patches_of_many_members_are_applied_as_those_of_few_are() {
     changed(MERGE, &added, &replaced, "[]", &replaced).await;
     let removed = members(|_| Value::Null).to_string();
     changed(MERGE, &both, &removed, "[]", r#"{"a":1}"#).await;
+}
+
+async fn patches_of_many_operations_are_applied_one_after_another() {
+    let push = |at: usize| json!({"op": "add", "path": "/l/-", "value": at});
+    let mut operations: Vec<Value> = (0..200).map(push).collect();
+    operations.extend((1..200).map(|_| json!({"op": "remove", "path": "/l/0"})));
+    let patch = json!(operations).to_string();
+    changed(PATCH, r#"{"l":[]}"#, &patch, "[]", r#"{"l":[199]}"#).await;
+    operations.push(json!({"op": "test", "path": "/l", "value": []}));
+    let patch = json!(operations).to_string();
+    let message = refused(PATCH, r#"{"l":[]}"#, &patch, "[]", "TEST_FAILED").await;
+    assert!(message.contains("operation 399 of the patch"), "{message}");
 }

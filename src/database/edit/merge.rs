@@ -15,7 +15,7 @@ use crate::document::merge::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
 use crate::key::Leaves;
-use crate::limits::MERGE_AHEAD_MAX;
+use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Pairs, RangeRead, Read, Transaction};
 
 /// Applies a merge patch at a place; creates the document, and members of objects on the way. A
@@ -64,7 +64,7 @@ fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
         return;
     };
     for (name, member) in members {
-        if places.len() >= MERGE_AHEAD_MAX {
+        if places.len() >= LOOK_AHEAD_MAX {
             return;
         }
         let segment = Segment::Key(name.clone());

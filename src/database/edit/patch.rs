@@ -14,6 +14,7 @@ use crate::document::patch::{PatchOperation, numbered};
 use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, decode_leaf};
+use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Batches, Transaction};
 
 /// Applies all operations of a patch at a place. Whether that changed anything.
@@ -30,12 +31,9 @@ pub async fn patch(
     path: &Path,
     operations: &[PatchOperation],
 ) -> Result<bool> {
-    let paths = |operation| [PatchOperation::from(operation), Some(operation.path())];
-    let paths = operations.iter().flat_map(paths).flatten();
-    let ahead: Vec<Path> = paths.map(|below| path.join(below)).collect();
     let (begun, ()) = join(
         Editor::begin_above(transaction, document, path),
-        look_ahead(transaction, document, &ahead),
+        look_ahead(transaction, document, &next_paths(path, operations)),
     )
     .await;
     let (mut editor, target) = begun?;
@@ -44,10 +42,21 @@ pub async fn patch(
         _ => return Err(editor.nothing_at(path)),
     };
     for (number, operation) in operations.iter().enumerate() {
+        if number > 0 && number % LOOK_AHEAD_MAX == 0 {
+            let paths = next_paths(&base, &operations[number..]);
+            look_ahead(transaction, document, &paths).await;
+        }
         let applied = editor.apply(&base, operation).await;
         applied.map_err(|error| numbered(number, error.at(operation)))?;
     }
     editor.finish().await
+}
+
+/// The paths below a base that the next operations name, as many as are looked ahead at together.
+fn next_paths(base: &Path, operations: &[PatchOperation]) -> Vec<Path> {
+    let next = operations.iter().take(LOOK_AHEAD_MAX);
+    let named = next.flat_map(|operation| [operation.from(), Some(operation.path())]);
+    named.flatten().map(|path| base.join(path)).collect()
 }
 
 impl Editor<'_> {
