@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, join, try_join};
+use futures::future::{BoxFuture, try_join};
 
 use super::super::{DocumentKey, end_of};
 use super::Editor;
-use super::ahead::look_ahead;
 use super::argument::leaves_of;
 use super::locate::{Parent, Spot, Target, first_of, no_container};
 use crate::document::leaf::{Kind, abridged};
@@ -34,12 +33,7 @@ pub async fn merge(
         MergePatch::Members(_) => {
             let mut ahead = Vec::new();
             add_members(path, patch, &mut ahead);
-            let (begun, ()) = join(
-                Editor::begin_above(transaction, document, path),
-                look_ahead(transaction, document, &ahead),
-            )
-            .await;
-            begun?
+            Editor::begin_above(transaction, document, path, &ahead).await?
         }
         _ => Editor::begin(transaction, document, path).await?,
     };

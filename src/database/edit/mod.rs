@@ -28,7 +28,7 @@ mod set;
 
 use std::sync::Arc;
 
-use futures::future::try_join3;
+use futures::future::{join, try_join3};
 
 use super::index::Upkeep;
 use super::read::version;
@@ -38,6 +38,7 @@ use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
 use crate::store::{RangeRead, Read, Transaction, behind, pace};
+use ahead::look_ahead;
 use locate::{Parent, Spot, Target};
 
 pub use increment::increment;
@@ -68,14 +69,21 @@ impl<'t> Editor<'t> {
     }
 
     /// Begins to change what is further down from `path`: of what stands there only depends that
-    /// something does.
+    /// something does. What stands at the paths `ahead`, which the change looks at next, is looked
+    /// at meanwhile.
     async fn begin_above(
         transaction: &'t dyn Transaction,
         document: &Arc<DocumentKey>,
         path: &Path,
+        ahead: &[Path],
     ) -> Result<(Self, Target)> {
         let free = transaction.without_conflict();
-        let (editor, target) = Self::begin_reading(transaction, free, document, path).await?;
+        let (begun, ()) = join(
+            Self::begin_reading(transaction, free, document, path),
+            look_ahead(transaction, document, ahead),
+        )
+        .await;
+        let (editor, target) = begun?;
         if let Target::Present(spot) = &target {
             editor.depend_on(&spot.key);
         }

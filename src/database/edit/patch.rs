@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::future::join;
-
 use super::super::{DocumentKey, end_of};
 use super::Editor;
 use super::ahead::look_ahead;
@@ -31,12 +29,8 @@ pub async fn patch(
     path: &Path,
     operations: &[PatchOperation],
 ) -> Result<bool> {
-    let (begun, ()) = join(
-        Editor::begin_above(transaction, document, path),
-        look_ahead(transaction, document, &next_paths(path, operations)),
-    )
-    .await;
-    let (mut editor, target) = begun?;
+    let ahead = next_paths(path, operations);
+    let (mut editor, target) = Editor::begin_above(transaction, document, path, &ahead).await?;
     let base = match target {
         Target::Present(spot) => Path::from(&spot.place),
         _ => return Err(editor.nothing_at(path)),

@@ -32,7 +32,7 @@ pub(in crate::database) async fn set(
     values: &[SetValue],
 ) -> Result<bool> {
     let whole = Path::default();
-    let (mut editor, target) = Editor::begin_above(transaction, document, &whole).await?;
+    let (mut editor, target) = Editor::begin_above(transaction, document, &whole, &[]).await?;
     let Target::Present(_) = target else {
         return Ok(false);
     };

@@ -4,6 +4,8 @@ use foundationdb::RangeOption;
 use foundationdb::future::{FdbKeys, FdbValues};
 use foundationdb::options::StreamingMode;
 
+use crate::error::Result;
+use crate::limits::PARALLEL_READ_BYTES;
 use crate::store::{Batch, Pairs, RangeRead};
 
 /// So many pairs are asked for in one go.
@@ -41,14 +43,23 @@ pub(super) fn batch(range: &RangeRead<'_>, values: &FdbValues) -> Batch {
     }
 }
 
-/// The keys strictly between the ends of a range at which to split it.
-pub(super) fn inner_points(points: &FdbKeys, begin: &[u8], end: &[u8]) -> Vec<Vec<u8>> {
+/// The keys strictly between the ends of a range at which to split it; `ask` asks the client for
+/// keys between which so many bytes stand.
+pub(super) async fn split_points<F: Future<Output = Result<FdbKeys>>>(
+    begin: &[u8],
+    end: &[u8],
+    ask: impl FnOnce(i64) -> F,
+) -> Result<Vec<Vec<u8>>> {
     let mut inner = Vec::new();
-    for point in points {
+    if begin >= end {
+        return Ok(inner);
+    }
+    let bytes = i64::try_from(PARALLEL_READ_BYTES).unwrap_or(i64::MAX);
+    for point in &ask(bytes).await? {
         let key = point.key();
         if begin < key && key < end {
             inner.push(key.to_vec());
         }
     }
-    inner
+    Ok(inner)
 }

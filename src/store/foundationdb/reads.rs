@@ -1,15 +1,18 @@
 //! What a transaction of a cluster reads, its own writes included.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use foundationdb::RangeOption;
+use foundationdb::future::FdbValues;
 use foundationdb::options::ConflictRangeType;
 use futures::future::join_all;
 
 use super::transaction::Shared;
 use super::{range, span};
 use crate::error::Result;
-use crate::limits::{CLUSTER_SPAN_RANGES_MAX, PARALLEL_READ_BYTES};
+use crate::limits::CLUSTER_SPAN_RANGES_MAX;
 use crate::store::{Batch, RangeRead, Read, Round, behind};
 
 pub(super) struct Reads {
@@ -29,6 +32,15 @@ impl Reads {
     pub(super) fn free(shared: Arc<Shared>) -> Self {
         let snapshot = true;
         Self { shared, snapshot }
+    }
+
+    async fn values(&self, option: RangeOption<'_>, snapshot: bool) -> Result<FdbValues> {
+        let (begin, end) = (option.begin.key(), option.end.key());
+        self.shared.check_readable(begin, end)?;
+        let values = self
+            .shared
+            .ask(|client| client.get_range(&option, 1, snapshot));
+        values.await
     }
 
     /// Conflicts with what changes a batch of a range in ascending order that the client has read
@@ -59,35 +71,24 @@ impl Read for Reads {
         let Some(option) = range::option(&range) else {
             return Ok(Batch::default());
         };
-        self.shared.check_readable(range.begin, range.end)?;
-        let values = self
-            .shared
-            .ask(|client| client.get_range(&option, 1, self.snapshot));
-        Ok(range::batch(&range, &values.await?))
+        let values = self.values(option, self.snapshot).await?;
+        Ok(range::batch(&range, &values))
     }
 
     /// Few ranges are read one by one, which may take a round trip less. Of many each costs far more
     /// than what a span may bring in vain, as the client looks at the transaction's own writes.
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         let many = ranges.len() >= CLUSTER_SPAN_RANGES_MAX;
-        let mut spans = if many {
+        let spans = if many {
             span::spans(ranges)
         } else {
             Vec::new()
         };
-        spans.retain(|span| {
-            let option = span::option(&ranges[span.clone()]);
-            let (begin, end) = (option.begin.key(), option.end.key());
-            self.shared.check_readable(begin, end).is_ok()
-        });
-        let asked = join_all(spans.iter().map(|span| {
-            let option = span::option(&ranges[span.clone()]);
-            self.shared
-                .ask(move |client| client.get_range(&option, 1, true))
-        }));
+        let ask = |span: &Range<usize>| self.values(span::option(&ranges[span.clone()]), true);
+        let asked = join_all(spans.iter().map(ask));
         let mut found: Vec<Option<Batch>> = ranges.iter().map(|_| None).collect();
         for (span, values) in spans.iter().zip(asked.await) {
-            // What it failed with, the ranges fail with too when they are read by themselves.
+            // What it failed with, the ranges it is about fail with when they are read by themselves.
             let Ok(values) = values else { continue };
             for at in span.clone() {
                 found[at] = span::batch(&ranges[at], &values);
@@ -110,14 +111,10 @@ impl Read for Reads {
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
-        if begin >= end {
-            return Ok(Vec::new());
-        }
-        let bytes = i64::try_from(PARALLEL_READ_BYTES).unwrap_or(i64::MAX);
-        let points = self
-            .shared
-            .ask(|client| client.get_range_split_points(begin, end, bytes));
-        let points = points.await?;
-        Ok(range::inner_points(&points, begin, end))
+        range::split_points(begin, end, |bytes| {
+            self.shared
+                .ask(move |client| client.get_range_split_points(begin, end, bytes))
+        })
+        .await
     }
 }

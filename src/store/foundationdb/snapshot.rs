@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::{Cluster, failure, range, span, versioned};
 use crate::error::Result;
-use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX, PARALLEL_READ_BYTES};
+use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX};
 use crate::store::{Batch, RangeRead, Read, Round, behind};
 
 pub(super) struct Snapshot {
@@ -246,11 +246,8 @@ impl Read for Snapshot {
             .map(|span| self.ask(&span::option(&ranges[span.clone()])))
             .collect();
         let ask = |range| range::option(range).map(|option| self.ask(&option));
-        let alone = |at: &usize| !span::covers(&spans, *at);
-        let mut asked: Vec<_> = ranges.iter().map(|_| None).collect();
-        for at in (0..ranges.len()).filter(alone) {
-            asked[at] = ask(&ranges[at]);
-        }
+        let alone = |(at, range)| (!span::covers(&spans, at)).then(|| ask(range)).flatten();
+        let mut asked: Vec<_> = ranges.iter().enumerate().map(alone).collect();
         let mut round = Round::of(ranges.len());
         if let Err(error) = self.taken().await {
             let error = failure::of_snapshot(error);
@@ -266,10 +263,11 @@ impl Read for Snapshot {
             spanned += span.len();
             for at in span {
                 let brings = |values| span::batch(&ranges[at], values);
-                found[at] = values.as_ref().and_then(brings).map(Ok);
-                match found[at] {
-                    Some(_) => brought += 1,
-                    None => asked[at] = ask(&ranges[at]),
+                if let Some(batch) = values.as_ref().and_then(brings) {
+                    found[at] = Some(Ok(batch));
+                    brought += 1;
+                } else {
+                    asked[at] = ask(&ranges[at]);
                 }
             }
         }
@@ -296,13 +294,9 @@ impl Read for Snapshot {
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
-        if begin >= end {
-            return Ok(Vec::new());
-        }
-        let bytes = i64::try_from(PARALLEL_READ_BYTES).unwrap_or(i64::MAX);
-        let points = self
-            .read(|transaction| transaction.get_range_split_points(begin, end, bytes))
-            .await?;
-        Ok(range::inner_points(&points, begin, end))
+        range::split_points(begin, end, |bytes| {
+            self.read(move |transaction| transaction.get_range_split_points(begin, end, bytes))
+        })
+        .await
     }
 }
