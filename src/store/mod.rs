@@ -300,7 +300,8 @@ pub trait Store: Send + Sync {
     /// A new transaction. Use [`transact()`], which tries again after a conflict.
     ///
     /// # Errors
-    /// `UNAVAILABLE`, `TIMEOUT`.
+    /// `UNAVAILABLE`, `TIMEOUT`; of an engine that has to ask for a version, the first read may
+    /// return them.
     async fn begin(&self) -> Result<Arc<dyn Transaction>>;
 
     /// What the engine allows.

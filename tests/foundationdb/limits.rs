@@ -7,7 +7,7 @@ use phyllo::database::{Database, Existing, Scan};
 use phyllo::error::ErrorKind;
 use phyllo::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
 use phyllo::server::local::operations::{self, NewDocument, Policy};
-use phyllo::store::{CommitError, Store, behind};
+use phyllo::store::{CommitError, RangeRead, Store, Transaction, behind};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -18,6 +18,7 @@ cases!(
     threads [
         a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit,
         ranges_that_must_not_conflict_count_against_the_limit,
+        whatever_fills_a_transaction_is_counted_before_the_commit,
         a_document_past_the_limit_is_too_large_and_leaves_nothing,
         a_change_of_many_documents_past_the_limit_is_refused_with_the_counts,
         a_large_document_is_read_whole_however_many_parts_it_is_read_in,
@@ -57,6 +58,82 @@ async fn ranges_that_must_not_conflict_count_against_the_limit() {
     transaction.add_write_conflict(&long, &behind(&long));
     let written = transaction.bytes().await.expect("counted");
     assert!(written >= read + 2 * long.len());
+}
+
+/// The client is asked for the size only where it may pass the limit, so each thing that adds to it
+/// is tried by itself, on short keys and on long ones.
+async fn whatever_fills_a_transaction_is_counted_before_the_commit() {
+    type Fill = fn(&dyn Transaction, &[u8]);
+    let fillings: [(&str, Fill); 9] = [
+        ("set", |on, key| on.set(key, b"")),
+        ("clear", |on, key| on.clear(key)),
+        ("clear a range", |on, key| on.clear_range(key, &behind(key))),
+        ("add", |on, key| on.add(key, 1)),
+        ("stamp a value", |on, key| {
+            on.set_versionstamped_value(key, &[0; 10], 0);
+        }),
+        ("stamp a key", |on, key| {
+            on.set_versionstamped_key(&[key, &[0; 10]].concat(), key.len(), b"");
+        }),
+        ("set without a conflict of its own", |on, key| {
+            on.without_write_conflicts(true);
+            on.set(key, b"");
+        }),
+        ("conflict with writes", |on, key| {
+            on.add_read_conflict(key, &behind(key));
+        }),
+        ("conflict with reads", |on, key| {
+            on.add_write_conflict(key, &behind(key));
+        }),
+    ];
+    let store = empty_store().await;
+    for (what, fill) in fillings {
+        for length in [16, 5_000] {
+            let fill = async |on: &dyn Transaction, key: &[u8]| fill(on, key);
+            past_the_limit_is_refused(&store, what, length, fill).await;
+        }
+    }
+    for length in [1_000, 5_000] {
+        let get = async |on: &dyn Transaction, key: &[u8]| {
+            on.get(key).await.expect("read");
+        };
+        past_the_limit_is_refused(&store, "read a key", length, get).await;
+        let range = async |on: &dyn Transaction, key: &[u8]| {
+            let range = RangeRead::new(key, &[0xFE]).at_most(1);
+            on.range(range).await.expect("read");
+        };
+        past_the_limit_is_refused(&store, "read a range", length, range).await;
+    }
+}
+
+/// Does something to key after key of this length until the transaction is past the limit.
+async fn past_the_limit_is_refused(
+    store: &impl Store,
+    what: &str,
+    length: usize,
+    fill: impl AsyncFn(&dyn Transaction, &[u8]),
+) {
+    let transaction = store.begin().await.expect("begun");
+    transaction.set(b"one", b"write at least");
+    let mut key = vec![9; length];
+    let mut bytes = 0;
+    for number in 0_u32.. {
+        key[..4].copy_from_slice(&number.to_be_bytes());
+        fill(&*transaction, &key).await;
+        if number % 512 == 511 {
+            bytes = transaction.bytes().await.expect("counted");
+        }
+        if bytes > CLUSTER_TRANSACTION_BYTES_MAX {
+            break;
+        }
+        assert!(number < 300_000, "{what}: {bytes} bytes are never too many");
+    }
+    let refused = transaction.commit().await.expect_err("it is too large");
+    let CommitError::Refused(error) = refused else {
+        panic!("{what}: it was sent: {refused:?}");
+    };
+    let told = format!("a transaction of {bytes} bytes");
+    assert!(error.message().contains(&told), "{what}: {error}");
 }
 
 async fn a_document_past_the_limit_is_too_large_and_leaves_nothing() {

@@ -10,6 +10,7 @@ mod failure;
 mod network;
 mod range;
 mod reads;
+mod size;
 mod snapshot;
 mod span;
 mod transaction;
@@ -81,7 +82,7 @@ impl Store for FoundationDb {
     }
 
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {
-        let begun = ClusterTransaction::begin(self.cluster.clone()).await;
+        let begun = ClusterTransaction::begin(self.cluster.clone());
         Ok(Arc::new(begun.map_err(failure::of_transaction)?))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use foundationdb::RangeOption;
-use foundationdb::future::FdbValues;
+use foundationdb::future::{FdbKeyValue, FdbValues};
 use foundationdb::options::ConflictRangeType;
 use futures::future::join_all;
 
@@ -43,6 +43,15 @@ impl Reads {
         values.await
     }
 
+    /// Counts the conflict that the client has added for a range that was read up to its end or up to
+    /// a last key.
+    fn count(&self, begin: &[u8], end: &[u8], last: Option<&[u8]>) {
+        if !self.snapshot {
+            let last = last.map_or(0, |last| last.len() + 1);
+            self.shared.count_conflict(begin.len(), end.len().max(last));
+        }
+    }
+
     /// Conflicts with what changes a batch of a range in ascending order that the client has read
     /// with others, as it does where it reads the range by itself.
     fn depend_on(&self, range: &RangeRead<'_>, batch: &Batch) {
@@ -64,7 +73,9 @@ impl Read for Reads {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.shared.check_readable(key, &behind(key))?;
         let value = self.shared.ask(|client| client.get(key, self.snapshot));
-        Ok(value.await?.map(|value| value.to_vec()))
+        let value = value.await?;
+        self.count(key, &behind(key), None);
+        Ok(value.map(|value| value.to_vec()))
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
@@ -72,6 +83,8 @@ impl Read for Reads {
             return Ok(Batch::default());
         };
         let values = self.values(option, self.snapshot).await?;
+        let last = values.last().map(FdbKeyValue::key);
+        self.count(range.begin, range.end, last);
         Ok(range::batch(&range, &values))
     }
 

@@ -8,7 +8,8 @@ use foundationdb::options::{ConflictRangeType, MutationType, TransactionOption};
 use foundationdb::{FdbError, FdbResult, Transaction as Client, TransactionCommitError};
 
 use super::reads::Reads;
-use super::{Cluster, extend, failure, versioned};
+use super::size::SizeBound;
+use super::{Cluster, extend, failure};
 use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
@@ -24,8 +25,6 @@ pub(super) struct ClusterTransaction {
 pub(super) struct Shared {
     // Dropped in this order: the client's transaction does not outlive the cluster.
     open: Mutex<Open>,
-    /// The version at which it reads.
-    version: i64,
     /// When the client began to count the time of this transaction, earlier tries included.
     began: Instant,
     cluster: Arc<Cluster>,
@@ -38,6 +37,7 @@ struct Open {
     wrote: bool,
     writes_conflict: bool,
     stamped: Stamped,
+    size: SizeBound,
 }
 
 /// Ranges of keys that hold a stamp. Who reads one is refused here: asked for it, the client would
@@ -52,13 +52,14 @@ enum State {
 }
 
 impl ClusterTransaction {
-    pub(super) async fn begin(cluster: Arc<Cluster>) -> FdbResult<Self> {
-        let began = Instant::now();
-        let (client, version) = cluster.transaction().await?;
-        Ok(Self::new(client, version, began, cluster))
+    /// Begins one. The client asks the cluster for its version with the first read, and that read
+    /// fails with what this fails with.
+    pub(super) fn begin(cluster: Arc<Cluster>) -> FdbResult<Self> {
+        let client = cluster.database.create_trx()?;
+        Ok(Self::new(client, Instant::now(), cluster))
     }
 
-    fn new(client: Client, version: i64, began: Instant, cluster: Arc<Cluster>) -> Self {
+    fn new(client: Client, began: Instant, cluster: Arc<Cluster>) -> Self {
         let shared = Arc::new(Shared {
             open: Mutex::new(Open {
                 client: State::Running(client),
@@ -66,8 +67,8 @@ impl ClusterTransaction {
                 wrote: false,
                 writes_conflict: true,
                 stamped: Stamped::default(),
+                size: SizeBound::default(),
             }),
-            version,
             began,
             cluster,
         });
@@ -82,8 +83,19 @@ impl ClusterTransaction {
         self.shared.lock()
     }
 
-    /// Writes, unless the transaction is over.
-    fn write(&self, write: impl FnOnce(&Client, &mut Stamped)) {
+    /// Writes one key, unless the transaction is over.
+    fn write(&self, key: &[u8], value: &[u8], write: impl FnOnce(&Client, &mut Stamped)) {
+        self.write_range(key.len(), key.len() + 1, value.len(), write);
+    }
+
+    /// Writes a range between keys of these lengths, unless the transaction is over.
+    fn write_range(
+        &self,
+        begin: usize,
+        end: usize,
+        value: usize,
+        write: impl FnOnce(&Client, &mut Stamped),
+    ) {
         let mut open = self.open();
         let open = &mut *open;
         if let State::Running(client) = &open.client {
@@ -92,15 +104,25 @@ impl ClusterTransaction {
             }
             write(client, &mut open.stamped);
             open.wrote = true;
+            open.size.add_write(begin, end, value);
         }
+    }
+
+    /// Refuses a transaction past the limit. The client is asked how large it is if it may be.
+    async fn check_size(&self) -> Result<()> {
+        if self.open().size.bytes() <= CLUSTER_TRANSACTION_BYTES_MAX {
+            return Ok(());
+        }
+        let bytes = self.bytes().await?;
+        if bytes > CLUSTER_TRANSACTION_BYTES_MAX {
+            return Err(failure::too_large(bytes));
+        }
+        Ok(())
     }
 
     /// Commits what was written.
     async fn commit_writes(&self) -> Result<Version, CommitError> {
-        let bytes = self.bytes().await?;
-        if bytes > CLUSTER_TRANSACTION_BYTES_MAX {
-            return Err(failure::too_large(bytes).into());
-        }
+        self.check_size().await?;
         let (stamp, committing) = {
             let State::Running(client) = self.open().client.take() else {
                 return Err(over().into());
@@ -161,6 +183,7 @@ impl Shared {
         }
         let mut open = self.lock();
         open.wrote |= matches!(kind, ConflictRangeType::Write);
+        open.size.add_conflict(begin.len(), end.len());
         if let State::Running(client) = &open.client {
             // It fails for keys past all that may be written only, which no writer can have.
             let _added = client.add_conflict_range(begin, end, kind);
@@ -173,6 +196,11 @@ impl Shared {
             return Err(failure::stamped());
         }
         Ok(())
+    }
+
+    /// Counts a conflict that the client adds by itself, on a range between keys of these lengths.
+    pub(super) fn count_conflict(&self, begin: usize, end: usize) {
+        self.lock().size.add_conflict(begin, end);
     }
 
     /// Asks the client for something.
@@ -225,7 +253,7 @@ impl Transaction for ClusterTransaction {
 
     fn set(&self, key: &[u8], value: &[u8]) {
         let conflicts = self.open().writes_conflict;
-        self.write(|client, stamped| {
+        self.write(key, value, |client, stamped| {
             if stamped.meet(key, &behind(key)) {
                 // What was stamped stays unreadable through a mere overwrite.
                 client.clear(key);
@@ -239,7 +267,7 @@ impl Transaction for ClusterTransaction {
     }
 
     fn clear(&self, key: &[u8]) {
-        self.write(|client, stamped| {
+        self.write(key, &[], |client, stamped| {
             client.clear(key);
             stamped.clear(key, &behind(key));
         });
@@ -247,7 +275,7 @@ impl Transaction for ClusterTransaction {
 
     fn clear_range(&self, begin: &[u8], end: &[u8]) {
         if begin < end {
-            self.write(|client, stamped| {
+            self.write_range(begin.len(), end.len(), 0, |client, stamped| {
                 client.clear_range(begin, end);
                 stamped.clear(begin, end);
             });
@@ -255,20 +283,23 @@ impl Transaction for ClusterTransaction {
     }
 
     fn add(&self, key: &[u8], by: i64) {
-        self.write(|client, _| client.atomic_op(key, &by.to_le_bytes(), MutationType::Add));
+        let by = by.to_le_bytes();
+        self.write(key, &by, |client, _| {
+            client.atomic_op(key, &by, MutationType::Add);
+        });
     }
 
     fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
-        self.write(|client, stamped| {
-            let value = with_place(value, stamp_at);
+        let value = with_place(value, stamp_at);
+        self.write(key, &value, |client, stamped| {
             client.atomic_op(key, &value, MutationType::SetVersionstampedValue);
             stamped.0.push((key.to_vec(), behind(key)));
         });
     }
 
     fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
-        self.write(|client, stamped| {
-            let with_place = with_place(key, stamp_at);
+        let with_place = with_place(key, stamp_at);
+        self.write(&with_place, value, |client, stamped| {
             client.atomic_op(&with_place, value, MutationType::SetVersionstampedKey);
             let (mut first, mut last) = (key.to_vec(), key.to_vec());
             first[stamp_at..stamp_at + 10].fill(0);
@@ -306,8 +337,9 @@ impl Transaction for ClusterTransaction {
         if !self.is_read_only() {
             return self.commit_writes().await;
         }
+        let version = self.shared.ask(Client::get_read_version).await?;
         match self.open().client.take() {
-            State::Running(_) => Ok(read_at(self.shared.version)),
+            State::Running(_) => Ok(read_at(version)),
             State::Failed(_) | State::Over => Err(over().into()),
         }
     }
@@ -325,12 +357,8 @@ impl Transaction for ClusterTransaction {
         };
         // What the client would not try again begins anew.
         let Ok(client) = paused else { return Ok(None) };
-        let begun = match extend(&client, began.elapsed()) {
-            Ok(()) => versioned(client).await,
-            Err(error) => Err(error),
-        };
-        let (client, version) = begun.map_err(failure::of_transaction)?;
-        let next = Self::new(client, version, *began, cluster.clone());
+        extend(&client, began.elapsed()).map_err(failure::of_transaction)?;
+        let next = Self::new(client, *began, cluster.clone());
         Ok(Some(Arc::new(next)))
     }
 
