@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::key::Version;
-use phyllo::store::{Batch, CommitError, RangeRead, Read, Store, StoreLimits, Transaction};
+use phyllo::store::{Batch, CommitError, RangeRead, Read, Round, Store, StoreLimits, Transaction};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,10 @@ impl Read for InjectedTransaction {
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         self.inner.range(range).await
+    }
+
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        self.inner.ranges(ranges).await
     }
 }
 

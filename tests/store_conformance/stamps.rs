@@ -1,7 +1,7 @@
 //! Versions: what a commit reports, and what it leaves where a stamp was asked for.
 
-use phyllo::error::ErrorKind;
-use phyllo::store::{RangeRead, Read, Transaction};
+use phyllo::error::{ErrorKind, Result};
+use phyllo::store::{Batch, RangeRead, Read, Transaction};
 
 use super::engines::{Fresh, get, pair, pairs};
 
@@ -98,6 +98,21 @@ async fn reading_a_stamped_key_in_its_transaction_is_refused(fresh: Fresh) {
     let log = fresh.key("log ");
     let before = pairs(&*transaction, RangeRead::new(&begin, &log)).await;
     assert_eq!(fresh.without_prefix(before), [pair("a", "before")]);
+    // Of several ranges those that hold it are.
+    let ranges = [(&begin, &log), (&begin, &end), (&log, &end)];
+    let ranges = ranges.map(|(begin, end)| RangeRead::new(begin, end));
+    for times in [1, 20] {
+        let round = transaction.ranges(&ranges.repeat(times)).await;
+        let readable = |batch: Result<Batch>| match batch {
+            Ok(batch) => batch.pairs.len() == 1,
+            Err(refused) => {
+                assert_eq!(refused.kind(), ErrorKind::Internal);
+                false
+            }
+        };
+        let readable: Vec<bool> = round.into_batches().map(readable).collect();
+        assert_eq!(readable, [true, false, false].repeat(times));
+    }
     transaction.clear_range(&begin, &end);
     assert_eq!(fresh.all_in(&*transaction).await, []);
     transaction.commit().await.expect("nobody else writes");

@@ -24,7 +24,6 @@ use crate::limits::RANGES_AT_A_TIME;
 pub use backup::BackupDirectory;
 use commit::{Committer, Published};
 pub use open::FILE_NAME;
-use table::Walk;
 
 /// How the embedded engine is opened.
 #[derive(Clone, Copy, Debug)]
@@ -129,13 +128,8 @@ impl Read for Published {
             if !round.batches.is_empty() {
                 tokio::task::yield_now().await;
             }
-            let mut walk = Walk::new(&self.table);
-            for range in ranges {
-                round.read(|pairs| {
-                    let read = walk.range(*range, pairs);
-                    read.map_err(|error| self.progress.fault(error))
-                });
-            }
+            let fault = |error| self.progress.fault(error);
+            table::ranges(&self.table, ranges, &mut round, |_| Ok(()), fault);
         }
         round
     }

@@ -3,8 +3,8 @@
 use redb::{CursorError, ReadableTable, StorageError, Table, TableDefinition};
 use std::ops::Bound;
 
-use super::super::{Batch, Filling, Pairs, RangeRead};
-use crate::error::Error;
+use super::super::{Batch, Filling, Pairs, RangeRead, Round};
+use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;
 
 /// All pairs of the store.
@@ -38,6 +38,23 @@ pub(super) fn range(
     Ok(Batch { pairs, more })
 }
 
+/// Adds the first batch of each range to a round, or what `refuse` says of the range.
+pub(super) fn ranges(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    ranges: &[RangeRead<'_>],
+    round: &mut Round,
+    refuse: impl Fn(&RangeRead<'_>) -> Result<()>,
+    fault: impl Fn(StorageError) -> Error,
+) {
+    let mut walk = Walk::new(table);
+    for range in ranges {
+        round.read(|pairs| {
+            refuse(range)?;
+            walk.range(*range, pairs).map_err(&fault)
+        });
+    }
+}
+
 /// Appends the batch of a range. Whether there may be more.
 fn append_range(
     table: &impl ReadableTable<Bytes, Bytes>,
@@ -67,7 +84,7 @@ fn append_range(
 
 /// Reads ranges one after another with the same iterator. Where one begins shortly behind the last
 /// pair that was read, the engine walks there.
-pub(super) struct Walk<'t, T> {
+struct Walk<'t, T> {
     table: &'t T,
     at: Option<At<'t>>,
 }
@@ -85,17 +102,13 @@ struct At<'t> {
 type Pair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
 
 impl<'t, T: ReadableTable<Bytes, Bytes>> Walk<'t, T> {
-    pub(super) fn new(table: &'t T) -> Self {
+    fn new(table: &'t T) -> Self {
         Self { table, at: None }
     }
 
     /// Appends the first batch of a range. Whether there may be more. After an error nothing is
     /// appended.
-    pub(super) fn range(
-        &mut self,
-        range: RangeRead<'_>,
-        pairs: &mut Pairs,
-    ) -> Result<bool, StorageError> {
+    fn range(&mut self, range: RangeRead<'_>, pairs: &mut Pairs) -> Result<bool, StorageError> {
         let before = pairs.len();
         let read = if range.reverse {
             append_range(self.table, range, pairs)

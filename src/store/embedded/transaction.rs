@@ -1,18 +1,19 @@
 //! A transaction of the embedded engine: the only writer while it lives.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use redb::{Durability, ReadableTable, StorageError, Table, WriteTransaction};
 use tokio::sync::OwnedMutexGuard;
 
-use super::super::{Batch, CommitError, RangeRead, Read, Transaction};
+use super::super::{Batch, CommitError, RangeRead, Read, Round, Transaction, behind};
 use super::commit::{Committer, Writer};
 use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
+use crate::limits::RANGES_AT_A_TIME;
 
 pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
@@ -34,12 +35,15 @@ struct Open {
 struct Pending {
     bytes: Vec<u8>,
     writes: Vec<Write>,
-    /// Keys whose value or name is not known before the commit.
-    stamped: BTreeSet<Vec<u8>>,
+    stamped: Stamped,
     written_bytes: usize,
     /// Whether there was any write: one of an empty key has no bytes.
     wrote: bool,
 }
+
+/// Keys whose value or name is not known before the commit.
+#[derive(Default)]
+struct Stamped(BTreeSet<Vec<u8>>);
 
 struct Write {
     key: Range<usize>,
@@ -80,28 +84,25 @@ impl EmbeddedTransaction {
         }
     }
 
-    /// Reads after what is pending has been written.
+    /// Reads after what is pending has been written. Stamps stay pending.
     fn read<T>(
         &self,
-        readable: impl FnOnce(&Pending) -> bool,
-        read: impl FnOnce(&Table<'_, Bytes, Bytes>) -> Result<T, StorageError>,
+        read: impl FnOnce(&Table<'_, Bytes, Bytes>, &Stamped) -> Result<T>,
     ) -> Result<T> {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
-        if !readable(&open.pending) {
-            return Err(Error::internal(
-                "a transaction read a key whose versionstamp it had written",
-            ));
-        }
-        let progress = &self.committer.progress;
         let table = open.transaction.open_table(PAIRS);
-        let mut table = table.map_err(|error| progress.fault(error))?;
+        let mut table = table.map_err(|error| self.fault(error))?;
         if !open.pending.writes.is_empty() {
             open.pending
                 .apply(&mut table)
                 .map_err(|error| self.committer.fail(&error.to_string()))?;
         }
-        read(&table).map_err(|error| progress.fault(error))
+        read(&table, &open.pending.stamped)
+    }
+
+    fn fault(&self, error: impl Into<redb::Error>) -> Error {
+        self.committer.progress.fault(error)
     }
 
     fn commit_unsynced(&self) -> Result<Option<u64>> {
@@ -144,20 +145,40 @@ impl EmbeddedTransaction {
 #[async_trait]
 impl Read for EmbeddedTransaction {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.read(
-            |pending| !pending.stamped.contains(key),
-            |table| table::get(table, key),
-        )
+        self.read(|table, stamped| {
+            stamped.refuse(key, &behind(key))?;
+            table::get(table, key).map_err(|error| self.fault(error))
+        })
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
             tokio::task::yield_now().await;
         }
-        self.read(
-            |pending| !pending.stamps_in(range.begin, range.end),
-            |table| table::range(table, range),
-        )
+        self.read(|table, stamped| {
+            stamped.refuse(range.begin, range.end)?;
+            table::range(table, range).map_err(|error| self.fault(error))
+        })
+    }
+
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        let mut round = Round::of(ranges.len());
+        for ranges in ranges.chunks(RANGES_AT_A_TIME) {
+            if !round.batches.is_empty() {
+                tokio::task::yield_now().await;
+            }
+            let read = self.read(|table, stamped| {
+                let refuse = |range: &RangeRead<'_>| stamped.refuse(range.begin, range.end);
+                table::ranges(table, ranges, &mut round, refuse, |error| self.fault(error));
+                Ok(())
+            });
+            if let Err(error) = read {
+                for _ in ranges {
+                    round.push(Err(error.clone()));
+                }
+            }
+        }
+        round
     }
 }
 
@@ -169,14 +190,14 @@ impl Transaction for EmbeddedTransaction {
 
     fn set(&self, key: &[u8], value: &[u8]) {
         self.write(|pending| {
-            pending.stamped.remove(key);
+            pending.stamped.0.remove(key);
             pending.set(key, value);
         });
     }
 
     fn clear(&self, key: &[u8]) {
         self.write(|pending| {
-            pending.stamped.remove(key);
+            pending.stamped.0.remove(key);
             pending.push(key, |_| What::Clear);
         });
     }
@@ -186,6 +207,7 @@ impl Transaction for EmbeddedTransaction {
             self.write(|pending| {
                 pending
                     .stamped
+                    .0
                     .retain(|key| &key[..] < begin || &key[..] >= end);
                 pending.push(begin, |bytes| What::ClearTo(append(bytes, end)));
             });
@@ -201,7 +223,7 @@ impl Transaction for EmbeddedTransaction {
         value[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
             pending.set(key, &value);
-            pending.stamped.insert(key.to_vec());
+            pending.stamped.0.insert(key.to_vec());
         });
     }
 
@@ -210,7 +232,7 @@ impl Transaction for EmbeddedTransaction {
         key[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
             pending.set(&key, value);
-            pending.stamped.insert(key);
+            pending.stamped.0.insert(key);
         });
     }
 
@@ -240,6 +262,20 @@ impl Transaction for EmbeddedTransaction {
     }
 }
 
+impl Stamped {
+    /// Refuses to read a range that holds any of them.
+    fn refuse(&self, begin: &[u8], end: &[u8]) -> Result<()> {
+        let from = (Bound::Included(begin), Bound::Unbounded);
+        let first = self.0.range::<[u8], _>(from).next();
+        if first.is_some_and(|first| &first[..] < end) {
+            return Err(Error::internal(
+                "a transaction read a key whose versionstamp it had written",
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl Pending {
     fn push(&mut self, key: &[u8], what: impl FnOnce(&mut Vec<u8>) -> What) {
         let before = self.bytes.len();
@@ -252,18 +288,6 @@ impl Pending {
 
     fn set(&mut self, key: &[u8], value: &[u8]) {
         self.push(key, |bytes| What::Set(append(bytes, value)));
-    }
-
-    fn stamps_in(&self, begin: &[u8], end: &[u8]) -> bool {
-        begin < end
-            && self
-                .stamped
-                .range::<[u8], _>((
-                    std::ops::Bound::Included(begin),
-                    std::ops::Bound::Excluded(end),
-                ))
-                .next()
-                .is_some()
     }
 
     /// Gives redb the writes, each run of ascending keys in one go.
