@@ -58,7 +58,12 @@ pub(crate) struct Cluster {
     programs: Programs,
     directory: TempDir,
     processes: Vec<Process>,
+    /// What its programs find in their environment, if they talk to one another over TLS.
+    tls: Option<Environment>,
 }
+
+/// Variables and their values.
+pub(crate) type Environment = Vec<(&'static str, PathBuf)>;
 
 struct Process {
     port: u16,
@@ -68,6 +73,15 @@ struct Process {
 impl Cluster {
     /// Starts a cluster and waits until it serves.
     pub(crate) fn start(redundancy: Redundancy) -> Self {
+        Self::start_with(redundancy, None)
+    }
+
+    /// Starts a cluster of one process, which listens for TLS.
+    pub(crate) fn start_with_tls(environment: Environment) -> Self {
+        Self::start_with(Redundancy::Single, Some(environment))
+    }
+
+    fn start_with(redundancy: Redundancy, tls: Option<Environment>) -> Self {
         let ports = free_ports(match redundancy {
             Redundancy::Single => 1,
             Redundancy::Double => 3,
@@ -77,11 +91,9 @@ impl Cluster {
             programs: Programs::find().unwrap_or_else(|missing| panic!("{missing} not found")),
             directory,
             processes: Vec::new(),
+            tls,
         };
-        let addresses: Vec<_> = ports
-            .iter()
-            .map(|port| format!("127.0.0.1:{port}"))
-            .collect();
+        let addresses: Vec<_> = ports.iter().map(|port| cluster.address(*port)).collect();
         let text = format!("test:test@{}\n", addresses.join(","));
         fs::write(cluster.file(), text).expect("a cluster file");
         for port in ports {
@@ -118,6 +130,15 @@ impl Cluster {
         }
     }
 
+    fn address(&self, port: u16) -> String {
+        let tls = if self.tls.is_some() { ":tls" } else { "" };
+        format!("127.0.0.1:{port}{tls}")
+    }
+
+    fn environment(&self) -> Environment {
+        self.tls.clone().unwrap_or_default()
+    }
+
     fn signal(&self, number: usize, signal: &str) {
         let child = self.processes[number].child.as_ref().expect("it runs");
         let sent = Command::new("kill")
@@ -134,7 +155,8 @@ impl Cluster {
             fs::create_dir_all(directory).expect("a directory");
         }
         let child = Command::new(&self.programs.fdbserver)
-            .args(["-p", &format!("127.0.0.1:{port}")])
+            .envs(self.environment())
+            .args(["-p", &self.address(port)])
             .arg("-C")
             .arg(self.file())
             .arg("-d")
@@ -168,6 +190,7 @@ impl Cluster {
 
     fn ask(&self, command: &str) -> String {
         let output = Command::new(&self.programs.fdbcli)
+            .envs(self.environment())
             .arg("-C")
             .arg(self.file())
             .args(["--timeout", "20", "--exec", command])
@@ -195,11 +218,15 @@ fn free_ports(count: usize) -> Vec<u16> {
 
 /// The `phyllo` command on a cluster.
 pub(crate) fn phyllo(cluster_file: &Path, command: impl AsRef<OsStr>) -> Command {
+    phyllo_on(&format!("fdb:{}", cluster_file.display()), command)
+}
+
+/// The `phyllo` command on a store.
+pub(crate) fn phyllo_on(store: &str, command: impl AsRef<OsStr>) -> Command {
     let mut phyllo = Command::new(env!("CARGO_BIN_EXE_phyllo"));
     phyllo
         .arg(command)
-        .arg("--store")
-        .arg(format!("fdb:{}", cluster_file.display()))
+        .args(["--store", store])
         .env_remove("PHYLLO_LISTEN")
         .env_remove("PHYLLO_STORE");
     phyllo

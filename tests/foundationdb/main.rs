@@ -27,6 +27,7 @@ mod pages;
 mod recipe;
 mod servers;
 mod shared;
+mod tls;
 
 use std::process::ExitCode;
 
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         copying::suite(),
         categories::suite(),
         modeling::suite(),
+        tls::suite(),
     ]
     .into_iter()
     .flatten()

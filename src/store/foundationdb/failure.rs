@@ -17,6 +17,7 @@ const NO_CLUSTER_FILE_FOUND: i32 = 1515;
 const TRANSACTION_TOO_LARGE: i32 = 2101;
 const KEY_TOO_LARGE: i32 = 2102;
 const VALUE_TOO_LARGE: i32 = 2103;
+const PERMISSION_DENIED: i32 = 6000;
 /// From here on, what the client refuses to send, or what was asked for in a way that means
 /// nothing.
 const FIRST_OF_CLIENT: i32 = 2000;
@@ -144,6 +145,11 @@ fn other(error: FdbError) -> Error {
         }
         DATABASE_LOCKED => Error::unavailable(
             "the FoundationDB cluster is locked, as during a restore",
+            detail(error),
+        ),
+        PERMISSION_DENIED => Error::unavailable(
+            "the FoundationDB cluster does not trust this client, which shows it no certificate \
+             that it takes; FDB_TLS_CERTIFICATE_FILE and FDB_TLS_KEY_FILE name one and its key",
             detail(error),
         ),
         NO_CLUSTER_FILE_FOUND => of_open(error, None),

@@ -13,6 +13,7 @@ mod reads;
 mod size;
 mod snapshot;
 mod span;
+mod tls;
 mod transaction;
 
 use std::sync::Arc;

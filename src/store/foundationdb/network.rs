@@ -10,7 +10,7 @@ use foundationdb::api::{FdbApiBuilder, NetworkAutoStop, NetworkBuilder};
 use foundationdb::options::{DatabaseOption, NetworkOption};
 
 use super::span::Prospects;
-use super::{Cluster, FoundationDb, failure};
+use super::{Cluster, FoundationDb, failure, tls};
 use crate::error::{Error, Result};
 use crate::limits::{CLUSTER_TRANSACTION_TIME_MAX, TRANSACTION_TRIES_MAX};
 
@@ -62,12 +62,14 @@ impl Network {
     /// take. It need not answer yet.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the file cannot be read, or is no cluster file.
+    /// `UNAVAILABLE`: the file cannot be read, or is no cluster file; or it asks for TLS, and what
+    /// the environment says about that cannot be used.
     pub fn open(&self, cluster_file: Option<&Path>) -> Result<FoundationDb> {
         let path = match cluster_file {
             Some(path) => Some(failure::check_cluster_file(path)?),
             None => None,
         };
+        tls::check(cluster_file)?;
         let database = Database::new(path).map_err(|error| failure::of_open(error, path))?;
         let time_max = millis(CLUSTER_TRANSACTION_TIME_MAX);
         let tries_max = i32::try_from(TRANSACTION_TRIES_MAX).unwrap_or(i32::MAX);
