@@ -194,6 +194,10 @@ pub const CLUSTER_SPAN_PAIRS_FOR_EACH: usize = 64;
 pub const CLUSTER_SPAN_PAIRS_MAX: usize = 1024;
 /// Bytes that are read with them at most, or little more; within one reply of a server.
 pub const CLUSTER_SPAN_BYTES_MAX: usize = 64 << 10;
+/// How far apart the integer ids of two documents are at most that may be read as one range.
+pub const NEIGHBOURING_IDS_MAX: u64 = 4;
+/// The last bytes in which other ids of two such documents differ at most.
+pub const NEIGHBOURING_IDS_BYTES_MAX: usize = 2;
 /// Rounds that do without after one whose ranges were farther apart, at most.
 pub const CLUSTER_SPANS_LEFT_OUT_MAX: u32 = 64;
 /// Time to open a store that serves.

@@ -11,7 +11,7 @@ use super::plan::{Extent, ReadPlan};
 use crate::error::Result;
 use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
-use crate::store::{Batches, Pairs, RangeRead, Read, Round, behind};
+use crate::store::{Batches, Near, Pairs, RangeRead, Read, Round, behind};
 
 /// What the reads of a plan brought.
 #[derive(Default)]
@@ -32,16 +32,12 @@ impl Found {
         }
         let mut ends = &ends[..];
         let mut ranges = Vec::with_capacity(plan.reads.len());
-        let mut document: &[u8] = &[];
+        let mut nearness = Nearness::new(read);
         for (key, extent) in &plan.reads {
             let (end, rest) = ends.split_at(key.len() + 1);
             ends = rest;
-            let near = !document.is_empty() && key.starts_with(document);
-            if !near {
-                document = key::document_prefix(key);
-            }
             let range = RangeRead {
-                near,
+                near: nearness.of(key),
                 ..RangeRead::new(key, end)
             };
             ranges.push(match extent {
@@ -96,6 +92,37 @@ impl Found {
         match &self.reads[read] {
             Ok((pairs, range)) => Ok((&self.pairs[*pairs], range.clone())),
             Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+/// Tells of keys, in their order, how near the one before each stands, if the store wants to know.
+struct Nearness<'k> {
+    wanted: bool,
+    /// What the keys of the document begin with in which the last one stands.
+    document: &'k [u8],
+}
+
+impl<'k> Nearness<'k> {
+    fn new(read: &dyn Read) -> Self {
+        Self {
+            wanted: read.waits(),
+            document: &[],
+        }
+    }
+
+    fn of(&mut self, key: &'k [u8]) -> Near {
+        if !self.wanted {
+            return Near::Unknown;
+        }
+        if !self.document.is_empty() && key.starts_with(self.document) {
+            return Near::Document;
+        }
+        let before = std::mem::replace(&mut self.document, key::document_prefix(key));
+        if key::are_neighbours(before, self.document) {
+            Near::Collection
+        } else {
+            Near::Unknown
         }
     }
 }

@@ -20,7 +20,7 @@ pub use family::{Family, Version};
 pub use index::{IndexKey, IndexValue, Rank};
 pub use leaves::{Leaves, Packer};
 pub use leaves_reader::LeavesReader;
-pub use read::{JsonText, Malformed, Marker, Step, document_prefix, kind_at, step};
+pub use read::{JsonText, Malformed, Marker, Step, are_neighbours, document_prefix, kind_at, step};
 pub use system::{Ranges, SystemKey, collection_of, counts_of, split_document};
 pub use tree::{NoTree, tree};
 pub use tuple::{

@@ -11,6 +11,7 @@ use crate::document::assemble::{Assembler, Misshapen};
 use crate::document::json::{write_plain_before_nul, write_string};
 use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
+use crate::limits::{NEIGHBOURING_IDS_BYTES_MAX, NEIGHBOURING_IDS_MAX};
 
 /// Why a pair is none that a document has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,28 @@ pub fn document_prefix(key: &[u8]) -> &[u8] {
     let after = |at: usize| Some(at + step(&key[at..])?.1);
     let end = after(0).and_then(after).unwrap_or_default();
     &key[..end]
+}
+
+/// Whether there are few ids, or usually few in use, between those of two documents of one
+/// collection, which [`document_prefix`] has told: integers that are not far apart, or texts of the
+/// same length whose last characters differ.
+pub fn are_neighbours(before: &[u8], document: &[u8]) -> bool {
+    let Some((_, collection)) = step(before) else {
+        return false;
+    };
+    if before.get(..collection) != document.get(..collection) {
+        return false;
+    }
+    let (before, id) = (&before[collection..], &document[collection..]);
+    match (split_short_integer(before), split_short_integer(id)) {
+        (Some((before, _)), Some((id, _))) => id.abs_diff(before) <= NEIGHBOURING_IDS_MAX,
+        (None, None) => {
+            // The text's last byte is behind it.
+            let alike = id.len().saturating_sub(1 + NEIGHBOURING_IDS_BYTES_MAX);
+            before.len() == id.len() && alike > 0 && before[..alike] == id[..alike]
+        }
+        _ => false,
+    }
 }
 
 /// The kind of what stands at a place, told from the first pair at or below it: `key` is relative
@@ -416,4 +439,46 @@ fn write_plain_string(out: &mut Vec<u8>, packed: &[u8]) -> Option<usize> {
 fn write_leaf(out: &mut Vec<u8>, value: &[u8]) -> Result<(), Malformed> {
     decode_leaf(value).ok_or(Malformed::Value)?.write_json(out);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::id::DocumentId;
+    use crate::document::path::Place;
+    use crate::key::Family;
+
+    fn prefix(collection: &str, id: &DocumentId) -> Vec<u8> {
+        let place = Place::default();
+        let key = Family::Document(collection, id, &place).key();
+        key.expect("short")
+    }
+
+    #[test]
+    fn neighbours_have_few_ids_between_them() {
+        let integer = |id: i64| prefix("D", &DocumentId::Integer(id));
+        let text = |id: &str| prefix("D", &DocumentId::Text(id.to_owned()));
+        for (before, id, expected) in [
+            (integer(7), integer(8), true),
+            (integer(255), integer(257), true),
+            (integer(7), integer(11), true),
+            (integer(7), integer(12), false),
+            (integer(-3), integer(1), true),
+            (integer(1 << 40), integer((1 << 40) + 1), true),
+            (integer(1 << 40), integer(1 << 41), false),
+            (text("user-0017"), text("user-0018"), true),
+            (text("user-0099"), text("user-0100"), false),
+            (text("user-99"), text("user-100"), false),
+            (text("a"), text("b"), false),
+            (text("de"), text("it"), true),
+            (text("3f2a"), text("9b1c"), false),
+            (integer(7), text("8"), false),
+            (integer(7), prefix("E", &DocumentId::Integer(8)), false),
+            (Vec::new(), integer(8), false),
+            (integer(7), Vec::new(), false),
+        ] {
+            assert_eq!(are_neighbours(&before, &id), expected, "{before:?} {id:?}");
+            assert_eq!(document_prefix(&id), id);
+        }
+    }
 }

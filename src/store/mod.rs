@@ -48,9 +48,21 @@ pub struct RangeRead<'k> {
     pub reverse: bool,
     /// Goes on where a batch of the same read ended.
     pub resumed: bool,
-    /// Of ranges that are read at the same time: stands in the same document as the one before it,
-    /// and so perhaps near.
-    pub near: bool,
+    /// Of ranges that are read at the same time: where this stands to the one before it. Told where
+    /// a read [waits](Read::waits).
+    pub near: Near,
+}
+
+/// Where a range of several stands to the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Near {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// In the same document.
+    Document,
+    /// In a document of the same collection between whose id and that of the other are few others.
+    Collection,
 }
 
 impl<'k> RangeRead<'k> {
@@ -62,7 +74,7 @@ impl<'k> RangeRead<'k> {
             pairs_max: usize::MAX,
             reverse: false,
             resumed: false,
-            near: false,
+            near: Near::Unknown,
         }
     }
 
@@ -159,6 +171,13 @@ pub trait Read: Send + Sync {
         round
     }
 
+    /// Whether a read waits for other processes, so that it pays to tell which ranges stand near one
+    /// another ([`RangeRead::near`]), and to read ahead ([`Transaction::read_ahead`]). It does not on
+    /// the embedded engine.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// Keys between which parts of the range, of a size worth a read of their own, can be read at
     /// the same time. The embedded engine, which gains nothing by it, has none.
     ///
@@ -179,7 +198,7 @@ pub trait Transaction: Read {
 
     /// Reads ranges that are going to be read in this transaction, all at the same time, so that it
     /// need not wait for each; conflicts with nothing. What this fails with, they fail with. A no-op
-    /// on the embedded engine, which never waits.
+    /// where nothing [waits](Read::waits).
     async fn read_ahead(&self, _ranges: &[RangeRead<'_>]) {}
 
     /// Sets the value of a key.

@@ -177,6 +177,10 @@ impl Read for ObservedRead {
         self.operations.ranges(&*self.inner, ranges).await
     }
 
+    fn waits(&self) -> bool {
+        self.inner.waits()
+    }
+
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.inner.split_points(begin, end).await
     }
@@ -225,6 +229,10 @@ impl Read for WithoutConflict {
         self.operations.ranges(reads, ranges).await
     }
 
+    fn waits(&self) -> bool {
+        self.inner.waits()
+    }
+
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
         let reads = self.inner.without_conflict();
         reads.split_points(begin, end).await
@@ -243,6 +251,10 @@ impl Read for ObservedTransaction {
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         self.operations.ranges(&*self.inner, ranges).await
+    }
+
+    fn waits(&self) -> bool {
+        self.inner.waits()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {

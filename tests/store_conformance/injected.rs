@@ -102,6 +102,10 @@ impl Read for InjectedTransaction {
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         self.inner.ranges(ranges).await
     }
+
+    fn waits(&self) -> bool {
+        self.inner.waits()
+    }
 }
 
 #[async_trait]

@@ -1,7 +1,7 @@
 //! Keys, ranges, batches, snapshots.
 
 use phyllo::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use phyllo::store::{Batches, RangeRead, Read, behind};
+use phyllo::store::{Batches, Near, RangeRead, Read, behind};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -172,7 +172,13 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
                     .choose(&mut random)
                     .expect("some"),
                 reverse: random.random_ratio(1, 20),
-                near: near && random.random_ratio(9, 10),
+                near: if near {
+                    let near = [Near::Unknown, Near::Collection].choose(&mut random);
+                    let near = near.filter(|_| random.random_ratio(1, 5));
+                    near.copied().unwrap_or(Near::Document)
+                } else {
+                    Near::Unknown
+                },
                 ..RangeRead::new(begin, end)
             })
             .collect();

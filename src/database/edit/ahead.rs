@@ -4,7 +4,7 @@ use super::super::{DocumentKey, end_of};
 use super::locate::{candidates, first_of, last_of};
 use crate::document::path::Path;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
-use crate::store::{RangeRead, Transaction};
+use crate::store::{Near, RangeRead, Transaction};
 
 /// Looks at what stands at paths, and at what they stand in, as far as they can be read at once.
 pub(super) async fn look_ahead(
@@ -12,6 +12,9 @@ pub(super) async fn look_ahead(
     document: &DocumentKey,
     paths: &[Path],
 ) {
+    if !transaction.waits() {
+        return;
+    }
     let above: Vec<Path> = paths
         .iter()
         .filter_map(Path::split_last)
@@ -20,7 +23,7 @@ pub(super) async fn look_ahead(
     let places = bounds(document, paths);
     let containers = bounds(document, &above);
     let places = places.iter().map(|(begin, end)| RangeRead {
-        near: true,
+        near: Near::Document,
         ..first_of(begin, end)
     });
     let containers = containers.iter().map(|(begin, end)| last_of(begin, end));

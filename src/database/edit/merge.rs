@@ -15,7 +15,7 @@ use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
 use crate::key::Leaves;
 use crate::limits::LOOK_AHEAD_MAX;
-use crate::store::{Pairs, RangeRead, Read, Transaction};
+use crate::store::{Near, Pairs, RangeRead, Read, Transaction};
 
 /// Applies a merge patch at a place; creates the document, and members of objects on the way. A
 /// patch that removes puts null there. Whether that changed anything.
@@ -250,7 +250,7 @@ async fn standing_at(read: &dyn Read, asked: Vec<(Spot, &MergePatch)>) -> Result
         .iter()
         .zip(&ends)
         .map(|((spot, _), end)| RangeRead {
-            near: true,
+            near: Near::Document,
             ..first_of(&spot.key, end)
         })
         .collect();

@@ -9,8 +9,9 @@ use foundationdb::future::{FdbKeyValue, FdbValues};
 use foundationdb::options::ConflictRangeType;
 use futures::future::join_all;
 
+use super::range;
+use super::span::{self, Reach};
 use super::transaction::Shared;
-use super::{range, span};
 use crate::error::Result;
 use crate::limits::CLUSTER_SPAN_RANGES_MAX;
 use crate::store::{Batch, RangeRead, Read, Round, behind};
@@ -93,7 +94,7 @@ impl Read for Reads {
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
         let many = ranges.len() >= CLUSTER_SPAN_RANGES_MAX;
         let spans = if many {
-            span::spans(ranges)
+            span::spans(ranges, Reach::Document)
         } else {
             Vec::new()
         };
@@ -121,6 +122,10 @@ impl Read for Reads {
             round.push(batch);
         }
         round
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {

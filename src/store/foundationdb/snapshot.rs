@@ -10,7 +10,8 @@ use foundationdb::options::TransactionOption;
 use foundationdb::{FdbError, FdbResult, RangeOption, Transaction};
 use tokio::sync::OnceCell;
 
-use super::{Cluster, failure, range, span, versioned};
+use super::span::{self, Brought};
+use super::{Cluster, failure, range, versioned};
 use crate::error::Result;
 use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX};
 use crate::store::{Batch, RangeRead, Read, Round, behind};
@@ -257,23 +258,20 @@ impl Read for Snapshot {
             return round;
         }
         let mut found: Vec<Option<FdbResult<Batch>>> = ranges.iter().map(|_| None).collect();
-        let (mut spanned, mut brought) = (0, 0);
+        let mut brought = Brought::default();
         for (span, values) in spans.into_iter().zip(asked_spans) {
             let values = values.await.ok();
-            spanned += span.len();
-            for at in span {
+            for at in span.clone() {
                 let brings = |values| span::batch(&ranges[at], values);
-                if let Some(batch) = values.as_ref().and_then(brings) {
-                    found[at] = Some(Ok(batch));
-                    brought += 1;
-                } else {
-                    asked[at] = ask(&ranges[at]);
+                match values.as_ref().and_then(brings) {
+                    Some(batch) => found[at] = Some(Ok(batch)),
+                    None => asked[at] = ask(&ranges[at]),
                 }
             }
+            let found = found[span.clone()].iter().flatten().count();
+            brought.add(&ranges[span], found);
         }
-        if spanned > 0 {
-            self.cluster.prospects.learn(brought, spanned);
-        }
+        self.cluster.prospects.learn(&brought);
         // The last one is waited for first, and then the first one: with one of them most others
         // have come. Waiting for each as it comes would have the client's thread wake this one as
         // often.
@@ -291,6 +289,10 @@ impl Read for Snapshot {
             });
         }
         round
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {

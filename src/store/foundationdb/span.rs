@@ -16,38 +16,84 @@ use crate::limits::{
     CLUSTER_SPAN_BYTES_MAX, CLUSTER_SPAN_PAIRS_FOR_EACH, CLUSTER_SPAN_PAIRS_MAX,
     CLUSTER_SPAN_RANGES_MAX, CLUSTER_SPAN_RANGES_MIN, CLUSTER_SPANS_LEFT_OUT_MAX,
 };
-use crate::store::{Batch, Pairs, RangeRead};
+use crate::store::{Batch, Near, Pairs, RangeRead};
 
-/// Whether it is worth while to read spans: where they brought too little, the next rounds do
-/// without, and the more of them, the more often that happens.
+/// Whether it is worth while to read spans: within documents, and across several.
 #[derive(Default)]
 pub(super) struct Prospects {
+    within: Prospect,
+    across: Prospect,
+}
+
+/// Where spans brought too little, the next rounds do without, and the more of them, the more often
+/// that happens.
+#[derive(Default)]
+struct Prospect {
     /// Rounds that are still to do without.
     left_out: AtomicU32,
     /// How many do after the next round in which that happens.
     next: AtomicU32,
 }
 
+/// What the spans of a round brought.
+#[derive(Default)]
+pub(super) struct Brought {
+    within: Tally,
+    across: Tally,
+}
+
+/// Ranges of spans, and those among them that a span brought.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    ranges: usize,
+    brought: usize,
+}
+
+/// How far a span may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    Document,
+    Collection,
+}
+
 impl Prospects {
     /// The spans among the ranges of a round that are to be read, by the numbers of their ranges.
     pub(super) fn spans(&self, ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
-        let spans = spans(ranges);
-        if spans.is_empty() {
-            return spans;
+        let is_across = |span: &Range<usize>| reach(&ranges[span.clone()]) == Reach::Collection;
+        let mut found = spans(ranges, Reach::Collection);
+        if found.iter().any(is_across) && !self.across.is_worth_it() {
+            found = spans(ranges, Reach::Document);
         }
+        if !found.iter().all(is_across) && !self.within.is_worth_it() {
+            found.retain(is_across);
+        }
+        found
+    }
+
+    /// Learns from what the spans of a round brought.
+    pub(super) fn learn(&self, brought: &Brought) {
+        self.within.learn(brought.within);
+        self.across.learn(brought.across);
+    }
+}
+
+impl Prospect {
+    fn is_worth_it(&self) -> bool {
         // Two rounds at the same time may count as one: nothing but speed depends on it.
         match self.left_out.load(Relaxed) {
-            0 => spans,
+            0 => true,
             left_out => {
                 self.left_out.store(left_out - 1, Relaxed);
-                Vec::new()
+                false
             }
         }
     }
 
-    /// Learns how many of its ranges the spans of a round brought.
-    pub(super) fn learn(&self, brought: usize, ranges: usize) {
-        if 2 * brought >= ranges {
+    fn learn(&self, tally: Tally) {
+        if tally.ranges == 0 {
+            return;
+        }
+        if 2 * tally.brought >= tally.ranges {
             self.next.store(0, Relaxed);
             return;
         }
@@ -57,13 +103,35 @@ impl Prospects {
     }
 }
 
+impl Brought {
+    /// Counts so many of the ranges of a span.
+    pub(super) fn add(&mut self, span: &[RangeRead<'_>], brought: usize) {
+        let tally = match reach(span) {
+            Reach::Document => &mut self.within,
+            Reach::Collection => &mut self.across,
+        };
+        tally.ranges += span.len();
+        tally.brought += brought;
+    }
+}
+
+/// How far a span reaches.
+fn reach(span: &[RangeRead<'_>]) -> Reach {
+    let mut others = span.iter().skip(1);
+    if others.any(|range| range.near == Near::Collection) {
+        Reach::Collection
+    } else {
+        Reach::Document
+    }
+}
+
 /// Ranges that follow one another and are near, as many as are worth a span, by their numbers.
-pub(super) fn spans(ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
+pub(super) fn spans(ranges: &[RangeRead<'_>], reach: Reach) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut begin = 0;
     while begin < ranges.len() {
         let mut end = begin + 1;
-        while end < ranges.len() && follows(&ranges[end - 1], &ranges[end]) {
+        while end < ranges.len() && follows(&ranges[end - 1], &ranges[end], reach) {
             end += 1;
         }
         let holds_any = || ranges[begin].begin < end_of(&ranges[begin..end]);
@@ -83,8 +151,13 @@ pub(super) fn covers(spans: &[Range<usize>], range: usize) -> bool {
     spans.get(at).is_some_and(|span| span.contains(&range))
 }
 
-fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>) -> bool {
-    range.near && !range.reverse && !before.reverse && before.begin <= range.begin
+fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>, reach: Reach) -> bool {
+    let near = match range.near {
+        Near::Unknown => false,
+        Near::Document => true,
+        Near::Collection => reach == Reach::Collection,
+    };
+    near && !range.reverse && !before.reverse && before.begin <= range.begin
 }
 
 /// The first key that no range of a span may bring.
@@ -128,7 +201,7 @@ mod tests {
 
     fn near<'k>(begin: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
         RangeRead {
-            near: true,
+            near: Near::Document,
             ..RangeRead::new(begin, end)
         }
     }
@@ -144,7 +217,7 @@ mod tests {
             RangeRead::new(b"i", b"j"),
             near(b"k", b"l"),
         ];
-        let found = spans(&ranges);
+        let found = spans(&ranges, Reach::Document);
         assert_eq!(found.first(), Some(&(1..5)));
         assert_eq!(found.len(), 1, "two are too few");
         let option = option(&ranges[1..5]);
@@ -158,7 +231,7 @@ mod tests {
     #[test]
     fn many_ranges_make_several_spans_that_are_about_as_long() {
         let ranges = [near(b"a", b"b"); 2 * CLUSTER_SPAN_RANGES_MAX + 1];
-        let found = spans(&ranges);
+        let found = spans(&ranges, Reach::Document);
         let lengths: Vec<_> = found.iter().map(ExactSizeIterator::len).collect();
         assert_eq!(found.len(), 3);
         assert_eq!(lengths.iter().sum::<usize>(), ranges.len());
@@ -180,36 +253,63 @@ mod tests {
             near(b"b", b"c"),
             near(b"a", b"b"),
         ];
-        assert!(spans(&ranges).is_empty());
+        assert!(spans(&ranges, Reach::Document).is_empty());
         let reverse = ranges.map(|range| RangeRead {
             begin: b"a",
             reverse: true,
             ..range
         });
-        assert!(spans(&reverse).is_empty());
-        assert!(spans(&[near(b"b", b"a"); 4]).is_empty());
+        assert!(spans(&reverse, Reach::Document).is_empty());
+        assert!(spans(&[near(b"b", b"a"); 4], Reach::Document).is_empty());
     }
 
     #[test]
     fn what_does_not_pay_is_tried_ever_less_often_and_what_pays_always() {
         let ranges = [near(b"a", b"b"); 4];
         let prospects = Prospects::default();
+        let learn = |brought: usize| {
+            let mut round = Brought::default();
+            round.add(&ranges, brought);
+            prospects.learn(&round);
+        };
         let rounds_until_tried = || {
             let tries = std::iter::repeat_with(|| prospects.spans(&ranges));
             tries.take_while(Vec::is_empty).count()
         };
         for left_out in [0, 1, 2, 4] {
             assert_eq!(rounds_until_tried(), left_out);
-            prospects.learn(1, 4);
+            learn(1);
         }
         assert_eq!(rounds_until_tried(), 8);
-        prospects.learn(2, 4);
+        learn(2);
         assert_eq!(rounds_until_tried(), 0);
         for _ in 0..40 {
-            prospects.learn(0, 4);
+            learn(0);
         }
         let most = usize::try_from(CLUSTER_SPANS_LEFT_OUT_MAX).expect("small");
         assert_eq!(rounds_until_tried(), most);
         assert!(prospects.spans(&ranges[..1]).is_empty());
+    }
+
+    #[test]
+    fn documents_with_other_documents_between_them_do_not_keep_one_from_being_read_as_a_span() {
+        let next = RangeRead {
+            near: Near::Collection,
+            ..near(b"a", b"b")
+        };
+        let one_document = [near(b"a", b"b"); 4];
+        let several = [next; 4];
+        let both = [one_document, several].concat();
+        let prospects = Prospects::default();
+        assert_eq!(prospects.spans(&both), vec![0..8]);
+        let mut round = Brought::default();
+        round.add(&several, 1);
+        prospects.learn(&round);
+        // The first of the others stands in the same document, for all that is known.
+        assert_eq!(prospects.spans(&both), vec![0..4]);
+        assert_eq!(prospects.spans(&both), vec![0..8], "it is tried again");
+        prospects.learn(&round);
+        assert!(prospects.spans(&several).is_empty());
+        assert_eq!(prospects.spans(&one_document), vec![0..4]);
     }
 }

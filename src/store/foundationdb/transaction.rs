@@ -235,6 +235,10 @@ impl Read for ClusterTransaction {
         self.tracked.ranges(ranges).await
     }
 
+    fn waits(&self) -> bool {
+        self.tracked.waits()
+    }
+
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.tracked.split_points(begin, end).await
     }
