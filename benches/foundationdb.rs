@@ -4,8 +4,8 @@
 //! The recipe's code runs in four processes of eight threads each, so
 //! that as many of its calls are under way at the same time as there are connections.
 //!
-//! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `inserts`, `patches`) measures
-//! one of the four alone.
+//! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `pages`, `inserts`,
+//! `patches`) measures one of the five alone.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -95,6 +95,9 @@ fn main() {
         bench.hundred_paths(LARGE, 25);
         bench.hundred_documents("one after the other", |number| SHORT + number);
         bench.hundred_documents("of any ids", |number| number.wrapping_mul(SPREAD).abs());
+    }
+    if wanted("pages") {
+        bench.page();
     }
     if wanted("inserts") {
         bench.inserts();
@@ -217,6 +220,21 @@ impl Bench {
             &format!("a path of each of 100 documents {ids}"),
             &records,
             &[],
+        );
+    }
+
+    /// A record of each document of a page, those of [`SPREAD`] among them.
+    fn page(&self) {
+        let query = "{ documents(last: 99) { nodes { value(path: [\"record0000003\"]) } } }";
+        let request = [graphql(query, "{}")];
+        let id = |number: i64| number.wrapping_mul(SPREAD).abs();
+        let keys: Vec<_> = (0..99).map(|number| record_key(id(number), 3)).collect();
+        compare(
+            "pages of 99 documents of any ids, a path of each, one client, against as many ranges of \
+             the bare client",
+            "-",
+            || 1.0 / self.runtime.block_on(latency(self.address, &request)),
+            || 1.0 / self.runtime.block_on(latency_bare(&self.client, &keys)),
         );
     }
 

@@ -17,6 +17,7 @@ mod plan;
 pub mod query;
 mod read;
 mod readings;
+mod row;
 mod scan;
 mod slice;
 mod write;
@@ -40,6 +41,7 @@ pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_inde
 pub use part::Part;
 pub use plan::{Extent, ReadPlan, Source};
 pub use read::{Answer, Asked, Loaded, Want, load, load_within, read_asked};
+pub use row::InARow;
 pub use scan::{Foreign, Scan, Scanned};
 pub use slice::Slice;
 pub use write::{Existing, Put, insert, put};

@@ -68,7 +68,8 @@ impl Asked {
         let cursors = found.rows.iter().map(|row| row_cursor(row, digest));
         let cursors: Vec<String> = cursors.collect();
         let ids = found.rows.into_iter().map(|row| row.id);
-        let rows = project(context, &select.collection, ids).await?;
+        let in_a_row = select.filter.is_empty() && select.order.is_none();
+        let rows = project(context, &select.collection, ids, in_a_row).await?;
         Ok(DocumentConnection {
             rows: cursors.into_iter().zip(rows).collect(),
             page_info,
@@ -151,6 +152,7 @@ async fn project(
     context: &Context<'_>,
     collection: &str,
     ids: impl ExactSizeIterator<Item = DocumentId>,
+    in_a_row: bool,
 ) -> Result<Vec<Located>> {
     let rows = ids.len();
     let documents = ids.map(|id| DocumentKey::new(collection, id).map(Arc::new));
@@ -168,7 +170,12 @@ async fn project(
     for document in &documents {
         wants.extend(of_one.iter().map(|want| want.of(document)));
     }
-    let loaded = Session::of(context).load(wants).await?;
+    let session = Session::of(context);
+    let loaded = if in_a_row {
+        session.load_in_a_row(wants).await?
+    } else {
+        session.load(wants).await?
+    };
     let ahead = loaded.each(of_one.len());
     let rows = documents.into_iter().zip(ahead);
     Ok(rows

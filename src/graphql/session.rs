@@ -13,7 +13,7 @@ use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use super::batch::{Loads, NoDelay};
 use super::tally::Tally;
 use crate::database::{
-    Answer, Database, DocumentKey, Want, depend_on_version, load_within, version_before,
+    Answer, Database, DocumentKey, InARow, Want, depend_on_version, load_within, version_before,
 };
 use crate::document::jsonpath;
 use crate::document::tree::Tree;
@@ -139,11 +139,21 @@ impl Session {
 
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
     pub(super) async fn load(&self, wants: Vec<Want>) -> Result<Loaded> {
+        self.ask(wants, false).await
+    }
+
+    /// As [`Session::load`], in documents between which stand no others of their collection.
+    pub(super) async fn load_in_a_row(&self, wants: Vec<Want>) -> Result<Loaded> {
+        self.ask(wants, true).await
+    }
+
+    async fn ask(&self, wants: Vec<Want>, in_a_row: bool) -> Result<Loaded> {
         let parts = wants.iter().filter(|want| matches!(want, Want::Part(..)));
         self.tally.places(parts.count())?;
         let ask = Ask {
             number: self.asks.fetch_add(1, Relaxed),
             wants: wants.into(),
+            in_a_row,
         };
         // Boxed, because every resolver's future holds room for this one.
         let answers = Box::pin(self.loader.load_one(ask.clone())).await?;
@@ -292,6 +302,7 @@ impl Loaded {
 struct Ask {
     number: usize,
     wants: Arc<[Want]>,
+    in_a_row: bool,
 }
 
 impl PartialEq for Ask {
@@ -318,7 +329,12 @@ impl Loader<Ask> for WantLoader {
         self.1.check()?;
         let read = self.0.read().await?;
         let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
-        let mut answers = load_within(&*read, &wants, &self.1.reads).await.into_iter();
+        let in_a_row = InARow(&*read);
+        let read = match asks {
+            [ask] if ask.in_a_row => &in_a_row,
+            _ => &*read,
+        };
+        let mut answers = load_within(read, &wants, &self.1.reads).await.into_iter();
         let answered = asks.iter().map(|ask| {
             let answers = answers.by_ref().take(ask.wants.len());
             (ask.clone(), answers.collect())

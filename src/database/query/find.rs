@@ -80,7 +80,8 @@ impl<'q> Search<'q> {
         let from = page.from.as_ref().map(|from| &from.id);
         let source = self.source(page.size.saturating_add(1), page.backward, from);
         let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
-        let look = Look::new(self.read, self.collection, chosen.filter, None);
+        let mut look = Look::new(self.read, self.collection, chosen.filter, None);
+        look.in_a_row = chosen.index.is_none();
         let mut filling = Filling {
             candidates: Candidates::Ids(chosen.ids, page.backward),
             look,

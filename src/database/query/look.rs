@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Order;
 use super::column::index_value;
-use crate::database::{Answer, DocumentKey, Extent, Want, load};
+use crate::database::{Answer, DocumentKey, Extent, InARow, Want, load};
 use crate::document::filter::{Filter, Need, Stands};
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
@@ -21,6 +21,8 @@ pub(super) struct Look<'q> {
     filter: Filter,
     order: Option<&'q Order>,
     needs: Vec<Need>,
+    /// The documents are all that stand between the first and the last of them.
+    pub(super) in_a_row: bool,
     /// Documents looked at.
     pub(super) looked: usize,
 }
@@ -62,6 +64,7 @@ impl<'q> Look<'q> {
             filter,
             order,
             needs,
+            in_a_row: false,
             looked: 0,
         }
     }
@@ -87,7 +90,9 @@ impl<'q> Look<'q> {
             wants.extend(self.needs.iter().map(|need| want(&document, need)));
         }
         let asked: Vec<&Want> = wants.iter().flatten().collect();
-        let mut answers = load(self.read, &asked).await.into_iter();
+        let in_a_row = InARow(self.read);
+        let read = if self.in_a_row { &in_a_row } else { self.read };
+        let mut answers = load(read, &asked).await.into_iter();
         // An engine may never have to wait; others have their turn all the same.
         tokio::task::yield_now().await;
         let answers = wants.iter().map(|want| match want {

@@ -1,0 +1,94 @@
+//! Reads of documents that stand in a row.
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::store::{Batch, Near, RangeRead, Read, Round};
+
+/// Reads in documents of one collection between which stand no others that the catalog knows,
+/// whatever their ids are.
+pub struct InARow<'r>(pub &'r dyn Read);
+
+#[async_trait]
+impl Read for InARow<'_> {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.0.get(key).await
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        self.0.range(range).await
+    }
+
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        if !self.waits() {
+            return self.0.ranges(ranges).await;
+        }
+        let mut in_a_row = ranges.to_vec();
+        for range in in_a_row.iter_mut().skip(1) {
+            if range.near == Near::Unknown {
+                range.near = Near::Collection;
+            }
+        }
+        self.0.ranges(&in_a_row).await
+    }
+
+    fn waits(&self) -> bool {
+        self.0.waits()
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.0.split_points(begin, end).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    struct Recorder {
+        waits: bool,
+        asked: Mutex<Vec<Near>>,
+    }
+
+    #[async_trait]
+    impl Read for Recorder {
+        async fn get(&self, _: &[u8]) -> Result<Option<Vec<u8>>> {
+            Ok(None)
+        }
+
+        async fn range(&self, _: RangeRead<'_>) -> Result<Batch> {
+            Ok(Batch::default())
+        }
+
+        async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+            let near = ranges.iter().map(|range| range.near);
+            *self.asked.lock().expect("alone") = near.collect();
+            Round::default()
+        }
+
+        fn waits(&self) -> bool {
+            self.waits
+        }
+    }
+
+    #[tokio::test]
+    async fn what_stands_in_a_row_is_told_to_who_waits() {
+        use Near::{Collection, Document, Unknown};
+        let range = |near| RangeRead {
+            near,
+            ..RangeRead::new(b"a", b"b")
+        };
+        let ranges = [Unknown, Document, Unknown, Unknown].map(range);
+        for (waits, expected) in [
+            (true, [Unknown, Document, Collection, Collection]),
+            (false, [Unknown, Document, Unknown, Unknown]),
+        ] {
+            let asked = Mutex::default();
+            let recorder = Recorder { waits, asked };
+            InARow(&recorder).ranges(&ranges).await;
+            assert_eq!(*recorder.asked.lock().expect("alone"), expected);
+        }
+    }
+}
