@@ -48,8 +48,6 @@ const MIDDLE: i64 = 1_000;
 const LARGE: i64 = 10_000;
 /// The first of a hundred documents whose ids follow one another.
 const SHORT: i64 = 20_000;
-/// What makes numbers differ early.
-const SPREAD: i64 = 0x1E37_79B9_7F4A_7C15;
 const PYTHON_PROCESSES: usize = 4;
 /// Requests in one measurement of a latency.
 const ASKED: usize = 100;
@@ -72,7 +70,7 @@ fn main() {
         }
         for number in 0..100 {
             let size = usize::try_from(SMALL).expect("small");
-            for id in [SHORT + number, number.wrapping_mul(SPREAD).abs()] {
+            for id in [SHORT + number, spread(number)] {
                 store_document(&database, id, &document(size)).await;
             }
         }
@@ -94,7 +92,7 @@ fn main() {
         bench.hundred_paths(LARGE, 8);
         bench.hundred_paths(LARGE, 25);
         bench.hundred_documents("one after the other", |number| SHORT + number);
-        bench.hundred_documents("of any ids", |number| number.wrapping_mul(SPREAD).abs());
+        bench.hundred_documents("of any ids", spread);
     }
     if wanted("pages") {
         bench.page();
@@ -223,12 +221,13 @@ impl Bench {
         );
     }
 
-    /// A record of each document of a page, those of [`SPREAD`] among them.
+    /// A record of each document of a page, nearly all of them [`spread`].
     fn page(&self) {
         let query = "{ documents(last: 99) { nodes { value(path: [\"record0000003\"]) } } }";
         let request = [graphql(query, "{}")];
-        let id = |number: i64| number.wrapping_mul(SPREAD).abs();
-        let keys: Vec<_> = (0..99).map(|number| record_key(id(number), 3)).collect();
+        let keys: Vec<_> = (0..99)
+            .map(|number| record_key(spread(number), 3))
+            .collect();
         compare(
             "pages of 99 documents of any ids, a path of each, one client, against as many ranges of \
              the bare client",
@@ -378,6 +377,11 @@ async fn latency(address: SocketAddr, requests: &[Vec<u8>]) -> f64 {
         connection.ask(request).await;
     }
     begin.elapsed().as_secs_f64() / ASKED as f64
+}
+
+/// An id far from those of other numbers.
+fn spread(number: i64) -> i64 {
+    number.wrapping_mul(0x1E37_79B9_7F4A_7C15).abs()
 }
 
 fn record_key(id: i64, number: usize) -> Vec<u8> {

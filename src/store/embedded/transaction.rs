@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use redb::{Durability, ReadableTable, StorageError, Table, WriteTransaction};
 use tokio::sync::OwnedMutexGuard;
 
-use super::super::{Batch, CommitError, RangeRead, Read, Round, Transaction, behind};
+use super::super::{Batch, CommitError, RangeRead, Read, Round, Transaction};
 use super::commit::{Committer, Writer};
 use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS};
 use crate::error::{Error, ErrorKind, Result};
@@ -146,7 +146,7 @@ impl EmbeddedTransaction {
 impl Read for EmbeddedTransaction {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.read(|table, stamped| {
-            stamped.refuse(key, &behind(key))?;
+            stamped.refuse(key, |stamped| stamped == key)?;
             table::get(table, key).map_err(|error| self.fault(error))
         })
     }
@@ -156,7 +156,7 @@ impl Read for EmbeddedTransaction {
             tokio::task::yield_now().await;
         }
         self.read(|table, stamped| {
-            stamped.refuse(range.begin, range.end)?;
+            stamped.refuse(range.begin, |stamped| stamped < range.end)?;
             table::range(table, range).map_err(|error| self.fault(error))
         })
     }
@@ -168,7 +168,9 @@ impl Read for EmbeddedTransaction {
                 tokio::task::yield_now().await;
             }
             let read = self.read(|table, stamped| {
-                let refuse = |range: &RangeRead<'_>| stamped.refuse(range.begin, range.end);
+                let refuse = |range: &RangeRead<'_>| {
+                    stamped.refuse(range.begin, |stamped| stamped < range.end)
+                };
                 table::ranges(table, ranges, &mut round, refuse, |error| self.fault(error));
                 Ok(())
             });
@@ -263,11 +265,11 @@ impl Transaction for EmbeddedTransaction {
 }
 
 impl Stamped {
-    /// Refuses to read a range that holds any of them.
-    fn refuse(&self, begin: &[u8], end: &[u8]) -> Result<()> {
+    /// Refuses a read that brings the first of them from `begin` on.
+    fn refuse(&self, begin: &[u8], brings: impl FnOnce(&[u8]) -> bool) -> Result<()> {
         let from = (Bound::Included(begin), Bound::Unbounded);
         let first = self.0.range::<[u8], _>(from).next();
-        if first.is_some_and(|first| &first[..] < end) {
+        if first.is_some_and(|first| brings(first)) {
             return Err(Error::internal(
                 "a transaction read a key whose versionstamp it had written",
             ));

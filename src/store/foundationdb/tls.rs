@@ -53,8 +53,7 @@ const ATTRIBUTES: [&str; 9] = [
 /// # Errors
 /// `UNAVAILABLE`: which variable, and what is wrong with it.
 pub(super) fn check(cluster_file: Option<&Path>) -> Result<()> {
-    let default = default_cluster_file;
-    let cluster_file = cluster_file.map_or_else(default, Path::to_path_buf);
+    let cluster_file = cluster_file.map_or_else(default_cluster_file, Path::to_path_buf);
     // Whoever opens it says why it cannot be read.
     let text = fs::read_to_string(cluster_file).unwrap_or_default();
     if text.contains(":tls") {
