@@ -3,6 +3,23 @@
 
 use std::fmt;
 
+/// Something of which a request, or all requests together, may use a bounded amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// Steps of work.
+    Steps,
+    /// Bytes read of the store.
+    ReadBytes,
+    /// Bytes that one transaction writes.
+    WriteBytes,
+    /// Bytes of the response.
+    ResponseBytes,
+    /// Bytes of memory that all requests hold together.
+    Memory,
+    /// Time.
+    Time,
+}
+
 /// What the caller can do about an [`Error`]; the GraphQL interface shows it as
 /// `extensions.code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +40,11 @@ pub enum ErrorKind {
     TestFailed,
     /// A limit on size was passed; the message names it.
     TooLarge,
+    /// A key would be longer than a key can be, so nothing can be stored or found there.
+    KeyTooLong,
+    /// The budget of the request is used up, which says nothing about the data; the message names
+    /// the limit.
+    Exhausted(Resource),
     /// No query is kept under the hash that was sent: send its text, too.
     PersistedQueryNotFound,
     /// The query asks for more work than one request may; the message names the limit.
@@ -76,7 +98,8 @@ impl ErrorKind {
             Self::VersionMismatch => "VERSION_MISMATCH",
             Self::UniqueViolation => "UNIQUE_VIOLATION",
             Self::TestFailed => "TEST_FAILED",
-            Self::TooLarge => "TOO_LARGE",
+            Self::TooLarge | Self::KeyTooLong => "TOO_LARGE",
+            Self::Exhausted(resource) => resource.code(),
             Self::PersistedQueryNotFound => "PERSISTED_QUERY_NOT_FOUND",
             Self::TooComplex => "TOO_COMPLEX",
             Self::Conflict => "CONFLICT",
@@ -85,6 +108,17 @@ impl ErrorKind {
             Self::Forbidden => "FORBIDDEN",
             Self::Unavailable => "UNAVAILABLE",
             Self::Internal => "INTERNAL",
+        }
+    }
+}
+
+impl Resource {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Steps => "TOO_COMPLEX",
+            Self::ReadBytes | Self::WriteBytes | Self::ResponseBytes => "TOO_LARGE",
+            Self::Memory => "UNAVAILABLE",
+            Self::Time => "TIMEOUT",
         }
     }
 }
@@ -123,6 +157,16 @@ impl Error {
     /// A limit on size was passed.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::TooLarge, message)
+    }
+
+    /// A key that would be longer than keys can be.
+    pub fn key_too_long(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::KeyTooLong, message)
+    }
+
+    /// The budget has no more of a resource; the message names the limit.
+    pub fn exhausted(resource: Resource, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Exhausted(resource), message)
     }
 
     /// A defect or damaged data; `detail` goes to the log and never to the client.

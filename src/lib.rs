@@ -6,6 +6,7 @@
 //! | layer | what it knows |
 //! |---|---|
 //! | [`error`], [`limits`] | what can go wrong, and every bound |
+//! | [`budget`] | what one request may still use: steps, bytes, memory, time |
 //! | [`document`] | JSON, paths and leaves; pure |
 //! | [`key`] | keys and values as bytes; pure |
 //! | [`store`] | bytes only: the engines' contract, the retry of transactions, the embedded engine, FoundationDB |
@@ -46,6 +47,7 @@
 
 #![cfg_attr(not(feature = "foundationdb"), forbid(unsafe_code))]
 
+pub mod budget;
 pub mod cli;
 pub mod database;
 pub mod document;

@@ -63,8 +63,18 @@ pub const JSONPATH_BRACKETS_MAX: usize = 32;
 pub const JSONPATH_FUNCTIONS_MAX: usize = 4;
 /// The magnitude of an index in a JSONPath query (RFC 9535 §2.1).
 pub const JSONPATH_INTEGER_MAX: u64 = (1 << 53) - 1;
-/// Steps of work in which the JSONPath queries of a request have to be answered: about one for each
-/// value that is looked at.
+/// Steps of work for each byte of a JSONPath query that is parsed.
+pub const STEPS_PER_JSONPATH_BYTE: u64 = 10;
+/// Memory for each byte of a JSONPath query that is parsed.
+pub const HELD_PER_JSONPATH_BYTE: usize = 64;
+/// Steps of work for each key that is set or cleared.
+pub const STEPS_PER_WRITE: u64 = 4;
+/// Steps of work, about half a millisecond, after which a task yields, and work that cannot yield
+/// moves to a thread that may block.
+pub const STEPS_AT_A_TIME: u64 = 10_000;
+/// Steps that synchronous work draws from its budget at a time.
+pub const STEPS_PER_DRAW: u64 = 1_024;
+/// Steps in which the JSONPath queries of a request are answered.
 pub const JSONPATH_STEPS_MAX: u64 = 10_000_000;
 /// Nodes in any one list that comes up while a JSONPath query is answered.
 pub const JSONPATH_NODES_MAX: usize = 1_000_000;

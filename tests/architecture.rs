@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the top: each may use those before it.
-const LAYERS: [&str; 9] = [
-    "error", "limits", "document", "key", "store", "database", "graphql", "server", "cli",
+const LAYERS: [&str; 10] = [
+    "error", "limits", "budget", "document", "key", "store", "database", "graphql", "server", "cli",
 ];
 
 /// Names, and the only layers that may use them.

@@ -66,6 +66,15 @@ pub(super) struct Limits {
     /// Fields in one response, in each element of a list
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.response_fields), value_parser = any())]
     response_fields_max: u64,
+    /// Steps of work for one request
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT.steps, value_parser = up_to(1_000_000_000_000))]
+    steps_max: u64,
+    /// Keys and values that one request reads
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.read_bytes))]
+    read_bytes_max: Bytes,
+    /// Keys and values that one request writes
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.write_bytes))]
+    write_bytes_max: Bytes,
     /// JSON in one response, or in the responses to a batch
     #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.response_bytes))]
     response_bytes_max: Bytes,
@@ -113,6 +122,9 @@ impl From<Limits> for Bounds {
             entities: size(limits.entities_max),
             places: size(limits.places_max),
             response_fields: size(limits.response_fields_max),
+            steps: limits.steps_max,
+            read_bytes: limits.read_bytes_max.0,
+            write_bytes: limits.write_bytes_max.0,
             response_bytes: limits.response_bytes_max.0,
             held_bytes: limits.held_bytes_max.0,
             request_time: limits.request_time_max.0,

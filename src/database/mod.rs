@@ -29,7 +29,8 @@ use tokio::time::Instant;
 
 pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
-pub use budget::{Pool, ReadBudget, Share};
+pub use crate::budget::{Pool, Share};
+pub use budget::ReadBudget;
 pub use bulk::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};

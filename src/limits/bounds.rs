@@ -42,6 +42,14 @@ pub struct Bounds {
     pub places: usize,
     /// Fields in one response, in each element of a list.
     pub response_fields: usize,
+    /// Steps of work for one request: [`super::STEPS_PER_WRITE`] for each key that is written, some
+    /// for each byte of a JSONPath that is parsed, otherwise about one for each value, pair or index
+    /// entry that is looked at.
+    pub steps: u64,
+    /// Keys and values that one request reads of the store, also where it returns less.
+    pub read_bytes: usize,
+    /// Keys and values that one request writes.
+    pub write_bytes: usize,
     /// The JSON that one response, or the responses to a batch, may carry.
     pub response_bytes: usize,
     /// Bodies, what is read of the store and responses, of all requests together.
@@ -81,6 +89,9 @@ impl Bounds {
         entities: 1_000,
         places: 100_000,
         response_fields: 250_000,
+        steps: 20_000_000,
+        read_bytes: 1 << 30,
+        write_bytes: 256 << 20,
         response_bytes: 64 << 20,
         held_bytes: 1 << 30,
         request_time: Duration::from_secs(30),

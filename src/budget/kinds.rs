@@ -1,0 +1,39 @@
+//! The only place that makes budgets: one kind for each kind of work.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Budget, Limits, Pool};
+use crate::limits::{Bounds, MOVED_BYTES_MAX, READ_PER_RESPONSE};
+
+impl Budget {
+    /// The budget of one request, or of one try of its transaction.
+    pub fn of_request(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
+        let limits = Limits {
+            steps: bounds.steps,
+            read_bytes: bounds.read_bytes,
+            reserved_bytes: bounds.response_bytes.saturating_mul(READ_PER_RESPONSE),
+            write_bytes: bounds.write_bytes,
+            response_bytes: bounds.response_bytes,
+            time: bounds.request_time,
+        };
+        Self::new(limits, pool, deadline)
+    }
+
+    /// The budget of a piece of background work, or of a command that has the store to itself: it
+    /// bounds its own portions, and goes on with the next one. Only what it holds at a time is
+    /// bounded here.
+    pub fn of_background() -> Self {
+        const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+        let limits = Limits {
+            steps: u64::MAX,
+            read_bytes: usize::MAX,
+            reserved_bytes: MOVED_BYTES_MAX,
+            write_bytes: usize::MAX,
+            response_bytes: usize::MAX,
+            time: UNBOUNDED,
+        };
+        Self::new(limits, &Pool::new(usize::MAX), Instant::now() + UNBOUNDED)
+    }
+}
