@@ -88,6 +88,13 @@ impl ErrorKind {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
+    /// The same with the kinds that clients are not told apart by: those that share a
+    /// [`code`](ErrorKind::code) are one.
+    #[must_use]
+    pub fn for_clients(self) -> Self {
+        Self::from_code(self.code()).unwrap_or(self)
+    }
+
     /// The text of `extensions.code`.
     pub const fn code(self) -> &'static str {
         match self {

@@ -67,15 +67,15 @@ pub const JSONPATH_INTEGER_MAX: u64 = (1 << 53) - 1;
 pub const STEPS_PER_JSONPATH_BYTE: u64 = 10;
 /// Memory for each byte of a JSONPath query that is parsed.
 pub const HELD_PER_JSONPATH_BYTE: usize = 64;
+/// Bytes of JSON that are parsed in one step of work.
+pub const JSON_BYTES_PER_STEP: u64 = 16;
 /// Steps of work for each key that is set or cleared.
-pub const STEPS_PER_WRITE: u64 = 4;
+pub const STEPS_PER_WRITE: u64 = 10;
 /// Steps of work, about half a millisecond, after which a task yields, and work that cannot yield
 /// moves to a thread that may block.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// Steps that synchronous work draws from its budget at a time.
 pub const STEPS_PER_DRAW: u64 = 1_024;
-/// Steps in which the JSONPath queries of a request are answered.
-pub const JSONPATH_STEPS_MAX: u64 = 10_000_000;
 /// Nodes in any one list that comes up while a JSONPath query is answered.
 pub const JSONPATH_NODES_MAX: usize = 1_000_000;
 /// A JSONPath query past this is parsed only where it is used: what it needs is not read ahead.
@@ -130,11 +130,15 @@ pub const SCAN_DOCUMENTS_DEFAULT: usize = 1_000;
 pub const SCAN_DOCUMENTS_MAX: usize = 100_000;
 /// Documents that are looked at in one round of reads.
 pub const SCAN_BATCH_DOCUMENTS: usize = 128;
+/// Keys and values of several documents that are looked at together.
+pub const LOOKED_AT_BYTES_MAX: usize = 16 << 20;
 /// Ids that are held to be put in order: those of a span of an index that is a range, or of all
 /// that pass where they are ordered by what no index has.
 pub const SORTED_IDS_MAX: usize = 100_000;
 /// Entries at the beginning of each span that are looked at to tell whether it is the shortest.
 pub const PROBE_ENTRIES: usize = 128;
+/// Memory for each field of a response while it is made.
+pub const HELD_PER_FIELD: usize = 128;
 /// Errors that one response tells.
 pub const ERRORS_MAX: usize = 100;
 /// Names of unknown fields that are compared with those of known ones, for errors to tell what the
@@ -148,6 +152,8 @@ pub const READ_PER_RESPONSE: usize = 4;
 /// Leaves that are taken apart or put together at a time, before others have their turn and the time
 /// of the request is looked at.
 pub const LEAVES_AT_A_TIME: usize = 4_096;
+/// Leaves that are written to a store between two looks at the budget.
+pub const LEAVES_PER_PACE: usize = 512;
 /// Leaves that are written as JSON at a time, which takes a millisecond.
 pub const LEAVES_WRITTEN_AT_A_TIME: usize = 16_384;
 /// Keys and values of a document in an argument, and a few more.

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::MethodRouter;
+use phyllo::budget::Budget;
 use phyllo::database::{Database, DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
@@ -84,9 +85,15 @@ pub(crate) async fn store_document(database: &Database, id: i64, json: &str) {
     let stored = database.transact(deadline(), move |transaction| {
         let (leaves, document) = (leaves.clone(), document.clone());
         Box::pin(async move {
-            put(&*transaction, &document, &leaves, Existing::Replace)
-                .await
-                .map(Outcome::Commit)
+            put(
+                &*transaction,
+                &Budget::of_background(),
+                &document,
+                &leaves,
+                Existing::Replace,
+            )
+            .await
+            .map(Outcome::Commit)
         })
     });
     stored.await.expect("stored");
@@ -105,7 +112,14 @@ pub(crate) async fn store_batch(
             for id in first..first + count {
                 let id = DocumentId::Text(format!("small-{id}"));
                 let document = DocumentKey::new("D", id)?;
-                put(&*transaction, &document, &leaves, Existing::Replace).await?;
+                put(
+                    &*transaction,
+                    &Budget::of_background(),
+                    &document,
+                    &leaves,
+                    Existing::Replace,
+                )
+                .await?;
             }
             Ok(Outcome::Commit(()))
         })

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use phyllo::budget::Budget;
 use phyllo::database::{Builder, Database, DocumentKey, Existing, create_index, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
@@ -115,7 +116,14 @@ pub(crate) async fn fill(database: &Database, collection: &'static str) {
             Box::pin(async move {
                 for (id, leaves) in &*products {
                     let document = DocumentKey::new(collection, id.clone())?;
-                    put(&*transaction, &document, leaves, Existing::Replace).await?;
+                    put(
+                        &*transaction,
+                        &Budget::of_background(),
+                        &document,
+                        leaves,
+                        Existing::Replace,
+                    )
+                    .await?;
                 }
                 Ok(Outcome::Commit(()))
             })

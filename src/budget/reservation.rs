@@ -1,5 +1,7 @@
 //! Memory that a part of the work holds.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use super::{Budget, Resource, Share};
 use crate::error::{Error, Result};
 
@@ -10,6 +12,7 @@ pub struct Reservation {
     budget: Budget,
     share: Share,
     bytes_max: usize,
+    full: AtomicBool,
 }
 
 impl Reservation {
@@ -18,6 +21,7 @@ impl Reservation {
             share: budget.share(),
             budget,
             bytes_max,
+            full: AtomicBool::new(false),
         }
     }
 
@@ -31,6 +35,11 @@ impl Reservation {
         self.bytes_max
     }
 
+    /// Whether more was asked for than it may hold.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Relaxed)
+    }
+
     /// Takes more memory for keys and values that were read.
     ///
     /// # Errors
@@ -40,6 +49,7 @@ impl Reservation {
         if self.share.take(bytes)? <= self.bytes_max {
             return Ok(());
         }
+        self.full.store(true, Relaxed);
         Err(Error::exhausted(
             Resource::ReadBytes,
             format!(

@@ -52,6 +52,17 @@ impl<'b> Steps<'b> {
         self.draw(steps)
     }
 
+    /// Checks that no earlier spending failed.
+    ///
+    /// # Errors
+    /// As [`Steps::spend`].
+    pub fn check(&self) -> Result<()> {
+        if self.interrupted.get() {
+            return Err(super::compute::interrupted());
+        }
+        self.budget.check()
+    }
+
     /// Whether the work was interrupted: what it returned means nothing.
     pub(super) fn interrupted(&self) -> bool {
         self.interrupted.get()

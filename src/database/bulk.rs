@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::edit::{SetValue, delete, set};
 use super::query::matching;
 use super::{DocumentKey, check_collection};
+use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
@@ -37,11 +38,12 @@ pub struct Changes {
 /// store fails with.
 pub async fn bulk_documents(
     transaction: &dyn Transaction,
+    budget: &Budget,
     collection: &str,
     filter: &Filter,
 ) -> Result<Vec<Arc<DocumentKey>>> {
     check_collection(collection)?;
-    let ids = matching(transaction, collection, filter, BULK_DOCUMENTS_MAX).await?;
+    let ids = matching(transaction, budget, collection, filter, BULK_DOCUMENTS_MAX).await?;
     let documents = ids.into_iter().map(|id| {
         let document = DocumentKey::new(collection, id);
         document.map(Arc::new)
@@ -57,6 +59,7 @@ pub async fn bulk_documents(
 /// with.
 pub async fn bulk(
     transaction: &dyn Transaction,
+    budget: &Budget,
     documents: Vec<Arc<DocumentKey>>,
     change: &Bulk,
     bytes_max: Option<usize>,
@@ -68,8 +71,8 @@ pub async fn bulk(
     let matched = documents.len();
     for (at, document) in documents.into_iter().enumerate() {
         let changed = match change {
-            Bulk::Set(values) => set(transaction, &document, values).await,
-            Bulk::Delete => delete(transaction, &document, &Path::default()).await,
+            Bulk::Set(values) => set(transaction, budget, &document, values).await,
+            Bulk::Delete => delete(transaction, budget, &document, &Path::default()).await,
         };
         let in_document = |error: Error| error.at(format!("the document {}", document.id));
         if changed.map_err(in_document)? {
@@ -77,6 +80,7 @@ pub async fn bulk(
         }
         // An engine may never have to wait; others have their turn all the same.
         tokio::task::yield_now().await;
+        budget.check()?;
         let last = at + 1 == matched;
         if let Some(bytes_max) = bytes_max
             && (last || (at + 1).is_multiple_of(BULK_DOCUMENTS_PER_MEASURE))

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::budget::ReadBudget;
 use super::part::{Brought, Part};
 use super::plan::covers;
 use super::slice::malformed;
 use super::{DocumentKey, end_of};
+use crate::budget::Reservation;
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};
@@ -49,7 +49,7 @@ pub async fn children(
     place: &Place,
     after: Option<&Segment>,
     first: usize,
-    budget: &ReadBudget,
+    memory: &Reservation,
 ) -> Result<Children> {
     let key = document.place(place)?;
     let end = end_of(&key);
@@ -73,7 +73,7 @@ pub async fn children(
             ..RangeRead::new(&begin, &end).at_most(batch_pairs)
         };
         let batch = read.range(range).await?;
-        budget.spend(batch.pairs.bytes())?;
+        memory.hold(batch.pairs.bytes())?;
         let more = batch.more || batch.pairs.len() == batch_pairs;
         let before = reading.found.page.len();
         let last = reading.take(batch, more)?;

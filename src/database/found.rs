@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::join_all;
 
-use super::budget::ReadBudget;
 use super::plan::{Extent, ReadPlan};
+use crate::budget::Reservation;
 use crate::error::Result;
 use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
@@ -23,7 +23,7 @@ pub(super) struct Found {
 
 impl Found {
     /// Does what is planned, all at the same time. What a read fails with is kept for it.
-    pub(super) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, budget: &ReadBudget) -> Self {
+    pub(super) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, memory: &Reservation) -> Self {
         // A range ends with 0xFF behind its key.
         let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
         for (key, _) in &plan.reads {
@@ -51,7 +51,7 @@ impl Found {
         for (batch, range) in batches.into_iter().zip(ranges) {
             let batch = batch.and_then(|batch| {
                 if range.pairs_max > 1 {
-                    budget.spend(pairs.bytes_of(&batch.pairs))?;
+                    memory.hold(pairs.bytes_of(&batch.pairs))?;
                 }
                 Ok(batch)
             });
@@ -70,7 +70,7 @@ impl Found {
             } else {
                 pairs.part(first)
             };
-            async move { (number, read_rest(read, range, first, budget).await) }
+            async move { (number, read_rest(read, range, first, memory).await) }
         });
         let rests: Vec<_> = rests.collect();
         let mut pairs = vec![Arc::new(pairs)];
@@ -133,7 +133,7 @@ async fn read_rest(
     read: &dyn Read,
     range: RangeRead<'_>,
     mut pairs: Pairs,
-    budget: &ReadBudget,
+    memory: &Reservation,
 ) -> Result<Pairs> {
     let Some((last, _)) = pairs.last() else {
         return Ok(pairs);
@@ -141,14 +141,14 @@ async fn read_rest(
     let begin = behind(last);
     let points = read.split_points(&begin, range.end).await?;
     let expected = (points.len() + 1) * PARALLEL_READ_BYTES;
-    if points.is_empty() || expected > budget.bytes_max.saturating_mul(2) {
-        return read_on(read, begin, range.end, pairs, budget).await;
+    if points.is_empty() || expected > memory.bytes_max().saturating_mul(2) {
+        return read_on(read, begin, range.end, pairs, memory).await;
     }
     let begins = std::iter::once(&begin).chain(&points);
     let ends = points.iter().map(Vec::as_slice).chain([range.end]);
     let parts: Vec<_> = begins
         .zip(ends)
-        .map(|(begin, end)| read_on(read, begin.clone(), end, Pairs::default(), budget))
+        .map(|(begin, end)| read_on(read, begin.clone(), end, Pairs::default(), memory))
         .collect();
     let mut parts = futures::stream::iter(parts).buffered(PARALLEL_READS_MAX);
     while let Some(part) = parts.next().await {
@@ -163,11 +163,11 @@ async fn read_on(
     begin: Vec<u8>,
     end: &[u8],
     mut pairs: Pairs,
-    budget: &ReadBudget,
+    memory: &Reservation,
 ) -> Result<Pairs> {
     let mut batches = Batches::new(read, begin, end).resumed();
     while let Some(batch) = batches.next().await? {
-        budget.spend(batch.bytes())?;
+        memory.hold(batch.bytes())?;
         pairs.append(&batch);
     }
     Ok(pairs)

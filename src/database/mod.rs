@@ -2,7 +2,6 @@
 
 mod adopt;
 mod answers;
-mod budget;
 mod bulk;
 mod catalog;
 mod check;
@@ -29,8 +28,6 @@ use tokio::time::Instant;
 
 pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
-pub use crate::budget::{Pool, Share};
-pub use budget::ReadBudget;
 pub use bulk::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};
@@ -41,18 +38,21 @@ pub use edit::{
 pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan, Source};
-pub use read::{Answer, Asked, Loaded, Want, load, load_within, read_asked};
+pub use read::{Answer, Asked, Loaded, Want, load, read_asked};
 pub use row::InARow;
 pub use scan::{Foreign, Scan, Scanned};
 pub use slice::Slice;
 pub use write::{Existing, Put, insert, put};
 
+use crate::budget::Budget;
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
 use crate::key::Family;
 use crate::limits::KEY_BYTES_MAX;
-use crate::store::{Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact};
+use crate::store::{
+    MeteredRead, Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact,
+};
 
 /// The format of the bytes stored; docs/format.md draws it.
 pub const FORMAT: i64 = 1;
@@ -122,6 +122,15 @@ impl Database {
     /// `UNAVAILABLE`, `TIMEOUT`.
     pub async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
         self.store.lazy_snapshot().await
+    }
+
+    /// As [`Database::lazy_snapshot`], of which a budget counts what is read.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`, `TIMEOUT`.
+    pub async fn metered_snapshot(&self, budget: &Budget) -> Result<Arc<dyn Read>> {
+        let snapshot = self.lazy_snapshot().await?;
+        Ok(Arc::new(MeteredRead::new(snapshot, budget)))
     }
 
     /// Runs `body` in a transaction, again after a conflict.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::slice::Slice;
 use super::{DocumentKey, end_of};
+use crate::budget::{Budget, Steps};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::document::tree::Tree;
@@ -97,14 +98,14 @@ impl Part {
         self.slice().json()
     }
 
-    /// As [`Part::json`], of at most so many bytes. Of what is large others have their turn
+    /// As [`Part::json`], as a part of the response. Of what is large others have their turn
     /// meanwhile.
     ///
     /// # Errors
-    /// As [`Part::json`].
-    pub async fn json_within(&self, bytes_max: usize) -> Result<Vec<u8>> {
+    /// As [`Slice::write_json`].
+    pub async fn json_within(&self, budget: &Budget) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        self.slice().write_json(&mut out, bytes_max).await?;
+        self.slice().write_json(&mut out, budget).await?;
         Ok(out)
     }
 
@@ -112,8 +113,13 @@ impl Part {
     ///
     /// # Errors
     /// As [`Slice::tree`].
-    pub fn tree(&self) -> Result<Tree> {
-        self.slice().tree()
+    pub fn tree(&self, steps: &Steps<'_>) -> Result<Tree> {
+        self.slice().tree(steps)
+    }
+
+    /// About how many bytes [`Part::tree`] takes besides the texts in it.
+    pub fn tree_bytes(&self) -> usize {
+        2 * self.range.len() * size_of::<Tree>()
     }
 
     /// The part at a place further down; none if nothing is there.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use futures::future::{join, join_all};
 
-use super::budget::ReadBudget;
 use super::found::Found;
 use super::part::{Brought, Part};
 use super::plan::{Extent, ReadPlan, Source};
 use super::readings::{Reading, Readings};
 use super::slice::Slice;
 use super::{DocumentKey, end_of};
+use crate::budget::Reservation;
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::key::{Family, Version};
@@ -50,23 +50,11 @@ pub enum Asked<'w> {
 /// once take further rounds.
 ///
 /// # Errors
-/// Of each want its own. `TOO_LARGE`: a path makes a key past the limit, or what is stored is more
-/// than one response may carry. What the store fails with.
-pub async fn load(read: &dyn Read, wants: &[&Want]) -> Vec<Result<Answer>> {
-    load_within(read, wants, &ReadBudget::default()).await
-}
-
-/// As [`load`], within a budget.
-///
-/// # Errors
-/// As [`load`].
-pub async fn load_within(
-    read: &dyn Read,
-    wants: &[&Want],
-    budget: &ReadBudget,
-) -> Vec<Result<Answer>> {
+/// Of each want its own. `TOO_LARGE`: a path makes a key past the limit. As
+/// [`Reservation::hold`]. What the store fails with.
+pub async fn load(read: &dyn Read, wants: &[&Want], memory: &Reservation) -> Vec<Result<Answer>> {
     let asked: Vec<Asked<'_>> = wants.iter().map(|want| want.asked()).collect();
-    let loaded = read_asked(read, &asked, budget).await;
+    let loaded = read_asked(read, &asked, memory).await;
     let answers = wants.iter().enumerate().map(|(at, want)| {
         Ok(match want {
             Want::Part(document, ..) => Answer::Part(loaded.part(at, document)?),
@@ -76,19 +64,19 @@ pub async fn load_within(
     answers.collect()
 }
 
-/// As [`load_within`]; what was brought is looked at where it stands.
+/// As [`load`]; what was brought is looked at where it stands.
 pub async fn read_asked<'w>(
     read: &dyn Read,
     asked: &'w [Asked<'w>],
-    budget: &ReadBudget,
+    memory: &Reservation,
 ) -> Loaded<'w> {
-    let readings = Readings::new(read, asked, budget).await;
+    let readings = Readings::new(read, asked, memory).await;
     let keys = asked.iter().enumerate().flat_map(|(number, asked)| {
         let extent = asked.extent();
         readings.keys(number).map(move |key| (key, extent))
     });
     let plan = ReadPlan::new(keys);
-    let (found, versions) = join(Found::read(read, &plan, budget), versions(read, asked)).await;
+    let (found, versions) = join(Found::read(read, &plan, memory), versions(read, asked)).await;
     Loaded {
         asked,
         sources: plan.sources,

@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::DocumentKey;
-use super::budget::ReadBudget;
 use super::plan::Extent;
 use super::read::{Asked, read_asked};
+use crate::budget::Reservation;
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
@@ -31,7 +31,7 @@ pub(super) struct Reading {
 
 impl Readings {
     /// Those of all that is asked. What one of them fails with is kept for it.
-    pub(super) async fn new(read: &dyn Read, asked: &[Asked<'_>], budget: &ReadBudget) -> Self {
+    pub(super) async fn new(read: &dyn Read, asked: &[Asked<'_>], memory: &Reservation) -> Self {
         let mut readings = Self {
             keys: Vec::with_capacity(32 * asked.len()),
             all: Vec::with_capacity(asked.len()),
@@ -39,7 +39,7 @@ impl Readings {
         };
         for asked in asked {
             let begin = readings.all.len();
-            let added = readings.add_asked(read, asked, budget).await;
+            let added = readings.add_asked(read, asked, memory).await;
             if added.is_err() {
                 readings.all.truncate(begin);
             }
@@ -77,7 +77,7 @@ impl Readings {
         &mut self,
         read: &dyn Read,
         asked: &Asked<'_>,
-        budget: &ReadBudget,
+        memory: &Reservation,
     ) -> Result<()> {
         let Asked::Part(document, path, _) = asked else {
             return Ok(());
@@ -85,7 +85,7 @@ impl Readings {
         if path.ambiguous() <= DIGIT_TOKENS_AT_ONCE {
             return self.add(document, path);
         }
-        let path = settle_within(read, document, path, budget).await?;
+        let path = settle(read, document, path, memory).await?;
         self.add_places(document, path.places())
     }
 
@@ -118,22 +118,18 @@ impl Readings {
 
 /// Settles, step by step, tokens of digits of a path that has too many of them. A path whose
 /// beginning holds nothing holds nothing itself, so any reading of it does.
-pub(super) async fn settle(read: &dyn Read, document: &DocumentKey, path: &Path) -> Result<Path> {
-    settle_within(read, document, path, &ReadBudget::default()).await
-}
-
-async fn settle_within(
+pub(super) async fn settle(
     read: &dyn Read,
     document: &DocumentKey,
     path: &Path,
-    budget: &ReadBudget,
+    memory: &Reservation,
 ) -> Result<Path> {
     let mut path = path.clone();
     while path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
         let (head, rest) = path.split_after_ambiguous(DIGIT_TOKENS_AT_ONCE);
         let asked = [Asked::Part(document, &head, Extent::First)];
         // Boxed, because reading what was asked may come here.
-        let loaded = Box::pin(read_asked(read, &asked, budget)).await;
+        let loaded = Box::pin(read_asked(read, &asked, memory)).await;
         let Some(place) = loaded.place(0)? else {
             return Ok(path.as_indexes());
         };

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::budget::{Budget, Steps};
 use crate::document::leaf::Kind;
 use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
@@ -53,13 +54,15 @@ impl<'p> Slice<'p> {
         Ok(out)
     }
 
-    /// Appends its JSON text, of at most so many bytes, to `out`. Of what is large others have
-    /// their turn meanwhile.
+    /// Appends its JSON text to `out`, which is a part of the response. Of what is large others
+    /// have their turn meanwhile.
     ///
     /// # Errors
-    /// As [`Slice::json`]; `out` then ends with a part of it.
-    pub async fn write_json(&self, out: &mut Vec<u8>, bytes_max: usize) -> Result<()> {
+    /// As [`Slice::json`]; `out` then ends with a part of it. `TOO_LARGE`: it passes what the
+    /// response may carry. As [`Budget::check`].
+    pub async fn write_json(&self, out: &mut Vec<u8>, budget: &Budget) -> Result<()> {
         let before = out.len();
+        let bytes_max = budget.response_bytes_max();
         // What is past the bound is not made.
         let likely = self.pairs.bytes_of(&self.range) + 8 * self.range.len();
         out.reserve(likely.min(bytes_max));
@@ -71,6 +74,8 @@ impl<'p> Slice<'p> {
             self.write(part, &mut text)?;
             if start < end {
                 check_bytes(text.bytes() - before, bytes_max)?;
+                budget.check_response(text.bytes())?;
+                budget.check()?;
                 tokio::task::yield_now().await;
             }
         }
@@ -107,7 +112,8 @@ impl<'p> Slice<'p> {
     /// # Errors
     /// `INTERNAL`: the pairs are none that a document has; the key is in the log. `TOO_COMPLEX`: it
     /// is deeper than [`TREE_LEVELS_MAX`].
-    pub fn tree(&self) -> Result<Tree> {
+    pub fn tree(&self, steps: &Steps<'_>) -> Result<Tree> {
+        steps.spend(self.range.len() as u64)?;
         let mut last: &[u8] = &[];
         let pairs = self.pairs().map(|(key, value)| {
             last = key;

@@ -5,6 +5,7 @@ use futures::future::try_join;
 use super::edit::{enter, replace_document, write_leaves, write_version};
 use super::index::{indexes, insert_entries};
 use super::{DocumentKey, end_of};
+use crate::budget::Budget;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Result};
@@ -41,6 +42,7 @@ pub enum Put {
 /// `TOO_LARGE`: a key passes the limit. What the store fails with.
 pub async fn insert(
     transaction: &dyn Transaction,
+    budget: &Budget,
     collection: &str,
     id: Option<DocumentId>,
     leaves: &Leaves,
@@ -50,23 +52,24 @@ pub async fn insert(
         None => leaves.own_id()?,
     };
     let Some(id) = id else {
-        return insert_anywhere(transaction, collection, leaves).await;
+        return insert_anywhere(transaction, budget, collection, leaves).await;
     };
     let document = DocumentKey::new(collection, id)?;
-    put(transaction, &document, leaves, Existing::Fail).await?;
+    put(transaction, budget, &document, leaves, Existing::Fail).await?;
     Ok(document)
 }
 
 /// Stores a document under a random integer under which none is.
 async fn insert_anywhere(
     transaction: &dyn Transaction,
+    budget: &Budget,
     collection: &str,
     leaves: &Leaves,
 ) -> Result<DocumentKey> {
     loop {
         let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
         let document = DocumentKey::new(collection, id)?;
-        if create(transaction, &document, leaves).await? {
+        if create(transaction, budget, &document, leaves).await? {
             return Ok(document);
         }
     }
@@ -79,14 +82,18 @@ async fn insert_anywhere(
 /// What the store fails with.
 pub async fn put(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &DocumentKey,
     leaves: &Leaves,
     existing: Existing,
 ) -> Result<Put> {
     if existing == Existing::Replace {
-        return replace_document(transaction, document, leaves).await;
+        return replace_document(transaction, budget, document, leaves).await;
     }
-    match (create(transaction, document, leaves).await?, existing) {
+    match (
+        create(transaction, budget, document, leaves).await?,
+        existing,
+    ) {
         (true, _) => Ok(Put::Created),
         (false, Existing::Skip) => Ok(Put::Skipped),
         (false, _) => Err(already_exists(document)),
@@ -96,6 +103,7 @@ pub async fn put(
 /// Stores a document where there is none. Whether there was none.
 async fn create(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &DocumentKey,
     leaves: &Leaves,
 ) -> Result<bool> {
@@ -110,8 +118,8 @@ async fn create(
         return Ok(false);
     }
     enter(transaction, document)?;
-    write_leaves(transaction, &prefix, leaves).await;
-    insert_entries(transaction, document, leaves, &indexes).await?;
+    write_leaves(transaction, budget, &prefix, leaves).await?;
+    insert_entries(transaction, budget, document, leaves, &indexes).await?;
     write_version(transaction, document)?;
     Ok(true)
 }

@@ -6,6 +6,7 @@ use super::jsonpath::Query;
 use super::leaf::Leaf;
 use super::path::Segment;
 use super::tree::{self, Tree};
+use crate::budget::Steps;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX, FILTERS_MAX};
 
@@ -50,7 +51,7 @@ pub enum Test {
     Greater(Tree),
     /// It is of this one's type and behind or equal to it.
     AtLeast(Tree),
-    /// It is equal to one of these.
+    /// It is equal to one of these, which [`Test::one_of`] sorts.
     In(Vec<Tree>),
     /// It is a string that begins with this.
     StartsWith(String),
@@ -109,7 +110,7 @@ impl TryFrom<Given> for Filter {
             given.lte.map(Test::AtMost),
             given.gt.map(Test::Greater),
             given.gte.map(Test::AtLeast),
-            given.one_of.map(Test::In),
+            given.one_of.map(Test::one_of),
             given.starts_with.map(Test::StartsWith),
         ];
         let tests: Vec<Test> = tests.into_iter().flatten().collect();
@@ -248,12 +249,17 @@ impl Filter {
     /// [`Filter::needs`].
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: a JSONPath looks at more of the document than one may.
-    pub fn holds<'t>(&self, stands: &dyn Fn(&[Segment]) -> Stands<'t>) -> Result<bool> {
+    /// As [`Query::select`].
+    pub fn holds<'t>(
+        &self,
+        stands: &dyn Fn(&[Segment]) -> Stands<'t>,
+        steps: &Steps<'_>,
+    ) -> Result<bool> {
+        steps.spend(1)?;
         match self {
             Self::All(parts) => {
                 for part in parts {
-                    if !part.holds(stands)? {
+                    if !part.holds(stands, steps)? {
                         return Ok(false);
                     }
                 }
@@ -261,14 +267,14 @@ impl Filter {
             }
             Self::Any(parts) => {
                 for part in parts {
-                    if part.holds(stands)? {
+                    if part.holds(stands, steps)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
-            Self::Not(not) => Ok(!not.holds(stands)?),
-            Self::Where(condition) => condition.holds(stands(condition.at.prefix())),
+            Self::Not(not) => Ok(!not.holds(stands, steps)?),
+            Self::Where(condition) => condition.holds(stands(condition.at.prefix()), steps),
         }
     }
 }
@@ -302,31 +308,66 @@ impl Condition {
         steps == Some(self.at.prefix().len())
     }
 
-    fn holds(&self, stands: Stands<'_>) -> Result<bool> {
+    fn holds(&self, stands: Stands<'_>, steps: &Steps<'_>) -> Result<bool> {
         let value = match stands {
             Stands::Nothing => return Ok(false),
             Stands::Something => return Ok(!self.needs_value()),
             Stands::Value(value) => value,
         };
         if self.is_at_prefix() {
-            return Ok(self.passes(value));
+            return self.passes(value, steps);
         }
-        let selected = self.at.select(value)?;
-        Ok(selected.iter().any(|(_, value)| self.passes(value)))
+        for (_, value) in self.at.select(value, steps)? {
+            if self.passes(value, steps)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a value passes every test.
-    pub fn passes(&self, value: &Tree) -> bool {
-        self.tests.iter().all(|test| test.passes(value))
+    ///
+    /// # Errors
+    /// As [`Steps::spend`].
+    pub fn passes(&self, value: &Tree, steps: &Steps<'_>) -> Result<bool> {
+        for test in &self.tests {
+            if !test.passes(value, steps)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
 impl Test {
-    /// Whether a value passes.
-    pub fn passes(&self, value: &Tree) -> bool {
+    /// The test for being equal to one of these.
+    pub fn one_of(mut values: Vec<Tree>) -> Self {
+        values.sort_by(tree::sort_order);
+        Self::In(values)
+    }
+
+    /// The work of comparing texts that [`tree::equal_within`] does not count.
+    fn text_work(&self) -> u64 {
         match self {
-            Self::Equal(other) => tree::equal(value, other),
-            Self::NotEqual(other) => !tree::equal(value, other),
+            Self::Less(other)
+            | Self::Greater(other)
+            | Self::AtMost(other)
+            | Self::AtLeast(other) => tree::text_work(other),
+            Self::StartsWith(beginning) => beginning.len() as u64 / tree::TEXT_BYTES_PER_STEP,
+            Self::Equal(_) | Self::NotEqual(_) | Self::In(_) => 0,
+        }
+    }
+
+    /// Whether a value passes.
+    ///
+    /// # Errors
+    /// As [`Steps::spend`].
+    pub fn passes(&self, value: &Tree, steps: &Steps<'_>) -> Result<bool> {
+        let equal = |other: &Tree| tree::equal_within(value, other, &mut |work| steps.spend(work));
+        steps.spend(1 + self.text_work())?;
+        Ok(match self {
+            Self::Equal(other) => equal(other)?,
+            Self::NotEqual(other) => !equal(other)?,
             Self::Less(other) => tree::compare(value, other) == Some(Ordering::Less),
             Self::Greater(other) => tree::compare(value, other) == Some(Ordering::Greater),
             Self::AtMost(other) => {
@@ -335,10 +376,29 @@ impl Test {
             Self::AtLeast(other) => {
                 tree::compare(value, other).is_some_and(|order| order != Ordering::Less)
             }
-            Self::In(others) => others.iter().any(|other| tree::equal(value, other)),
+            Self::In(others) => is_one_of(value, others, steps)?,
             Self::StartsWith(beginning) => {
                 matches!(value, Tree::Leaf(Leaf::String(text)) if text.starts_with(beginning))
             }
-        }
+        })
     }
+}
+
+/// Whether a value is equal to one of those that [`Test::one_of`] has sorted: a leaf is found by
+/// its order; containers have none and come last.
+fn is_one_of(value: &Tree, sorted: &[Tree], steps: &Steps<'_>) -> Result<bool> {
+    let leaves = sorted.partition_point(|other| matches!(other, Tree::Leaf(_)));
+    if let Tree::Leaf(_) = value {
+        let comparisons = 1 + u64::from(leaves.checked_ilog2().unwrap_or(0));
+        steps.spend(comparisons * (1 + tree::text_work(value)))?;
+        let found = sorted[..leaves].binary_search_by(|other| tree::sort_order(other, value));
+        return Ok(found.is_ok());
+    }
+    for other in &sorted[leaves..] {
+        if tree::equal_within(value, other, &mut |work| steps.spend(work + 1))? {
+            return Ok(true);
+        }
+        steps.spend(1)?;
+    }
+    Ok(false)
 }

@@ -217,10 +217,20 @@ pub fn equal_within<E>(
     }
 }
 
+/// Bytes of two texts that are compared in one step of work.
+pub const TEXT_BYTES_PER_STEP: u64 = 256;
+
+/// The work of comparing a value with another if both are texts, besides one step.
+pub fn text_work(value: &Tree) -> u64 {
+    match value {
+        Tree::Leaf(Leaf::String(text)) => text.len() as u64 / TEXT_BYTES_PER_STEP,
+        _ => 0,
+    }
+}
+
 fn leaf_work(leaf: &Leaf<'_>) -> u64 {
-    const BYTES_AT_ONCE: u64 = 256;
     match leaf {
-        Leaf::String(text) => 1 + text.len() as u64 / BYTES_AT_ONCE,
+        Leaf::String(text) => 1 + text.len() as u64 / TEXT_BYTES_PER_STEP,
         _ => 1,
     }
 }
@@ -232,6 +242,21 @@ pub fn compare(a: &Tree, b: &Tree) -> Option<Ordering> {
         (Tree::Leaf(a), Tree::Leaf(b)) => number::order(a, b),
         _ => None,
     }
+}
+
+/// An order of all values: leaves by type and then as [`compare`] has it, containers last and all
+/// alike.
+pub fn sort_order(a: &Tree, b: &Tree) -> Ordering {
+    let rank = |value: &Tree| match value.kind() {
+        Kind::Null => 0,
+        Kind::Boolean => 1,
+        Kind::Number => 2,
+        Kind::String => 3,
+        Kind::Array | Kind::Object => 4,
+    };
+    rank(a)
+        .cmp(&rank(b))
+        .then_with(|| compare(a, b).unwrap_or(Ordering::Equal))
 }
 
 #[cfg(test)]

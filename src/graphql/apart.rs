@@ -7,11 +7,11 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::tally::Tally;
-use crate::database::Share;
+use crate::budget::Share;
 use crate::document::flatten::json_text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Leaves, LeavesReader};
-use crate::limits::LEAVES_AT_A_TIME;
+use crate::limits::{JSON_BYTES_PER_STEP, LEAVES_AT_A_TIME};
 use crate::store::aside;
 
 /// The leaves of a document; they count among what all requests hold.
@@ -35,7 +35,9 @@ impl Deref for Apart {
 /// requests together hold too much.
 pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Apart> {
     tally.check()?;
-    let (deadline, share) = (tally.deadline(), tally.share());
+    let budget = tally.budget();
+    budget.pace(text.len() as u64 / JSON_BYTES_PER_STEP).await?;
+    let (deadline, share) = (budget.deadline(), budget.share());
     let taken = aside(text.len(), move || taken(&text, deadline, share)).await?;
     // It says so, now that the time is over.
     taken.ok_or_else(|| tally.check().err().unwrap_or_else(stopped))
@@ -51,6 +53,10 @@ pub(super) async fn parsed<T: Send + 'static>(
     parse: fn(&Bytes) -> Result<T>,
 ) -> Result<T> {
     tally.check()?;
+    tally
+        .budget()
+        .pace(text.len() as u64 / JSON_BYTES_PER_STEP)
+        .await?;
     aside(text.len(), move || parse(&text)).await
 }
 
@@ -83,7 +89,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::database::Pool;
+    use crate::budget::{Pool, Resource};
     use crate::limits::Bounds;
 
     fn text(values: usize) -> Bytes {
@@ -100,7 +106,7 @@ mod tests {
         let tally = Tally::new(Bounds::DEFAULT, &pool, Instant::now());
         let late = parsed(Bytes::new(), &tally, |_| Ok(())).await;
         let late = late.expect_err("the time is over");
-        assert_eq!(late.kind(), ErrorKind::Timeout);
+        assert_eq!(late.kind(), ErrorKind::Exhausted(Resource::Time));
     }
 
     #[test]
@@ -123,7 +129,7 @@ mod tests {
         let Err(error) = taken(&text(1_000_000), later(), pool.share()) else {
             panic!("it has far more than a mebibyte");
         };
-        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert_eq!(error.kind(), ErrorKind::Exhausted(Resource::Memory));
         drop((small, large));
         assert_eq!(pool.held(), 0);
     }

@@ -54,7 +54,7 @@ impl BulkMutations {
         )]
         everything: bool,
     ) -> Result<BulkResult> {
-        let filter = read(filter, everything)?;
+        let filter = read(context, &filter, everything).await?;
         let mut values = Vec::new();
         for value in &set {
             let value = value.read(Session::of(context).tally()).await;
@@ -76,13 +76,14 @@ impl BulkMutations {
         )]
         everything: bool,
     ) -> Result<BulkResult> {
-        let filter = read(filter, everything)?;
+        let filter = read(context, &filter, everything).await?;
         change(context, &collection, &filter, &Bulk::Delete).await
     }
 }
 
-fn read(filter: Filter, everything: bool) -> Result<filter::Filter> {
-    let filter = filter.read().map_err(|error| in_argument("where", error))?;
+async fn read(context: &Context<'_>, filter: &Filter, everything: bool) -> Result<filter::Filter> {
+    let filter = filter.read(Session::of(context).tally()).await;
+    let filter = filter.map_err(|error| in_argument("where", error))?;
     if filter.is_empty() && !everything {
         return Err(Error::bad_input(
             "the filter is empty, so every document passes it: give `everything: true` if that is \
@@ -95,7 +96,7 @@ fn read(filter: Filter, everything: bool) -> Result<filter::Filter> {
 impl SetValueInput {
     async fn read(&self, tally: &Tally) -> Result<SetValue> {
         let text = given("value", &self.value)?;
-        let at = self.at.query()?;
+        let at = self.at.query(tally.budget()).await?;
         let leaves = parsed(text, tally, |text| Leaves::from_argument(json_text(text)?)).await;
         let leaves = leaves.map_err(|error| in_argument("value", error))?;
         Ok(SetValue { at, leaves })
@@ -110,11 +111,19 @@ async fn change(
 ) -> Result<BulkResult> {
     let session = Session::of(context);
     let transaction = session.transaction()?;
-    let documents: Vec<Arc<DocumentKey>> = bulk_documents(transaction, collection, filter).await?;
+    let documents: Vec<Arc<DocumentKey>> =
+        bulk_documents(transaction, session.budget(), collection, filter).await?;
     for document in &documents {
         session.expect_version(document, None).await?;
     }
-    let changes = bulk(transaction, documents, change, session.bytes_max()).await?;
+    let changes = bulk(
+        transaction,
+        session.budget(),
+        documents,
+        change,
+        session.bytes_max(),
+    )
+    .await?;
     let result = BulkResult {
         matched: changes.matched,
         changed: changes.changed.len(),

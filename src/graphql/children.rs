@@ -2,6 +2,7 @@
 
 use async_graphql::{Context, Object, SimpleObject};
 
+use super::counted::Counted;
 use super::cursor;
 use super::document::Subdocument;
 use super::located::Located;
@@ -43,7 +44,7 @@ impl Connection {
             &parent.place,
             after.as_ref(),
             first,
-            &session.tally().reads,
+            &session.tally().memory,
         )
         .await?;
         session
@@ -69,7 +70,7 @@ impl SubdocumentConnection {
     /// The children, each with the cursor behind which to go on.
     async fn edges(&self) -> Vec<SubdocumentEdge> {
         let edge = |(cursor, node): &(String, Located)| SubdocumentEdge {
-            cursor: cursor.clone(),
+            cursor: Counted(cursor.clone()),
             node: Subdocument(node.clone()),
         };
         self.0.children.iter().map(edge).collect()
@@ -83,7 +84,8 @@ impl SubdocumentConnection {
 
     /// Whether there are more, and how to get them.
     async fn page_info(&self) -> PageInfo {
-        let cursor = |child: Option<&(String, Located)>| child.map(|(cursor, _)| cursor.clone());
+        let cursor =
+            |child: Option<&(String, Located)>| child.map(|(cursor, _)| Counted(cursor.clone()));
         PageInfo {
             has_next_page: self.0.more,
             has_previous_page: self.0.before,
@@ -97,7 +99,7 @@ impl SubdocumentConnection {
 #[derive(SimpleObject)]
 pub(super) struct SubdocumentEdge {
     /// Give it as `after` to go on behind this child.
-    cursor: String,
+    cursor: Counted<String>,
     /// The child.
     node: Subdocument,
 }
@@ -112,9 +114,9 @@ pub(super) struct PageInfo {
     /// Whether this page began behind a cursor; paging backwards, whether there are more before it.
     pub(super) has_previous_page: bool,
     /// The cursor of the first one; null if there is none.
-    pub(super) start_cursor: Option<String>,
+    pub(super) start_cursor: Option<Counted<String>>,
     /// The cursor of the last one; null if there is none.
-    pub(super) end_cursor: Option<String>,
+    pub(super) end_cursor: Option<Counted<String>>,
 }
 
 /// The size of a page of `what`, given by an argument of this name.

@@ -3,6 +3,7 @@
 use async_graphql::{Context, Enum, ID, Object};
 
 use super::children::SubdocumentConnection;
+use super::counted::Counted;
 use super::located::Located;
 use super::scalars::{Json, JsonPath, PathScalar, Version};
 use crate::document::leaf;
@@ -58,13 +59,13 @@ pub(super) struct Document(pub(super) Located);
 #[Object]
 impl Document {
     /// The document's name in its collection: the decimal text of a 64-bit integer, or a string.
-    async fn id(&self) -> ID {
-        ID(self.0.document.id.to_string())
+    async fn id(&self) -> Counted<ID> {
+        Counted(ID(self.0.document.id.to_string()))
     }
 
     /// The name of its collection.
-    async fn collection(&self) -> &str {
-        &self.0.document.collection
+    async fn collection(&self) -> Counted<&str> {
+        Counted(&self.0.document.collection)
     }
 
     /// The commit that last changed it; null if Phyllo has not written it.
@@ -133,8 +134,8 @@ impl Subdocument {
     }
 
     /// Its place in the document, in list form.
-    async fn path(&self) -> PathScalar {
-        PathScalar::from(&self.0.place)
+    async fn path(&self) -> Counted<PathScalar> {
+        Counted(PathScalar::from(&self.0.place))
     }
 
     /// The commit that last changed the document; null if Phyllo has not written it.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use async_graphql::{Context, Object, SelectionField, SimpleObject};
 
 use super::children::{PageInfo, page_size};
+use super::counted::Counted;
 use super::cursor;
 use super::document::Document;
 use super::filter::{Filter, Order};
 use super::located::Located;
 use super::lookahead::wants_of_document;
 use super::session::{Loaded, Session};
+use super::tally::Tally;
 use crate::database::query::{self, Found, Page, Position, Select};
 use crate::database::{DocumentKey, Want, check_collection};
 use crate::document::id::DocumentId;
@@ -41,7 +43,7 @@ pub(super) struct DocumentConnection {
 #[derive(SimpleObject, Clone)]
 pub(super) struct Plan {
     /// The index that was used; of several, joined by ` & ` if each led to the rows, by ` | ` if any did. Null if every document of the collection was looked at.
-    index: Option<String>,
+    index: Option<Counted<String>>,
     /// How many keys of entries or of the catalog were read, and how many documents were looked at besides.
     scanned: usize,
     /// How many documents the page has.
@@ -51,17 +53,17 @@ pub(super) struct Plan {
 impl Asked {
     /// Finds the documents, and reads what the selection needs of them in one round.
     pub(super) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
-        let (select, digest) = self.select()?;
         let session = Session::of(context);
         session.tally().check()?;
+        let (select, digest) = self.select(session.tally()).await?;
         let read = session.read().await?;
-        let found = query::documents(&*read, &select).await?;
+        let found = query::documents(&*read, session.budget(), &select).await?;
         session
             .tally()
             .elements(found.rows.len(), context.field())?;
         let page_info = page_info(&select.page, &found, digest);
         let plan = Plan {
-            index: found.index,
+            index: found.index.map(Counted),
             scanned: found.scanned,
             returned: found.rows.len(),
         };
@@ -78,11 +80,16 @@ impl Asked {
     }
 
     /// What to find, and the digest of the query that its cursors belong to.
-    fn select(self) -> Result<(Select, u64)> {
+    async fn select(self, tally: &Tally) -> Result<(Select, u64)> {
         check_collection(&self.collection)?;
-        let filter = self.filter.unwrap_or_default().read();
+        let filter = self.filter.unwrap_or_default();
+        let filter = filter.read(tally).await;
         let filter = filter.map_err(|error| error.at("the argument `where`"))?;
-        let order = self.order.map(|order| order.read()).transpose();
+        let order = match &self.order {
+            Some(order) => Some(order.read(tally.budget()).await),
+            None => None,
+        };
+        let order = order.transpose();
         let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
         let digest = cursor::digest(&format!("{:?} {filter:?} {order:?}", self.collection));
         let backward = self.last.is_some() || self.before.is_some();
@@ -138,7 +145,7 @@ fn row_cursor(row: &Position, digest: u64) -> String {
 
 fn page_info(page: &Page, found: &Found, digest: u64) -> PageInfo {
     let began = page.from.is_some();
-    let cursor = |row: Option<&Position>| row.map(|row| row_cursor(row, digest));
+    let cursor = |row: Option<&Position>| row.map(|row| Counted(row_cursor(row, digest)));
     PageInfo {
         has_next_page: if page.backward { began } else { found.more },
         has_previous_page: if page.backward { found.more } else { began },
@@ -186,8 +193,9 @@ async fn project(
 /// What the selection reads of a node, wherever it stands.
 fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<Want> {
     let mut wants: Vec<Want> = Vec::new();
+    let budget = Session::of(context).budget();
     let mut add = |field: SelectionField<'_>| {
-        for want in wants_of_document(field, document) {
+        for want in wants_of_document(field, document, budget) {
             if !wants.contains(&want) {
                 wants.push(want);
             }
@@ -212,7 +220,7 @@ impl DocumentConnection {
     /// The documents, each with the cursor behind which to go on.
     async fn edges(&self) -> Vec<DocumentEdge> {
         let edge = |(cursor, node): &(String, Located)| DocumentEdge {
-            cursor: cursor.clone(),
+            cursor: Counted(cursor.clone()),
             node: Document(node.clone()),
         };
         self.rows.iter().map(edge).collect()
@@ -239,7 +247,7 @@ impl DocumentConnection {
 #[derive(SimpleObject)]
 pub(super) struct DocumentEdge {
     /// Give it as `after` to go on behind this document, or as `before` to go back before it.
-    cursor: String,
+    cursor: Counted<String>,
     /// The document.
     node: Document,
 }

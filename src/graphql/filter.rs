@@ -3,11 +3,14 @@
 use async_graphql::{InputObject, MaybeUndefined};
 
 use super::scalars::{Json, JsonPath};
+use super::tally::Tally;
+use crate::budget::{Budget, Steps};
 use crate::database::query;
 use crate::document::filter::{self, Given};
 use crate::document::flatten::json_text;
 use crate::document::tree::Tree;
 use crate::error::Result;
+use crate::limits::{HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP};
 
 /// Holds if one value that `at` selects passes every test given here; without `at`, the whole document is that value. `lt`, `lte`, `gt`, `gte` and `startsWith` hold only within one type; equality is deep and compares numbers by value; `ne` holds for whatever is not equal. A null that is given is a value to compare with. `exists: false` stands alone and means that nothing is selected. `all`, `any` and `not` combine filters about the document. A filter in which nothing is given holds for every document.
 #[derive(InputObject, Default)]
@@ -59,25 +62,41 @@ impl Filter {
     /// # Errors
     /// `BAD_USER_INPUT`: a JSONPath or a value is none, or members make no sense together.
     /// `TOO_COMPLEX`: it passes a limit.
-    pub(super) fn read(self) -> Result<filter::Filter> {
-        self.part()?.bounded()
+    pub(super) async fn read(&self, tally: &Tally) -> Result<filter::Filter> {
+        let paths = self.path_bytes();
+        tally
+            .memory
+            .hold(paths.saturating_mul(HELD_PER_JSONPATH_BYTE))?;
+        let read = |steps: &Steps<'_>| self.part(steps)?.bounded();
+        tally.budget().compute(read).await
     }
 
-    fn part(self) -> Result<filter::Filter> {
-        let one_of = self.one_of.map(|values| {
-            let value = |value: Option<Json>| match value {
-                Some(value) => tree(&value),
+    /// Bytes of all its JSONPaths. Recurses no deeper than the query's brackets and the levels of
+    /// its variables.
+    fn path_bytes(&self) -> usize {
+        let own = self.at.as_ref().map_or(0, |JsonPath(text)| text.len());
+        let listed = [&self.all, &self.any].into_iter().flatten().flatten();
+        let inner = listed.chain(self.not.as_deref());
+        own + inner.map(Self::path_bytes).sum::<usize>()
+    }
+
+    fn part(&self, steps: &Steps<'_>) -> Result<filter::Filter> {
+        let one_of = self.one_of.as_ref().map(|values| {
+            let value = |value: &Option<Json>| match value {
+                Some(value) => tree(value, steps),
                 None => Tree::from_json("null"),
             };
-            values.into_iter().map(value).collect::<Result<_>>()
+            values.iter().map(value).collect::<Result<_>>()
         });
-        let parts = |parts: Option<Vec<Self>>| {
-            parts
-                .map(|parts| parts.into_iter().map(Self::part).collect::<Result<_>>())
-                .transpose()
+        let parts = |parts: &Option<Vec<Self>>| {
+            let parts = parts.as_ref();
+            let read = parts.map(|parts| parts.iter().map(|part| part.part(steps)).collect());
+            read.transpose()
         };
+        let value = |name, given| value(name, given, steps);
+        let query = |path: &JsonPath| path.query_within(steps);
         filter::Filter::try_from(Given {
-            at: self.at.as_ref().map(JsonPath::query).transpose()?,
+            at: self.at.as_ref().map(query).transpose()?,
             eq: value("eq", &self.eq)?,
             ne: value("ne", &self.ne)?,
             lt: value("lt", &self.lt)?,
@@ -85,11 +104,11 @@ impl Filter {
             gt: value("gt", &self.gt)?,
             gte: value("gte", &self.gte)?,
             one_of: one_of.transpose().map_err(|error| error.at("`in`"))?,
-            starts_with: self.starts_with,
+            starts_with: self.starts_with.clone(),
             exists: self.exists,
-            all: parts(self.all)?,
-            any: parts(self.any)?,
-            not: self.not.map(|not| not.part()).transpose()?,
+            all: parts(&self.all)?,
+            any: parts(&self.any)?,
+            not: self.not.as_ref().map(|not| not.part(steps)).transpose()?,
         })
     }
 }
@@ -99,27 +118,28 @@ impl Order {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: its JSONPath is none.
-    pub(super) fn read(&self) -> Result<query::Order> {
+    pub(super) async fn read(&self, budget: &Budget) -> Result<query::Order> {
         Ok(query::Order {
-            by: self.by.query()?,
+            by: self.by.query(budget).await?,
             descending: self.descending,
         })
     }
 }
 
 /// A value to compare with; null is one, absence is none.
-fn value(name: &str, given: &MaybeUndefined<Json>) -> Result<Option<Tree>> {
+fn value(name: &str, given: &MaybeUndefined<Json>, steps: &Steps<'_>) -> Result<Option<Tree>> {
     let value = match given {
         MaybeUndefined::Undefined => return Ok(None),
         MaybeUndefined::Null => Tree::from_json("null"),
-        MaybeUndefined::Value(json) => tree(json),
+        MaybeUndefined::Value(json) => tree(json, steps),
     };
     value
         .map(Some)
         .map_err(|error| error.at(format!("`{name}`")))
 }
 
-fn tree(Json(text): &Json) -> Result<Tree> {
+fn tree(Json(text): &Json, steps: &Steps<'_>) -> Result<Tree> {
+    steps.spend(1 + text.len() as u64 / JSON_BYTES_PER_STEP)?;
     let text = json_text(text)?;
     Tree::from_json(text)
 }

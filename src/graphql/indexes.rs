@@ -2,6 +2,7 @@
 
 use async_graphql::{Context, Enum, Object, SimpleObject};
 
+use super::counted::Counted;
 use super::scalars::JsonPath;
 use super::session::Session;
 use crate::database;
@@ -11,15 +12,15 @@ use crate::error::Result;
 #[derive(SimpleObject)]
 pub(super) struct Index {
     /// Its name in the collection.
-    name: String,
+    name: Counted<String>,
     /// What it is on, from the left.
-    on: Vec<JsonPath>,
+    on: Vec<Counted<JsonPath>>,
     /// Whether no two documents may have the same values.
     unique: bool,
     /// Whether queries use it.
     state: IndexState,
     /// Why it failed; null unless it did.
-    error: Option<String>,
+    error: Option<Counted<String>>,
 }
 
 /// Whether queries use an index.
@@ -37,15 +38,17 @@ impl From<database::Index> for Index {
     fn from(index: database::Index) -> Self {
         let on = index.on.iter();
         Self {
-            on: on.map(|path| JsonPath(path.text().to_owned())).collect(),
-            name: index.name,
+            on: on
+                .map(|path| Counted(JsonPath(path.text().to_owned())))
+                .collect(),
+            name: Counted(index.name),
             unique: index.unique,
             state: match index.state {
                 database::State::Building => IndexState::Building,
                 database::State::Ready => IndexState::Ready,
                 database::State::Failed => IndexState::Failed,
             },
-            error: index.error,
+            error: index.error.map(Counted),
         }
     }
 }

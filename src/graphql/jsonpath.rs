@@ -7,40 +7,56 @@ use async_graphql::Value;
 use lru::LruCache;
 
 use super::scalars::JsonPath;
+use crate::budget::{Budget, Steps};
 use crate::document::jsonpath::Query;
 use crate::error::Result;
-use crate::limits::{JSONPATH_AHEAD_BYTES_MAX, JSONPATHS_CACHED_MAX};
+use crate::limits::{JSONPATH_AHEAD_BYTES_MAX, JSONPATHS_CACHED_MAX, STEPS_PER_JSONPATH_BYTE};
 
 impl JsonPath {
     /// The query that the text writes.
     ///
     /// # Errors
-    /// As [`Query::parse`].
-    pub(super) fn query(&self) -> Result<Query> {
-        Ok(self.parsed()?.0)
+    /// As [`Query::parse`] and [`Budget::check`].
+    pub(super) async fn query(&self, budget: &Budget) -> Result<Query> {
+        if let Some(query) = kept(&self.0) {
+            return Ok(query);
+        }
+        budget.pace(parse_steps(&self.0)).await?;
+        if self.0.len() <= JSONPATH_AHEAD_BYTES_MAX {
+            return parse(&self.0);
+        }
+        budget.compute_long(|| parse(&self.0)).await
     }
 
-    /// The same, and the bytes of text that had to be parsed for it.
+    /// As [`JsonPath::query`], as a part of synchronous work.
     ///
     /// # Errors
-    /// As [`Query::parse`].
-    pub(super) fn parsed(&self) -> Result<(Query, usize)> {
-        match kept(&self.0) {
-            Some(query) => Ok((query, 0)),
-            None => Ok((parse(&self.0)?, self.0.len())),
+    /// As [`JsonPath::query`].
+    pub(super) fn query_within(&self, steps: &Steps<'_>) -> Result<Query> {
+        if let Some(query) = kept(&self.0) {
+            return Ok(query);
         }
+        steps.spend(parse_steps(&self.0))?;
+        parse(&self.0)
     }
 }
 
+fn parse_steps(text: &str) -> u64 {
+    text.len() as u64 * STEPS_PER_JSONPATH_BYTE
+}
+
 /// The query that an argument gives, if it is one that is short enough to be looked at ahead.
-pub(super) fn query_ahead(value: &Value) -> Option<Query> {
+pub(super) fn query_ahead(value: &Value, budget: &Budget) -> Option<Query> {
     let Value::String(text) = value else {
         return None;
     };
     if text.len() > JSONPATH_AHEAD_BYTES_MAX {
         return None;
     }
-    kept(text).or_else(|| parse(text).ok())
+    kept(text).or_else(|| {
+        budget.spend(parse_steps(text)).ok()?;
+        parse(text).ok()
+    })
 }
 
 /// The queries that were used last. A query is looked at ahead, and again for each document of a

@@ -8,10 +8,11 @@ use super::children::Connection;
 use super::lookahead::{wants_below, wants_of_document};
 use super::scalars::{Json, JsonPath, PathScalar, Version, path_argument};
 use super::session::{Loaded, Session};
+use crate::budget::Steps;
 use crate::database::{Answer, DocumentKey, Extent, Part, Want};
+use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
-use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::SELECTED_MAX;
 
@@ -38,7 +39,7 @@ impl Located {
     ) -> Result<Option<Self>> {
         let session = Session::of(context);
         session.tally().check()?;
-        let mut wants = wants_below(context.field(), &document, &path);
+        let mut wants = wants_below(context.field(), &document, &path, session.budget());
         if session.has_written(&document) {
             wants.retain(|want| !matches!(want, Want::Version(_)));
         }
@@ -58,7 +59,7 @@ impl Located {
     /// what the selection asks for is read, so that a mutation depends on nothing else.
     pub(super) async fn written(context: &Context<'_>, document: Arc<DocumentKey>) -> Result<Self> {
         let session = Session::of(context);
-        let mut wants = wants_of_document(context.field(), &document);
+        let mut wants = wants_of_document(context.field(), &document, session.budget());
         if session.has_written(&document) {
             wants.retain(|want| !matches!(want, Want::Version(_)));
         }
@@ -135,7 +136,7 @@ impl Located {
         let tally = Session::of(context).tally();
         // Nothing is made once the response is full.
         tally.carry(0)?;
-        let text = part.json_within(tally.response_bytes()).await?;
+        let text = part.json_within(tally.budget()).await?;
         tally.carry(text.len())?;
         Ok(Some(Json(text.into())))
     }
@@ -189,38 +190,33 @@ impl Located {
         context: &Context<'_>,
         query: &JsonPath,
     ) -> Result<Vec<Self>> {
-        const STEPS_PER_BYTE: usize = 100;
         let session = Session::of(context);
         session.tally().check()?;
-        let (query, parsed_bytes) = query.parsed()?;
-        session.spend((parsed_bytes * STEPS_PER_BYTE) as u64)?;
+        let budget = session.budget();
+        let query = query.query(budget).await?;
         let path = self.asked.join(&Path::of_segments(query.prefix()));
         let Some(part) = self.part(context, path, Extent::Whole).await? else {
             return Ok(Vec::new());
         };
-        session.spend(part.pairs().len() as u64)?;
-        let share = session.tally().share();
-        share.take(part.pairs().len() * size_of::<Tree>())?;
-        let value = part.tree()?;
-        let selected = session.select(&query, &value)?;
-        if selected.len() > SELECTED_MAX {
-            return Err(Error::new(
-                ErrorKind::TooComplex,
-                format!(
-                    "the JSONPath {:?} selects {} parts; the limit is {SELECTED_MAX}",
-                    abridged(query.text()),
-                    selected.len()
-                ),
-            ));
-        }
+        let memory = budget.reserve();
+        memory.hold(part.tree_bytes())?;
+        let select = |steps: &Steps<'_>| {
+            let value = part.tree(steps)?;
+            let selected = query.select(&value, steps)?;
+            check_selected(&query, selected.len())?;
+            let with_kinds = selected.into_iter();
+            let with_kinds = with_kinds.map(|(place, value)| (place, value.kind()));
+            Ok(with_kinds.collect::<Vec<_>>())
+        };
+        let selected = budget.compute(select).await?;
         session.tally().elements(selected.len(), context.field())?;
-        let located = selected.into_iter().map(|(place, value)| {
+        let located = selected.into_iter().map(|(place, kind)| {
             let part = part.below(&place).ok_or_else(mismatch)?;
             Ok(Self {
                 document: self.document.clone(),
                 asked: Path::from(&part.place),
                 place: part.place.clone(),
-                kind: Some(value.kind()),
+                kind: Some(kind),
                 part: Some(part),
                 ahead: self.ahead.clone(),
             })
@@ -288,6 +284,19 @@ impl Located {
         let loaded = session.load(vec![want]).await?;
         loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
     }
+}
+
+fn check_selected(query: &Query, selected: usize) -> Result<()> {
+    if selected <= SELECTED_MAX {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::TooComplex,
+        format!(
+            "the JSONPath {:?} selects {selected} parts; the limit is {SELECTED_MAX}",
+            abridged(query.text()),
+        ),
+    ))
 }
 
 fn mismatch() -> Error {

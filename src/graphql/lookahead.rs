@@ -6,6 +6,7 @@ use async_graphql::{Name, SelectionField, Value};
 
 use super::jsonpath::query_ahead;
 use super::scalars::path_of;
+use crate::budget::Budget;
 use crate::database::{DocumentKey, Extent, Want};
 use crate::document::path::Path;
 
@@ -15,9 +16,11 @@ pub(super) fn wants_below(
     field: SelectionField<'_>,
     document: &Arc<DocumentKey>,
     path: &Path,
+    budget: &Budget,
 ) -> Vec<Want> {
     let mut wants = Wants {
         document,
+        budget,
         found: vec![Want::Part(document.clone(), path.clone(), Extent::First)],
     };
     wants.add(field, path);
@@ -28,10 +31,11 @@ pub(super) fn wants_below(
 pub(super) fn wants_of_document(
     field: SelectionField<'_>,
     document: &Arc<DocumentKey>,
+    budget: &Budget,
 ) -> Vec<Want> {
     let root = Path::default();
     let needs_kind = field.selection_set().any(|field| field.name() == "kind");
-    let mut wants = wants_below(field, document, &root);
+    let mut wants = wants_below(field, document, &root, budget);
     wants.retain(|want| match want {
         Want::Part(_, path, Extent::First) => needs_kind || *path != root,
         Want::Part(..) | Want::Version(_) => true,
@@ -41,6 +45,7 @@ pub(super) fn wants_of_document(
 
 struct Wants<'d> {
     document: &'d Arc<DocumentKey>,
+    budget: &'d Budget,
     found: Vec<Want>,
 }
 
@@ -61,7 +66,10 @@ impl Wants<'_> {
                 }
                 "select" => {
                     let query = argument(&below, "query");
-                    if let Some(query) = query.as_ref().and_then(query_ahead) {
+                    if let Some(query) = query
+                        .as_ref()
+                        .and_then(|text| query_ahead(text, self.budget))
+                    {
                         let prefix = Path::of_segments(query.prefix());
                         self.part(path.join(&prefix), Extent::Whole);
                     }

@@ -11,6 +11,7 @@ mod apart;
 mod batch;
 mod bulk;
 mod children;
+mod counted;
 mod cursor;
 mod direct;
 mod document;

@@ -48,7 +48,14 @@ impl DocumentMutations {
         let leaves = leaves(text, session.tally()).await;
         let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let transaction = session.transaction()?;
-        let document = database::insert(transaction, &collection, id, &leaves).await?;
+        let document = database::insert(
+            transaction,
+            Session::of(context).budget(),
+            &collection,
+            id,
+            &leaves,
+        )
+        .await?;
         let document = Arc::new(document);
         session.inserted(&document);
         written(context, document, true).await
@@ -78,7 +85,14 @@ impl DocumentMutations {
             document,
             path,
         } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::replace(transaction, &document, &path, &leaves).await?;
+        let changed = database::replace(
+            transaction,
+            Session::of(context).budget(),
+            &document,
+            &path,
+            &leaves,
+        )
+        .await?;
         written(context, document, changed).await
     }
 
@@ -108,7 +122,14 @@ impl DocumentMutations {
             document,
             path,
         } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::merge(transaction, &document, &path, &patch).await?;
+        let changed = database::merge(
+            transaction,
+            Session::of(context).budget(),
+            &document,
+            &path,
+            &patch,
+        )
+        .await?;
         written(context, document, changed).await
     }
 
@@ -136,7 +157,14 @@ impl DocumentMutations {
             document,
             path,
         } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::patch(transaction, &document, &path, &operations).await?;
+        let changed = database::patch(
+            transaction,
+            Session::of(context).budget(),
+            &document,
+            &path,
+            &operations,
+        )
+        .await?;
         written(context, document, changed).await
     }
 
@@ -165,7 +193,14 @@ impl DocumentMutations {
             document,
             path,
         } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::increment(transaction, &document, &path, &by).await?;
+        let changed = database::increment(
+            transaction,
+            Session::of(context).budget(),
+            &document,
+            &path,
+            &by,
+        )
+        .await?;
         written(context, document, changed).await
     }
 
@@ -188,7 +223,8 @@ impl DocumentMutations {
             document,
             path,
         } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let deleted = database::delete(transaction, &document, &path).await?;
+        let deleted =
+            database::delete(transaction, Session::of(context).budget(), &document, &path).await?;
         if deleted {
             Session::of(context).wrote(document);
         }

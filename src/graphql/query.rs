@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, ID, Object};
 
+use super::counted::Counted;
 use super::document::{Document, Subdocument};
 use super::documents::{Asked, DocumentConnection};
 use super::filter::{Filter, Order};
@@ -83,7 +84,6 @@ impl Query {
         let found = database::collections(&*read).await?;
         let tally = Session::of(context).tally();
         tally.elements(found.len(), context.field())?;
-        tally.carry(found.iter().map(|found| found.name.len()).sum())?;
         Ok(found.into_iter().map(Collection).collect())
     }
 
@@ -97,7 +97,9 @@ impl Query {
         if collection.is_empty() {
             return None;
         }
-        if let Err(error) = Session::of(context).tally().entities(1) {
+        let tally = Session::of(context).tally();
+        let counted = tally.entities(1);
+        if let Err(error) = counted.and_then(|()| tally.elements(1, context.field())) {
             return Some(Err(error));
         }
         let found = find(context, collection, &id, None).await;
@@ -123,8 +125,8 @@ pub(super) struct Collection(database::Collection);
 #[Object]
 impl Collection {
     /// Its name.
-    async fn name(&self) -> &str {
-        &self.0.name
+    async fn name(&self) -> Counted<&str> {
+        Counted(&self.0.name)
     }
 
     /// How many documents it holds.
@@ -136,6 +138,8 @@ impl Collection {
     async fn indexes(&self, context: &Context<'_>) -> Result<Vec<Index>> {
         let read = Session::of(context).read().await?;
         let found = database::indexes(&*read, &self.0.name).await?;
+        let tally = Session::of(context).tally();
+        tally.elements(found.len(), context.field())?;
         Ok(found.into_iter().map(Index::from).collect())
     }
 }

@@ -18,13 +18,14 @@ use super::request::Request;
 use super::response::{complete, fill, server_error, write, write_committed, write_uncommitted};
 use super::rewrite::ready;
 use super::session::Session;
-use super::tally::{Tally, out_of_time};
+use super::tally::Tally;
 use super::uses::check_uses;
 use super::variables::{Coerced, coerce};
-use crate::database::{Database, KeptAnswer, OnceOnly, Pool, keep_answer, kept_answer};
+use crate::budget::Pool;
+use crate::database::{Database, KeptAnswer, OnceOnly, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::{Outcome, Settled, Transaction, aside};
+use crate::store::{MeteredTransaction, Outcome, Settled, Transaction, aside};
 
 /// Which operations a request may execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,7 +306,7 @@ impl Inner {
         let database = self.database.observed(report.store.clone());
         let execution = direct::execute(plan, variables, &database, &tally);
         let Ok(answer) = timeout_at(deadline, execution).await else {
-            return Some(undone(&[server_error(&out_of_time(&self.bounds))], report));
+            return Some(undone(&[server_error(&out_of_time(&tally))], report));
         };
         if let Some(passed) = tally.passed() {
             return Some(undone(&[server_error(passed)], report));
@@ -330,14 +331,18 @@ impl Inner {
         let session = Session::query(&database, &loads, &tally);
         let execution = Turns::new(self.execute(operation, session), loads);
         let Ok(response) = timeout_at(deadline, execution).await else {
-            return undone(&[server_error(&out_of_time(&self.bounds))], report);
+            return undone(&[server_error(&out_of_time(&tally))], report);
         };
         if let Some(passed) = tally.passed() {
             return undone(&[server_error(passed)], report);
         }
         report.note(&response.errors);
         log(&response.errors);
-        write(Some(&response.data), &response.errors)
+        let answer = write(Some(&response.data), &response.errors);
+        match tally.budget().check_response(answer.len()) {
+            Ok(()) => answer,
+            Err(error) => undone(&[server_error(&error)], report),
+        }
     }
 
     async fn mutate(
@@ -357,6 +362,8 @@ impl Inner {
         let selected = select(&operation.document, operation.name.as_deref())?;
         let several = selected.selection_set.node.items.len() > 1;
         let tally = self.tally(deadline);
+        let transaction: Arc<dyn Transaction> =
+            Arc::new(MeteredTransaction::new(transaction, tally.budget()));
         let bytes_max = self.database.store().limits().transaction_bytes_max;
         let session = Session::mutation(transaction.clone(), &loads, &tally, several, bytes_max);
         let response = Turns::new(self.execute(operation, session), loads).await;
@@ -389,6 +396,14 @@ impl Inner {
         }
         self.schema.execute(request.data(session)).await
     }
+}
+
+/// The error of a request whose time is over.
+fn out_of_time(tally: &Tally) -> Error {
+    let checked = tally.check();
+    checked
+        .err()
+        .unwrap_or_else(|| Error::internal("a deadline passed and did not"))
 }
 
 /// A conflict that a field met: the whole operation is to run again.

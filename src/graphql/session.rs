@@ -12,14 +12,13 @@ use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::batch::{Loads, NoDelay};
 use super::tally::Tally;
+use crate::budget::Budget;
 use crate::database::{
-    Answer, Database, DocumentKey, InARow, Want, depend_on_version, load_within, version_before,
+    Answer, Database, DocumentKey, InARow, Want, depend_on_version, load, version_before,
 };
-use crate::document::jsonpath;
-use crate::document::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{JSONPATH_STEPS_MAX, PAGES_AT_ONCE};
+use crate::limits::PAGES_AT_ONCE;
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -35,16 +34,14 @@ pub(super) struct Session {
     bytes_max: Option<usize>,
     asks: AtomicUsize,
     tally: Arc<Tally>,
-    /// What is left of the work that JSONPath queries may take.
-    steps_left: Mutex<u64>,
     /// Pages that may still be read at the same time.
     pages: Semaphore,
 }
 
 #[derive(Clone)]
 enum Source {
-    /// A query: one snapshot, taken when the first read needs it.
-    Snapshot(Database, Arc<OnceCell<Arc<dyn Read>>>),
+    /// A query: one snapshot, taken when the first read needs it, whose reads the budget counts.
+    Snapshot(Database, Budget, Arc<OnceCell<Arc<dyn Read>>>),
     /// A mutation: one transaction.
     Transaction(Arc<dyn Transaction>),
 }
@@ -52,9 +49,9 @@ enum Source {
 impl Source {
     async fn read(&self) -> Result<Arc<dyn Read>> {
         match self {
-            Self::Snapshot(database, snapshot) => {
+            Self::Snapshot(database, budget, snapshot) => {
                 let snapshot = snapshot
-                    .get_or_try_init(|| database.lazy_snapshot())
+                    .get_or_try_init(|| database.metered_snapshot(budget))
                     .await?;
                 Ok(snapshot.clone())
             }
@@ -66,7 +63,7 @@ impl Source {
 impl Session {
     /// A session of a query operation.
     pub(super) fn query(database: &Database, loads: &Loads, tally: &Arc<Tally>) -> Self {
-        let source = Source::Snapshot(database.clone(), Arc::default());
+        let source = Source::Snapshot(database.clone(), tally.budget().clone(), Arc::default());
         Self::new(source, loads, tally, false, None)
     }
 
@@ -100,7 +97,6 @@ impl Session {
             bytes_max,
             asks: AtomicUsize::new(0),
             tally: tally.clone(),
-            steps_left: Mutex::new(JSONPATH_STEPS_MAX),
             pages: Semaphore::new(PAGES_AT_ONCE),
         }
     }
@@ -108,6 +104,11 @@ impl Session {
     /// The session that a resolver belongs to.
     pub(super) fn of<'c>(context: &Context<'c>) -> &'c Self {
         context.data_unchecked::<Self>()
+    }
+
+    /// What the request may still use.
+    pub(super) fn budget(&self) -> &Budget {
+        self.tally.budget()
     }
 
     /// What the execution has come to.
@@ -169,32 +170,6 @@ impl Session {
     pub(super) async fn turn_to_page(&self) -> SemaphorePermit<'_> {
         let turn = self.pages.acquire().await;
         turn.expect("the semaphore is never closed")
-    }
-
-    /// Counts work for a JSONPath query, besides its evaluation.
-    ///
-    /// # Errors
-    /// `TOO_COMPLEX`: the request asks for too much.
-    pub(super) fn spend(&self, steps: u64) -> Result<()> {
-        jsonpath::spend(&mut self.steps_left(), steps)
-    }
-
-    /// What a JSONPath query selects, within the work that this request may still take.
-    ///
-    /// # Errors
-    /// As [`jsonpath::Query::select`].
-    pub(super) fn select<'t>(
-        &self,
-        query: &jsonpath::Query,
-        value: &'t Tree,
-    ) -> Result<Vec<jsonpath::Selected<'t>>> {
-        query.select_within(value, &mut self.steps_left())
-    }
-
-    fn steps_left(&self) -> std::sync::MutexGuard<'_, u64> {
-        self.steps_left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that a document had the `expected` version before this operation, if one is expected.
@@ -334,7 +309,7 @@ impl Loader<Ask> for WantLoader {
             [ask] if ask.in_a_row => &in_a_row,
             _ => &*read,
         };
-        let mut answers = load_within(read, &wants, &self.1.reads).await.into_iter();
+        let mut answers = load(read, &wants, &self.1.memory).await.into_iter();
         let answered = asks.iter().map(|ask| {
             let answers = answers.by_ref().take(ask.wants.len());
             (ask.clone(), answers.collect())

@@ -1,64 +1,47 @@
 //! What one execution of an operation has come to so far, against what one request may.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use async_graphql::SelectionField;
 use tokio::time::Instant;
 
-use crate::database::{Pool, ReadBudget, Share};
+use crate::budget::{Budget, Pool, Reservation};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{Bounds, READ_PER_RESPONSE};
+use crate::limits::{Bounds, HELD_PER_FIELD};
 
-/// Counts what an execution comes to. Once a bound is passed the whole request is refused: every
-/// field that looks fails at once, and no other error is told.
+/// Counts what an execution comes to, beside its [`Budget`]. Once a bound is passed the whole
+/// request is refused: every field that looks fails at once, and no other error is told.
 pub(super) struct Tally {
     bounds: Bounds,
-    pool: Pool,
-    deadline: Instant,
-    /// Bytes of stored documents that may still be read.
-    pub(super) reads: ReadBudget,
-    carried: AtomicUsize,
+    budget: Budget,
+    /// Memory for what is read and kept until the response is written.
+    pub(super) memory: Reservation,
     fields: AtomicUsize,
     places: AtomicUsize,
     entities: AtomicUsize,
-    passed: OnceLock<Error>,
 }
 
 impl Tally {
     pub(super) fn new(bounds: Bounds, pool: &Pool, deadline: Instant) -> Self {
-        let reads = bounds.response_bytes.saturating_mul(READ_PER_RESPONSE);
+        let budget = Budget::of_request(&bounds, pool, deadline);
         Self {
-            reads: ReadBudget::new(reads, pool),
-            pool: pool.clone(),
+            memory: budget.reserve(),
             bounds,
-            deadline,
-            carried: AtomicUsize::new(0),
+            budget,
             fields: AtomicUsize::new(0),
             places: AtomicUsize::new(0),
             entities: AtomicUsize::new(0),
-            passed: OnceLock::new(),
         }
     }
 
-    /// What one response may carry, in bytes.
-    pub(super) fn response_bytes(&self) -> usize {
-        self.bounds.response_bytes
-    }
-
-    /// A share of what all requests hold together, for something that this one holds for a while.
-    pub(super) fn share(&self) -> Share {
-        self.pool.share()
-    }
-
-    /// When the time of the request is over.
-    pub(super) fn deadline(&self) -> Instant {
-        self.deadline
+    /// What the request may still use.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// The bound that was passed, as an error that names it.
     pub(super) fn passed(&self) -> Option<&Error> {
-        self.passed.get()
+        self.budget.exhausted()
     }
 
     /// Whether the execution may go on. To be asked before work is done that takes a while.
@@ -66,13 +49,7 @@ impl Tally {
     /// # Errors
     /// The bound that was passed; `TIMEOUT`: the time of the request is over.
     pub(super) fn check(&self) -> Result<()> {
-        if let Some(passed) = self.passed() {
-            return Err(passed.clone());
-        }
-        if Instant::now() < self.deadline {
-            return Ok(());
-        }
-        self.pass(out_of_time(&self.bounds))
+        self.budget.check()
     }
 
     /// Counts entities that a gateway asks for.
@@ -117,6 +94,7 @@ impl Tally {
         let (fields, names) = below(field);
         self.carry(elements.saturating_mul(names))?;
         let fields = elements.saturating_mul(fields.max(1));
+        self.memory.hold(fields.saturating_mul(HELD_PER_FIELD))?;
         let limit = self.bounds.response_fields;
         self.count(&self.fields, fields, limit, "fields in the response")
     }
@@ -127,45 +105,18 @@ impl Tally {
     /// `TOO_LARGE`: names the limit. As [`Tally::check`].
     pub(super) fn carry(&self, bytes: usize) -> Result<()> {
         self.check()?;
-        self.carry_more(bytes)
-    }
-
-    /// As [`Tally::carry`], for who checks now and then by himself.
-    pub(super) fn carry_more(&self, bytes: usize) -> Result<()> {
-        let limit = self.bounds.response_bytes;
-        if add(&self.carried, bytes) <= limit {
-            return Ok(());
-        }
-        self.pass(Error::too_large(format!(
-            "the response would carry more than {limit} bytes of JSON, which is the limit: ask for \
-             less at a time, by path or by pages"
-        )))
+        self.budget.respond(bytes)
     }
 
     fn count(&self, counter: &AtomicUsize, by: usize, limit: usize, what: &str) -> Result<()> {
         if add(counter, by) <= limit {
             return Ok(());
         }
-        self.pass(Error::new(
+        self.budget.fail(Error::new(
             ErrorKind::TooComplex,
             format!("more than {limit} {what}, which is the limit"),
         ))
     }
-
-    fn pass(&self, error: Error) -> Result<()> {
-        Err(self.passed.get_or_init(|| error).clone())
-    }
-}
-
-/// The error of a request whose time is over.
-pub(super) fn out_of_time(bounds: &Bounds) -> Error {
-    Error::new(
-        ErrorKind::Timeout,
-        format!(
-            "the time for the request is over ({:?}, which is the limit); nothing was written",
-            bounds.request_time
-        ),
-    )
 }
 
 fn add(counter: &AtomicUsize, by: usize) -> usize {

@@ -322,7 +322,7 @@ fn check_limit(bytes: usize) -> Result<()> {
     if bytes <= KEY_BYTES_MAX {
         return Ok(());
     }
-    Err(Error::too_large(format!(
+    Err(Error::key_too_long(format!(
         "the collection, id and path make a key of {bytes} bytes; the limit is {KEY_BYTES_MAX} bytes"
     )))
 }

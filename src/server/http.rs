@@ -224,7 +224,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
 
 /// The response to a request that could not be read.
 fn refused(media: Media, error: &Error) -> Response<Body> {
-    let status = match error.kind() {
+    let status = match error.kind().for_clients() {
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Timeout => StatusCode::REQUEST_TIMEOUT,
         ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,

@@ -75,7 +75,7 @@ impl From<Error> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let Self(error) = self;
-        let status = match error.kind() {
+        let status = match error.kind().for_clients() {
             ErrorKind::Conflict | ErrorKind::Timeout | ErrorKind::Unavailable => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

@@ -97,7 +97,7 @@ pub(super) fn tell(metrics: &Metrics, report: &Report, took: Duration, span: &Sp
     let ty = report.ty.unwrap_or("none");
     let outcome = outcome(report);
     let failed = matches!(
-        report.error,
+        report.error.map(ErrorKind::for_clients),
         Some(
             ErrorKind::Internal | ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Conflict
         )

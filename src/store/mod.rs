@@ -9,6 +9,7 @@ mod doubt;
 mod embedded;
 #[cfg(feature = "foundationdb")]
 mod foundationdb;
+mod metered;
 mod observed;
 mod pace;
 mod pairs;
@@ -25,8 +26,9 @@ pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
 pub use backup::Backup;
 pub use batches::{Batches, behind};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
+pub use metered::{MeteredRead, MeteredTransaction};
 pub use observed::{Observed, Operations, TRACES};
-pub use pace::{aside, pace};
+pub use pace::aside;
 pub use pairs::Pairs;
 pub use round::{Round, RoundBatch};
 pub use transact::{Outcome, Settled, transact};

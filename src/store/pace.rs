@@ -1,16 +1,7 @@
-//! Long stretches of work give others their turn.
+//! Work on large texts.
 
 use crate::error::{Error, Result};
-use crate::limits::{JSON_BYTES_AT_ONCE, LEAVES_AT_A_TIME};
-
-/// To be awaited with the number of each pair that is worked on: now and then others have their
-/// turn, and whoever waits for the work with a deadline can give it up.
-#[inline]
-pub async fn pace(at: usize) {
-    if at % LEAVES_AT_A_TIME == LEAVES_AT_A_TIME - 1 {
-        tokio::task::yield_now().await;
-    }
-}
+use crate::limits::JSON_BYTES_AT_ONCE;
 
 /// Does work on a text of so many bytes: at once on a small one, and on a large one on a thread
 /// where it holds nobody up.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Batch, Pairs};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The first batch of each of several ranges.
 #[derive(Debug, Default)]
@@ -29,6 +29,14 @@ impl Round {
         Self {
             pairs: Pairs::default(),
             batches: Vec::with_capacity(ranges),
+        }
+    }
+
+    /// A round of which every batch fails.
+    pub(super) fn failed(ranges: usize, error: &Error) -> Self {
+        Self {
+            pairs: Pairs::default(),
+            batches: vec![Err(error.clone()); ranges],
         }
     }
 

@@ -2,6 +2,7 @@
 
 use foundationdb_tuple::{Bytes, pack};
 use futures::FutureExt;
+use phyllo::budget::Budget;
 use phyllo::database::{Adopted, Collection, Existing, Put, Want, adopt, collections};
 use phyllo::key::{IndexKey, tuple_text};
 use phyllo::store::{Outcome, Settled, behind};
@@ -67,7 +68,7 @@ fn version(world: &World, id: i64) -> String {
     let want = Want::Version(numbered(id).into());
     let answers = world.run(async {
         let snapshot = world.database.snapshot().await.expect("a snapshot");
-        phyllo::database::load(&*snapshot, &[&want]).await
+        phyllo::database::load(&*snapshot, &[&want], &Budget::of_background().reserve()).await
     });
     format!("{:?}", answers[0].as_ref().expect("a version"))
 }

@@ -7,10 +7,11 @@ use futures::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 
+use phyllo::budget::Budget;
 use phyllo::database::{
     Answer, Builder as IndexBuilder, Check, Children, Database, DocumentKey, Existing, Extent,
-    Finding, Foreign, Part, Put, ReadBudget, Scan, Scanned, Summary, Want, children, create_index,
-    insert, load, put,
+    Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, children, create_index, insert,
+    load, put,
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
@@ -63,7 +64,7 @@ impl World {
         let leaves = Arc::new(Leaves::from_json(json)?);
         self.transact(move |transaction| {
             let (id, leaves) = (id.clone(), leaves.clone());
-            async move { insert(&*transaction, "D", id, &leaves).await }
+            async move { insert(&*transaction, &Budget::of_background(), "D", id, &leaves).await }
         })
     }
 
@@ -76,7 +77,16 @@ impl World {
         let leaves = Arc::new(Leaves::from_json(json)?);
         self.transact(move |transaction| {
             let (document, leaves) = (document.clone(), leaves.clone());
-            async move { put(&*transaction, &document, &leaves, existing).await }
+            async move {
+                put(
+                    &*transaction,
+                    &Budget::of_background(),
+                    &document,
+                    &leaves,
+                    existing,
+                )
+                .await
+            }
         })
     }
 
@@ -135,7 +145,7 @@ impl World {
         let want = Want::Part(Arc::new(document.clone()), path.clone(), extent);
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
-            Ok::<_, Error>(load(&*snapshot, &[&want]).await)
+            Ok::<_, Error>(load(&*snapshot, &[&want], &Budget::of_background().reserve()).await)
         })?;
         match &answers[..] {
             [Ok(Answer::Part(part))] => Ok(part.clone()),
@@ -148,7 +158,7 @@ impl World {
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
             let wants: Vec<&Want> = wants.iter().collect();
-            Ok::<_, Error>(load(&*snapshot, &wants).await)
+            Ok::<_, Error>(load(&*snapshot, &wants, &Budget::of_background().reserve()).await)
         });
         let answers = answers.expect("they can be read").into_iter();
         let part = |answer| match answer {
@@ -168,7 +178,7 @@ impl World {
         let document = Arc::new(document.clone());
         self.run(async {
             let snapshot = self.database.snapshot().await?;
-            let budget = ReadBudget::default();
+            let budget = Budget::of_background().reserve();
             children(&*snapshot, &document, place, after, first, &budget).await
         })
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::join_all;
+use phyllo::budget::Budget;
 use phyllo::database::{
     Check, Database, DocumentKey, Existing, Scan, collections, delete, patch, put,
 };
@@ -147,18 +148,44 @@ async fn change(transaction: &dyn Transaction, change: &Change) -> Result<()> {
         Change::Put(collection, id, json) => {
             let leaves = Leaves::from_json(json)?;
             let document = document(*collection, *id)?;
-            put(transaction, &document, &leaves, Existing::Replace).await?;
+            put(
+                transaction,
+                &Budget::of_background(),
+                &document,
+                &leaves,
+                Existing::Replace,
+            )
+            .await?;
         }
         Change::Delete(collection, id) => {
-            delete(transaction, &document(*collection, *id)?, &root).await?;
+            delete(
+                transaction,
+                &Budget::of_background(),
+                &document(*collection, *id)?,
+                &root,
+            )
+            .await?;
         }
         Change::Append(number) => {
             let append = format!(r#"[{{"op":"add","path":"/-","value":{number}}}]"#);
             let operations = parse(&append.into())?;
-            patch(transaction, &document(ARRAY, 0)?, &root, &operations).await?;
+            patch(
+                transaction,
+                &Budget::of_background(),
+                &document(ARRAY, 0)?,
+                &root,
+                &operations,
+            )
+            .await?;
         }
         Change::RemoveFirst => {
-            delete(transaction, &document(ARRAY, 0)?, &Path::pointer("/0")?).await?;
+            delete(
+                transaction,
+                &Budget::of_background(),
+                &document(ARRAY, 0)?,
+                &Path::pointer("/0")?,
+            )
+            .await?;
         }
     }
     Ok(())

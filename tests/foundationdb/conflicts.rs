@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use phyllo::budget::Budget;
 use phyllo::database::{
     Answer, Check, Database, DocumentKey, Existing, Extent, Want, insert, load, merge, patch, put,
 };
@@ -49,7 +50,14 @@ async fn conflicts(leaves: [&'static str; 2]) -> u64 {
     let inserted = database.transact(soon(), |transaction| {
         let document = document.clone();
         Box::pin(async move {
-            insert(&*transaction, "D", Some(DocumentId::Integer(1)), &document).await?;
+            insert(
+                &*transaction,
+                &Budget::of_background(),
+                "D",
+                Some(DocumentId::Integer(1)),
+                &document,
+            )
+            .await?;
             Ok(Outcome::Commit(()))
         })
     });
@@ -262,10 +270,24 @@ async fn apply(transaction: &dyn Transaction, id: &DocumentId, change: &str) -> 
     let root = Path::default();
     let changed = if change.starts_with('{') {
         let changes = MergePatch::parse(&change.to_owned().into()).expect("a merge patch");
-        merge(transaction, &document, &root, &changes).await
+        merge(
+            transaction,
+            &Budget::of_background(),
+            &document,
+            &root,
+            &changes,
+        )
+        .await
     } else {
         let operations = parse(&change.to_owned().into()).expect("a patch");
-        patch(transaction, &document, &root, &operations).await
+        patch(
+            transaction,
+            &Budget::of_background(),
+            &document,
+            &root,
+            &operations,
+        )
+        .await
     };
     changed.map(|_| ()).map_err(|error| error.kind().code())
 }
@@ -293,7 +315,14 @@ async fn store(database: &Database, id: &DocumentId) {
         let document = DocumentKey::new("D", id.clone());
         Box::pin(async move {
             let leaves = Leaves::from_json(BEFORE)?;
-            put(&*transaction, &document?, &leaves, Existing::Replace).await?;
+            put(
+                &*transaction,
+                &Budget::of_background(),
+                &document?,
+                &leaves,
+                Existing::Replace,
+            )
+            .await?;
             Ok(Outcome::Commit(()))
         })
     });
@@ -304,7 +333,7 @@ async fn json(database: &Database, id: &DocumentId) -> Option<String> {
     let document = Arc::new(DocumentKey::new("D", id.clone()).expect("a key"));
     let snapshot = database.snapshot().await.expect("a snapshot");
     let want = Want::Part(document, Path::default(), Extent::Whole);
-    match load(&*snapshot, &[&want])
+    match load(&*snapshot, &[&want], &Budget::of_background().reserve())
         .await
         .remove(0)
         .expect("readable")

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use phyllo::budget::Budget;
 use phyllo::database::{DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
@@ -29,7 +30,14 @@ async fn write_both(client: &Client, number: u64) {
                 let leaves = Leaves::from_json(&format!(r#"{{"n": [{number}, {number}]}}"#))?;
                 for id in [1, 2] {
                     let document = DocumentKey::new("D", DocumentId::Integer(id))?;
-                    put(&*transaction, &document, &leaves, Existing::Replace).await?;
+                    put(
+                        &*transaction,
+                        &Budget::of_background(),
+                        &document,
+                        &leaves,
+                        Existing::Replace,
+                    )
+                    .await?;
                 }
                 Ok(Outcome::Commit(()))
             })

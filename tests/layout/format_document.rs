@@ -8,6 +8,7 @@ use redb::{ReadableDatabase, TableDefinition, TableHandle};
 use tokio::runtime::Builder;
 use tokio::time::Instant;
 
+use phyllo::budget::Budget;
 use phyllo::database::{Database, FORMAT, insert};
 use phyllo::document::id::DocumentId;
 use phyllo::key::{Family, IndexValue, Leaves, Version, decode_leaf, hex, tuple_text};
@@ -162,7 +163,7 @@ fn store_with_one_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>
             let work = async move {
                 let leaves = Leaves::from_json("7")?;
                 let id = Some(DocumentId::Integer(1));
-                insert(&*transaction, "D", id, &leaves)
+                insert(&*transaction, &Budget::of_background(), "D", id, &leaves)
                     .await
                     .map(Outcome::Commit)
             };

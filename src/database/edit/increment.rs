@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::DocumentKey;
 use super::Editor;
 use super::locate::{Spot, Target};
+use crate::budget::Budget;
 use crate::document::leaf::Leaf;
 use crate::document::number::sum;
 use crate::document::path::Path;
@@ -21,11 +22,12 @@ use crate::store::Transaction;
 /// [`replace`](super::replace). What the store fails with.
 pub async fn increment(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &Arc<DocumentKey>,
     path: &Path,
     by: &Leaf<'_>,
 ) -> Result<bool> {
-    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     let leaves = match &target {
         Target::Present(spot) => Leaves::from_leaf(&sum(&number(spot)?, by)?),
         _ => Leaves::from_leaf(by),

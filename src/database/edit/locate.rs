@@ -99,7 +99,10 @@ impl Editor<'_> {
     pub(super) async fn locate_by(&self, path: &Path, read: &dyn Read) -> Result<Target> {
         let settled;
         let path = if path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
-            settled = settle(self.transaction.without_conflict(), &self.document, path).await?;
+            settled = {
+                let free = self.transaction.without_conflict();
+                settle(free, &self.document, path, &self.budget.reserve()).await?
+            };
             &settled
         } else {
             path

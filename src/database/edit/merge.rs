@@ -9,10 +9,11 @@ use super::super::{DocumentKey, end_of};
 use super::Editor;
 use super::argument::leaves_of;
 use super::locate::{Parent, Spot, Target, first_of, no_container};
+use crate::budget::Budget;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Near, Pairs, RangeRead, Read, Transaction};
@@ -25,6 +26,7 @@ use crate::store::{Near, Pairs, RangeRead, Read, Transaction};
 /// `BAD_USER_INPUT`, `TOO_LARGE`: a value of the patch cannot be stored. What the store fails with.
 pub async fn merge(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &Arc<DocumentKey>,
     path: &Path,
     patch: &MergePatch,
@@ -33,19 +35,23 @@ pub async fn merge(
         MergePatch::Members(_) => {
             let mut ahead = Vec::new();
             add_members(path, patch, &mut ahead);
-            Editor::begin_above(transaction, document, path, &ahead).await?
+            Editor::begin_above(transaction, budget, document, path, &ahead).await?
         }
-        _ => Editor::begin(transaction, document, path).await?,
+        _ => Editor::begin(transaction, budget, document, path).await?,
     };
     match target {
         Target::Present(spot) => match patch {
             MergePatch::Members(_) => editor.merge_at(spot, patch).await?,
-            _ => editor.overwrite(&spot, &alone(patch).await?).await?,
+            _ => {
+                editor
+                    .overwrite(&spot, &alone(patch, budget).await?)
+                    .await?
+            }
         },
-        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch).await?).await?,
+        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch, budget).await?).await?,
         Target::Orphan => {
             let spot = editor.make_way(path).await?;
-            editor.put_new(&spot, &alone(patch).await?).await?;
+            editor.put_new(&spot, &alone(patch, budget).await?).await?;
         }
         Target::Unfit(error) => return Err(error),
     }
@@ -69,8 +75,8 @@ fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
 }
 
 /// The leaves of what a patch makes of nothing.
-async fn alone(patch: &MergePatch) -> Result<Leaves> {
-    leaves_of(&patch.alone().unwrap_or("null".into())).await
+async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves> {
+    leaves_of(&patch.alone().unwrap_or("null".into()), budget).await
 }
 
 /// What stands at the places that a merge patch speaks of.
@@ -157,6 +163,7 @@ impl Editor<'_> {
             return Ok(());
         };
         for (name, member) in members {
+            self.budget.spend(1)?;
             let place = place.child(Segment::Key(name.clone()));
             match self.document.place(&place) {
                 Ok(key) => {
@@ -165,7 +172,9 @@ impl Editor<'_> {
                     self.places(&place, member, asked)?;
                 }
                 // Nothing can stand there, so there is nothing to remove.
-                Err(_) if matches!(member, MergePatch::Remove) => {}
+                Err(error)
+                    if error.kind() == ErrorKind::KeyTooLong
+                        && matches!(member, MergePatch::Remove) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -185,12 +194,14 @@ impl Editor<'_> {
             if at.kind()? != Some(Kind::Object) {
                 self.transaction
                     .add_read_conflict(&at.key, &end_of(&at.key));
-                return self.overwrite(&at, &alone(patch).await?).await;
+                let leaves = alone(patch, self.budget).await?;
+                return self.overwrite(&at, &leaves).await;
             }
             let mut object = Some(object(&at)?);
             let mut removed = false;
             let mut left = false;
             for (name, member) in members {
+                self.budget.pace(1).await?;
                 let place = at.place.child(Segment::Key(name.clone()));
                 let Some(spot) = spots.get(&place) else {
                     continue;
@@ -207,7 +218,8 @@ impl Editor<'_> {
                         left = true;
                     }
                     MergePatch::Put(text) if present => {
-                        self.overwrite(spot, &leaves_of(text).await?).await?;
+                        let leaves = leaves_of(text, self.budget).await?;
+                        self.overwrite(spot, &leaves).await?;
                         left = true;
                     }
                     MergePatch::Members(_) | MergePatch::Put(_) => {
@@ -215,7 +227,8 @@ impl Editor<'_> {
                         if let Some(object) = object.take() {
                             self.extend(&object).await?;
                         }
-                        self.write_new(&spot.key, &alone(member).await?).await?;
+                        let leaves = alone(member, self.budget).await?;
+                        self.write_new(&spot.key, &leaves).await?;
                         left = true;
                     }
                 }

@@ -33,11 +33,13 @@ use futures::future::{join, try_join3};
 use super::index::Upkeep;
 use super::read::version;
 use super::{DocumentKey, Put, catalog, end_of};
+use crate::budget::Budget;
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
-use crate::store::{RangeRead, Read, Transaction, behind, pace};
+use crate::limits::LEAVES_PER_PACE;
+use crate::store::{RangeRead, Read, Transaction, behind};
 use ahead::look_ahead;
 use locate::{Parent, Spot, Target};
 
@@ -50,6 +52,7 @@ pub(super) use set::set;
 /// A change of one document in a transaction. Begin it, change, [`finish`](Self::finish) it.
 pub(super) struct Editor<'t> {
     transaction: &'t dyn Transaction,
+    budget: &'t Budget,
     document: Arc<DocumentKey>,
     prefix: Vec<u8>,
     /// The catalog knows the document.
@@ -62,10 +65,11 @@ impl<'t> Editor<'t> {
     /// Begins to change a document, which need not exist, at `path`.
     async fn begin(
         transaction: &'t dyn Transaction,
+        budget: &'t Budget,
         document: &Arc<DocumentKey>,
         path: &Path,
     ) -> Result<(Self, Target)> {
-        Self::begin_reading(transaction, transaction, document, path).await
+        Self::begin_reading(transaction, budget, transaction, document, path).await
     }
 
     /// Begins to change what is further down from `path`: of what stands there only depends that
@@ -73,13 +77,14 @@ impl<'t> Editor<'t> {
     /// at meanwhile.
     async fn begin_above(
         transaction: &'t dyn Transaction,
+        budget: &'t Budget,
         document: &Arc<DocumentKey>,
         path: &Path,
         ahead: &[Path],
     ) -> Result<(Self, Target)> {
         let free = transaction.without_conflict();
         let (begun, ()) = join(
-            Self::begin_reading(transaction, free, document, path),
+            Self::begin_reading(transaction, budget, free, document, path),
             look_ahead(transaction, document, ahead),
         )
         .await;
@@ -92,23 +97,25 @@ impl<'t> Editor<'t> {
 
     async fn begin_reading(
         transaction: &'t dyn Transaction,
+        budget: &'t Budget,
         read: &dyn Read,
         document: &Arc<DocumentKey>,
         path: &Path,
     ) -> Result<(Self, Target)> {
         let mut editor = Self {
             transaction,
+            budget,
             document: document.clone(),
             prefix: document.place(&Place::default())?,
             entered: false,
             changed: false,
-            upkeep: Upkeep::of_none(transaction, document),
+            upkeep: Upkeep::of_none(transaction, budget, document),
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
         let (entered, target, upkeep) = try_join3(
             transaction.get(&existence),
             editor.locate_by(path, read),
-            Upkeep::of(transaction, document),
+            Upkeep::of(transaction, budget, document),
         )
         .await?;
         editor.entered = entered.is_some();
@@ -183,7 +190,7 @@ impl<'t> Editor<'t> {
     async fn write_new(&mut self, key: &[u8], leaves: &Leaves) -> Result<()> {
         leaves.check_keys(key.len())?;
         self.touch(key).await?;
-        write_leaves(self.transaction, key, leaves).await;
+        write_leaves(self.transaction, self.budget, key, leaves).await?;
         self.changed = true;
         Ok(())
     }
@@ -274,11 +281,12 @@ fn child_key(container: &[u8], key: &[u8]) -> Vec<u8> {
 /// element. `TOO_LARGE`: a key passes the limit. What the store fails with.
 pub async fn replace(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &Arc<DocumentKey>,
     path: &Path,
     leaves: &Leaves,
 ) -> Result<bool> {
-    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     editor.put(target, path, leaves).await?;
     editor.finish().await
 }
@@ -286,12 +294,13 @@ pub async fn replace(
 /// Puts a whole document in the place of whatever stands there.
 pub(super) async fn replace_document(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &DocumentKey,
     leaves: &Leaves,
 ) -> Result<Put> {
     let document = Arc::new(document.clone());
     let whole = Path::default();
-    let (mut editor, target) = Editor::begin(transaction, &document, &whole).await?;
+    let (mut editor, target) = Editor::begin(transaction, budget, &document, &whole).await?;
     let put = editor.put(target, &whole, leaves).await?;
     editor.finish().await?;
     Ok(put)
@@ -303,10 +312,11 @@ pub(super) async fn replace_document(
 /// What the store fails with.
 pub async fn delete(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &Arc<DocumentKey>,
     path: &Path,
 ) -> Result<bool> {
-    let (mut editor, target) = Editor::begin(transaction, document, path).await?;
+    let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     match target {
         Target::Present(spot) if !spot.place.0.is_empty() => {
             editor.remove(&spot).await?;
@@ -377,11 +387,16 @@ pub(super) fn enter(transaction: &dyn Transaction, document: &DocumentKey) -> Re
 }
 
 /// Writes the pairs of a value where nothing stands, under one write conflict range.
-pub(super) async fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], leaves: &Leaves) {
+pub(super) async fn write_leaves(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    prefix: &[u8],
+    leaves: &Leaves,
+) -> Result<()> {
     // Whoever has found nothing here has read all that is below, so this pair is conflict enough.
     if let Some(leaf) = leaves.as_leaf() {
         transaction.set(prefix, leaf);
-        return;
+        return Ok(());
     }
     transaction.add_write_conflict(prefix, &end_of(prefix));
     transaction.without_write_conflicts(true);
@@ -390,9 +405,12 @@ pub(super) async fn write_leaves(transaction: &dyn Transaction, prefix: &[u8], l
         key.truncate(prefix.len());
         key.extend_from_slice(relative);
         transaction.set(&key, value);
-        pace(at).await;
+        if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
+            budget.pace(LEAVES_PER_PACE as u64).await?;
+        }
     }
     transaction.without_write_conflicts(false);
+    Ok(())
 }
 
 pub(super) fn write_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {

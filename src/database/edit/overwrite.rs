@@ -5,9 +5,11 @@ use std::iter::Peekable;
 use super::super::end_of;
 use super::Editor;
 use super::locate::Spot;
+use crate::budget::Budget;
 use crate::error::Result;
 use crate::key::Leaves;
-use crate::store::{Batches, Pairs, Transaction, pace};
+use crate::limits::LEAVES_PER_PACE;
+use crate::store::{Batches, Pairs, Transaction};
 
 impl Editor<'_> {
     /// Puts a value in the place of the one that stands there.
@@ -26,7 +28,7 @@ impl Editor<'_> {
             self.touch(&spot.key).await?;
             let mut writes = writes_of(self.transaction, &spot.key, (&spot.key, &end), leaves);
             writes.overwrite(&spot.first);
-            self.changed |= writes.finish().await;
+            self.changed |= writes.finish(self.budget).await?;
             return Ok(());
         }
         self.overwrite_range(&spot.key, &spot.key, &end, leaves)
@@ -48,8 +50,9 @@ impl Editor<'_> {
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
             writes.overwrite(&batch);
+            self.budget.pace(batch.len() as u64).await?;
         }
-        self.changed |= writes.finish().await;
+        self.changed |= writes.finish(self.budget).await?;
         Ok(())
     }
 }
@@ -140,17 +143,19 @@ impl<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> Writes<'w, N> {
     }
 
     /// Nothing more is stored. Whether anything was written.
-    async fn finish(mut self) -> bool {
+    async fn finish(mut self, budget: &Budget) -> Result<bool> {
         let mut at = 0;
         while let Some((key, value)) = self.new.next() {
             self.set(key, value);
-            pace(at).await;
             at += 1;
+            if at % LEAVES_PER_PACE == 0 {
+                budget.pace(LEAVES_PER_PACE as u64).await?;
+            }
         }
         self.keep();
         if self.any {
             self.transaction.without_write_conflicts(false);
         }
-        self.any
+        Ok(self.any)
     }
 }

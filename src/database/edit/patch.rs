@@ -7,6 +7,7 @@ use super::Editor;
 use super::ahead::look_ahead;
 use super::argument::leaves_of;
 use super::locate::{Spot, Target};
+use crate::budget::Budget;
 use crate::document::number::equal;
 use crate::document::patch::{PatchOperation, numbered};
 use crate::document::path::Path;
@@ -25,12 +26,14 @@ use crate::store::{Batches, Transaction};
 /// store fails with.
 pub async fn patch(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &Arc<DocumentKey>,
     path: &Path,
     operations: &[PatchOperation],
 ) -> Result<bool> {
     let ahead = next_paths(path, operations);
-    let (mut editor, target) = Editor::begin_above(transaction, document, path, &ahead).await?;
+    let (mut editor, target) =
+        Editor::begin_above(transaction, budget, document, path, &ahead).await?;
     let base = match target {
         Target::Present(spot) => Path::from(&spot.place),
         _ => return Err(editor.nothing_at(path)),
@@ -40,6 +43,7 @@ pub async fn patch(
             let paths = next_paths(&base, &operations[number..]);
             look_ahead(transaction, document, &paths).await;
         }
+        budget.pace(1).await?;
         let applied = editor.apply(&base, operation).await;
         applied.map_err(|error| numbered(number, error.at(operation)))?;
     }
@@ -57,11 +61,11 @@ impl Editor<'_> {
     async fn apply(&mut self, base: &Path, operation: &PatchOperation) -> Result<()> {
         match operation {
             PatchOperation::Add(path, value) => {
-                let leaves = leaves_of(value).await?;
+                let leaves = leaves_of(value, self.budget).await?;
                 self.add(base, path, &leaves).await
             }
             PatchOperation::Replace(path, value) => {
-                let leaves = leaves_of(value).await?;
+                let leaves = leaves_of(value, self.budget).await?;
                 let spot = self.present(base, path).await?;
                 self.overwrite(&spot, &leaves).await
             }
@@ -96,7 +100,7 @@ impl Editor<'_> {
                 self.add(base, path, &leaves).await
             }
             PatchOperation::Test(path, value) => {
-                let expected = leaves_of(value).await?;
+                let expected = leaves_of(value, self.budget).await?;
                 self.test(base, path, &expected).await
             }
         }
@@ -123,6 +127,7 @@ impl Editor<'_> {
         let end = end_of(&spot.key);
         let mut batches = Batches::new(self.transaction, &spot.key[..], end);
         while let Some(batch) = batches.next().await? {
+            self.budget.pace(batch.len() as u64).await?;
             for (key, value) in batch.iter() {
                 let same = expected.next().is_some_and(|(other, expected)| {
                     key[spot.key.len()..] == *other && same_value(value, expected)
@@ -149,6 +154,7 @@ impl Editor<'_> {
 
     async fn leaves_at(&self, spot: &Spot) -> Result<Leaves> {
         let found = self.pairs(spot.key.clone(), &end_of(&spot.key)).await?;
+        self.budget.pace(found.len() as u64).await?;
         let relative = found
             .iter()
             .map(|(key, value)| (&key[spot.key.len()..], value));

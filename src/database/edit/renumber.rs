@@ -1,12 +1,15 @@
 //! Elements that enter or leave an array: those behind them get other numbers.
 
+use std::ops::Deref;
+
 use super::super::end_of;
 use super::{Editor, below};
+use crate::budget::Reservation;
 use crate::document::leaf::Kind;
 use crate::document::path::Segment;
 use crate::error::{Error, Result};
 use crate::key::{Leaves, Step, empty_marker, step};
-use crate::limits::MOVED_BYTES_MAX;
+use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
 use crate::store::{Batches, Pairs};
 
 impl Editor<'_> {
@@ -22,7 +25,7 @@ impl Editor<'_> {
             }
             return Ok(());
         }
-        let moved = moved(array, &behind, |index| index - 1)?;
+        let moved = self.moved(array, &behind, |index| index - 1).await?;
         let leaves = Leaves::from_stored(moved.iter());
         self.overwrite_range(array, &element, &end_of(array), &leaves)
             .await
@@ -38,7 +41,7 @@ impl Editor<'_> {
         let element = below(array, &Segment::Index(index));
         leaves.check_keys(element.len())?;
         let behind = self.elements_from(array, index).await?;
-        let moved = moved(array, &behind, |index| index + 1)?;
+        let moved = self.moved(array, &behind, |index| index + 1).await?;
         let mut new = Pairs::default();
         for (key, value) in leaves.iter() {
             new.push(&[&element[array.len()..], key].concat(), value);
@@ -52,16 +55,20 @@ impl Editor<'_> {
     }
 
     /// The pairs of the elements of an array from `index` on.
-    async fn elements_from(&self, array: &[u8], index: u64) -> Result<Pairs> {
+    async fn elements_from(&self, array: &[u8], index: u64) -> Result<HeldPairs> {
         let begin = below(array, &Segment::Index(index));
         self.pairs(begin, &end_of(array)).await
     }
 
     /// All pairs from `begin` to before `end`, held in memory.
-    pub(super) async fn pairs(&self, begin: Vec<u8>, end: &[u8]) -> Result<Pairs> {
+    pub(super) async fn pairs(&self, begin: Vec<u8>, end: &[u8]) -> Result<HeldPairs> {
+        let memory = self.budget.reserve();
         let mut found = Pairs::default();
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
+            self.budget.pace(batch.len() as u64).await?;
+            // Their copies under other keys are held as well.
+            memory.hold(2 * batch.bytes())?;
             found.append(&batch);
             if found.bytes() > MOVED_BYTES_MAX {
                 return Err(Error::too_large(format!(
@@ -70,24 +77,44 @@ impl Editor<'_> {
                 )));
             }
         }
-        Ok(found)
+        Ok(HeldPairs {
+            pairs: found,
+            _memory: memory,
+        })
+    }
+
+    /// Pairs of an array's elements under other indexes, their keys relative to the array.
+    async fn moved(&self, array: &[u8], pairs: &Pairs, to: impl Fn(u64) -> u64) -> Result<Pairs> {
+        let mut moved = Pairs::default();
+        for (at, (key, value)) in pairs.iter().enumerate() {
+            let relative = &key[array.len()..];
+            let Some((Step::Index(index), bytes)) = step(relative) else {
+                return Err(super::super::slice::malformed(
+                    crate::key::Malformed::Segment,
+                    key,
+                ));
+            };
+            let mut renumbered = below(&[], &Segment::Index(to(index)));
+            renumbered.extend_from_slice(&relative[bytes..]);
+            moved.push(&renumbered, value);
+            if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
+                self.budget.pace(LEAVES_PER_PACE as u64).await?;
+            }
+        }
+        Ok(moved)
     }
 }
 
-/// Pairs of an array's elements under other indexes, their keys relative to the array.
-fn moved(array: &[u8], pairs: &Pairs, to: impl Fn(u64) -> u64) -> Result<Pairs> {
-    let mut moved = Pairs::default();
-    for (key, value) in pairs.iter() {
-        let relative = &key[array.len()..];
-        let Some((Step::Index(index), bytes)) = step(relative) else {
-            return Err(super::super::slice::malformed(
-                crate::key::Malformed::Segment,
-                key,
-            ));
-        };
-        let mut renumbered = below(&[], &Segment::Index(to(index)));
-        renumbered.extend_from_slice(&relative[bytes..]);
-        moved.push(&renumbered, value);
+/// Pairs that were read to be moved or copied, and the memory for them.
+pub(super) struct HeldPairs {
+    pairs: Pairs,
+    _memory: Reservation,
+}
+
+impl Deref for HeldPairs {
+    type Target = Pairs;
+
+    fn deref(&self) -> &Pairs {
+        &self.pairs
     }
-    Ok(moved)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::{Answer, DocumentKey, Extent, Part, Want, load};
 use super::Editor;
 use super::locate::{Target, spot};
+use crate::budget::{Budget, Reservation, Steps};
 use crate::document::jsonpath::Query;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
@@ -28,11 +29,13 @@ pub struct SetValue {
 /// fails with.
 pub(in crate::database) async fn set(
     transaction: &dyn Transaction,
+    budget: &Budget,
     document: &Arc<DocumentKey>,
     values: &[SetValue],
 ) -> Result<bool> {
     let whole = Path::default();
-    let (mut editor, target) = Editor::begin_above(transaction, document, &whole, &[]).await?;
+    let (mut editor, target) =
+        Editor::begin_above(transaction, budget, document, &whole, &[]).await?;
     let Target::Present(_) = target else {
         return Ok(false);
     };
@@ -41,6 +44,7 @@ pub(in crate::database) async fn set(
             let key = document.place(&place)?;
             let spot = spot(transaction, place, key).await?;
             editor.overwrite(&spot, &value.leaves).await?;
+            budget.pace(1).await?;
         }
     }
     editor.finish().await
@@ -49,29 +53,35 @@ pub(in crate::database) async fn set(
 impl Editor<'_> {
     /// The places that a query selects, outermost, each once.
     async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
-        let Some(part) = self.part(query.prefix()).await? else {
+        let memory = self.budget.reserve();
+        let Some(part) = self.part(query.prefix(), &memory).await? else {
             return Ok(Vec::new());
         };
-        let tree = part.tree()?;
-        let selected = query.select(&tree)?;
-        let mut places: Vec<&[Segment]> = selected.iter().map(|(place, _)| &place[..]).collect();
-        places.sort_unstable();
-        let mut outermost: Vec<&[Segment]> = Vec::new();
-        for place in places {
-            // What a place lies inside comes before it, and nothing between that lies outside.
-            if !outermost.last().is_some_and(|last| place.starts_with(last)) {
-                outermost.push(place);
+        memory.hold(part.tree_bytes())?;
+        let select = |steps: &Steps<'_>| {
+            let tree = part.tree(steps)?;
+            let selected = query.select(&tree, steps)?;
+            let mut places: Vec<Vec<Segment>> = selected.into_iter().map(|node| node.0).collect();
+            places.sort_unstable();
+            let mut outermost: Vec<Place> = Vec::new();
+            let mut last: Option<Vec<Segment>> = None;
+            for place in places {
+                // What a place lies inside comes before it, and nothing between lies outside.
+                if !last.as_ref().is_some_and(|last| place.starts_with(last)) {
+                    outermost.push(part.place.join(&place));
+                    last = Some(place);
+                }
             }
-        }
-        let whole = |place: &[Segment]| part.place.join(place);
-        Ok(outermost.into_iter().map(whole).collect())
+            Ok(outermost)
+        };
+        self.budget.compute(select).await
     }
 
     /// What stands at a place, which the transaction then depends on.
-    async fn part(&self, place: &[Segment]) -> Result<Option<Part>> {
+    async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Part>> {
         let path = Path::from(&Place(place.to_vec()));
         let want = Want::Part(self.document.clone(), path, Extent::Whole);
-        match load(self.transaction, &[&want]).await.pop() {
+        match load(self.transaction, &[&want], memory).await.pop() {
             Some(Ok(Answer::Part(part))) => Ok(part),
             Some(Err(error)) => Err(error),
             _ => Err(Error::internal("a load brought no part")),

@@ -305,7 +305,12 @@ impl Task {
             };
             let wanted: Vec<Want> = some.iter().flat_map(of_one).collect();
             let wanted: Vec<&Want> = wanted.iter().collect();
-            let answers = load(transaction, &wanted).await;
+            let answers = load(
+                transaction,
+                &wanted,
+                &crate::budget::Budget::of_background().reserve(),
+            )
+            .await;
             bytes += answers.iter().map(bytes_of).sum::<usize>();
             let mut answers = answers.into_iter();
             for (document, _) in some {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Index, IndexPath};
+use crate::budget::Budget;
 use crate::database::plan::covers;
 use crate::database::{Answer, DocumentKey, Extent, Want, load};
 use crate::document::path::Path;
@@ -39,7 +40,9 @@ pub(in crate::database) async fn of_stored(
 ) -> Result<Vec<Result<Values>>> {
     let wants: Vec<Want> = wants(document, indexes).collect();
     let wants: Vec<&Want> = wants.iter().collect();
-    let mut answers = load(read, &wants).await.into_iter();
+    let mut answers = load(read, &wants, &Budget::of_background().reserve())
+        .await
+        .into_iter();
     indexes
         .iter()
         .map(|index| of_answers(index, &mut answers))

@@ -6,6 +6,7 @@ use futures::future::try_join_all;
 
 use super::entries::{Values, of_leaves, of_stored};
 use super::{Index, indexes};
+use crate::budget::Budget;
 use crate::database::{DocumentKey, end_of};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
@@ -32,6 +33,7 @@ impl<'t> Upkeep<'t> {
     /// As if the collection had no index.
     pub(in crate::database) fn of_none(
         transaction: &'t dyn Transaction,
+        _budget: &'t Budget,
         document: &Arc<DocumentKey>,
     ) -> Self {
         Self {
@@ -47,6 +49,7 @@ impl<'t> Upkeep<'t> {
     /// As [`indexes`].
     pub(in crate::database) async fn of(
         transaction: &'t dyn Transaction,
+        _budget: &'t Budget,
         document: &Arc<DocumentKey>,
     ) -> Result<Self> {
         let indexes = indexes(transaction, &document.collection).await?;
@@ -135,6 +138,7 @@ impl<'t> Upkeep<'t> {
 /// As [`Upkeep::finish`].
 pub(in crate::database) async fn insert_entries(
     transaction: &dyn Transaction,
+    _budget: &Budget,
     document: &DocumentKey,
     leaves: &Leaves,
     indexes: &[Index],
@@ -152,6 +156,7 @@ pub(in crate::database) async fn insert_entries(
 /// As [`Upkeep::finish`].
 pub(in crate::database) async fn enter_entries(
     transaction: &dyn Transaction,
+    _budget: &Budget,
     document: &DocumentKey,
     indexes: &[Index],
 ) -> Result<()> {

@@ -4,6 +4,7 @@ use super::Order;
 use super::column::Column;
 use super::find::{Indexes, Search};
 use super::plan::{Plan, flatten};
+use crate::budget::Steps;
 use crate::database::index::{Index, State};
 use crate::document::filter::{Condition, Filter};
 use crate::document::json::write_string;
@@ -35,7 +36,8 @@ fn advice(
     order: Option<&Order>,
     indexes: &Indexes,
 ) -> String {
-    let paths = paths(&plan.conjuncts, order, &indexes.ready);
+    let steps = Steps::of(search.budget);
+    let paths = paths(&plan.conjuncts, order, &indexes.ready, &steps);
     let remedy = &search.remedy;
     if paths.is_empty() {
         return format!("no index can serve this query; {remedy}");
@@ -67,7 +69,12 @@ fn advice(
 
 /// What an index would have to be on: the paths compared for equality, then what it is ordered by
 /// or what a range is asked of.
-fn paths(conjuncts: &[Filter], order: Option<&Order>, ready: &[Index]) -> Vec<Query> {
+fn paths(
+    conjuncts: &[Filter],
+    order: Option<&Order>,
+    ready: &[Index],
+    steps: &Steps<'_>,
+) -> Vec<Query> {
     let conditions = conjuncts.iter().filter_map(|filter| match filter {
         Filter::Where(condition) => Some(condition),
         _ => None,
@@ -75,7 +82,7 @@ fn paths(conjuncts: &[Filter], order: Option<&Order>, ready: &[Index]) -> Vec<Qu
     let mut equal = Vec::new();
     let mut ranges = Vec::new();
     for condition in conditions {
-        match column(condition) {
+        match column(condition, steps) {
             Some(Column::Points { .. }) => equal.push(condition.at.clone()),
             Some(Column::Range { .. }) => ranges.push(condition.at.clone()),
             None => {}
@@ -108,26 +115,29 @@ fn paths(conjuncts: &[Filter], order: Option<&Order>, ready: &[Index]) -> Vec<Qu
         _ => None,
     });
     let unserved = alternatives.into_iter().flatten();
-    let mut unserved = unserved.filter(|part| Plan::new(part, ready).ways.is_empty());
+    let mut unserved = unserved.filter(|part| {
+        let plan = Plan::new(part, ready, steps);
+        plan.is_ok_and(|plan| plan.ways.is_empty())
+    });
     unserved.next().map_or_else(Vec::new, |part| {
         let mut conjuncts = Vec::new();
         flatten(part, &mut conjuncts);
-        paths_of_one(&conjuncts, ready)
+        paths_of_one(&conjuncts, ready, steps)
     })
 }
 
-fn paths_of_one(conjuncts: &[Filter], ready: &[Index]) -> Vec<Query> {
-    paths(conjuncts, None, ready)
+fn paths_of_one(conjuncts: &[Filter], ready: &[Index], steps: &Steps<'_>) -> Vec<Query> {
+    paths(conjuncts, None, ready, steps)
 }
 
-fn column(condition: &Condition) -> Option<Column> {
-    let steps = condition.at.simple()?;
-    let each = steps.iter().filter(|step| **step == SimpleStep::Each);
+fn column(condition: &Condition, steps: &Steps<'_>) -> Option<Column> {
+    let path = condition.at.simple()?;
+    let each = path.iter().filter(|step| **step == SimpleStep::Each);
     if each.count() > 1 {
         return None;
     }
     let tests: Vec<_> = condition.tests.iter().collect();
-    Column::of(&tests)
+    Column::of(&tests, steps)
 }
 
 /// A name for an index on these paths: the names in them.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::budget::Steps;
 use crate::database::end_of;
 use crate::document::filter::Test;
 use crate::document::leaf::Leaf;
@@ -31,14 +32,14 @@ const PAST_ALL: &[u8] = &[0xFF];
 impl Column {
     /// Where the values stand that pass all of `tests`; without tests, any value at all. None if
     /// an index is of no help.
-    pub(super) fn of(tests: &[&Test]) -> Option<Self> {
+    pub(super) fn of(tests: &[&Test], steps: &Steps<'_>) -> Option<Self> {
         let listed = tests.iter().find_map(|test| match test {
             Test::Equal(value) => Some(std::slice::from_ref(value)),
             Test::In(values) => Some(&values[..]),
             _ => None,
         });
         if let Some(listed) = listed {
-            return Some(points(listed, tests));
+            return Some(points(listed, tests, steps));
         }
         let helps = |test: &&&Test| !matches!(test, Test::NotEqual(_));
         if !tests.is_empty() && !tests.iter().any(|test| helps(&test)) {
@@ -75,9 +76,13 @@ impl Column {
 }
 
 /// Those of the listed values that pass every test. What no entry can hold, no document has that
-/// an index serves for.
-fn points(listed: &[Tree], tests: &[&Test]) -> Column {
-    let pass = |value: &&Tree| tests.iter().all(|test| test.passes(value));
+/// an index serves for. Where the budget runs out none passes; [`Plan::new`](super::plan::Plan::new)
+/// fails then.
+fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> Column {
+    let pass = |value: &&Tree| {
+        let mut tests = tests.iter();
+        tests.all(|test| test.passes(value, steps).unwrap_or(false))
+    };
     let mut exact = true;
     let mut values = BTreeSet::new();
     for value in listed.iter().filter(pass) {

@@ -4,6 +4,7 @@ use super::ids::{Ids, id_of};
 use super::look::Look;
 use super::walk::Walk;
 use super::{Page, Position};
+use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
@@ -32,10 +33,10 @@ pub(super) struct Filled {
 }
 
 impl Candidates<'_> {
-    async fn next(&mut self, count: usize) -> Result<Vec<Position>> {
+    async fn next(&mut self, count: usize, budget: &Budget) -> Result<Vec<Position>> {
         match self {
             Self::Ids(ids, backward) => {
-                let ids = ids.next(count, *backward).await?.into_iter();
+                let ids = ids.next(count, *backward, budget).await?.into_iter();
                 Ok(ids.map(|id| Position { value: None, id }).collect())
             }
             Self::Walk(walk) => {
@@ -68,13 +69,13 @@ impl Filling<'_> {
                 batch.min(self.looked_max.saturating_sub(self.look.looked))
             };
             if count == 0 {
-                more = !self.candidates.next(1).await?.is_empty();
+                more = !self.candidates.next(1, self.look.budget).await?.is_empty();
                 if more && rows.len() < page.size {
                     return Ok(None);
                 }
                 break;
             }
-            let candidates = self.candidates.next(count).await?;
+            let candidates = self.candidates.next(count, self.look.budget).await?;
             more = candidates.len() == count;
             rows.extend(self.passing(candidates).await?);
             // Few have passed: the next round looks at more.

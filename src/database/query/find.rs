@@ -9,6 +9,7 @@ use super::keys::{Meter, Reading};
 use super::look::Look;
 use super::plan::{Access, Plan, Way};
 use super::{Found, Order, Page};
+use crate::budget::{Budget, Steps};
 use crate::database::index::{Index, State, indexes};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
@@ -19,6 +20,7 @@ use crate::store::Read;
 /// A search for documents that pass a filter.
 pub(super) struct Search<'q> {
     pub(super) read: &'q dyn Read,
+    pub(super) budget: &'q Budget,
     pub(super) meter: Meter,
     pub(super) collection: &'q str,
     pub(super) filter: &'q Filter,
@@ -46,6 +48,7 @@ pub(super) struct Indexes {
 impl<'q> Search<'q> {
     pub(super) fn new(
         read: &'q dyn Read,
+        budget: &'q Budget,
         collection: &'q str,
         filter: &'q Filter,
         scan_max: usize,
@@ -53,6 +56,7 @@ impl<'q> Search<'q> {
     ) -> Self {
         Self {
             read,
+            budget,
             meter: Meter::default(),
             collection,
             filter,
@@ -73,14 +77,20 @@ impl<'q> Search<'q> {
         Ok(Indexes { ready, others })
     }
 
+    /// The plan for the filter.
+    pub(super) async fn plan<'i>(&self, indexes: &'i Indexes) -> Result<Plan<'i>> {
+        let plan = |steps: &Steps<'_>| Plan::new(self.filter, &indexes.ready, steps);
+        self.budget.compute(plan).await
+    }
+
     /// A page in the order of ids.
     pub(super) async fn by_id(&self, page: &Page) -> Result<Found> {
         let indexes = self.indexes(None).await?;
-        let plan = Plan::new(self.filter, &indexes.ready);
+        let plan = self.plan(&indexes).await?;
         let from = page.from.as_ref().map(|from| &from.id);
         let source = self.source(page.size.saturating_add(1), page.backward, from);
         let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
-        let mut look = Look::new(self.read, self.collection, chosen.filter, None);
+        let mut look = Look::new(self.read, self.budget, self.collection, chosen.filter, None);
         look.in_a_row = chosen.index.is_none();
         let mut filling = Filling {
             candidates: Candidates::Ids(chosen.ids, page.backward),
@@ -103,6 +113,7 @@ impl<'q> Search<'q> {
         Source {
             reading: Reading {
                 read: self.read,
+                budget: self.budget,
                 meter: &self.meter,
                 backward,
                 first_batch,
@@ -169,7 +180,7 @@ impl<'q> Search<'q> {
         Ok(match ids.len() {
             0 => None,
             1 => ids.pop().map(|ids| chosen(plan, &ways, ids)),
-            _ => Some(chosen(plan, &ways, Ids::Intersection(ids))),
+            _ => Some(chosen(plan, &ways, Ids::Intersection(ids, self.budget))),
         })
     }
 }

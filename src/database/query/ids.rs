@@ -5,6 +5,8 @@ use futures::future::{BoxFuture, try_join_all};
 
 use super::keys::{Keys, Reading};
 use super::plan::{Access, Span};
+use super::union::Union;
+use crate::budget::Budget;
 use crate::database::index::Index;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
@@ -21,9 +23,9 @@ pub(super) enum Ids<'r> {
     /// Held, those that come first last.
     Listed(Vec<IdBytes>),
     /// In any of these.
-    Union(Vec<Ids<'r>>),
+    Union(Union<'r>),
     /// In each of these.
-    Intersection(Vec<Ids<'r>>),
+    Intersection(Vec<Ids<'r>>, &'r Budget),
 }
 
 /// Where the ids of a query are to be found.
@@ -93,7 +95,7 @@ impl<'r> Source<'r> {
         }
         Ok(Some(match <[Ids<'r>; 1]>::try_from(sorted) {
             Ok([only]) => only,
-            Err(parts) => Ids::Union(parts),
+            Err(parts) => Ids::Union(Union::new(parts)),
         }))
     }
 
@@ -198,14 +200,20 @@ impl Ids<'_> {
     ///
     /// # Errors
     /// What the store fails with. `INTERNAL`: damaged entries.
-    pub(super) async fn next(&mut self, count: usize, backward: bool) -> Result<Vec<DocumentId>> {
+    pub(super) async fn next(
+        &mut self,
+        count: usize,
+        backward: bool,
+        budget: &Budget,
+    ) -> Result<Vec<DocumentId>> {
         let mut found = Vec::new();
         while found.len() < count {
+            budget.pace(self.streams()).await?;
             let Some(id) = self.peek(backward).await? else {
                 break;
             };
             found.push(id_of(&id)?);
-            self.advance(&id);
+            self.advance(&id, backward);
         }
         Ok(found)
     }
@@ -222,12 +230,9 @@ impl Ids<'_> {
                     Ok(key.map(|key| key[prefix.len()..].to_vec()))
                 }
                 Self::Listed(ids) => Ok(ids.last().cloned()),
-                Self::Union(parts) => {
-                    let heads = parts.iter_mut().map(|part| part.peek(backward));
-                    let heads = try_join_all(heads).await?.into_iter().flatten();
-                    Ok(if backward { heads.max() } else { heads.min() })
-                }
-                Self::Intersection(parts) => loop {
+                Self::Union(union) => union.peek(backward).await,
+                Self::Intersection(parts, budget) => loop {
+                    budget.pace(parts.len() as u64).await?;
                     let heads = parts.iter_mut().map(|part| part.peek(backward));
                     let heads: Option<Vec<_>> = try_join_all(heads).await?.into_iter().collect();
                     let Some(heads) = heads else {
@@ -254,7 +259,7 @@ impl Ids<'_> {
     }
 
     /// Goes on behind `id`, which was peeked at. What comes next elsewhere stays.
-    fn advance(&mut self, id: &[u8]) {
+    pub(super) fn advance(&mut self, id: &[u8], backward: bool) {
         match self {
             Self::Keys(keys, prefix) => {
                 if keys.head().and_then(|key| key.strip_prefix(&prefix[..])) == Some(id) {
@@ -264,16 +269,17 @@ impl Ids<'_> {
             Self::Listed(ids) => {
                 ids.pop_if(|last| last == id);
             }
-            Self::Union(parts) | Self::Intersection(parts) => {
+            Self::Union(union) => union.advance(id, backward),
+            Self::Intersection(parts, _) => {
                 for part in parts {
-                    part.advance(id);
+                    part.advance(id, backward);
                 }
             }
         }
     }
 
     /// Goes on to the first id that does not stand before `id` in this direction.
-    fn seek(&mut self, id: &[u8], backward: bool) {
+    pub(super) fn seek(&mut self, id: &[u8], backward: bool) {
         match self {
             Self::Keys(keys, prefix) => keys.seek(&[&prefix[..], id].concat()),
             Self::Listed(ids) => {
@@ -287,11 +293,21 @@ impl Ids<'_> {
                 let rest = ids.partition_point(|other| !stands_before(other));
                 ids.truncate(rest);
             }
-            Self::Union(parts) | Self::Intersection(parts) => {
+            Self::Union(union) => union.seek(id, backward),
+            Self::Intersection(parts, _) => {
                 for part in parts {
                     part.seek(id, backward);
                 }
             }
+        }
+    }
+
+    /// How many streams are looked at for the next id, at most.
+    fn streams(&self) -> u64 {
+        match self {
+            Self::Keys(..) | Self::Listed(_) => 1,
+            Self::Union(union) => 2 + u64::from(union.parts().len().ilog2()),
+            Self::Intersection(parts, _) => parts.iter().map(Self::streams).sum(),
         }
     }
 
@@ -300,8 +316,8 @@ impl Ids<'_> {
         match self {
             Self::Keys(keys, _) => keys.left(),
             Self::Listed(ids) => Some(ids.len()),
-            Self::Union(parts) => parts.iter().map(Self::left).sum(),
-            Self::Intersection(parts) => parts.iter().filter_map(Self::left).min(),
+            Self::Union(union) => union.parts().iter().map(Self::left).sum(),
+            Self::Intersection(parts, _) => parts.iter().filter_map(Self::left).min(),
         }
     }
 }

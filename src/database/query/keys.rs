@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX};
 use crate::store::{Pairs, RangeRead, Read, behind};
@@ -24,6 +25,7 @@ impl Meter {
 #[derive(Clone, Copy)]
 pub(super) struct Reading<'r> {
     pub(super) read: &'r dyn Read,
+    pub(super) budget: &'r Budget,
     pub(super) meter: &'r Meter,
     /// From the last id to the first.
     pub(super) backward: bool,
@@ -130,6 +132,7 @@ impl<'r> Keys<'r> {
             ..RangeRead::new(&self.begin, &self.end).at_most(self.next_batch)
         };
         let batch = self.reading.read.range(range).await?;
+        self.reading.budget.pace(batch.pairs.len() as u64).await?;
         self.reading.meter.add(batch.pairs.len());
         self.more = batch.more || batch.pairs.len() >= self.next_batch;
         if let Some((last, _)) = batch.pairs.last() {

@@ -4,25 +4,29 @@ use std::sync::Arc;
 
 use super::Order;
 use super::column::index_value;
-use crate::database::{Answer, DocumentKey, Extent, InARow, Want, load};
+use crate::budget::{Budget, Steps};
+use crate::database::{Answer, DocumentKey, Extent, InARow, Part, Want, load};
 use crate::document::filter::{Filter, Need, Stands};
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
 use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 use crate::key::IndexValue;
-use crate::limits::{KEY_BYTES_MAX, LEAVES_AT_A_TIME};
+use crate::limits::{KEY_BYTES_MAX, LOOKED_AT_BYTES_MAX};
 use crate::store::Read;
 
 /// Looks at documents, a round of reads for many.
 pub(super) struct Look<'q> {
-    pub(super) read: &'q dyn Read,
+    read: &'q dyn Read,
+    pub(super) budget: &'q Budget,
     pub(super) collection: &'q str,
     filter: Filter,
     order: Option<&'q Order>,
     needs: Vec<Need>,
     /// The documents are all that stand between the first and the last of them.
     pub(super) in_a_row: bool,
+    /// Documents that are read together: fewer after those that were too large for that.
+    together: usize,
     /// Documents looked at.
     pub(super) looked: usize,
 }
@@ -45,6 +49,7 @@ impl<'q> Look<'q> {
     /// Looks whether documents pass `filter`, and at what they are ordered by.
     pub(super) fn new(
         read: &'q dyn Read,
+        budget: &'q Budget,
         collection: &'q str,
         filter: Filter,
         order: Option<&'q Order>,
@@ -60,11 +65,13 @@ impl<'q> Look<'q> {
         }
         Self {
             read,
+            budget,
             collection,
             filter,
             order,
             needs,
             in_a_row: false,
+            together: usize::MAX,
             looked: 0,
         }
     }
@@ -84,6 +91,28 @@ impl<'q> Look<'q> {
             return Ok(vec![Some(Passed { value: None }); ids.len()]);
         }
         self.looked += ids.len();
+        let mut passed = Vec::with_capacity(ids.len());
+        while passed.len() < ids.len() {
+            let rest = &ids[passed.len()..];
+            let some = &rest[..rest.len().min(self.together)];
+            match self.look_at(some).await? {
+                Some(more) => {
+                    passed.extend(more);
+                    self.together = self.together.saturating_mul(2);
+                }
+                None => self.together = some.len() / 2,
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Which of some documents pass; none if they are too large to be held together. A single one
+    /// may be as large as a request may read.
+    async fn look_at(&self, ids: &[DocumentId]) -> Result<Option<Vec<Option<Passed>>>> {
+        let memory = match ids {
+            [_] => self.budget.reserve(),
+            _ => self.budget.reserve_at_most(LOOKED_AT_BYTES_MAX),
+        };
         let mut wants = Vec::with_capacity(ids.len() * self.needs.len());
         for id in ids {
             let document = Arc::new(DocumentKey::new(self.collection, id.clone())?);
@@ -92,39 +121,43 @@ impl<'q> Look<'q> {
         let asked: Vec<&Want> = wants.iter().flatten().collect();
         let in_a_row = InARow(self.read);
         let read = if self.in_a_row { &in_a_row } else { self.read };
-        let mut answers = load(read, &asked).await.into_iter();
+        let answers = load(read, &asked, &memory).await;
         // An engine may never have to wait; others have their turn all the same.
         tokio::task::yield_now().await;
+        if ids.len() > 1 && memory.is_full() {
+            self.budget.check()?;
+            return Ok(None);
+        }
+        let mut answers = answers.into_iter();
         let answers = wants.iter().map(|want| match want {
             Some(_) => answers.next(),
             None => Some(Ok(Answer::Part(None))),
         });
-        let answers: Vec<Result<Answer>> = answers.flatten().collect();
-        let mut answers = answers.into_iter();
+        let answers: Vec<Answer> = answers.flatten().collect::<Result<_>>()?;
         let mut passed = Vec::with_capacity(ids.len());
-        let mut leaves = 0;
-        for _ in ids {
-            if leaves >= LEAVES_AT_A_TIME {
-                tokio::task::yield_now().await;
-                leaves = 0;
-            }
-            let found: Vec<Found> = self
-                .needs
-                .iter()
-                .zip(answers.by_ref())
-                .map(|(need, answer)| {
-                    if let Ok(Answer::Part(Some(part))) = &answer {
-                        leaves += part.pairs().len();
-                    }
-                    found(need, answer)
-                })
-                .collect::<Result<_>>()?;
-            passed.push(self.passes(&found)?);
+        for answers in answers.chunks(self.needs.len()) {
+            let trees = answers.iter().zip(&self.needs);
+            let trees = trees.filter(|(_, need)| need.value);
+            let parts = trees.filter_map(|(answer, _)| part(answer));
+            // Trees are held for one document at a time.
+            let tree_memory = self.budget.reserve();
+            tree_memory.hold(parts.map(Part::tree_bytes).sum())?;
+            let pass = |steps: &Steps<'_>| self.passes(answers, steps);
+            passed.push(self.budget.compute(pass).await?);
+            self.budget.pace(1).await?;
         }
-        Ok(passed)
+        Ok(Some(passed))
     }
 
-    fn passes(&self, found: &[Found]) -> Result<Option<Passed>> {
+    /// Whether a document passes of which this was read, at each need in their order.
+    fn passes(&self, answers: &[Answer], steps: &Steps<'_>) -> Result<Option<Passed>> {
+        let found = self.needs.iter().zip(answers);
+        let found = found.map(|(need, answer)| found_at(need, answer, steps));
+        let found: Vec<Found> = found.collect::<Result<_>>()?;
+        self.passes_as(&found, steps)
+    }
+
+    fn passes_as(&self, found: &[Found], steps: &Steps<'_>) -> Result<Option<Passed>> {
         let stands = |place: &[Segment]| {
             let at = self.needs.iter().position(|need| need.place == place);
             match at.and_then(|at| found.get(at)) {
@@ -133,7 +166,7 @@ impl<'q> Look<'q> {
                 Some(Found::Nothing) | None => Stands::Nothing,
             }
         };
-        if !self.filter.holds(&stands)? {
+        if !self.filter.holds(&stands, steps)? {
             return Ok(None);
         }
         let Some(order) = self.order else {
@@ -142,7 +175,7 @@ impl<'q> Look<'q> {
         let Stands::Value(value) = stands(order.by.prefix()) else {
             return Ok(None);
         };
-        let value = order.value_of(value)?;
+        let value = order.value_of(value, steps)?;
         Ok(value.map(|value| Passed { value: Some(value) }))
     }
 }
@@ -150,8 +183,8 @@ impl<'q> Look<'q> {
 impl Order {
     /// What a document is ordered by: the least value that is selected, or the greatest. None if
     /// nothing is.
-    fn value_of(&self, below_prefix: &Tree) -> Result<Option<IndexValue>> {
-        let selected = self.by.select(below_prefix)?;
+    fn value_of(&self, below_prefix: &Tree, steps: &Steps<'_>) -> Result<Option<IndexValue>> {
+        let selected = self.by.select(below_prefix, steps)?;
         let values = selected.iter().map(|(_, value)| index_value(value));
         let values: Option<Vec<_>> = values.collect();
         let too_long = || {
@@ -186,11 +219,18 @@ fn want(document: &Arc<DocumentKey>, need: &Need) -> Option<Want> {
     Some(Want::Part(document.clone(), Path::from(&place), extent))
 }
 
-fn found(need: &Need, answer: Result<Answer>) -> Result<Found> {
-    match answer? {
+fn part(answer: &Answer) -> Option<&Part> {
+    match answer {
+        Answer::Part(part) => part.as_ref(),
+        Answer::Version(_) => None,
+    }
+}
+
+fn found_at(need: &Need, answer: &Answer, steps: &Steps<'_>) -> Result<Found> {
+    match answer {
         Answer::Part(None) => Ok(Found::Nothing),
         Answer::Part(Some(_)) if !need.value => Ok(Found::Something),
-        Answer::Part(Some(part)) => part.tree().map(Found::Value),
+        Answer::Part(Some(part)) => part.tree(steps).map(Found::Value),
         Answer::Version(_) => Err(Error::internal("a load brought what it was not asked")),
     }
 }

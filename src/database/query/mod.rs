@@ -14,9 +14,11 @@ mod keys;
 mod look;
 mod ordered;
 mod plan;
+mod union;
 mod walk;
 
 use self::find::Search;
+use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
@@ -110,10 +112,11 @@ pub struct Found {
 /// # Errors
 /// `TOO_COMPLEX`: more documents would have to be looked at than allowed; says which index would
 /// help. `TOO_LARGE`, `INTERNAL`, what the store fails with.
-pub async fn documents(read: &dyn Read, select: &Select) -> Result<Found> {
+pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Result<Found> {
     let remedy = format!("ask for less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
     let search = Search::new(
         read,
+        budget,
         &select.collection,
         &select.filter,
         select.scan_max,
@@ -132,12 +135,13 @@ pub async fn documents(read: &dyn Read, select: &Select) -> Result<Found> {
 /// `TOO_LARGE`: they are more than `documents_max`. Otherwise as [`documents`].
 pub async fn matching(
     read: &dyn Read,
+    budget: &Budget,
     collection: &str,
     filter: &Filter,
     documents_max: usize,
 ) -> Result<Vec<DocumentId>> {
     let remedy = "change fewer documents at once".to_owned();
-    let search = Search::new(read, collection, filter, documents_max, remedy);
+    let search = Search::new(read, budget, collection, filter, documents_max, remedy);
     let page = Page {
         size: documents_max,
         backward: false,

@@ -10,8 +10,10 @@ use super::look::{Look, Passed};
 use super::plan::{Plan, Track};
 use super::walk::{Along, Walk};
 use super::{Found, Order, Page, Position};
+use crate::budget::Steps;
 use crate::database::index::IndexPath;
 use crate::document::id::DocumentId;
+use crate::document::jsonpath::SimpleStep;
 use crate::error::Result;
 use crate::key::IndexKey;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
@@ -20,9 +22,12 @@ impl Search<'_> {
     /// A page in the order of a value.
     pub(super) async fn by_value(&self, order: &Order, page: &Page) -> Result<Found> {
         let indexes = self.indexes(Some(order)).await?;
-        let plan = Plan::new(self.filter, &indexes.ready);
+        let plan = self.plan(&indexes).await?;
         let track = order.by.simple();
-        let track = track.and_then(|by| plan.track(by, &indexes.ready));
+        let track = match track {
+            Some(by) => self.track(by, &plan, &indexes).await?,
+            None => None,
+        };
         if let Some(track) = &track
             && plan.ways.iter().all(|way| way.used.is_subset(&track.used))
         {
@@ -40,14 +45,23 @@ impl Search<'_> {
         {
             return self.walk(order, page, &plan, track, &indexes).await;
         }
-        let ids = chosen.ids.next(looked_max.saturating_add(1), false).await?;
+        let ids = {
+            let count = looked_max.saturating_add(1);
+            chosen.ids.next(count, false, self.budget).await?
+        };
         if ids.len() > looked_max {
             return match &track {
                 Some(track) => self.walk(order, page, &plan, track, &indexes).await,
                 None => Err(advice::past_bound(self, &plan, Some(order), &indexes)),
             };
         }
-        let look = Look::new(self.read, self.collection, chosen.filter, Some(order));
+        let look = Look::new(
+            self.read,
+            self.budget,
+            self.collection,
+            chosen.filter,
+            Some(order),
+        );
         let mut sorting = Sorting {
             order,
             page,
@@ -59,6 +73,20 @@ impl Search<'_> {
         }
         let looked = sorting.look.looked;
         Ok(self.found(sorting.filled(), chosen.index, looked))
+    }
+
+    /// The best index to walk along.
+    async fn track<'i>(
+        &self,
+        by: &[SimpleStep],
+        plan: &Plan<'i>,
+        indexes: &'i Indexes,
+    ) -> Result<Option<Track<'i>>> {
+        let track = |steps: &Steps<'_>| {
+            let track = plan.track(by, &indexes.ready, steps);
+            steps.check().map(|()| track)
+        };
+        self.budget.compute(track).await
     }
 
     /// A page along an index.
@@ -90,6 +118,7 @@ impl Search<'_> {
         let filter = plan.residual([&track.covers]);
         let look = Look::new(
             self.read,
+            self.budget,
             self.collection,
             filter,
             multiple.then_some(order),

@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::column::Column;
+use crate::budget::Steps;
 use crate::database::end_of;
 use crate::database::index::{Index, IndexPath};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::jsonpath::SimpleStep;
+use crate::error::Result;
 use crate::limits::SPANS_MAX;
 
 #[cfg(test)]
@@ -58,14 +60,24 @@ pub(super) struct Plan<'i> {
 
 impl<'i> Plan<'i> {
     /// The plan for a filter by the indexes that serve.
-    pub(super) fn new(filter: &Filter, indexes: &'i [Index]) -> Self {
+    ///
+    /// # Errors
+    /// As [`Steps::spend`].
+    pub(super) fn new(filter: &Filter, indexes: &'i [Index], steps: &Steps<'_>) -> Result<Self> {
+        let plan = Self::within(filter, indexes, steps);
+        steps.check()?;
+        Ok(plan)
+    }
+
+    /// A plan that means nothing once `steps` have run out.
+    fn within(filter: &Filter, indexes: &'i [Index], steps: &Steps<'_>) -> Self {
         let mut conjuncts = Vec::new();
         flatten(filter, &mut conjuncts);
         let of_index = indexes
             .iter()
-            .filter_map(|index| span_of(&conjuncts, index));
+            .filter_map(|index| span_of(&conjuncts, index, steps));
         let mut ways: Vec<Way<'i>> = of_index.collect();
-        ways.extend(unions(&conjuncts, indexes));
+        ways.extend(unions(&conjuncts, indexes, steps));
         ways.sort_by_cached_key(|way| Reverse(way.worth()));
         let mut best: Vec<Way<'i>> = Vec::new();
         for way in ways {
@@ -159,17 +171,23 @@ pub(super) fn conditions_on<'f>(
 ///
 /// Where a path selects one value at most, all conditions are about that value. Where it selects
 /// several, each condition is about one of its own: the entries show one at a time.
-pub(super) fn column(conjuncts: &[Filter], path: &IndexPath) -> Option<(Column, Vec<usize>)> {
+pub(super) fn column(
+    conjuncts: &[Filter],
+    path: &IndexPath,
+    steps: &Steps<'_>,
+) -> Option<(Column, Vec<usize>)> {
+    // Once the budget is used up, no more work is done for a plan that is not used.
+    steps.spend(conjuncts.len() as u64).ok()?;
     let conditions = conditions_on(conjuncts, path.steps());
     if !path.is_multiple() {
         conditions.first()?;
         let tests: Vec<&Test> = conditions.iter().flat_map(|(_, it)| &it.tests).collect();
         let numbers = conditions.iter().map(|(at, _)| *at).collect();
-        return Some((Column::of(&tests)?, numbers));
+        return Some((Column::of(&tests, steps)?, numbers));
     }
     let each = conditions.iter().filter_map(|(at, condition)| {
         let tests: Vec<&Test> = condition.tests.iter().collect();
-        Some((Column::of(&tests)?, vec![*at]))
+        Some((Column::of(&tests, steps)?, vec![*at]))
     });
     each.min_by_key(|(column, _)| match column {
         Column::Points { values, .. } => values.len(),
@@ -178,7 +196,7 @@ pub(super) fn column(conjuncts: &[Filter], path: &IndexPath) -> Option<(Column, 
 }
 
 /// The way that an index gives; none if the conjuncts say nothing of its first column.
-fn span_of<'i>(conjuncts: &[Filter], index: &'i Index) -> Option<Way<'i>> {
+fn span_of<'i>(conjuncts: &[Filter], index: &'i Index, steps: &Steps<'_>) -> Option<Way<'i>> {
     let mut way = Way {
         access: Access::Union(Vec::new()),
         used: BTreeSet::new(),
@@ -188,7 +206,7 @@ fn span_of<'i>(conjuncts: &[Filter], index: &'i Index) -> Option<Way<'i>> {
     let mut prefixes = vec![Vec::new()];
     let mut range = None;
     for path in &index.on {
-        let Some((column, numbers)) = column(conjuncts, path) else {
+        let Some((column, numbers)) = column(conjuncts, path, steps) else {
             break;
         };
         let exact = column.is_exact();
@@ -230,21 +248,26 @@ fn span_of<'i>(conjuncts: &[Filter], index: &'i Index) -> Option<Way<'i>> {
 }
 
 /// The ways that alternatives give: those of which each has a way of its own.
-fn unions<'i>(conjuncts: &[Filter], indexes: &'i [Index]) -> Vec<Way<'i>> {
+fn unions<'i>(conjuncts: &[Filter], indexes: &'i [Index], steps: &Steps<'_>) -> Vec<Way<'i>> {
     let conjuncts = conjuncts.iter().enumerate();
     let ways = conjuncts.filter_map(|(at, filter)| match filter {
-        Filter::Any(parts) => union(at, parts, indexes),
+        Filter::Any(parts) => union(at, parts, indexes, steps),
         _ => None,
     });
     ways.collect()
 }
 
-fn union<'i>(conjunct: usize, parts: &[Filter], indexes: &'i [Index]) -> Option<Way<'i>> {
+fn union<'i>(
+    conjunct: usize,
+    parts: &[Filter],
+    indexes: &'i [Index],
+    steps: &Steps<'_>,
+) -> Option<Way<'i>> {
     let mut exact = true;
     let mut equal = usize::MAX;
     let mut accesses = Vec::with_capacity(parts.len());
     for part in parts {
-        let plan = Plan::new(part, indexes);
+        let plan = Plan::within(part, indexes, steps);
         let best = plan.ways.into_iter().next()?;
         exact &= best.covers.len() == plan.conjuncts.len();
         equal = equal.min(best.equal);
@@ -280,15 +303,25 @@ pub(super) struct Track<'i> {
 
 impl<'i> Plan<'i> {
     /// The best way to find what passes in the order of what `by` selects.
-    pub(super) fn track(&self, by: &[SimpleStep], indexes: &'i [Index]) -> Option<Track<'i>> {
+    pub(super) fn track(
+        &self,
+        by: &[SimpleStep],
+        indexes: &'i [Index],
+        steps: &Steps<'_>,
+    ) -> Option<Track<'i>> {
         let tracks = indexes
             .iter()
-            .filter_map(|index| track(&self.conjuncts, by, index));
+            .filter_map(|index| track(&self.conjuncts, by, index, steps));
         tracks.max_by_key(|track| (track.covers.len(), track.used.len()))
     }
 }
 
-fn track<'i>(conjuncts: &[Filter], by: &[SimpleStep], index: &'i Index) -> Option<Track<'i>> {
+fn track<'i>(
+    conjuncts: &[Filter],
+    by: &[SimpleStep],
+    index: &'i Index,
+    steps: &Steps<'_>,
+) -> Option<Track<'i>> {
     let (last, given) = index.on.split_last()?;
     if last.steps() != by {
         return None;
@@ -304,7 +337,7 @@ fn track<'i>(conjuncts: &[Filter], by: &[SimpleStep], index: &'i Index) -> Optio
         covers: BTreeSet::new(),
     };
     for path in given {
-        let (column, numbers) = column(conjuncts, path)?;
+        let (column, numbers) = column(conjuncts, path, steps)?;
         let Column::Points { values, exact } = column else {
             return None;
         };
@@ -317,7 +350,7 @@ fn track<'i>(conjuncts: &[Filter], by: &[SimpleStep], index: &'i Index) -> Optio
             track.covers.extend(&numbers);
         }
     }
-    let (begin, end) = track.last_column(conjuncts, last)?;
+    let (begin, end) = track.last_column(conjuncts, last, steps)?;
     track.range = Span {
         begin: [&track.same[..], &begin].concat(),
         end: [&track.same[..], &end].concat(),
@@ -332,9 +365,10 @@ impl Track<'_> {
         &mut self,
         conjuncts: &[Filter],
         path: &IndexPath,
+        steps: &Steps<'_>,
     ) -> Option<(Vec<u8>, Vec<u8>)> {
         if !path.is_multiple()
-            && let Some((column, numbers)) = column(conjuncts, path)
+            && let Some((column, numbers)) = column(conjuncts, path, steps)
         {
             let exact = column.is_exact();
             let range = match column {
@@ -352,7 +386,7 @@ impl Track<'_> {
                 return Some(range);
             }
         }
-        match Column::of(&[])? {
+        match Column::of(&[], steps)? {
             Column::Range { begin, end, .. } => Some((begin, end)),
             Column::Points { .. } => None,
         }

@@ -1,6 +1,7 @@
 //! What each test means, as tables: filter, document, whether it passes.
 
 use super::*;
+use crate::budget::Budget;
 use crate::error::ErrorKind;
 
 fn value(text: &str) -> Tree {
@@ -46,7 +47,10 @@ fn holds(filter: &Filter, document: &str) -> bool {
         Some(value) => Stands::Value(value),
         None => Stands::Nothing,
     };
-    filter.holds(&stands).expect("within bounds")
+    let budget = Budget::of_background();
+    filter
+        .holds(&stands, &Steps::of(&budget))
+        .expect("within bounds")
 }
 
 #[test]
@@ -293,9 +297,10 @@ fn only_what_the_tests_depend_on_is_needed() {
     let expected = [("/a", false), ("/b/c/0", true), ("/d", true), ("/f", true)];
     let expected = expected.map(|(place, value)| (place.to_owned(), value));
     assert_eq!(needs, expected);
+    let budget = Budget::of_background();
     let presence = filter(Some("$.a"), &[("exists", "true")]);
     for (stands, expected) in [(Stands::Nothing, false), (Stands::Something, true)] {
-        let holds = presence.holds(&|_: &[Segment]| stands);
+        let holds = presence.holds(&|_: &[Segment]| stands, &Steps::of(&budget));
         assert_eq!(holds.expect("within bounds"), expected);
     }
 }

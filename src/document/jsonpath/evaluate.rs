@@ -1,6 +1,6 @@
 //! What a query selects in a value (RFC 9535 §2.1.2), its work counted.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::super::path::{Segment, SegmentRef};
@@ -9,8 +9,9 @@ use super::ast::{Nodes, Selector, Singular, Step};
 use super::pattern::Regexp;
 use super::places::{Children, HERE, Places};
 use super::slice::slice;
+use crate::budget::Steps;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{JSONPATH_NODES_MAX, JSONPATH_STEPS_MAX};
+use crate::limits::JSONPATH_NODES_MAX;
 
 /// A node, and where in [`Places`] its place is kept.
 #[derive(Clone, Copy)]
@@ -20,24 +21,24 @@ pub(super) struct Node<'t> {
 }
 
 /// One evaluation of a query.
-pub(super) struct Evaluation<'t> {
+pub(super) struct Evaluation<'t, 's> {
     /// What `$` is, without the steps that lead to the value at hand.
     root: &'t Tree,
     /// How many steps those are.
     skipped: usize,
-    steps_left: Cell<u64>,
+    steps: &'s Steps<'s>,
     /// The expressions that the document tells, compiled.
     pub(super) regexps: RefCell<HashMap<(String, bool), Regexp>>,
 }
 
-impl<'t> Evaluation<'t> {
+impl<'t, 's> Evaluation<'t, 's> {
     /// An evaluation on the value at which the first `skipped` steps of each query from the root
-    /// lead, within so many steps of work.
-    pub(super) fn new(root: &'t Tree, skipped: usize, steps_left: u64) -> Self {
+    /// lead, which spends `steps`.
+    pub(super) fn new(root: &'t Tree, skipped: usize, steps: &'s Steps<'s>) -> Self {
         Self {
             root,
             skipped,
-            steps_left: Cell::new(steps_left),
+            steps,
             regexps: RefCell::default(),
         }
     }
@@ -84,23 +85,13 @@ impl<'t> Evaluation<'t> {
         Ok(Some(value))
     }
 
-    /// How many steps of work are left.
-    pub(super) fn steps_left(&self) -> u64 {
-        self.steps_left.get()
-    }
-
     /// Counts work.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: there was too much of it.
+    /// As [`Steps::spend`].
+    #[inline]
     pub(super) fn spend(&self, steps: u64) -> Result<()> {
-        if let Some(left) = self.steps_left.get().checked_sub(steps) {
-            self.steps_left.set(left);
-            Ok(())
-        } else {
-            self.steps_left.set(0);
-            Err(too_much_work())
-        }
+        self.steps.spend(steps)
     }
 
     fn begin<'q>(&self, nodes: &'q Nodes, current: &'t Tree) -> (&'q [Step], &'t Tree) {
@@ -240,17 +231,6 @@ impl<'t> Evaluation<'t> {
         }
         Ok(())
     }
-}
-
-/// The error of work that is more than one request may ask for.
-pub(super) fn too_much_work() -> Error {
-    Error::new(
-        ErrorKind::TooComplex,
-        format!(
-            "the JSONPath queries of this request take more than {JSONPATH_STEPS_MAX} steps of \
-             work, which is the limit: begin them with names, or look at less"
-        ),
-    )
 }
 
 /// A list of nodes that is being made.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::super::leaf::{Kind, Leaf};
-use super::super::tree::{Tree, compare, equal_within};
+use super::super::tree::{Tree, compare, equal_within, text_work};
 use super::ast::{Comparison, Test, Value};
 use super::evaluate::Evaluation;
 use super::pattern::{Pattern, Regexp};
@@ -14,7 +14,7 @@ use crate::limits::REGEXPS_MAX;
 /// A value, or nothing.
 type Operand<'v> = Option<Cow<'v, Tree>>;
 
-impl<'t> Evaluation<'t> {
+impl<'t> Evaluation<'t, '_> {
     /// Whether a test holds for the node that `@` is.
     pub(super) fn holds(&self, test: &Test, current: &'t Tree) -> Result<bool> {
         self.spend(1)?;
@@ -75,6 +75,8 @@ impl<'t> Evaluation<'t> {
             (Some(a), Some(b)) => equal_within(a, b, &mut |work| self.spend(work)),
             (a, b) => Ok(a.is_none() && b.is_none()),
         };
+        let texts = [a, b].map(|side| side.map_or(0, text_work));
+        self.spend(texts[0].min(texts[1]))?;
         let ordered = |order: Ordering| match (a, b) {
             (Some(a), Some(b)) => has_order(a) && compare(a, b) == Some(order),
             _ => false,

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use super::path::{Segment, SegmentRef};
 use super::tree::Tree;
+use crate::budget::Steps;
 use crate::error::Result;
-use crate::limits::JSONPATH_STEPS_MAX;
 use ast::{Selector, Step};
 use evaluate::Evaluation;
 
@@ -98,41 +98,19 @@ impl Query {
     /// value that stands at the prefix; where nothing stands there, nothing is selected.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: it looks at more, or selects more, than one query may, or a regular
-    /// expression that the value tells passes a limit; the message names the limit.
-    pub fn select<'t>(&self, below_prefix: &'t Tree) -> Result<Vec<Selected<'t>>> {
-        let mut steps_left = JSONPATH_STEPS_MAX;
-        self.select_within(below_prefix, &mut steps_left)
-    }
-
-    /// The same, with the work taken off `steps_left`, so that several queries share a bound.
-    ///
-    /// # Errors
-    /// As [`Query::select`].
-    pub fn select_within<'t>(
+    /// `TOO_COMPLEX`: it selects more than one query may, or a regular expression that the value
+    /// tells passes a limit; the message names the limit. As [`Steps::spend`].
+    pub fn select<'t>(
         &self,
         below_prefix: &'t Tree,
-        steps_left: &mut u64,
+        steps: &Steps<'_>,
     ) -> Result<Vec<Selected<'t>>> {
-        let evaluation = Evaluation::new(below_prefix, self.0.prefix.len(), *steps_left);
-        let selected = evaluation.select(&self.0.steps);
-        *steps_left = evaluation.steps_left();
-        selected
+        Evaluation::new(below_prefix, self.0.prefix.len(), steps).select(&self.0.steps)
     }
 }
 
 /// A node that a query selects: its place, and the value there.
 pub type Selected<'t> = (Vec<Segment>, &'t Tree);
-
-/// Takes work off what is left of [`JSONPATH_STEPS_MAX`].
-///
-/// # Errors
-/// `TOO_COMPLEX`: there is less left.
-pub fn spend(steps_left: &mut u64, steps: u64) -> Result<()> {
-    let left = steps_left.checked_sub(steps);
-    *steps_left = left.unwrap_or(0);
-    left.map(drop).ok_or_else(evaluate::too_much_work)
-}
 
 fn prefix(steps: &[Step]) -> Vec<Segment> {
     let places = steps.iter().map_while(Step::place);

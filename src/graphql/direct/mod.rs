@@ -45,8 +45,8 @@ async fn try_execute(
     let loaded = if asked.is_empty() {
         Loaded::default()
     } else {
-        let read = database.lazy_snapshot().await?;
-        read_asked(&*read, &asked, &tally.reads).await
+        let read = database.metered_snapshot(tally.budget()).await?;
+        read_asked(&*read, &asked, &tally.memory).await
     };
     write::write(&bound, &loaded, tally).await.map(Some)
 }

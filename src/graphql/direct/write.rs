@@ -39,6 +39,7 @@ pub(super) async fn write(
             tally.check()?;
         }
         at += 1;
+        tally.budget().check_response(out.len())?;
         match step {
             Step::Text(text) => out.extend_from_slice(text),
             Step::Open { want, spot, end } => match kind(loaded, *want) {
@@ -91,9 +92,9 @@ async fn value(out: &mut Vec<u8>, loaded: &Loaded<'_>, want: usize, tally: &Tall
         out.extend_from_slice(NULL);
         return Ok(());
     };
-    let before = out.len();
-    slice.write_json(out, tally.response_bytes()).await?;
-    tally.carry_more(out.len() - before)
+    let budget = tally.budget();
+    slice.write_json(out, budget).await?;
+    budget.check_response(out.len())
 }
 
 /// A place in list form.

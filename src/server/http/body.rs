@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::database::Share;
+use crate::budget::Share;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{BODY_DECODED_BYTES, BODY_RESERVED_FROM_BYTES, Bounds};
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-use crate::database::{Pool, Share};
+use crate::budget::{Pool, Share};
 use crate::limits::SENT_BYTES_AT_A_TIME;
 
 /// The body of a response, of which a connection takes no more at a time than it can send.

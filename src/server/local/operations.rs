@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
+use crate::budget::Budget;
 use crate::database::{
     self, Adopted, Answer, Check, Collection, Database, DocumentKey, Existing, Extent, Part, Put,
     Scan, Want, load, put,
@@ -116,12 +117,19 @@ async fn put_one(
 ) -> Result<Put> {
     let leaves = document.leaves.as_ref().map_err(Clone::clone)?;
     let key = DocumentKey::new(collection, document.id.clone())?;
-    put(transaction, &key, leaves, existing).await
+    put(
+        transaction,
+        &Budget::of_background(),
+        &key,
+        leaves,
+        existing,
+    )
+    .await
 }
 
 fn is_about_the_document(error: &Error) -> bool {
     matches!(
-        error.kind(),
+        error.kind().for_clients(),
         ErrorKind::BadUserInput | ErrorKind::TooLarge | ErrorKind::AlreadyExists
     )
 }
@@ -173,7 +181,7 @@ pub async fn get(
 pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Result<Option<Part>> {
     let snapshot = database.snapshot().await?;
     let want = Want::Part(Arc::new(document), path, Extent::Whole);
-    let answers = load(&*snapshot, &[&want]).await;
+    let answers = load(&*snapshot, &[&want], &Budget::of_background().reserve()).await;
     Ok(match answers.into_iter().next().transpose()? {
         Some(Answer::Part(part)) => part,
         _ => None,

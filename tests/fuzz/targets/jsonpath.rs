@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use phyllo::budget::{Budget, Steps};
 use phyllo::document::jsonpath::{Query, SimpleStep};
 use phyllo::document::path::Segment;
 use phyllo::document::tree::Tree;
@@ -55,7 +56,8 @@ fn check_on(document: &Tree, query: &Query) {
     let Some(below) = document.at(query.prefix()) else {
         return;
     };
-    let selected = match query.select(below) {
+    let budget = Budget::of_background();
+    let selected = match query.select(below, &Steps::of(&budget)) {
         Ok(selected) => selected,
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::TooComplex, "{error}");

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use phyllo::budget::Budget;
 use phyllo::database::{DocumentKey, Existing, merge, patch, put};
 use phyllo::document::id::DocumentId;
 use phyllo::document::merge::MergePatch;
@@ -59,12 +60,37 @@ enum Change<'t> {
 async fn changed(world: &World, document: &Leaves, change: &Change<'_>) {
     let transaction = world.database.store().begin().await.expect("it serves");
     let key = DocumentKey::new("D", DocumentId::Integer(1)).expect("short");
-    let stored = put(&*transaction, &key, document, Existing::Fail).await;
+    let stored = put(
+        &*transaction,
+        &Budget::of_background(),
+        &key,
+        document,
+        Existing::Fail,
+    )
+    .await;
     stored.expect("there is none");
     let key = Arc::new(key);
     let done = match change {
-        Change::Patch(operations) => patch(&*transaction, &key, &Path::default(), operations).await,
-        Change::Merge(merging) => merge(&*transaction, &key, &Path::default(), merging).await,
+        Change::Patch(operations) => {
+            patch(
+                &*transaction,
+                &Budget::of_background(),
+                &key,
+                &Path::default(),
+                operations,
+            )
+            .await
+        }
+        Change::Merge(merging) => {
+            merge(
+                &*transaction,
+                &Budget::of_background(),
+                &key,
+                &Path::default(),
+                merging,
+            )
+            .await
+        }
     };
     match done {
         Ok(_) => exact(&*transaction, &key).await.expect("readable"),

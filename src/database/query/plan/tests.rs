@@ -1,9 +1,22 @@
 //! Plans as tables: a filter and some indexes, and the ways to find what passes.
 
 use super::*;
+use crate::budget::Budget;
+use crate::document::tree::Tree;
+
+fn planned<'i>(filter: &Filter, indexes: &'i [Index]) -> Plan<'i> {
+    let budget = Budget::of_background();
+    Plan::new(filter, indexes, &Steps::of(&budget)).expect("the budget is unbounded")
+}
+
+fn passes(condition: &Condition, value: &Tree) -> bool {
+    let budget = Budget::of_background();
+    let passes = condition.passes(value, &Steps::of(&budget));
+    passes.expect("the budget is unbounded")
+}
+
 use crate::database::index::State;
 use crate::document::jsonpath::Query;
-use crate::document::tree::Tree;
 use crate::key::IndexValue;
 
 /// The paths of each index there is.
@@ -82,7 +95,7 @@ fn described(access: &Access<'_>) -> String {
 /// Each way: the indexes, the number of spans, and how many of the conjuncts are left to look up.
 fn ways(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
     let indexes = indexes(on);
-    let plan = Plan::new(filter, &indexes);
+    let plan = planned(filter, &indexes);
     let way = |way: &Way<'_>| {
         let left = plan.conjuncts.len() - way.covers.len();
         format!("{}, {left} left", described(&way.access))
@@ -323,7 +336,7 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
     let Filter::Where(condition) = &filter else {
         panic!("no condition");
     };
-    let plan = Plan::new(&filter, indexes);
+    let plan = planned(&filter, indexes);
     let [way] = &plan.ways[..] else {
         panic!("{test}: {plan:?}");
     };
@@ -343,7 +356,7 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
             let inside = spans
                 .iter()
                 .any(|span| span.begin <= entry && entry < span.end);
-            assert_eq!(inside, condition.passes(&value), "{test}: {text}");
+            assert_eq!(inside, passes(condition, &value), "{test}: {text}");
         }
     }
 }
@@ -385,8 +398,8 @@ fn a_track_is_an_index_that_ends_with_the_order_behind_what_is_given() {
     ];
     for (filter, on, expected) in cases {
         let indexes = indexes(on);
-        let plan = Plan::new(&filter, &indexes);
-        let track = plan.track(by, &indexes);
+        let plan = planned(&filter, &indexes);
+        let track = plan.track(by, &indexes, &Steps::of(&Budget::of_background()));
         let found = track.as_ref().map(|track| {
             let left = plan.conjuncts.len() - track.covers.len();
             (&track.index.name[..], left)
@@ -400,8 +413,10 @@ fn no_range_narrows_a_track_along_several_values() {
     let by = Query::parse("$.o[*]").expect("a query");
     let by = by.simple().expect("simple");
     let indexes = indexes(&[&["$.o[*]"]]);
-    let plan = Plan::new(&condition("$.o[*]", &["> 1"]), &indexes);
-    let track = plan.track(by, &indexes).expect("a track");
+    let plan = planned(&condition("$.o[*]", &["> 1"]), &indexes);
+    let track = plan
+        .track(by, &indexes, &Steps::of(&Budget::of_background()))
+        .expect("a track");
     assert_eq!(track.covers.len(), 0);
     let least = IndexValue::of_leaf(&crate::document::leaf::Leaf::Null);
     assert!(track.range.begin.as_slice() <= least.bytes());

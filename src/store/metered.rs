@@ -1,0 +1,231 @@
+//! Reads and a transaction that draw from a budget all that passes through them.
+//!
+//! Whatever a request reads or writes passes here, so no code above can leave it out. Once the
+//! budget is used up, reads fail and writes go nowhere; [`Budget::check`] tells before the commit.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Batch, CommitError, RangeRead, Read, Round, Transaction};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::key::Version;
+use crate::limits::STEPS_PER_WRITE;
+
+/// A [`Read`] whose reads a budget counts: a step for each pair, and its bytes.
+pub struct MeteredRead {
+    inner: Arc<dyn Read>,
+    budget: Budget,
+}
+
+impl MeteredRead {
+    /// Counts what is read of `inner`.
+    pub fn new(inner: Arc<dyn Read>, budget: &Budget) -> Self {
+        let budget = budget.clone();
+        Self { inner, budget }
+    }
+}
+
+/// A [`Transaction`] whose reads and writes a budget counts.
+pub struct MeteredTransaction {
+    inner: Arc<dyn Transaction>,
+    without_conflict: WithoutConflict,
+    budget: Budget,
+}
+
+impl MeteredTransaction {
+    /// Counts what passes to `inner`.
+    pub fn new(inner: Arc<dyn Transaction>, budget: &Budget) -> Self {
+        let (free, budget) = (inner.clone(), budget.clone());
+        Self {
+            without_conflict: WithoutConflict(free, budget.clone()),
+            inner,
+            budget,
+        }
+    }
+
+    /// Whether there is room for a write of so many bytes. If not, the budget says so later.
+    fn counts(&self, bytes: usize) -> bool {
+        let counted = self.budget.spend(STEPS_PER_WRITE);
+        counted.and_then(|()| self.budget.write(bytes)).is_ok()
+    }
+}
+
+/// Reads that conflict with nothing.
+struct WithoutConflict(Arc<dyn Transaction>, Budget);
+
+async fn get(read: &dyn Read, budget: &Budget, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    let value = read.get(key).await?;
+    budget.spend(1)?;
+    budget.read(value.as_ref().map_or(0, Vec::len))?;
+    Ok(value)
+}
+
+async fn range(read: &dyn Read, budget: &Budget, range: RangeRead<'_>) -> Result<Batch> {
+    let batch = read.range(range).await?;
+    count(budget, batch.pairs.len(), batch.pairs.bytes())?;
+    Ok(batch)
+}
+
+async fn ranges(read: &dyn Read, budget: &Budget, ranges: &[RangeRead<'_>]) -> Round {
+    let round = read.ranges(ranges).await;
+    match count(budget, round.pairs.len(), round.pairs.bytes()) {
+        Ok(()) => round,
+        Err(error) => Round::failed(round.batches.len(), &error),
+    }
+}
+
+fn count(budget: &Budget, pairs: usize, bytes: usize) -> Result<()> {
+    budget.spend(1 + pairs as u64)?;
+    budget.read(bytes)
+}
+
+#[async_trait]
+impl Read for MeteredRead {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        get(&*self.inner, &self.budget, key).await
+    }
+
+    async fn range(&self, read: RangeRead<'_>) -> Result<Batch> {
+        range(&*self.inner, &self.budget, read).await
+    }
+
+    async fn ranges(&self, reads: &[RangeRead<'_>]) -> Round {
+        ranges(&*self.inner, &self.budget, reads).await
+    }
+
+    fn waits(&self) -> bool {
+        self.inner.waits()
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.inner.split_points(begin, end).await
+    }
+}
+
+#[async_trait]
+impl Read for WithoutConflict {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        get(self.0.without_conflict(), &self.1, key).await
+    }
+
+    async fn range(&self, read: RangeRead<'_>) -> Result<Batch> {
+        range(self.0.without_conflict(), &self.1, read).await
+    }
+
+    async fn ranges(&self, reads: &[RangeRead<'_>]) -> Round {
+        ranges(self.0.without_conflict(), &self.1, reads).await
+    }
+
+    fn waits(&self) -> bool {
+        self.0.waits()
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.0.without_conflict().split_points(begin, end).await
+    }
+}
+
+#[async_trait]
+impl Read for MeteredTransaction {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        get(&*self.inner, &self.budget, key).await
+    }
+
+    async fn range(&self, read: RangeRead<'_>) -> Result<Batch> {
+        range(&*self.inner, &self.budget, read).await
+    }
+
+    async fn ranges(&self, reads: &[RangeRead<'_>]) -> Round {
+        ranges(&*self.inner, &self.budget, reads).await
+    }
+
+    fn waits(&self) -> bool {
+        self.inner.waits()
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.inner.split_points(begin, end).await
+    }
+}
+
+#[async_trait]
+impl Transaction for MeteredTransaction {
+    fn without_conflict(&self) -> &dyn Read {
+        &self.without_conflict
+    }
+
+    async fn read_ahead(&self, ranges: &[RangeRead<'_>]) {
+        self.inner.read_ahead(ranges).await;
+    }
+
+    fn set(&self, key: &[u8], value: &[u8]) {
+        if self.counts(key.len() + value.len()) {
+            self.inner.set(key, value);
+        }
+    }
+
+    fn clear(&self, key: &[u8]) {
+        if self.counts(key.len()) {
+            self.inner.clear(key);
+        }
+    }
+
+    fn clear_range(&self, begin: &[u8], end: &[u8]) {
+        if self.counts(begin.len() + end.len()) {
+            self.inner.clear_range(begin, end);
+        }
+    }
+
+    fn add(&self, key: &[u8], by: i64) {
+        if self.counts(key.len() + size_of::<i64>()) {
+            self.inner.add(key, by);
+        }
+    }
+
+    fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
+        if self.counts(key.len() + value.len()) {
+            self.inner.set_versionstamped_value(key, value, stamp_at);
+        }
+    }
+
+    fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
+        if self.counts(key.len() + value.len()) {
+            self.inner.set_versionstamped_key(key, stamp_at, value);
+        }
+    }
+
+    fn add_read_conflict(&self, begin: &[u8], end: &[u8]) {
+        self.inner.add_read_conflict(begin, end);
+    }
+
+    fn add_write_conflict(&self, begin: &[u8], end: &[u8]) {
+        self.inner.add_write_conflict(begin, end);
+    }
+
+    fn without_write_conflicts(&self, on: bool) {
+        self.inner.without_write_conflicts(on);
+    }
+
+    async fn bytes(&self) -> Result<usize> {
+        self.inner.bytes().await
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
+    async fn commit(&self) -> Result<Version, CommitError> {
+        self.budget.check()?;
+        self.inner.commit().await
+    }
+
+    async fn retry(&self) -> Result<Option<Arc<dyn Transaction>>> {
+        self.inner.retry().await
+    }
+
+    async fn abort(&self) -> Result<()> {
+        self.inner.abort().await
+    }
+}
