@@ -64,7 +64,7 @@ pub const JSONPATH_FUNCTIONS_MAX: usize = 4;
 /// The magnitude of an index in a JSONPath query (RFC 9535 §2.1).
 pub const JSONPATH_INTEGER_MAX: u64 = (1 << 53) - 1;
 /// Steps of work for each byte of a JSONPath query that is parsed.
-pub const STEPS_PER_JSONPATH_BYTE: u64 = 10;
+pub const STEPS_PER_JSONPATH_BYTE: u64 = 30;
 /// Memory for each byte of a JSONPath query that is parsed.
 pub const HELD_PER_JSONPATH_BYTE: usize = 64;
 /// Bytes of JSON that are parsed in one step of work.

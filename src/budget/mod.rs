@@ -142,6 +142,12 @@ impl Budget {
         Ok(())
     }
 
+    /// The steps that may still be spent.
+    fn steps_left(&self) -> u64 {
+        let spent = self.0.steps.load(Relaxed);
+        self.0.limits.steps.saturating_sub(spent)
+    }
+
     /// Gives steps back that were drawn and not used.
     fn refund(&self, steps: u64) {
         self.0.steps.fetch_sub(steps, Relaxed);

@@ -75,7 +75,7 @@ impl<'b> Steps<'b> {
 
     #[cold]
     fn draw(&self, steps: u64) -> Result<()> {
-        let drawn = steps.max(STEPS_PER_DRAW);
+        let drawn = steps.max(STEPS_PER_DRAW.min(self.budget.steps_left()));
         if self.drawn.get().saturating_add(drawn) > self.drawn_max {
             self.interrupted.set(true);
             return Err(super::compute::interrupted());

@@ -94,9 +94,9 @@ impl Tally {
         let (fields, names) = below(field);
         self.carry(elements.saturating_mul(names))?;
         let fields = elements.saturating_mul(fields.max(1));
-        self.memory.hold(fields.saturating_mul(HELD_PER_FIELD))?;
         let limit = self.bounds.response_fields;
-        self.count(&self.fields, fields, limit, "fields in the response")
+        self.count(&self.fields, fields, limit, "fields in the response")?;
+        self.memory.hold(fields.saturating_mul(HELD_PER_FIELD))
     }
 
     /// Whether the response may carry so many bytes besides what it carries already.

@@ -306,7 +306,7 @@ impl Ids<'_> {
     fn streams(&self) -> u64 {
         match self {
             Self::Keys(..) | Self::Listed(_) => 1,
-            Self::Union(union) => 2 + u64::from(union.parts().len().ilog2()),
+            Self::Union(union) => 2 + u64::from(union.parts().len().max(1).ilog2()),
             Self::Intersection(parts, _) => parts.iter().map(Self::streams).sum(),
         }
     }

@@ -54,7 +54,7 @@ fn condition(at: &str, tests: &[&str]) -> Filter {
             ">" => Test::Greater(value(operand)),
             ">=" => Test::AtLeast(value(operand)),
             "in" => match value(operand) {
-                Tree::Array(values) => Test::In(values),
+                Tree::Array(values) => Test::one_of(values),
                 other => panic!("no list: {other:?}"),
             },
             "starts" => Test::StartsWith(operand.to_owned()),
