@@ -37,6 +37,11 @@ pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;
 pub const BODY_RESERVED_FROM_BYTES: usize = 1 << 20;
 /// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
+/// Members of a body in gzip, besides one for each [`BODY_MEMBER_BYTES`] that they decode to.
+pub const BODY_MEMBERS_MAX: usize = 1_000;
+/// What a body in gzip decodes to for each member more. Programs that make members make them larger:
+/// 65,280 bytes is what `bgzip` puts into one.
+pub const BODY_MEMBER_BYTES: usize = 16 << 10;
 /// Query texts kept parsed and validated.
 pub const OPERATIONS_CACHED_MAX: usize = 1_000;
 /// Bytes of the texts that are kept parsed and validated, which take some dozen times as many.

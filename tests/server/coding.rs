@@ -1,6 +1,7 @@
 //! Bodies in gzip, both ways.
 
 use std::io::{Read, Write};
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -188,4 +189,65 @@ fn a_gzip_bomb_is_refused_by_what_it_decodes_to_and_never_held() {
     connection.offer(&nothing);
     assert_eq!(connection.response(true).status, 413);
     server.assert_serves();
+}
+
+/// Sends a body in gzip, of which the server may take only a part.
+fn offered(server: &Server, body: &[u8]) -> Response {
+    let mut connection = server.connect();
+    let head = crate::support::head("POST", "/graphql", &[JSON, GZIP], body.len());
+    connection.offer(head);
+    connection.offer(body);
+    connection.response(true)
+}
+
+#[test]
+fn members_of_gzip_are_bounded_by_what_they_decode_to() {
+    let server = Server::start();
+    let (query, empty, kib16) = (gzip(QUERY.as_bytes()), gzip(b""), gzip(&[b' '; 16 << 10]));
+    let taken = json!({"data": {"__typename": "Query"}});
+    for (body, what) in [
+        ([&query[..], &empty.repeat(999)].concat(), "1,000"),
+        ([&empty.repeat(999)[..], &query].concat(), "1,000"),
+        // Any number of members of a size that programs make.
+        (
+            [&kib16.repeat(1_900)[..], &query].concat(),
+            "1,901 that are large",
+        ),
+        (
+            [&kib16.repeat(50)[..], &empty.repeat(999), &query].concat(),
+            "one more for each 16 KiB",
+        ),
+    ] {
+        assert_eq!(offered(&server, &body).json(), taken, "{what}");
+    }
+    let many = (32 << 20) / empty.len();
+    for (body, what) in [
+        ([&query[..], &empty.repeat(1_000)].concat(), "1,001"),
+        ([&empty.repeat(1_000)[..], &query].concat(), "1,001"),
+        (empty.repeat(many), "32 MiB of them"),
+        (
+            [&kib16.repeat(50)[..], &empty.repeat(1_000), &query].concat(),
+            "more than one for each 16 KiB",
+        ),
+        (
+            [&query[..], &gzip(b" ").repeat(many / 2)].concat(),
+            "a byte in each",
+        ),
+    ] {
+        let begin = Instant::now();
+        let response = offered(&server, &body);
+        assert_eq!(
+            (response.status, response.code().as_str()),
+            (413, "TOO_LARGE"),
+            "{what}"
+        );
+        assert!(
+            response.body.contains("the limit is 1000"),
+            "{what}: {response:?}"
+        );
+        // Without the limit it takes far longer, however fast this machine is.
+        let time = begin.elapsed();
+        assert!(time < Duration::from_secs(4), "{what}: {time:?}");
+        server.assert_serves();
+    }
 }

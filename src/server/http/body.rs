@@ -5,14 +5,16 @@ use std::io::{self, Write};
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use axum::http::{HeaderMap, HeaderValue, Request};
-use flate2::write::MultiGzDecoder;
+use flate2::write::GzDecoder;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::budget::Share;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{BODY_DECODED_BYTES, BODY_RESERVED_FROM_BYTES, Bounds};
+use crate::limits::{
+    BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
+};
 
 /// How a body is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,30 +101,91 @@ async fn whole(
 /// Decodes a body as it arrives, and stops where it passes the bound, so that never more than
 /// that is held.
 async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Result<Bytes, Error> {
-    let not_gzip = |error: io::Error| match error.kind() {
-        io::ErrorKind::FileTooLarge => too_large(bytes_max),
-        _ => Error::bad_input(format!("the body is not gzip as it is to be: {error}")),
-    };
-    let mut decoder = MultiGzDecoder::new(Bounded {
-        bytes: Vec::new(),
-        bytes_max,
-    });
+    let mut decoder = Decoder::new(bytes_max);
     while let Some(frame) = sent.frame().await {
         let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
         let data = frame.into_data().unwrap_or_default();
         for piece in data.chunks(BODY_DECODED_BYTES) {
-            let before = decoder.get_ref().bytes.len();
-            decoder.write_all(piece).map_err(not_gzip)?;
-            share.take(decoder.get_ref().bytes.len() - before)?;
+            let before = decoder.decoded();
+            decoder.write_all(piece)?;
+            share.take(decoder.decoded() - before)?;
             // A little that is sent can be much to decode: others have their turn meanwhile.
             yield_now().await;
         }
     }
-    let bounded = decoder.finish().map_err(not_gzip)?;
-    Ok(bounded.bytes.into())
+    decoder.finish()
+}
+
+/// Decodes gzip: members one behind the other (RFC 1952 §2.2). A member takes microseconds to begin
+/// and to end, also one that decodes to nothing, so their number is bounded by what they decode to.
+struct Decoder {
+    member: GzDecoder<Bounded>,
+    /// The members so far, this one included.
+    members: usize,
+    bytes_max: usize,
+}
+
+impl Decoder {
+    fn new(bytes_max: usize) -> Self {
+        let bytes = Vec::new();
+        Self {
+            member: GzDecoder::new(Bounded { bytes, bytes_max }),
+            members: 1,
+            bytes_max,
+        }
+    }
+
+    /// Bytes that the body has decoded to so far.
+    fn decoded(&self) -> usize {
+        self.member.get_ref().bytes.len()
+    }
+
+    fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            let written = self.member.write(bytes);
+            let written = written.map_err(|error| self.failed(&error))?;
+            if written == 0 {
+                self.begin_member()?;
+            }
+            bytes = &bytes[written..];
+        }
+        Ok(())
+    }
+
+    /// Ends a member behind which there is more.
+    fn begin_member(&mut self) -> Result<(), Error> {
+        if self.members >= BODY_MEMBERS_MAX + self.decoded() / BODY_MEMBER_BYTES {
+            return Err(Error::too_large(format!(
+                "the body has more than {} gzip members for the {} bytes that they decode to; the \
+                 limit is {BODY_MEMBERS_MAX}, and one more for each {BODY_MEMBER_BYTES} bytes",
+                self.members,
+                self.decoded()
+            )));
+        }
+        let ended = self.member.try_finish();
+        ended.map_err(|error| self.failed(&error))?;
+        let decoded = std::mem::take(self.member.get_mut());
+        self.member = GzDecoder::new(decoded);
+        self.members += 1;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Bytes, Error> {
+        let ended = self.member.try_finish();
+        ended.map_err(|error| self.failed(&error))?;
+        Ok(std::mem::take(self.member.get_mut()).bytes.into())
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::FileTooLarge => too_large(self.bytes_max),
+            _ => Error::bad_input(format!("the body is not gzip as it is to be: {error}")),
+        }
+    }
 }
 
 /// Takes bytes up to a bound.
+#[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,
     bytes_max: usize,
