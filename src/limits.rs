@@ -255,6 +255,9 @@ pub const INDEX_BATCH_BYTES_MAX: usize = 1 << 20;
 /// Time for which a server that builds an index keeps others from it, after each batch; and for
 /// one batch.
 pub const INDEX_LEASE_TIME: Duration = Duration::from_secs(10);
+/// How far in the future such a lease ends at most: one lease, and one more for clocks that differ.
+/// One that ends later is void.
+pub const INDEX_LEASE_EXPIRY_MAX: Duration = Duration::from_secs(2 * INDEX_LEASE_TIME.as_secs());
 /// Time after which a server looks again for an index that is to be built.
 pub const INDEX_POLL_TIME: Duration = Duration::from_millis(250);
 

@@ -334,6 +334,12 @@ pub trait Store: Send + Sync {
         false
     }
 
+    /// Whether no other process can have the store open while this one does. What another process
+    /// has reserved in it, such as a lease, is then void. True for the embedded engine.
+    fn is_exclusive(&self) -> bool {
+        false
+    }
+
     /// Whether it serves.
     ///
     /// # Errors
@@ -376,6 +382,10 @@ impl Store for Arc<dyn Store> {
 
     fn commits_can_end_unknown(&self) -> bool {
         (**self).commits_can_end_unknown()
+    }
+
+    fn is_exclusive(&self) -> bool {
+        (**self).is_exclusive()
     }
 
     async fn ready(&self) -> Result<()> {

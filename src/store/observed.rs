@@ -136,6 +136,10 @@ impl<S: Store> Store for Observed<S> {
         self.inner.commits_can_end_unknown()
     }
 
+    fn is_exclusive(&self) -> bool {
+        self.inner.is_exclusive()
+    }
+
     async fn ready(&self) -> Result<()> {
         self.inner.ready().await
     }

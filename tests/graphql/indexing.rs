@@ -8,11 +8,11 @@ use foundationdb_tuple::{Bytes, pack, unpack};
 use phyllo::database::{Builder, Built};
 use phyllo::document::id::DocumentId;
 use phyllo::key::{Family, IndexKey};
-use phyllo::store::{Outcome, Transaction};
+use phyllo::store::{Outcome, Store, Transaction};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::support::{Client, NONE, all_pairs, client};
+use super::support::{Client, NONE, NotExclusive, all_pairs, client, client_of};
 
 cases!(
     async [
@@ -24,6 +24,8 @@ cases!(
         a_value_that_no_entry_can_hold_is_refused_and_names_the_index,
         an_index_on_documents_is_built_and_then_serves,
         a_build_goes_on_where_another_server_left_it_once_its_lease_is_over,
+        a_lease_that_ends_later_than_any_lease_can_is_void,
+        no_lease_of_another_owner_holds_where_no_other_process_can_build,
         a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entry,
         dropping_an_index_leaves_nothing_of_it,
         documents_of_other_programs_have_entries_once_they_are_written,
@@ -364,7 +366,7 @@ async fn rewrite_build(client: &Client, to: impl Fn(&[u8]) -> Vec<u8> + Send + S
 type BuildValue<'v> = (String, Bytes<'v>, i64, Bytes<'v>);
 
 async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
-    let client = client().await;
+    let client = client_of(NotExclusive(super::empty_store().await)).await;
     let documents: Vec<String> = (0..1200)
         .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ id }}"))
         .collect();
@@ -411,6 +413,65 @@ async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
     assert_eq!(done + rest, 1200, "no document was done twice");
     assert_eq!(entries(&client, 1, 1).await.len(), 1200);
     sound(&client).await;
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::UNIX_EPOCH.elapsed().expect("after 1970");
+    i64::try_from(since.as_secs()).expect("before the year 292 billion")
+}
+
+/// A store with an index that another server has begun to build, and which holds the lease until
+/// `expiry`.
+async fn leased(engine: impl Store + 'static, expiry: i64) -> Client {
+    let client = client_of(engine).await;
+    for id in 0..3 {
+        client.insert(&id.to_string(), json!({"n": id})).await;
+    }
+    client
+        .mutate(r#"createIndex(name: "n", on: ["$.n"]) { state }"#)
+        .await;
+    rewrite_build(&client, move |value| {
+        let (name, _, _, position): BuildValue<'_> = unpack(value).expect("a build");
+        let other = Bytes::from(&b"another server !"[..]);
+        pack(&(&name[..], other, expiry, position))
+    })
+    .await;
+    client
+}
+
+async fn a_lease_that_ends_later_than_any_lease_can_is_void() {
+    // A clock that was set back makes a lease end that much later.
+    for (ahead, holds) in [
+        (-7200, false),
+        (-1, false),
+        (5, true),
+        (15, true),
+        (60, false),
+        (7200, false),
+        (i64::MAX - now(), false),
+    ] {
+        let engine = NotExclusive(super::empty_store().await);
+        let client = leased(engine, now() + ahead).await;
+        client.build().await;
+        let expected = if holds { "BUILDING" } else { "READY" };
+        let found = state(&client, "n").await.0;
+        assert_eq!(found, expected, "a lease for {ahead} s");
+        let built = entries(&client, 1, 1).await.len();
+        assert_eq!(built, if holds { 0 } else { 3 }, "a lease for {ahead} s");
+    }
+}
+
+async fn no_lease_of_another_owner_holds_where_no_other_process_can_build() {
+    for ahead in [-1, 5, 15, 7200] {
+        let client = leased(super::empty_store().await, now() + ahead).await;
+        client.build().await;
+        let exclusive = client.database.store().is_exclusive();
+        let holds = !exclusive && (0..20).contains(&ahead);
+        let expected = if holds { "BUILDING" } else { "READY" };
+        let found = state(&client, "n").await.0;
+        assert_eq!(found, expected, "a lease for {ahead} s");
+    }
 }
 
 async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entry() {

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use phyllo::database::{Builder, Check, Database, DocumentKey, Finding};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
+use phyllo::error::{Error, Result};
 use phyllo::graphql::{Answer, GraphQl, Methods, Request};
 use phyllo::key::pack_leaf;
 use phyllo::limits::Bounds;
 use phyllo::store::{
-    Batches, Observed, Operations, Outcome, Pairs, Read, Settled, Store, Transaction,
+    Batches, Observed, Operations, Outcome, Pairs, Read, Settled, Store, StoreLimits, Transaction,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -64,6 +66,40 @@ pub(crate) async fn client_of_within(engine: impl Store + 'static, bounds: Bound
         graphql: GraphQl::bounded(database.clone(), true, bounds),
         database,
         operations,
+    }
+}
+
+/// An engine that says that other processes can have it open.
+pub(crate) struct NotExclusive<S>(pub(crate) S);
+
+#[async_trait]
+impl<S: Store> Store for NotExclusive<S> {
+    async fn snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.0.snapshot().await
+    }
+
+    async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.0.lazy_snapshot().await
+    }
+
+    async fn begin(&self) -> Result<Arc<dyn Transaction>> {
+        self.0.begin().await
+    }
+
+    fn limits(&self) -> StoreLimits {
+        self.0.limits()
+    }
+
+    fn commits_can_end_unknown(&self) -> bool {
+        self.0.commits_can_end_unknown()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        self.0.ready().await
+    }
+
+    async fn failed(&self) -> Error {
+        self.0.failed().await
     }
 }
 

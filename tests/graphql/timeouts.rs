@@ -122,6 +122,10 @@ impl<S: Store> Store for Shared<S> {
         self.0.commits_can_end_unknown()
     }
 
+    fn is_exclusive(&self) -> bool {
+        self.0.is_exclusive()
+    }
+
     async fn ready(&self) -> phyllo::error::Result<()> {
         self.0.ready().await
     }
@@ -147,6 +151,10 @@ impl<S: Store> Store for Slow<S> {
 
     fn limits(&self) -> StoreLimits {
         self.0.limits()
+    }
+
+    fn is_exclusive(&self) -> bool {
+        self.0.is_exclusive()
     }
 
     async fn ready(&self) -> phyllo::error::Result<()> {

@@ -71,6 +71,10 @@ impl Store for Injected {
         matches!(self.fault, Fault::CommitUnknown { .. }) || self.inner.commits_can_end_unknown()
     }
 
+    fn is_exclusive(&self) -> bool {
+        self.inner.is_exclusive()
+    }
+
     async fn ready(&self) -> Result<()> {
         self.inner.ready().await
     }

@@ -4,7 +4,8 @@
 //! is to add those of documents which were there before: batch by batch in the order of their ids,
 //! each in a transaction that depends on what it reads of the documents and moves the mark of how
 //! far the index has come. Whoever holds the lease goes on from that mark; it is renewed with each
-//! batch, and another server takes over once it has run out.
+//! batch, and another server takes over once it has run out. Where no other process can have the
+//! store open, a lease of another owner is void.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, hex};
 use crate::limits::{
     INDEX_BATCH_BYTES_MAX, INDEX_BATCH_DOCUMENTS_AT_ONCE, INDEX_BATCH_DOCUMENTS_MAX,
-    INDEX_LEASE_TIME, INDEX_POLL_TIME,
+    INDEX_LEASE_EXPIRY_MAX, INDEX_LEASE_TIME, INDEX_POLL_TIME,
 };
 use crate::store::{Batches, Outcome, RangeRead, Settled, Transaction};
 
@@ -31,6 +32,8 @@ pub struct Builder {
     database: Database,
     /// Names it in leases.
     owner: [u8; 16],
+    /// Whether no other process can build, so that a lease of another owner is void.
+    exclusive: bool,
     /// Documents in the next batch: fewer after one that did not go through.
     documents: usize,
 }
@@ -54,6 +57,8 @@ struct Task {
     collection: String,
     number: u64,
     name: String,
+    /// As [`Builder::exclusive`].
+    exclusive: bool,
 }
 
 /// The value of [`Family::Build`].
@@ -80,6 +85,7 @@ impl Builder {
     /// A builder of the indexes in `database`.
     pub fn new(database: Database) -> Self {
         Self {
+            exclusive: database.store().is_exclusive(),
             database,
             owner: rand::random(),
             documents: INDEX_BATCH_DOCUMENTS_MAX,
@@ -161,11 +167,12 @@ impl Builder {
             for (key, value) in pairs.iter() {
                 let (collection, number) = Family::build_of(key).ok_or_else(|| damaged(key))?;
                 let progress = Progress::decode(value).ok_or_else(|| damaged(key))?;
-                if progress.may_go_on(&self.owner) {
+                if progress.may_go_on(&self.owner, self.exclusive) {
                     return Ok(Some(Task {
                         collection,
                         number,
                         name: progress.name,
+                        exclusive: self.exclusive,
                     }));
                 }
             }
@@ -234,7 +241,7 @@ impl Task {
             return Ok(Batch::Left);
         };
         let mut progress = Progress::decode(&value).ok_or_else(|| damaged(&key))?;
-        if !progress.may_go_on(owner) {
+        if !progress.may_go_on(owner, self.exclusive) {
             return Ok(Batch::Left);
         }
         let Some(index) = self.index(transaction).await? else {
@@ -359,8 +366,12 @@ impl Progress {
         ))
     }
 
-    fn may_go_on(&self, owner: &[u8]) -> bool {
-        self.owner == owner || self.expiry <= now()
+    /// Whether `owner` may build. A lease that ends later than any lease that is given now is
+    /// void: the clock of whoever holds it, or this one, was set back.
+    fn may_go_on(&self, owner: &[u8], exclusive: bool) -> bool {
+        let now = now();
+        let expiry_max = now.saturating_add(INDEX_LEASE_EXPIRY_MAX.as_secs().cast_signed());
+        exclusive || self.owner == owner || self.expiry <= now || self.expiry > expiry_max
     }
 }
 

@@ -95,6 +95,11 @@ impl Store for Embedded {
         StoreLimits::default()
     }
 
+    /// The engine holds the lock on its file.
+    fn is_exclusive(&self) -> bool {
+        true
+    }
+
     async fn ready(&self) -> Result<()> {
         self.committer.published().map(|_| ())
     }
