@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -16,6 +17,9 @@ use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
 pub(super) async fn run(store: &Location, asked: Serve) -> Done {
+    // From here on SIGHUP does not end the process, also while it opens the store. The server
+    // reloads its files on SIGHUP; it has just read them when it begins to serve.
+    let _hangup = signal(SignalKind::hangup());
     let traces = asked.otlp_endpoint.as_deref().map(Traces::to).transpose()?;
     log_to_stderr(asked.log_format, traces.as_ref());
     let served = serve_store(store, asked).await;

@@ -69,6 +69,13 @@ impl Access {
         }
     }
 
+    /// Reads the file of tokens at once, if there is one.
+    pub(super) async fn reload(&self) {
+        if let Some(tokens) = &self.tokens {
+            tokens.clone().reload().await;
+        }
+    }
+
     /// Who sends a request with these headers, and what they may do. Rules by path, once there are
     /// any, are found here too.
     ///

@@ -116,7 +116,8 @@ pub fn router_with(
     ))
 }
 
-/// Serves until SIGTERM or SIGINT, then answers what was accepted and returns.
+/// Serves until SIGTERM or SIGINT, then answers what was accepted and returns. On SIGHUP it reloads
+/// the file of tokens and the certificate, and goes on.
 ///
 /// # Errors
 /// `UNAVAILABLE`: the address cannot be listened on, or the store failed while serving.
@@ -132,7 +133,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
-    let watching = watch(&options);
+    let watching = watch(&options)?;
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
     let door = Door {
@@ -171,16 +172,35 @@ fn announce(address: SocketAddr, tls: bool) {
     let _said = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Reads files anew when they change.
-fn watch(options: &ServeOptions) -> tokio::task::JoinHandle<()> {
+/// Reloads files when they change, and at once on SIGHUP.
+fn watch(options: &ServeOptions) -> Result<tokio::task::JoinHandle<()>> {
+    let mut hangup = signal(SignalKind::hangup()).map_err(internal)?;
     let (access, tls) = (options.access.clone(), options.tls.clone());
-    tokio::spawn(async move {
-        tokio::join!(access.watch(), async {
-            if let Some(tls) = tls {
+    Ok(tokio::spawn(async move {
+        let reloading = async {
+            while hangup.recv().await.is_some() {
+                reload(&access, tls.as_ref()).await;
+            }
+        };
+        let watching_tls = async {
+            if let Some(tls) = tls.clone() {
                 tls.watch().await;
             }
-        });
-    })
+        };
+        tokio::join!(access.clone().watch(), watching_tls, reloading);
+    }))
+}
+
+async fn reload(access: &Access, tls: Option<&Tls>) {
+    if !access.asks_for_token() && tls.is_none() {
+        tracing::info!("SIGHUP: there is no file of tokens and no certificate to reload");
+        return;
+    }
+    tracing::info!("SIGHUP: reloading the file of tokens and the certificate");
+    access.reload().await;
+    if let Some(tls) = tls {
+        tls.reload().await;
+    }
 }
 
 fn stop_on_signal(stop: watch::Sender<bool>) -> Result<tokio::task::JoinHandle<()>> {

@@ -42,6 +42,11 @@ impl Tls {
     pub(super) async fn watch(self) {
         self.0.watch().await;
     }
+
+    /// Reads the files at once.
+    pub(super) async fn reload(&self) {
+        self.0.clone().reload().await;
+    }
 }
 
 fn config(certificate: &[u8], key: &[u8]) -> Result<ServerConfig> {

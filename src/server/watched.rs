@@ -1,4 +1,4 @@
-//! Files that are read anew when they change, without a restart.
+//! Files that are reloaded when they change, or on request, without a restart.
 
 use std::fmt;
 use std::fs::File;
@@ -63,34 +63,46 @@ impl<T: Send + Sync + 'static> Watched<T> {
     pub(super) async fn watch(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WATCH_PERIOD).await;
-            let watched = self.clone();
-            // A panic in there was printed; the next look may go better.
-            let _looked = tokio::task::spawn_blocking(move || watched.look()).await;
+            self.clone().look_aside(false).await;
         }
     }
 
-    /// Reads them anew if they have changed since the last look.
-    fn look(&self) {
+    /// Reads the files at once, and logs what came of it.
+    pub(super) async fn reload(self: Arc<Self>) {
+        self.look_aside(true).await;
+    }
+
+    async fn look_aside(self: Arc<Self>, asked: bool) {
+        // A panic in there was printed; the next look may go better.
+        let _looked = tokio::task::spawn_blocking(move || self.look(asked)).await;
+    }
+
+    /// Reads the files; uses and logs what they hold if that has changed since the last look. If
+    /// `asked`, logs also that it has not.
+    fn look(&self, asked: bool) {
+        // Held to the end, so that of two looks at the same time the later one wins.
+        let mut last = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = contents(&self.files);
         let seen = match &contents {
             Ok(contents) => Ok(digest(contents)),
             Err(error) => Err(error.to_string()),
         };
-        {
-            let mut last = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if *last == seen {
-                return;
-            }
-            *last = seen;
+        let changed = *last != seen;
+        if !changed && !asked {
+            return;
         }
+        *last = seen;
         match contents.and_then(|contents| (self.read)(&contents)) {
+            Ok(_) if !changed => tracing::info!("{self} has not changed"),
             Ok(value) => {
                 self.current.store(Arc::new(value));
                 tracing::info!("{self} changed and holds from now on");
                 warn_of_open(&self.files);
             }
             Err(error) => {
-                tracing::error!("{self} changed; what it said before stays in force: {error}");
+                tracing::error!(
+                    "{self} cannot be used; what it said before stays in force: {error}"
+                );
             }
         }
     }

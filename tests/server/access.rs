@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -108,13 +108,18 @@ fn nothing_of_a_body_is_read_before_its_sender_is_known() {
     assert_eq!(connection.response(true).status, 401);
 }
 
+/// The status of the answer to a mutation.
+fn ask(server: &Server, token: &str) -> u16 {
+    let token = bearer(token);
+    let headers = [JSON, ("authorization", token.as_str())];
+    let body = json!({"query": MUTATION}).to_string();
+    server.ask("POST", "/graphql", &headers, body).status
+}
+
 /// Asks until the answer is of this status: a changed file is looked at within a second or so.
 fn wait_for(server: &Server, token: &str, status: u16) {
     for _ in 0..600 {
-        let token = bearer(token);
-        let headers = [JSON, ("authorization", token.as_str())];
-        let body = json!({"query": MUTATION}).to_string();
-        if server.ask("POST", "/graphql", &headers, body).status == status {
+        if ask(server, token) == status {
             return;
         }
         sleep(Duration::from_millis(100));
@@ -236,5 +241,91 @@ fn an_address_that_others_can_reach_needs_tokens_or_a_plain_word() {
         assert!(line.starts_with("Phyllo serves on"), "{loopback}: {line}");
         process.kill().expect("it runs");
         process.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn sighup_reloads_the_file_of_tokens_at_once_and_the_server_goes_on() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = token_file(directory.path());
+    let server = Server::logged(&["--token-file", &path]);
+    wait_for(&server, WRITER, 200);
+    server.signal("HUP");
+    server.wait_for_log("SIGHUP: reloading");
+    server.wait_for_log("tokens has not changed");
+    // The file is looked at each second anyway. A round begins right after the last look, so
+    // without the signal it takes a second.
+    let rounds = (0..5).map(|round| {
+        let token = format!("token-of-round-{round}-0123456789");
+        fs::write(&path, format!("writer read-write {token}\n")).expect("a file");
+        let begin = Instant::now();
+        server.signal("HUP");
+        while ask(&server, &token) != 200 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "round {round}");
+            sleep(Duration::from_millis(5));
+        }
+        begin.elapsed()
+    });
+    let times: Vec<Duration> = rounds.collect();
+    let shortest = times[1..].iter().min().expect("rounds");
+    assert!(*shortest < Duration::from_millis(500), "{times:?}");
+    // A broken file changes nothing, and each signal says so again.
+    fs::write(&path, "oops").expect("a file");
+    for times in 1..=2 {
+        server.signal("HUP");
+        let begin = Instant::now();
+        while server.log().matches("stays in force").count() < times {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{times}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+    assert_eq!(ask(&server, "token-of-round-4-0123456789"), 200);
+    server.signal("TERM");
+    server.stopped();
+}
+
+#[test]
+fn sighup_does_not_end_a_server_that_has_nothing_to_reload() {
+    let server = Server::logged(&[]);
+    server.query("mutation { insertDocument(id: 1, document: 1) { id } }");
+    for _ in 0..3 {
+        server.signal("HUP");
+        server.wait_for_log("SIGHUP: there is no file of tokens");
+        server.assert_serves();
+    }
+    server.signal("TERM");
+    // Closed, it is not repaired when it is opened again.
+    let directory = server.stopped();
+    let server = Server::on(directory, &[]);
+    let found = server.query("{ document(id: 1) { value } }");
+    assert_eq!(found, json!({"data": {"document": {"value": 1}}}));
+}
+
+#[test]
+fn sighup_does_not_end_a_server_that_is_starting() {
+    for pause in [0, 5, 20, 50] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut process = command(&directory, &[]).spawn().expect("the binary starts");
+        let file = directory.path().join("phyllo.redb.new");
+        // Until it opens its store, it may not have begun to run at all.
+        let begin = Instant::now();
+        while !file.exists() && !directory.path().join("phyllo.redb").exists() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it starts");
+        }
+        sleep(Duration::from_millis(pause));
+        let signal = |name: &str| {
+            let id = process.id().to_string();
+            let sent = std::process::Command::new("kill")
+                .args(["-s", name, &id])
+                .status();
+            assert!(sent.expect("kill runs").success());
+        };
+        signal("HUP");
+        while !directory.path().join("phyllo.sock").exists() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it serves");
+            sleep(Duration::from_millis(5));
+        }
+        signal("TERM");
+        assert!(process.wait().expect("it ends").success());
     }
 }

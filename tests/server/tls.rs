@@ -199,7 +199,11 @@ fn a_new_certificate_holds_without_a_restart_and_a_broken_one_leaves_the_old_one
     fs::write(identity.certificate(), "no certificate").expect("a file");
     server.wait_for_log("stays in force");
     identity.query(&server).expect("the old one is shown");
+    server.signal("HUP");
+    server.wait_for_log("SIGHUP: reloading");
+    identity.query(&server).expect("the old one is still shown");
     identity.renew();
+    server.signal("HUP");
     for _ in 0..600 {
         if identity.query(&server).is_ok() {
             return;
