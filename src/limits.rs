@@ -223,6 +223,8 @@ pub const NEIGHBOURING_IDS_BYTES_MAX: usize = 2;
 pub const CLUSTER_SPANS_LEFT_OUT_MAX: u32 = 64;
 /// Time to open a store that serves.
 pub const OPEN_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time after which a server reads the format of its store again.
+pub const FORMAT_POLL_TIME: Duration = Duration::from_secs(1);
 /// Bytes of a large range that are worth a read of their own beside others.
 pub const PARALLEL_READ_BYTES: usize = 512 << 10;
 /// Such reads of one range at the same time.

@@ -1,9 +1,6 @@
-//! What is known of collections, and of the store as a whole.
+//! What is known of collections.
 
-use foundationdb_tuple::{pack, unpack};
-
-use super::{FORMAT, FORMAT_INDEXED};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::key::Family;
 use crate::limits::COUNT_SHARDS;
 use crate::store::{Batches, Read, Transaction};
@@ -15,44 +12,6 @@ pub struct Collection {
     pub name: String,
     /// How many documents it holds.
     pub count: i64,
-}
-
-/// Whether the store is marked as one of ours.
-///
-/// # Errors
-/// `UNAVAILABLE`: its format is not the one that this program knows.
-pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
-    let Some(value) = read.get(&Family::Format.key()?).await? else {
-        return Ok(false);
-    };
-    match unpack::<(i64,)>(&value) {
-        Ok((FORMAT | FORMAT_INDEXED,)) => Ok(true),
-        Ok((other,)) => Err(Error::new(
-            ErrorKind::Unavailable,
-            format!(
-                "the store has format {other}; this program reads and writes the formats {FORMAT} \
-                 and {FORMAT_INDEXED}"
-            ),
-        )),
-        Err(error) => Err(Error::internal(format!("the store's format: {error}"))),
-    }
-}
-
-pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
-    if !check_format(transaction).await? {
-        transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
-    }
-    Ok(())
-}
-
-/// Marks the store as one that has indexes, for programs that know of none.
-pub(super) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
-    let key = Family::Format.key()?;
-    let value = pack(&(FORMAT_INDEXED,));
-    if transaction.get(&key).await?.as_deref() != Some(&value[..]) {
-        transaction.set(&key, &value);
-    }
-    Ok(())
 }
 
 /// Counts a document in or out. The count is spread over several keys.

@@ -9,6 +9,7 @@ mod children;
 pub mod copy;
 mod cursor;
 mod edit;
+mod format;
 mod found;
 mod index;
 mod part;
@@ -23,8 +24,8 @@ mod write;
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-use tokio::time::Instant;
+use futures::future::{BoxFuture, join};
+use tokio::time::{Instant, sleep};
 
 pub use adopt::{Adopted, adopt};
 pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
@@ -35,6 +36,7 @@ pub use children::{Child, Children, children};
 pub use edit::{
     SetValue, delete, depend_on_version, increment, merge, patch, replace, version_before,
 };
+pub use format::{FORMAT, FORMAT_INDEXED};
 pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan, Source};
@@ -49,21 +51,17 @@ use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
 use crate::key::Family;
-use crate::limits::KEY_BYTES_MAX;
+use crate::limits::{FORMAT_POLL_TIME, KEY_BYTES_MAX};
 use crate::store::{
     MeteredRead, Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact,
 };
-
-/// The format of the bytes stored; docs/format.md draws it.
-pub const FORMAT: i64 = 1;
-/// The format of a store in which an index was ever made. A program that knows only the other
-/// would change documents and leave their entries as they were.
-pub const FORMAT_INDEXED: i64 = 2;
+use format::LastFormat;
 
 /// A database of documents in a store.
 #[derive(Clone)]
 pub struct Database {
     store: Arc<dyn Store>,
+    format: LastFormat,
 }
 
 impl Database {
@@ -72,12 +70,15 @@ impl Database {
     /// # Errors
     /// `UNAVAILABLE`: the store cannot serve, or its format is one of a newer program.
     pub async fn open(store: Arc<dyn Store>, deadline: Instant) -> Result<Self> {
-        let database = Self { store };
+        let database = Self {
+            store,
+            format: LastFormat::default(),
+        };
         let snapshot = database.snapshot().await?;
-        if !catalog::check_format(&*snapshot).await? {
+        if !format::check_format(&*snapshot).await? {
             let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
                 Box::pin(async move {
-                    catalog::write_format(&*transaction)
+                    format::write_format(&*transaction)
                         .await
                         .map(Outcome::Commit)
                 })
@@ -92,7 +93,7 @@ impl Database {
     /// # Errors
     /// As [`Database::open`].
     pub async fn is_in(store: &dyn Store) -> Result<bool> {
-        catalog::check_format(&*store.snapshot().await?).await
+        format::check_format(&*store.snapshot().await?).await
     }
 
     /// The store.
@@ -105,6 +106,35 @@ impl Database {
     pub fn observed(&self, operations: Arc<Operations>) -> Self {
         Self {
             store: Arc::new(Observed::counting(self.store.clone(), operations)),
+            format: self.format.clone(),
+        }
+    }
+
+    /// Whether it serves.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the store does not serve, or another program has raised its format to one that
+    /// this program does not know.
+    pub async fn ready(&self) -> Result<()> {
+        self.format.check()?;
+        self.store.ready().await
+    }
+
+    /// Whether the format of the store was a known one when it was last read; costs no read.
+    fn knows_format(&self) -> bool {
+        self.format.check().is_ok()
+    }
+
+    /// Reads the format of the store again and again, so that reads are refused soon after another
+    /// program has raised it to one that this program does not know, also if nothing is written.
+    /// Never ends.
+    pub async fn watch_format(&self) {
+        loop {
+            sleep(FORMAT_POLL_TIME).await;
+            if let Ok(snapshot) = self.store.lazy_snapshot().await {
+                // A store that cannot be read now is read again the next time.
+                let _checked = self.format.check_stored(&*snapshot).await;
+            }
         }
     }
 
@@ -113,6 +143,7 @@ impl Database {
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
     pub async fn snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.format.check()?;
         self.store.snapshot().await
     }
 
@@ -121,6 +152,7 @@ impl Database {
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
     pub async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
+        self.format.check()?;
         self.store.lazy_snapshot().await
     }
 
@@ -133,16 +165,32 @@ impl Database {
         Ok(Arc::new(MeteredRead::new(snapshot, budget)))
     }
 
-    /// Runs `body` in a transaction, again after a conflict.
+    /// Runs `body` in a transaction, again after a conflict. While it runs, the transaction reads the
+    /// format of the store, so that it conflicts with one that raises it.
     ///
     /// # Errors
-    /// As [`transact`].
-    pub async fn transact<T: Send>(
+    /// As [`transact`]. `UNAVAILABLE`: the format is not one that this program knows.
+    pub async fn transact<T: Send + 'static>(
         &self,
         deadline: Instant,
-        body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Outcome<T>>> + Send,
+        mut body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Outcome<T>>> + Send,
     ) -> Result<Settled<T>> {
-        transact(&*self.store, deadline, body).await
+        let checked = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let outcome = body(transaction.clone());
+            let format = self.format.clone();
+            Box::pin(async move {
+                // The format comes first: the body may write it.
+                let stored = format.check_stored(&*transaction);
+                let (stored, outcome) = join(stored, outcome).await;
+                // What a body tells without a commit needs no format, unless it is an unknown one.
+                format.check()?;
+                if matches!(outcome, Ok(Outcome::Commit(_))) {
+                    stored?;
+                }
+                outcome
+            })
+        };
+        transact(&*self.store, deadline, checked).await
     }
 }
 

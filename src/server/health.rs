@@ -7,7 +7,7 @@ use axum::routing::get;
 
 use crate::database::Database;
 
-/// `/healthz`: the process answers. `/readyz`: the store does, too; 503 with the reason if not.
+/// `/healthz`: the process answers. `/readyz`: it serves, too; 503 with the reason if not.
 pub(super) fn routes(database: Database) -> Router {
     Router::new()
         .route("/healthz", get(async || "ok\n"))
@@ -16,7 +16,7 @@ pub(super) fn routes(database: Database) -> Router {
 }
 
 async fn ready(State(database): State<Database>) -> (StatusCode, String) {
-    match database.store().ready().await {
+    match database.ready().await {
         Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
         Err(error) => (
             StatusCode::SERVICE_UNAVAILABLE,

@@ -133,7 +133,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
-    let watching = watch(&options)?;
+    let watching = watch(&database, &options)?;
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
     let door = Door {
@@ -172,9 +172,10 @@ fn announce(address: SocketAddr, tls: bool) {
     let _said = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Reloads files when they change, and at once on SIGHUP.
-fn watch(options: &ServeOptions) -> Result<tokio::task::JoinHandle<()>> {
+/// Reloads files when they change, and at once on SIGHUP; notices a change of the store's format.
+fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::JoinHandle<()>> {
     let mut hangup = signal(SignalKind::hangup()).map_err(internal)?;
+    let database = database.clone();
     let (access, tls) = (options.access.clone(), options.tls.clone());
     Ok(tokio::spawn(async move {
         let reloading = async {
@@ -187,7 +188,12 @@ fn watch(options: &ServeOptions) -> Result<tokio::task::JoinHandle<()>> {
                 tls.watch().await;
             }
         };
-        tokio::join!(access.clone().watch(), watching_tls, reloading);
+        tokio::join!(
+            access.clone().watch(),
+            watching_tls,
+            reloading,
+            database.watch_format()
+        );
     }))
 }
 

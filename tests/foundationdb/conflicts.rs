@@ -25,6 +25,7 @@ cases!(
         clients_that_set_a_leaf_that_the_other_reads_conflict_and_both_succeed,
         any_two_changes_at_the_same_time_come_to_what_one_after_the_other_does,
         changes_that_do_not_touch_each_other_do_not_conflict,
+        a_write_conflicts_with_another_program_that_raises_the_format_meanwhile,
     ]
 );
 
@@ -343,4 +344,31 @@ async fn json(database: &Database, id: &DocumentId) -> Option<String> {
         }
         Answer::Version(_) => None,
     }
+}
+
+async fn a_write_conflicts_with_another_program_that_raises_the_format_meanwhile() {
+    let store: Arc<dyn Store> = Arc::new(empty_store().await);
+    let database = Database::open(store.clone(), soon()).await.expect("opened");
+    let mut tries = 0;
+    let written = database.transact(soon(), |transaction| {
+        tries += 1;
+        let store = store.clone();
+        Box::pin(async move {
+            transaction.set(b"\x02written\x00", b"");
+            // Between the read of the format and the commit.
+            transaction.get(b"\x02other\x00").await?;
+            let other = store.begin().await?;
+            let key = Family::Format.key()?;
+            other.set(&key, &foundationdb_tuple::pack(&(3,)));
+            other.commit().await?;
+            Ok(Outcome::Commit(()))
+        })
+    });
+    let error = written.await.err().expect("it is refused");
+    assert_eq!(error.kind(), phyllo::error::ErrorKind::Unavailable);
+    assert!(error.message().contains("format 3"), "{error}");
+    assert!(tries >= 2, "the first try met a conflict");
+    let snapshot = store.snapshot().await.expect("taken");
+    let found = snapshot.get(b"\x02written\x00").await.expect("read");
+    assert_eq!(found, None);
 }

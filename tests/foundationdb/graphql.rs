@@ -30,6 +30,8 @@ mod errors;
 mod exactness;
 #[path = "../graphql/finding.rs"]
 mod finding;
+#[path = "../graphql/formats.rs"]
+mod formats;
 #[path = "../graphql/found_model.rs"]
 mod found_model;
 #[path = "../graphql/indexing.rs"]
@@ -75,6 +77,7 @@ pub(crate) fn suite() -> Vec<Case> {
         errors::suite(),
         exactness::suite(),
         finding::suite(),
+        formats::suite(),
         found_model::suite(),
         indexing::suite(),
         model::suite(),

@@ -23,6 +23,7 @@ mod entities;
 mod errors;
 mod exactness;
 mod finding;
+mod formats;
 mod found_model;
 mod indexing;
 mod model;

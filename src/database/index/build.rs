@@ -160,6 +160,10 @@ impl Builder {
 
     /// The first index that nobody else is building.
     async fn next_task(&self) -> Result<Option<Task>> {
+        // Why not is logged once, and not at each poll.
+        if !self.database.knows_format() {
+            return Ok(None);
+        }
         let snapshot = self.database.snapshot().await?;
         let (begin, end) = Family::builds();
         let mut batches = Batches::new(&*snapshot, begin, end);

@@ -3,7 +3,7 @@
 use foundationdb_tuple::{Bytes, pack};
 
 use super::{Index, IndexPath, State, indexes};
-use crate::database::{catalog, check_collection};
+use crate::database::{check_collection, format};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, IndexKey};
@@ -59,7 +59,7 @@ pub async fn create_index(
         state: if empty { State::Ready } else { State::Building },
         error: None,
     };
-    catalog::write_indexed_format(transaction).await?;
+    format::write_indexed_format(transaction).await?;
     define(transaction, collection, &index)?;
     if !empty {
         let build = Family::Build(collection, index.number).key()?;

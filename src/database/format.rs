@@ -1,0 +1,126 @@
+//! The format of the bytes stored, and how a program that is running learns that another program
+//! has raised it.
+//!
+//! Every write transaction reads the format, so a write conflicts with the transaction that raises
+//! it: a program never writes to a store whose format it does not know. Reads cannot conflict. They
+//! are refused once a write, or [`Database::watch_format`](super::Database::watch_format), has found
+//! such a format.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use foundationdb_tuple::{pack, unpack};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Family;
+use crate::store::{Read, Transaction};
+
+/// The format of the bytes stored; docs/format.md draws it.
+pub const FORMAT: i64 = 1;
+/// The format of a store in which an index was ever made. A program that knows only the other
+/// would change documents and leave their entries as they were.
+pub const FORMAT_INDEXED: i64 = 2;
+
+/// What a store says about its format.
+enum Stored {
+    /// Nothing: it holds no database, or another program has emptied it.
+    Nothing,
+    Known,
+    /// This program must not use the store, for this reason.
+    Unknown(Error),
+}
+
+impl Stored {
+    /// # Errors
+    /// What the store fails with.
+    async fn read(read: &dyn Read) -> Result<Self> {
+        let Some(value) = read.get(&Family::Format.key()?).await? else {
+            return Ok(Self::Nothing);
+        };
+        Ok(match unpack::<(i64,)>(&value) {
+            Ok((FORMAT | FORMAT_INDEXED,)) => Self::Known,
+            Ok((other,)) => Self::Unknown(Error::new(
+                ErrorKind::Unavailable,
+                format!(
+                    "the store has format {other}; this program reads and writes the formats \
+                     {FORMAT} and {FORMAT_INDEXED}"
+                ),
+            )),
+            Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
+        })
+    }
+}
+
+/// Whether the store is marked as one of ours.
+///
+/// # Errors
+/// `UNAVAILABLE`: its format is not one that this program knows.
+pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
+    match Stored::read(read).await? {
+        Stored::Nothing => Ok(false),
+        Stored::Known => Ok(true),
+        Stored::Unknown(error) => Err(error),
+    }
+}
+
+/// Marks a store that is not marked yet.
+pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
+    if !check_format(transaction).await? {
+        transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
+    }
+    Ok(())
+}
+
+/// Marks the store as one that has indexes, for programs that know of none.
+pub(super) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
+    let key = Family::Format.key()?;
+    let value = pack(&(FORMAT_INDEXED,));
+    if transaction.get(&key).await?.as_deref() != Some(&value[..]) {
+        transaction.set(&key, &value);
+    }
+    Ok(())
+}
+
+/// What this process has last learned about the format of an open store. Clones share it.
+#[derive(Clone, Default)]
+pub(super) struct LastFormat {
+    /// Why the store must not be used.
+    unknown: Arc<ArcSwapOption<Error>>,
+}
+
+impl LastFormat {
+    /// Costs no read.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the format was not one that this program knows.
+    pub(super) fn check(&self) -> Result<()> {
+        match &*self.unknown.load() {
+            None => Ok(()),
+            Some(error) => Err(Error::clone(error)),
+        }
+    }
+
+    /// Reads the format and records what it is. A store without one passes.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: it is not one that this program knows. What the store fails with.
+    pub(super) async fn check_stored(&self, read: &dyn Read) -> Result<()> {
+        let unknown = match Stored::read(read).await? {
+            Stored::Nothing | Stored::Known => None,
+            Stored::Unknown(error) => Some(error),
+        };
+        match &unknown {
+            Some(error) if self.check().is_ok() => {
+                tracing::error!("{error}; reads and writes are refused");
+            }
+            None if self.check().is_err() => {
+                tracing::warn!("the store has a known format again; reads and writes are accepted");
+            }
+            _ => {}
+        }
+        if unknown.is_some() || self.check().is_err() {
+            self.unknown.store(unknown.clone().map(Arc::new));
+        }
+        unknown.map_or(Ok(()), Err)
+    }
+}

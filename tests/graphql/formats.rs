@@ -1,0 +1,184 @@
+//! The format of a store that another program raises while this one runs.
+
+use std::time::Duration;
+
+use foundationdb_tuple::pack;
+use phyllo::database::Database;
+use phyllo::key::Family;
+use phyllo::store::{Pairs, Store};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::support::{Client, NONE, all_pairs, client, client_of};
+
+cases!(
+    async [
+        a_write_is_refused_once_another_program_has_raised_the_format,
+        what_a_store_of_an_unknown_format_answers_is_not_told,
+        reads_are_refused_once_the_format_was_polled,
+        writes_go_on_and_keep_entries_when_another_program_makes_the_first_index,
+        a_store_that_was_emptied_is_written,
+        a_query_does_not_read_the_format_and_a_mutation_reads_it_once,
+    ]
+);
+
+/// Writes the format as another program does, which knows nothing of this one.
+async fn raise(store: &dyn Store, format: Option<&[u8]>) {
+    let transaction = store.begin().await.expect("begun");
+    let key = Family::Format.key().expect("short");
+    match format {
+        Some(format) => transaction.set(&key, format),
+        None => transaction.clear(&key),
+    }
+    transaction.commit().await.expect("committed");
+}
+
+/// All that is stored, read past the database.
+async fn stored(client: &Client) -> Pairs {
+    let snapshot = client.database.store().snapshot().await;
+    all_pairs(&*snapshot.expect("a snapshot"), b"", b"\xFF").await
+}
+
+async fn refusal(client: &Client, query: &str) -> String {
+    let (code, message) = client.error(query, NONE).await;
+    assert_eq!(code, "UNAVAILABLE", "{query}: {message}");
+    message
+}
+
+const READS: [&str; 3] = [
+    "{ document(id: 1) { value } }",
+    "{ collections { name } }",
+    "{ documents(first: 1) { nodes { id } } }",
+];
+
+const WRITES: [&str; 6] = [
+    "insertDocument(id: 2, document: {a: 1}) { id }",
+    "replaceDocument(id: 1, document: {a: 2}) { id }",
+    "incrementDocument(id: 1, path: \"/a\") { id }",
+    "deleteDocument(id: 1)",
+    "updateDocuments(where: {}, everything: true, set: [{at: \"$.a\", value: 3}]) { matched }",
+    "createIndex(name: \"n\", on: [\"$.a\"]) { state }",
+];
+
+async fn a_write_is_refused_once_another_program_has_raised_the_format() {
+    for format in [3_i64, 0, -1, i64::MAX] {
+        for write in WRITES {
+            let client = client().await;
+            client.insert("1", r#"{"a":1}"#).await;
+            let store = client.database.store().clone();
+            raise(&*store, Some(&pack(&(format,)))).await;
+            let before = stored(&client).await;
+            // What a program says that opens the store now.
+            let deadline = Instant::now() + Duration::from_secs(30);
+            let opened = Database::open(store.clone(), deadline).await;
+            let error = opened.err().expect("it is not opened");
+            assert!(error.message().contains(&format!("format {format};")));
+            let mutation = format!("mutation {{ {write} }}");
+            assert_eq!(refusal(&client, &mutation).await, error.message());
+            assert!(stored(&client).await.iter().eq(before.iter()), "{write}");
+            // Reads are refused from then on, and so is the next write.
+            for read in READS {
+                assert_eq!(refusal(&client, read).await, error.message());
+            }
+            let ready = client
+                .database
+                .ready()
+                .await
+                .expect_err("it does not serve");
+            assert_eq!(ready.message(), error.message());
+            refusal(&client, &mutation).await;
+            assert!(stored(&client).await.iter().eq(before.iter()), "{write}");
+            // The format is a known one again: a backup of the store was restored.
+            raise(&*store, Some(&pack(&(1,)))).await;
+            client.mutate(write).await;
+            client.database.ready().await.expect("it serves");
+            client.data(READS[1], NONE).await;
+        }
+    }
+}
+
+async fn what_a_store_of_an_unknown_format_answers_is_not_told() {
+    let client = client().await;
+    client.insert("1", r#"{"a":1}"#).await;
+    raise(&**client.database.store(), Some(&pack(&(3,)))).await;
+    // Each fails by what it reads, which may mean something else in that format.
+    for write in [
+        "insertDocument(id: 1, document: 1) { id }",
+        "incrementDocument(id: 1) { id }",
+        "deleteDocument(id: 1, ifVersion: \"00000000000000000001\")",
+    ] {
+        let message = refusal(&client, &format!("mutation {{ {write} }}")).await;
+        assert!(message.contains("format 3"), "{message}");
+    }
+    // A format that is no number is none that this program knows.
+    for damaged in [&b""[..], b"1", &pack(&("3",)), &pack(&(1, 1))] {
+        raise(&**client.database.store(), Some(damaged)).await;
+        let before = stored(&client).await;
+        let mutation = format!("mutation {{ {} }}", WRITES[0]);
+        let (code, _) = client.error(&mutation, NONE).await;
+        assert_eq!(code, "INTERNAL");
+        assert!(stored(&client).await.iter().eq(before.iter()));
+    }
+}
+
+async fn reads_are_refused_once_the_format_was_polled() {
+    let client = client().await;
+    client.insert("1", r#"{"a":1}"#).await;
+    let database = client.database.clone();
+    let polling = tokio::spawn(async move { database.watch_format().await });
+    for (format, refused) in [(2, false), (3, true), (1, false), (9, true)] {
+        raise(&**client.database.store(), Some(&pack(&(format,)))).await;
+        let begin = Instant::now();
+        loop {
+            let response = client.ask(READS[0], NONE).await;
+            if response.get("errors").is_some() == refused {
+                break;
+            }
+            let waited = begin.elapsed();
+            assert!(waited < Duration::from_secs(60), "{format}: {response}");
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+    polling.abort();
+}
+
+async fn writes_go_on_and_keep_entries_when_another_program_makes_the_first_index() {
+    let client = client().await;
+    client.insert("1", r#"{"n":1}"#).await;
+    // Another server over the same store.
+    let other = client_of(client.database.store().clone()).await;
+    other
+        .mutate(r#"createIndex(name: "n", on: ["$.n"], unique: true) { state }"#)
+        .await;
+    client.insert("2", r#"{"n":2}"#).await;
+    other.build().await;
+    client.insert("3", r#"{"n":3}"#).await;
+    client.mutate("deleteDocument(id: 1)").await;
+    let query = "mutation { insertDocument(id: 4, document: {n: 3}) { id } }";
+    assert_eq!(client.error(query, NONE).await.0, "UNIQUE_VIOLATION");
+    assert_eq!(client.check().await, []);
+    assert_eq!(other.check().await, []);
+}
+
+async fn a_store_that_was_emptied_is_written() {
+    let client = client().await;
+    client.insert("1", "1").await;
+    raise(&**client.database.store(), None).await;
+    client.insert("2", "2").await;
+    assert_eq!(client.stored("2").await, "2");
+}
+
+async fn a_query_does_not_read_the_format_and_a_mutation_reads_it_once() {
+    let client = client().await;
+    client.insert("1", r#"{"a":1}"#).await;
+    let (_, cost) = client.cost("{ document(id: 1) { value } }", NONE).await;
+    assert_eq!(cost.gets, 0);
+    let insert = "mutation { insertDocument(id: 2, document: 1) { id } }";
+    let replace = "mutation { replaceDocument(id: 2, document: 2) { id } }";
+    for mutation in [insert, replace] {
+        let (data, cost) = client.cost(mutation, NONE).await;
+        assert_ne!(data, json!(null));
+        assert_eq!((cost.transactions, cost.commits), (1, 1));
+        assert!(cost.gets <= 2, "{mutation}: {cost:?}");
+    }
+}
