@@ -23,3 +23,5 @@ mod interrupts;
 mod limits;
 #[path = "cli/local.rs"]
 mod local;
+#[path = "cli/permissions.rs"]
+mod permissions;

@@ -1,7 +1,8 @@
 //! `phyllo export`
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tokio::task::yield_now;
@@ -98,7 +99,16 @@ impl Partial {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".partial-{}", std::process::id()));
         let partial = path.with_file_name(name);
-        let file = File::create_new(&partial)?;
+        // It holds what the store holds, so it is for the owner only; a file that it replaces was
+        // opened to others on purpose.
+        let mode = fs::metadata(path).map_or(0o600, |replaced| replaced.permissions().mode());
+        let options = &mut File::options();
+        let file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&partial)?;
+        file.set_permissions(Permissions::from_mode(mode & 0o777))?;
         let path = path.to_owned();
         Ok((Self { partial, path }, file))
     }

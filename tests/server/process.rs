@@ -66,7 +66,7 @@ fn a_port_that_is_taken_is_said_and_the_process_fails() {
     command
         .arg("serve")
         .arg("--store")
-        .arg(directory.path())
+        .arg(directory.path().join("store"))
         .args(["--listen", &address]);
     let output = command.output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);

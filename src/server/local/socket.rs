@@ -1,11 +1,11 @@
 //! The socket's file: where it is, who may open it, and how its path fits into the 100-odd bytes
 //! that the path of a Unix domain socket can have.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::limits::{SOCKET_PATH_BYTES_MAX, STOP_TIME_MAX};
 
 /// The socket's file in the directory of the store.
 pub const SOCKET_NAME: &str = "phyllo.sock";
-/// Its name until nobody else can open it.
-const NEW_SOCKET_NAME: &str = "phyllo.new";
+/// The directory in which it is made.
+const PRIVATE_NAME: &str = "phyllo.new";
 
 /// The local socket of a directory, bound. Dropped, it is removed: drop it while the store is
 /// still held, so that it is not another server's.
@@ -89,17 +89,32 @@ impl Drop for LocalSocket {
     }
 }
 
-/// Binds under another name and gives the socket its own only when it is closed to others.
+/// Binds in a directory that others cannot enter, and moves the socket to its place only when it is
+/// closed to others itself.
 fn bind(directory: &Path, path: &Path) -> io::Result<UnixListener> {
-    let new = directory.join(NEW_SOCKET_NAME);
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let listener = with_short_path(directory, NEW_SOCKET_NAME, |path| UnixListener::bind(path))?;
+    let private = directory.join(PRIVATE_NAME);
+    remove_left(&private)?;
+    DirBuilder::new().mode(0o700).create(&private)?;
+    let listener = with_short_path(&private, SOCKET_NAME, |path| UnixListener::bind(path))?;
+    let new = private.join(SOCKET_NAME);
     fs::set_permissions(&new, Permissions::from_mode(0o600))?;
     fs::rename(&new, path)?;
+    fs::remove_dir(&private)?;
     Ok(listener)
+}
+
+/// Removes what a server that was killed while it bound its socket has left.
+fn remove_left(private: &Path) -> io::Result<()> {
+    let unless_missing = |removed: io::Result<()>| match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    if fs::symlink_metadata(private).is_ok_and(|left| left.is_dir()) {
+        unless_missing(fs::remove_file(private.join(SOCKET_NAME)))?;
+        return fs::remove_dir(private);
+    }
+    // An older server bound under this name.
+    unless_missing(fs::remove_file(private))
 }
 
 /// Hands to `connect` the path of the socket `name` in `directory`, or another path to the same

@@ -7,6 +7,7 @@
 
 mod backup;
 mod commit;
+mod files;
 mod open;
 mod progress;
 mod table;

@@ -10,6 +10,7 @@ use std::sync::Once;
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
 use super::EmbeddedOptions;
+use super::files;
 use super::table::{ENGINE, LAST_COMMIT, PAIRS};
 use super::tentative::TentativeFile;
 use crate::error::{Error, ErrorKind, Result};
@@ -30,19 +31,27 @@ pub(super) fn open(
     options: EmbeddedOptions,
     repairing: impl Fn(f64) + Send + 'static,
 ) -> Result<Opened> {
-    make_directory(directory)?;
+    make_directory(directory, files::make_directory)?;
     let path = directory.join(FILE_NAME);
+    files::narrow_at(
+        &directory
+            .canonicalize()
+            .unwrap_or_else(|_| directory.to_owned()),
+    );
+    files::narrow_at(&directory.join(MAKING_NAME));
     attempt(&path.display().to_string(), || {
         let mut builder = Builder::new();
         builder
             .set_cache_size(options.cache_bytes)
             .set_repair_callback(move |session| repairing(session.progress()));
-        if !path.exists()
+        if !files::is_there(&path)
             && let Some(made) = make(directory, &path, &builder)?
         {
             return Ok(made);
         }
-        let file = TentativeFile::new(File::options().read(true).write(true).open(&path)?)?;
+        let file = File::options().read(true).write(true).open(&path)?;
+        files::narrow(&file, &path);
+        let file = TentativeFile::new(file)?;
         let opened = prepare(builder.create_with_backend(file.clone())?)?;
         file.settle()?;
         Ok(opened)
@@ -62,16 +71,20 @@ fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opene
 /// process has made the store meanwhile.
 fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
     let making = directory.join(MAKING_NAME);
-    let handle = File::options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&making)?;
-    let file = TentativeFile::emptied(handle.try_clone()?)?;
+    let handle = match files::make_anew(&making) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            return Err(redb::Error::DatabaseAlreadyOpen);
+        }
+        made => made?,
+    };
+    let file = TentativeFile::new(handle.try_clone()?)?;
     let opened = prepare(builder.create_with_backend(file.clone())?)?;
-    // It is locked now. Whoever had the lock before may have finished what this would empty.
-    if path.exists() {
+    // It is locked now. Until it was, another process could take its name.
+    if !files::is_named(&handle, &making)? {
+        return Err(redb::Error::DatabaseAlreadyOpen);
+    }
+    // And one that was faster may have finished.
+    if files::is_there(path) {
         // Nobody makes the store any more. A file left behind would be in nobody's way.
         let _removed = fs::remove_file(&making);
         return Ok(None);
@@ -86,13 +99,13 @@ fn give_name(directory: &Path, path: &Path) -> io::Result<()> {
     sync_name(directory)
 }
 
-/// A new store in `directory`, which does not have its name before [`finish`].
+/// A new store in `directory`, which is no link, and does not have its name before [`finish`].
 pub(super) fn make_unnamed(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
-    make_directory(directory)?;
+    make_directory(directory, files::make_own_directory)?;
     let path = directory.join(FILE_NAME);
     let mut builder = Builder::new();
     builder.set_cache_size(options.cache_bytes);
-    let made = if path.exists() {
+    let made = if files::is_there(&path) {
         None
     } else {
         let place = path.display().to_string();
@@ -121,8 +134,8 @@ pub(super) fn discard(directory: &Path) {
     let _removed = fs::remove_file(directory.join(MAKING_NAME));
 }
 
-fn make_directory(directory: &Path) -> Result<()> {
-    fs::create_dir_all(directory).map_err(|error| {
+fn make_directory(directory: &Path, make: fn(&Path) -> io::Result<()>) -> Result<()> {
+    make(directory).map_err(|error| {
         let why = format!("the directory cannot be made: {error}");
         unavailable(&directory.display().to_string(), &why)
     })

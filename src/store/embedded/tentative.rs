@@ -43,22 +43,13 @@ impl TentativeFile {
     /// A file with what is in it.
     pub(super) fn new(file: File) -> Result<Self, DatabaseError> {
         let bytes = file.metadata()?.len();
-        Self::holding(file, bytes, Vec::new())
-    }
-
-    /// A file that is empty, whatever was in it.
-    pub(super) fn emptied(file: File) -> Result<Self, DatabaseError> {
-        Self::holding(file, 0, vec![Step::SetLen(0)])
-    }
-
-    fn holding(file: File, bytes: u64, steps: Vec<Step>) -> Result<Self, DatabaseError> {
         Ok(Self(Arc::new(Inner {
             file: FileBackend::new(file)?,
             settled: AtomicBool::new(false),
             held: Mutex::new(Held {
                 file_bytes: bytes,
                 bytes,
-                steps,
+                steps: Vec::new(),
             }),
         })))
     }
