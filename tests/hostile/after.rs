@@ -1,0 +1,93 @@
+//! What has to be right once hostile requests are over.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::world::{MARKS, SMALL};
+
+/// What one client's document of `ledger` has counted.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    pub(crate) committed: usize,
+    /// Mutations without an answer, which may have been committed.
+    pub(crate) unanswered: usize,
+}
+
+/// Values of indexes that are looked for.
+const LOOKED_FOR: usize = 20;
+
+/// Asks what was acknowledged, and by indexes and without; what is wrong.
+pub(crate) fn check_answers(client: &mut Client, ledgers: &[&Ledger]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (number, ledger) in ledgers.iter().enumerate() {
+        let query = format!(
+            "{{ document(collection: \"ledger\", id: \"c{number}\") {{ value(path: \"/n\") }} }}"
+        );
+        let data = client.data(&query, &json!({}));
+        let found = data["document"]["value"].as_u64().expect("a number");
+        let found = usize::try_from(found).expect("a small one");
+        let most = ledger.committed + ledger.unanswered;
+        if found < ledger.committed || found > most {
+            wrong.push(format!(
+                "client {number} had {} mutations acknowledged and {} unanswered: {found} committed",
+                ledger.committed, ledger.unanswered
+            ));
+        }
+    }
+    for number in 0..LOOKED_FOR {
+        let tag = json!(format!("t{number}"));
+        for (path, value) in [
+            ("$.n", json!(number)),
+            ("$.u", json!(number * 7)),
+            ("$.tags[*]", tag),
+        ] {
+            wrong.extend(check_value(client, path, &value));
+        }
+    }
+    for number in 0..MARKS {
+        wrong.extend(check_mark(client, number));
+    }
+    wrong
+}
+
+/// Looks for a value of `small` by its index, and without.
+fn check_value(client: &mut Client, path: &str, value: &Value) -> Option<String> {
+    let test = json!({"at": path, "eq": value});
+    let (index, by_index) = found(client, "small", &test);
+    // No index serves the second one of these.
+    let either = json!({"any": [test, {"at": "$.never.ever", "eq": 1}]});
+    let (scan, by_scan) = found(client, "small", &either);
+    let wrong = index.is_null() || !scan.is_null() || by_index != by_scan;
+    wrong.then(|| {
+        format!("{path} = {value}: {by_index:?} by the index {index}, {by_scan:?} by {scan}")
+    })
+}
+
+/// Looks for the last element of a large array by the index, and for the element in the document.
+fn check_mark(client: &mut Client, number: usize) -> Option<String> {
+    let mark = format!("mark-{number}");
+    let (index, ids) = found(client, "marks", &json!({"at": "$.items[*]", "eq": mark}));
+    let query = format!(
+        "{{ document(collection: \"marks\", id: \"{mark}\", path: \"/items\") {{ \
+         select(query: \"$[-1]\") {{ value }} }} }}"
+    );
+    let data = client.data(&query, &json!({}));
+    let last = &data["document"]["select"][0]["value"];
+    let right = index == "items" && ids == BTreeSet::from([mark.clone()]) && *last == mark;
+    (!right).then(|| format!("{mark}: {ids:?} by the index {index}; the last element is {last}"))
+}
+
+/// The index that was used, and the ids that were found.
+fn found(client: &mut Client, collection: &str, filter: &Value) -> (Value, BTreeSet<String>) {
+    let query = format!(
+        "query($w: Filter) {{ documents(collection: \"{collection}\", where: $w, first: {SMALL}, \
+         scanLimit: 100000) {{ nodes {{ id }} plan {{ index }} }} }}"
+    );
+    let data = client.data(&query, &json!({"w": filter}));
+    let nodes = data["documents"]["nodes"].as_array().expect("a list");
+    let ids = nodes.iter().filter_map(|node| node["id"].as_str());
+    let ids = ids.map(str::to_owned).collect();
+    (data["documents"]["plan"]["index"].clone(), ids)
+}

@@ -1,0 +1,191 @@
+//! Requests that once broke a bound, and their variants: each is refused by a code that fits, or
+//! answered rightly, and all bounds hold meanwhile.
+//!
+//! Limits are lowered instead of documents made larger, so that a debug build takes seconds.
+
+mod filters;
+mod reads;
+mod responses;
+mod writes;
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::bounds::Bounds;
+use super::client::{Answer, body, post};
+use super::limits::Limits;
+use super::server::{Server, is_release};
+use super::watch::{Running, Seen, during};
+
+/// How long a small write may wait for other writers.
+const WRITER_WAIT_MAX: Duration = Duration::from_secs(2);
+/// The same for a debug build.
+const WRITER_WAIT_DEBUG_MAX: Duration = Duration::from_secs(10);
+
+/// A server, and what did not hold so far.
+struct Case {
+    server: Server,
+    bounds: Bounds,
+    violations: Vec<String>,
+}
+
+/// What a request has to come to.
+#[derive(Clone)]
+enum Expected {
+    /// One of these codes.
+    Refused(&'static [&'static str]),
+    /// One of these codes, or this data.
+    RefusedOr(&'static [&'static str], Value),
+    /// This data.
+    Data(Value),
+    /// Whatever is within the bounds.
+    Bounded,
+}
+
+impl Case {
+    fn new(limits: Limits) -> Self {
+        Self {
+            server: Server::start(&limits),
+            bounds: Bounds::new(limits),
+            violations: Vec::new(),
+        }
+    }
+
+    /// Sends requests, each from a client of its own and all at the same time.
+    fn check(&mut self, name: &str, requests: &[Vec<u8>], expected: &Expected) -> Vec<Answer> {
+        let (server, running) = (&self.server, Running::new(1));
+        let before = server.disk();
+        let (answers, seen) = during(server, &self.bounds, &running, || {
+            thread::scope(|scope| {
+                let sent: Vec<_> = requests
+                    .iter()
+                    .map(|request| scope.spawn(|| server.client().send(request)))
+                    .collect();
+                let answers = sent.into_iter().map(thread::ScopedJoinHandle::join);
+                let answers = answers.map(|answer| answer.expect("it ends"));
+                answers.collect::<Vec<_>>()
+            })
+        });
+        let answers: Vec<Answer> = answers.into_iter().flatten().collect();
+        if answers.len() < requests.len() {
+            self.violations
+                .push(format!("{name}: not all are answered"));
+        }
+        self.note(name, &answers, &seen, expected);
+        let committed = answers.iter().filter(|answer| answer.is_data()).count();
+        self.note_growth(name, seen.disk_peak.saturating_sub(before), committed);
+        answers
+    }
+
+    /// As [`Case::check`], of one query.
+    fn check_query(&mut self, name: &str, query: &str, variables: &str, expected: &Expected) {
+        self.check(name, &[post(&body(query, variables))], expected);
+    }
+
+    /// As [`Case::check_query`], while another client writes.
+    fn check_write(&mut self, name: &str, query: &str, variables: &str, expected: &Expected) {
+        let request = post(&body(query, variables));
+        let small =
+            "mutation { incrementDocument(collection: \"second\", id: \"writer\") { kind } }";
+        let mut client = self.server.client();
+        client.data(small, &json!({}));
+        let (server, bounds) = (&self.server, &self.bounds);
+        let before = server.disk();
+        let ((answer, waited, others), seen) = during(server, bounds, &Running::new(1), || {
+            thread::scope(|scope| {
+                let sent = scope.spawn(|| server.client().send(&request));
+                let (mut waited, mut others) = (Duration::ZERO, 0);
+                while !sent.is_finished() || others == 0 {
+                    let answer = client.send(&post(&body(small, "{}"))).expect("it answers");
+                    assert!(answer.is_data(), "{}", answer.json());
+                    waited = answer.time.max(waited);
+                    others += 1;
+                    thread::sleep(Duration::from_millis(5));
+                }
+                (sent.join().expect("it ends"), waited, others)
+            })
+        });
+        let answer = answer.expect("it answers");
+        let most = if is_release() {
+            WRITER_WAIT_MAX
+        } else {
+            WRITER_WAIT_DEBUG_MAX
+        };
+        println!("{name}: {others} small writes, {waited:?} at most");
+        if waited > most {
+            self.violations.push(format!(
+                "{name}: a small write waited {waited:?}, of {most:?}"
+            ));
+        }
+        let committed = usize::from(answer.is_data());
+        self.note(name, &[answer], &seen, expected);
+        self.note_growth(name, seen.disk_peak.saturating_sub(before), committed);
+    }
+
+    fn note(&mut self, name: &str, answers: &[Answer], seen: &Seen, expected: &Expected) {
+        for violation in self.bounds.violations(seen) {
+            self.violations.push(format!("{name}: {violation}"));
+        }
+        for answer in answers {
+            let codes = answer.codes();
+            println!(
+                "{name}: {codes:?}, {} bytes after {:?}; {}",
+                answer.bytes,
+                answer.time,
+                seen.told()
+            );
+            if answer.time > self.bounds.time() {
+                let (time, most) = (answer.time, self.bounds.time());
+                self.violations
+                    .push(format!("{name}: {time:?}, of {most:?}"));
+            }
+            if answer.bytes > self.bounds.response_bytes() {
+                let (bytes, most) = (answer.bytes, self.bounds.response_bytes());
+                self.violations
+                    .push(format!("{name}: {bytes} bytes, of {most}"));
+            }
+            if let Some(wrong) = expected.wrong(answer, &codes) {
+                self.violations.push(format!("{name}: {wrong}"));
+            }
+        }
+    }
+
+    fn note_growth(&mut self, name: &str, growth: usize, committed: usize) {
+        let most = self.bounds.growth(committed, 0);
+        println!("{name}: the directory grew by {growth} bytes, of {most}");
+        if growth > most {
+            self.violations.push(format!(
+                "{name}: the directory grew by {growth} bytes, of {most}"
+            ));
+        }
+    }
+
+    /// Asserts that everything held, and that the store is sound.
+    fn end(self) {
+        self.server.stop_and_check();
+        let violations = self.violations.join("\n");
+        assert!(violations.is_empty(), "{violations}");
+    }
+}
+
+impl Expected {
+    fn wrong(&self, answer: &Answer, codes: &[String]) -> Option<String> {
+        let is_one_of = |known: &[&str]| matches!(codes, [only] if known.contains(&&**only));
+        let is = |data: &Value| codes.is_empty() && answer.json()["data"] == *data;
+        let right = match self {
+            Self::Refused(known) => is_one_of(known),
+            Self::RefusedOr(known, data) => is_one_of(known) || is(data),
+            Self::Data(data) => is(data),
+            Self::Bounded => codes.is_empty() || is_one_of(BOUNDED),
+        };
+        (!right).then(|| {
+            let begin: String = answer.text().chars().take(300).collect();
+            format!("{codes:?}, with status {}: {begin}", answer.status)
+        })
+    }
+}
+
+/// The codes of requests that pass a bound.
+const BOUNDED: &[&str] = &["TOO_COMPLEX", "TOO_LARGE", "TIMEOUT", "UNAVAILABLE"];

@@ -1,0 +1,76 @@
+//! What filters read, which once was outside of every limit (finding 5).
+
+use serde_json::json;
+
+use super::super::client::{body, post};
+use super::super::limits::Limits;
+use super::super::server::alone;
+use super::super::world::{list, store};
+use super::{BOUNDED, Case, Expected};
+
+/// Documents of a collection, and the bytes of each.
+const DOCUMENTS: usize = 24;
+const DOCUMENT_BYTES: usize = 1 << 20;
+
+fn filled(limits: Limits) -> Case {
+    let case = Case::new(limits);
+    let client = &mut case.server.client();
+    for id in 0..DOCUMENTS {
+        // Texts, which are read quickly, and numbers, which take room in memory.
+        let numbers = list(DOCUMENT_BYTES / 64, |at| (at * 7).to_string());
+        let text = "x".repeat(DOCUMENT_BYTES / 2);
+        let document = format!("{{\"n\":{id},\"s\":\"{text}\",\"a\":{numbers}}}");
+        store(client, "D", &id.to_string(), &document);
+    }
+    case
+}
+
+#[test]
+fn what_filters_read_counts_in_what_all_requests_hold() {
+    let _alone = alone();
+    let limits = Limits {
+        held_bytes: 16 << 20,
+        read_bytes: 64 << 20,
+        steps: 50_000_000,
+        ..Limits::LOW
+    };
+    let mut case = filled(limits);
+    let nothing = Expected::RefusedOr(BOUNDED, json!({"documents": {"nodes": []}}));
+    for filter in [
+        "{at: \"$..*\", eq: -1}",
+        "{at: \"$\", eq: 0}",
+        "{at: \"$.a[*]\", eq: -1}",
+        "{not: {at: \"$..*\", exists: true}}",
+    ] {
+        let query = format!("{{ documents(where: {filter}) {{ nodes {{ id }} }} }}");
+        let request = post(&body(&query, "{}"));
+        case.check(&format!("12 times {filter}"), &vec![request; 12], &nothing);
+    }
+    case.end();
+}
+
+#[test]
+fn filters_on_large_documents_work_for_pages_of_any_length() {
+    let _alone = alone();
+    // Four times what a response may carry was what a page of documents could read.
+    let limits = Limits {
+        response_bytes: 1 << 20,
+        read_bytes: 256 << 20,
+        steps: 50_000_000,
+        ..Limits::LOW
+    };
+    let mut case = filled(limits);
+    let last = json!({"documents": {"nodes": [{"id": "23"}]}});
+    for first in [1, 2, 100, 10_000] {
+        let query = format!(
+            "{{ documents(first: {first}, where: {{at: \"$..[?@==23]\", exists: true}}) {{ nodes {{ id }} }} }}"
+        );
+        let name = format!("documents(first: {first})");
+        case.check_query(&name, &query, "{}", &Expected::Data(last.clone()));
+    }
+    let update = "mutation { updateDocuments(where: {all: [{at: \"$.s\", startsWith: \"x\"}, \
+                  {at: \"$.n\", gte: 20}]}, set: [{at: \"$.n\", value: 99}]) { matched changed } }";
+    let updated = json!({"updateDocuments": {"matched": 4, "changed": 4}});
+    case.check_write("updateDocuments", update, "{}", &Expected::Data(updated));
+    case.end();
+}

@@ -1,0 +1,141 @@
+//! Responses that once passed their limit many times over (finding 4).
+
+use serde_json::json;
+
+use super::super::client::{body, post};
+use super::super::limits::Limits;
+use super::super::server::alone;
+use super::super::world::{list, long_id, numbers, store};
+use super::{Case, Expected};
+
+const TOO_MUCH: Expected = Expected::Refused(&["TOO_COMPLEX", "TOO_LARGE", "UNAVAILABLE"]);
+
+fn aliases(count: usize, field: &str) -> String {
+    (0..count).map(|at| format!("a{at}: {field} ")).collect()
+}
+
+#[test]
+fn names_and_ids_count_in_responses() {
+    let _alone = alone();
+    let limits = Limits {
+        response_bytes: 1 << 20,
+        ..Limits::LOW
+    };
+    let mut case = Case::new(limits);
+    let client = &mut case.server.client();
+    for number in 0..20 {
+        store(client, "D", &long_id(number), "{\"n\":[1,2,3]}");
+    }
+    let ids = aliases(240, "id");
+    let edges = aliases(240, "cursor");
+    let pages = aliases(240, "pageInfo { startCursor endCursor }");
+    let places = aliases(240, "at(path: \"/n\") { document { id } }");
+    let children = aliases(240, "children(first: 3) { nodes { document { id } } }");
+    let selected = aliases(240, "select(query: \"$.n[*]\") { document { id } }");
+    for (name, below) in [
+        ("ids of a page", format!("nodes {{ {ids} }}")),
+        ("cursors of a page", format!("edges {{ {edges} }}")),
+        ("cursors of pages", pages),
+        ("ids below parts", format!("nodes {{ {places} }}")),
+        ("ids below children", format!("nodes {{ {children} }}")),
+        (
+            "ids below selected parts",
+            format!("nodes {{ {selected} }}"),
+        ),
+    ] {
+        let query = format!("{{ documents(first: 400) {{ {below} }} }}");
+        case.check_query(name, &query, "{}", &TOO_MUCH);
+        let request = post(&body(&query, "{}"));
+        case.check(
+            &format!("{name}, from 8 clients"),
+            &vec![request; 8],
+            &TOO_MUCH,
+        );
+    }
+    let document = format!(
+        "{{ {} }}",
+        aliases(
+            240,
+            &format!(
+                "document(id: \"{}\") {{ document {{ id }} }}",
+                long_id(1)[..400].to_owned()
+            )
+        )
+    );
+    case.check_query(
+        "ids of documents that are not there",
+        &document,
+        "{}",
+        &Expected::Bounded,
+    );
+    let all: Vec<_> = (0..100)
+        .map(|at| json!({"__typename": "Document", "collection": "D", "id": long_id(at % 20)}))
+        .collect();
+    let variables = json!({"r": all}).to_string();
+    for (name, fields) in [("planned", ""), ("generally", "more: collections { name }")] {
+        let ids = aliases(200, "id");
+        let query = format!(
+            "query($r: [_Any!]!) {{ _entities(representations: $r) {{ ... on Document {{ {ids} }} }} {fields} }}"
+        );
+        case.check_query(
+            &format!("ids of entities, {name}"),
+            &query,
+            &variables,
+            &TOO_MUCH,
+        );
+    }
+    case.end();
+}
+
+#[test]
+fn paths_and_aliases_count_in_responses() {
+    let _alone = alone();
+    let limits = Limits {
+        response_bytes: 1 << 20,
+        ..Limits::LOW
+    };
+    let mut case = Case::new(limits);
+    let client = &mut case.server.client();
+    store(client, "D", "1", &numbers(10_000));
+    let member = "m".repeat(9_000);
+    let members = format!("{{\"{member}\":{}}}", list(1_000, |at| at.to_string()));
+    store(client, "D", "2", &members);
+    let path = format!("[\\\"{member}\\\"]").replace("\\\"", "\"");
+    let below =
+        |selection: &str| format!("{{ document(id: \"2\", path: {path}) {{ {selection} }} }}");
+    let alias = "x".repeat(100_000);
+    for (name, query) in [
+        (
+            "paths of children",
+            below("children(first: 10000) { nodes { path } }"),
+        ),
+        (
+            "paths of edges",
+            below("children(first: 10000) { edges { node { path } } }"),
+        ),
+        (
+            "paths of selected parts",
+            below("select(query: \"$[*]\") { path }"),
+        ),
+        ("paths again and again", below(&aliases(900, "path"))),
+        (
+            "long aliases",
+            format!(
+                "{{ document(id: 1) {{ children(first: 10000) {{ nodes {{ {alias}: kind }} }} }} }}"
+            ),
+        ),
+        (
+            "long aliases of selected parts",
+            format!("{{ document(id: 1) {{ select(query: \"$[*]\") {{ {alias}: kind }} }} }}"),
+        ),
+        (
+            "long aliases around short names",
+            format!(
+                "{{ document(id: 1) {{ children(first: 10000) {{ nodes {{ {alias}: document {{ __typename }} }} }} }} }}"
+            ),
+        ),
+    ] {
+        case.check_query(name, &query, "{}", &TOO_MUCH);
+    }
+    case.end();
+}

@@ -1,0 +1,24 @@
+//! Hostile requests against a real server, and the bounds that hold while they run.
+//!
+//! `generated` sends random requests at their maxima for a minute; `findings` sends those that once
+//! broke a bound. Both start the server with the limits of [`limits`] and assert those of [`bounds`].
+//!
+//! | variable | what it does |
+//! |---|---|
+//! | `PHYLLO_HOSTILE_SECONDS` | how long random requests are sent; 60 if not given |
+//! | `PHYLLO_HOSTILE_SEED` | the seed of a run; a failure prints the one that it had |
+//! | `PHYLLO_HOSTILE_FAMILIES` | sends only requests whose family has one of these words in its name, separated by commas |
+//! | `PHYLLO_PROGRAM` | the server to test, a release build; the bounds of a release build apply |
+//!
+//! For hours: `PHYLLO_HOSTILE_SECONDS=7200 cargo test --release --test hostile generated`.
+
+mod after;
+mod bounds;
+mod client;
+mod findings;
+mod generated;
+mod limits;
+mod requests;
+mod server;
+mod watch;
+mod world;

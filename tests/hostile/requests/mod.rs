@@ -1,0 +1,203 @@
+//! Random requests that are made to hurt.
+
+mod filters;
+mod responses;
+mod writes;
+
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+
+use super::client::{body, get, post};
+
+/// Makes requests; the same seed makes the same ones.
+pub(crate) struct Maker {
+    pub(crate) random: StdRng,
+    client: usize,
+    families: Vec<(&'static str, Family)>,
+}
+
+/// Makes an operation.
+type Family = fn(&mut Maker) -> Operation;
+
+/// An operation, or the part of a mutation that hurts.
+#[derive(Default)]
+pub(crate) struct Operation {
+    /// The declarations of its variables.
+    declared: String,
+    fields: String,
+    fragments: String,
+    /// The members of its variables, as JSON.
+    variables: String,
+    mutation: bool,
+    /// Whether it has an index built.
+    builds: bool,
+}
+
+/// A request, ready to be sent.
+pub(crate) struct Request {
+    pub(crate) family: &'static str,
+    /// Its beginning, for people.
+    pub(crate) told: String,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether it commits if it has no error, and counts in the ledger then.
+    pub(crate) mutation: bool,
+    /// Whether it always fails in the end.
+    pub(crate) aborted: bool,
+    pub(crate) builds: bool,
+}
+
+/// What is told of a request.
+const TOLD_BYTES: usize = 240;
+/// The head of a request has room for a URL of so many bytes.
+const URL_BYTES_MAX: usize = 6 << 10;
+/// A batch stays below the limit of a body.
+const BATCH_BYTES_MAX: usize = 3 << 20;
+
+impl Maker {
+    /// A maker of the requests of one client, of families whose names have one of these words.
+    pub(crate) fn new(seed: u64, client: usize, words: &[String]) -> Self {
+        let all = [filters::FAMILIES, responses::FAMILIES, writes::FAMILIES].concat();
+        let wanted =
+            |name: &str| words.is_empty() || words.iter().any(|word| name.contains(&**word));
+        let families: Vec<_> = all.into_iter().filter(|(name, _)| wanted(name)).collect();
+        assert!(!families.is_empty(), "no family is called {words:?}");
+        Self {
+            random: StdRng::seed_from_u64(seed.wrapping_add(client as u64)),
+            client,
+            families,
+        }
+    }
+
+    /// The next request.
+    pub(crate) fn request(&mut self) -> Request {
+        let (family, operation) = self.operation();
+        if operation.mutation {
+            return self.mutation(family, operation);
+        }
+        let (builds, query, variables) =
+            (operation.builds, operation.query(), operation.variables());
+        let told = told(&query, &variables);
+        let mut request = Request {
+            family,
+            told,
+            bytes: Vec::new(),
+            mutation: false,
+            aborted: false,
+            builds,
+        };
+        if variables == "{}" && self.chance(4) {
+            let bytes = get(&query);
+            if bytes.len() <= URL_BYTES_MAX {
+                request.bytes = bytes;
+                return request;
+            }
+        }
+        let mut bodies = vec![body(&query, &variables)];
+        if self.chance(8) {
+            for _ in 0..self.random.random_range(1..8) {
+                let (_, more) = self.operation();
+                if !more.mutation {
+                    bodies.push(body(&more.query(), &more.variables()));
+                }
+            }
+        }
+        let length: usize = bodies.iter().map(String::len).sum();
+        request.bytes = if bodies.len() > 1 && length <= BATCH_BYTES_MAX {
+            request.told.insert_str(0, "a batch that begins with ");
+            post(&format!("[{}]", bodies.join(",")))
+        } else {
+            post(&bodies[0])
+        };
+        request
+    }
+
+    fn operation(&mut self) -> (&'static str, Operation) {
+        let (name, family) = *self.families.choose(&mut self.random).expect("some");
+        (name, family(self))
+    }
+
+    /// A mutation that also counts in the ledger, and perhaps fails in its last field.
+    fn mutation(&mut self, family: &'static str, mut operation: Operation) -> Request {
+        let aborted = self.chance(5);
+        let id = format!("c{}", self.client);
+        let mark = format!(
+            " mark: incrementDocument(collection: \"ledger\", id: \"{id}\", path: \"/n\") {{ id }}"
+        );
+        operation.fields += &mark;
+        if aborted {
+            let fails = format!(
+                " fails: insertDocument(collection: \"ledger\", id: \"{id}\", document: 1) {{ id }}"
+            );
+            operation.fields += &fails;
+        }
+        let (builds, query, variables) =
+            (operation.builds, operation.query(), operation.variables());
+        Request {
+            family,
+            told: told(&query, &variables),
+            bytes: post(&body(&query, &variables)),
+            mutation: true,
+            aborted,
+            builds,
+        }
+    }
+
+    /// True once in so many times.
+    fn chance(&mut self, times: u32) -> bool {
+        self.random.random_ratio(1, times)
+    }
+
+    /// A number up to a maximum, more often a large one: its maximum half of the time.
+    fn large(&mut self, most: usize) -> usize {
+        if self.random.random() {
+            return most;
+        }
+        self.random.random_range(1..=most)
+    }
+
+    fn one_of<T: Copy>(&mut self, several: &[T]) -> T {
+        *several.choose(&mut self.random).expect("there are several")
+    }
+}
+
+impl Operation {
+    /// A query without variables.
+    fn query_of(fields: String) -> Self {
+        Self {
+            fields,
+            ..Self::default()
+        }
+    }
+
+    fn query(&self) -> String {
+        let ty = if self.mutation { "mutation" } else { "query" };
+        let declared = match &*self.declared {
+            "" => String::new(),
+            declared => format!("({declared})"),
+        };
+        format!("{ty}{declared} {{ {} }} {}", self.fields, self.fragments)
+    }
+
+    fn variables(&self) -> String {
+        format!("{{{}}}", self.variables)
+    }
+}
+
+fn told(query: &str, variables: &str) -> String {
+    let begin = |text: &str| text.chars().take(TOLD_BYTES).collect::<String>();
+    format!(
+        "{} with {} ({} and {} bytes)",
+        begin(query),
+        begin(variables),
+        query.len(),
+        variables.len()
+    )
+}
+
+/// A text so many times, each with its number for `#`.
+fn repeated(count: usize, text: &str) -> String {
+    (0..count)
+        .map(|at| text.replace('#', &at.to_string()))
+        .collect()
+}

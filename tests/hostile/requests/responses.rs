@@ -1,0 +1,183 @@
+//! Responses that are many times their request.
+
+use std::fmt::Write as _;
+
+use rand::Rng;
+use serde_json::json;
+
+use super::super::world::{LONG, long_id};
+use super::{Family, Maker, Operation, repeated};
+
+pub(super) const FAMILIES: &[(&str, Family)] = &[
+    ("aliases of ids", ids),
+    ("entities", entities),
+    ("children", children),
+    ("long aliases", long_aliases),
+    ("values again and again", values),
+    ("fragments", fragments),
+    ("indexes and collections", collections),
+];
+
+/// A field so many times, each by an alias of its own.
+fn aliased(maker: &mut Maker, fields: &[&str], most: usize) -> String {
+    let field = maker.one_of(fields);
+    repeated(maker.large(most), &format!("a#: {field} "))
+}
+
+fn ids(maker: &mut Maker) -> Operation {
+    let fields = aliased(maker, &["id", "collection", "kind", "version"], 990);
+    let whole = aliased(
+        maker,
+        &[
+            "cursor",
+            "node { id }",
+            "node { id at(path: \"/o\") { path } }",
+        ],
+        100,
+    );
+    let page = maker.large(LONG);
+    let below = match maker.random.random_range(0..3) {
+        0 => format!("nodes {{ {fields} }}"),
+        1 => format!("edges {{ {whole} }}"),
+        _ => repeated(90, "p#: pageInfo { startCursor endCursor } "),
+    };
+    let fields = format!("documents(collection: \"long\", first: {page}) {{ {below} }} ");
+    Operation::query_of(if maker.chance(2) {
+        repeated(8, &format!("d#: {fields}"))
+    } else {
+        fields
+    })
+}
+
+fn entities(maker: &mut Maker) -> Operation {
+    let count = maker.large(300);
+    let long = maker.chance(2);
+    let representations: Vec<_> = (0..count)
+        .map(|at| {
+            let (collection, id) = if long {
+                ("long", long_id(at % LONG))
+            } else {
+                ("large", format!("large-{}", at % 24))
+            };
+            json!({"__typename": "Document", "collection": collection, "id": id}).to_string()
+        })
+        .collect();
+    let fields = [
+        "id",
+        "collection",
+        "value(path: \"/s\")",
+        "value",
+        "at(path: \"/o\") { path document { id } }",
+    ];
+    let fields = aliased(maker, &fields, 900);
+    let more = maker.one_of(&["", "more: collections { name }"]);
+    Operation {
+        declared: "$r: [_Any!]!".to_owned(),
+        fields: format!(
+            "_entities(representations: $r) {{ ... on Document {{ {fields} }} }} {more}"
+        ),
+        variables: format!("\"r\":[{}]", representations.join(",")),
+        ..Operation::default()
+    }
+}
+
+fn children(maker: &mut Maker) -> Operation {
+    let fields = [
+        "path",
+        "kind",
+        "document { id }",
+        "value",
+        "version",
+        "children(first: 1) { nodes { path } }",
+    ];
+    let fields = aliased(maker, &fields, 50);
+    let first = maker.one_of(&[100, 5_000, 10_000]);
+    let below = maker.one_of(&["nodes", "edges { cursor }", "pageInfo { endCursor }"]);
+    let below = match below {
+        "nodes" => format!("nodes {{ {fields} }}"),
+        other => other.to_owned(),
+    };
+    let page = format!("children(first: {first}) {{ {below} }}");
+    let place = match maker.random.random_range(0..3) {
+        0 => "document(collection: \"arrays\", id: \"numbers\")".to_owned(),
+        1 => "document(collection: \"arrays\", id: \"objects\")".to_owned(),
+        _ => format!(
+            "document(collection: \"long\", id: \"{}\", path: \"/o/a\")",
+            long_id(7)
+        ),
+    };
+    Operation::query_of(repeated(
+        maker.large(20),
+        &format!("d#: {place} {{ {page} }} "),
+    ))
+}
+
+fn long_aliases(maker: &mut Maker) -> Operation {
+    let alias = "x".repeat(maker.large(100_000));
+    let kind = maker.one_of(&["kind", "__typename", "version"]);
+    let (collection, nodes) = maker.one_of(&[
+        ("arrays", "children(first: 10000) { nodes"),
+        ("large", "at(path: \"/a\") { children(first: 8000) { nodes"),
+    ]);
+    let id = if collection == "arrays" {
+        "numbers"
+    } else {
+        "large-0"
+    };
+    let open = nodes.matches('{').count();
+    Operation::query_of(format!(
+        "document(collection: \"{collection}\", id: \"{id}\") {{ {nodes} {{ {alias}: {kind} }} {} }}",
+        "}".repeat(open)
+    ))
+}
+
+fn values(maker: &mut Maker) -> Operation {
+    let id = maker.one_of(&["numbers", "members", "objects", "text", "deep"]);
+    let fields = aliased(
+        maker,
+        &["value", "value(path: \"/s\")", "value(path: [\"a\"])"],
+        500,
+    );
+    Operation::query_of(format!(
+        "document(collection: \"arrays\", id: \"{id}\") {{ {fields} }}"
+    ))
+}
+
+fn fragments(maker: &mut Maker) -> Operation {
+    let levels = maker.random.random_range(1..30);
+    let spreads = maker.random.random_range(1..4);
+    let mut fragments = String::new();
+    for level in 0..levels {
+        let each: String = (0..spreads)
+            .map(|at| {
+                format!(
+                    "f{level}x{at}: at(path: \"/d{at}\") {{ ...F{} }} ",
+                    level + 1
+                )
+            })
+            .collect();
+        // A string takes all.
+        let _ = write!(fragments, "fragment F{level} on Subdocument {{ {each} }} ");
+    }
+    let _ = write!(
+        fragments,
+        "fragment F{levels} on Subdocument {{ kind value }} "
+    );
+    Operation {
+        fields: "document(collection: \"arrays\", id: \"deep\") { ...F0 }".to_owned(),
+        fragments,
+        ..Operation::default()
+    }
+}
+
+fn collections(maker: &mut Maker) -> Operation {
+    let below = aliased(
+        maker,
+        &["name", "count", "indexes { name on state error }"],
+        900,
+    );
+    Operation::query_of(repeated(
+        maker.large(10),
+        &format!("c#: collections {{ {below} }} "),
+    ))
+}

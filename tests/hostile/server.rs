@@ -1,0 +1,150 @@
+//! The server, as a process on a store of its own.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::client::Client;
+use super::limits::Limits;
+
+/// The program that is tested.
+fn program() -> String {
+    std::env::var("PHYLLO_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_phyllo").to_owned())
+}
+
+/// Whether the program is a release build.
+pub(crate) fn is_release() -> bool {
+    !cfg!(debug_assertions) || std::env::var_os("PHYLLO_PROGRAM").is_some()
+}
+
+/// Keeps other tests waiting: latencies are measured.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The flags of `phyllo serve`, as its help tells them.
+fn help() -> &'static str {
+    static HELP: OnceLock<String> = OnceLock::new();
+    HELP.get_or_init(|| {
+        let output = Command::new(program()).args(["serve", "--help"]).output();
+        let output = output.expect("the program runs");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    })
+}
+
+/// A running server; killed when dropped.
+pub(crate) struct Server {
+    process: Child,
+    _stdout: BufReader<ChildStdout>,
+    pub(crate) address: String,
+    directory: TempDir,
+}
+
+impl Server {
+    /// Serves an empty store. Flags that the program does not have yet are left out, and named.
+    pub(crate) fn start(limits: &Limits) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut command = Command::new(program());
+        command.arg("serve").arg("--store").arg(directory.path());
+        command.args(["--listen", "127.0.0.1:0"]);
+        for (flag, value) in limits.flags() {
+            if help().contains(flag) {
+                command.args([flag, &value]);
+            } else {
+                println!("{flag} is left out: {} does not have it", program());
+            }
+        }
+        for variable in ["PHYLLO_LISTEN", "PHYLLO_STORE", "PHYLLO_TOKEN_FILE"] {
+            command.env_remove(variable);
+        }
+        command.env("RUST_LOG", "error").stdout(Stdio::piped());
+        let mut process = command.spawn().expect("the program starts");
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("Phyllo serves on http://");
+        let address = address.and_then(|address| address.strip_suffix('/'));
+        Self {
+            address: address.expect("an address").to_owned(),
+            process,
+            _stdout: stdout,
+            directory,
+        }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.address)
+    }
+
+    /// The most that it has held, in bytes.
+    pub(crate) fn memory_peak(&self) -> usize {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
+        let status = status.expect("the server runs, on Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.parse::<usize>().ok())
+            .expect("a number")
+            << 10
+    }
+
+    /// Measures the peak from now on.
+    pub(crate) fn forget_memory_peak(&self) {
+        // 5 resets the peak (proc_pid_clear_refs(5)); where it is not allowed, building the
+        // documents counts as well.
+        let _refused = fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5");
+    }
+
+    /// The bytes of disk that the store takes.
+    pub(crate) fn disk(&self) -> usize {
+        disk(self.directory.path())
+    }
+
+    /// Stops the server, and asserts that its store is sound.
+    pub(crate) fn stop_and_check(mut self) {
+        let asked = Command::new("kill")
+            .args(["-s", "TERM", &self.process.id().to_string()])
+            .status();
+        assert!(asked.expect("kill runs").success());
+        let begin = Instant::now();
+        let status = self.process.wait().expect("it ends");
+        assert!(status.success(), "{status}");
+        assert!(begin.elapsed() < STOP_TIME_MAX, "{:?}", begin.elapsed());
+        let check = Command::new(program())
+            .args(["check", "--store"])
+            .arg(self.directory.path())
+            .output();
+        let check = check.expect("the program runs");
+        let told = String::from_utf8_lossy(&check.stdout);
+        assert!(check.status.success(), "{}: {told:.2000}", check.status);
+        println!("check: {}", told.trim());
+    }
+}
+
+/// Time for a server that nobody asks to stop: index builds end with their batch.
+const STOP_TIME_MAX: Duration = Duration::from_secs(40);
+
+/// The bytes of disk that the files of a directory take, holes left out.
+fn disk(directory: &Path) -> usize {
+    use std::os::unix::fs::MetadataExt;
+    let entries = fs::read_dir(directory).expect("a directory");
+    let blocks = entries.map(|entry| {
+        let metadata = entry.and_then(|entry| entry.metadata());
+        // A file may go meanwhile.
+        metadata.map_or(0, |metadata| metadata.blocks())
+    });
+    usize::try_from(512 * blocks.sum::<u64>()).expect("it fits")
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _killed = self.process.kill();
+        let _ended = self.process.wait();
+    }
+}

@@ -1,0 +1,155 @@
+//! The documents that are attacked, at their maxima.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+
+/// Elements of an array at its maximum: with their brackets near the limit of a body in JSON, and of
+/// a transaction in keys and values.
+pub(crate) const ELEMENTS: usize = 100_000;
+/// Documents of `small`, whose indexes are compared with their documents at the end.
+pub(crate) const SMALL: usize = 300;
+/// Documents of `marks`.
+pub(crate) const MARKS: usize = 4;
+/// Documents of `large`.
+pub(crate) const LARGE: usize = 24;
+/// Documents of `long`, whose ids are nearly as long as a key.
+pub(crate) const LONG: usize = 60;
+/// Documents of `scratch`, which start as empty objects.
+pub(crate) const SCRATCH: usize = 8;
+/// Time for indexes to be built.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The ids of `arrays`.
+pub(crate) const ARRAYS: [&str; 5] = ["numbers", "members", "objects", "text", "deep"];
+
+/// A document of `arrays`.
+pub(crate) fn array(id: &str) -> String {
+    match id {
+        "numbers" => numbers(ELEMENTS),
+        "members" => format!("{{\"a\":{}}}", numbers(ELEMENTS / 2)),
+        "objects" => list(ELEMENTS / 5, |at| {
+            format!("{{\"k\":{at},\"name\":\"n{at}\",\"tags\":[\"t\",\"u\"]}}")
+        }),
+        "text" => format!("{{\"s\":\"{}\"}}", "x".repeat(3 << 20)),
+        "deep" => (0..100).fold("[]".to_owned(), |inner, level| {
+            format!("{{\"n\":{},\"d{level}\":{inner}}}", numbers(200))
+        }),
+        other => panic!("no document of arrays: {other}"),
+    }
+}
+
+/// An array of numbers.
+pub(crate) fn numbers(elements: usize) -> String {
+    list(elements, |at| at.to_string())
+}
+
+/// An array of so many elements, as JSON.
+pub(crate) fn list(elements: usize, element: impl Fn(usize) -> String) -> String {
+    let elements: Vec<String> = (0..elements).map(element).collect();
+    format!("[{}]", elements.join(","))
+}
+
+/// An id of `long`.
+pub(crate) fn long_id(number: usize) -> String {
+    format!("{number:04}{}", "i".repeat(9_500))
+}
+
+/// Stores a document.
+pub(crate) fn store(client: &mut Client, collection: &str, id: &str, document: &str) {
+    let query = "mutation($c: String!, $i: ID!, $d: JSON) {
+        replaceDocument(collection: $c, id: $i, document: $d) { kind } }";
+    let variables = format!(
+        "{{\"c\":\"{collection}\",\"i\":{},\"d\":{document}}}",
+        json!(id)
+    );
+    let request = super::client::post(&super::client::body(query, &variables));
+    let answer = client.send(&request).expect("it answers");
+    assert!(answer.is_data(), "{id:.50}: {}", answer.json());
+}
+
+/// Makes an index, and waits until it is built.
+pub(crate) fn index(client: &mut Client, collection: &str, name: &str, on: &str, unique: bool) {
+    let query = "mutation($c: String!, $n: String!, $on: [JSONPath!]!, $u: Boolean!) {
+        createIndex(collection: $c, name: $n, on: $on, unique: $u) { state } }";
+    let variables = json!({"c": collection, "n": name, "on": [on], "u": unique});
+    client.data(query, &variables);
+    let begin = Instant::now();
+    loop {
+        match &*state(client, collection, name) {
+            "READY" => return,
+            "BUILDING" => {}
+            other => panic!("the index {name} is {other}"),
+        }
+        assert!(begin.elapsed() < PATIENCE, "the index {name} is not built");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The state of an index, with its error if it has one.
+pub(crate) fn state(client: &mut Client, collection: &str, name: &str) -> String {
+    let query = "{ collections { name indexes { name state error } } }";
+    let data = client.data(query, &json!({}));
+    let collections = data["collections"].as_array().expect("a list");
+    let found = collections.iter().find(|it| it["name"] == collection);
+    let indexes = found.and_then(|found| found["indexes"].as_array());
+    let found = indexes.and_then(|indexes| indexes.iter().find(|it| it["name"] == name));
+    found.map_or_else(
+        || "nowhere".to_owned(),
+        |index| match &index["error"] {
+            Value::String(error) => format!("{}: {error}", index["state"].as_str().unwrap_or("")),
+            _ => index["state"].as_str().expect("a state").to_owned(),
+        },
+    )
+}
+
+/// Fills a store.
+pub(crate) fn fill(client: &mut Client, clients: usize) {
+    for id in ARRAYS {
+        store(client, "arrays", id, &array(id));
+    }
+    for number in 0..MARKS {
+        let filler = numbers(ELEMENTS / 4);
+        let items = format!(
+            "{{\"items\":[{},\"mark-{number}\"]}}",
+            &filler[1..filler.len() - 1]
+        );
+        store(client, "marks", &format!("mark-{number}"), &items);
+    }
+    for number in 0..SMALL {
+        let document = json!({
+            "n": number % 50, "u": number, "o": {"x": number % 7},
+            "tags": [format!("t{}", number % 11), format!("t{}", number % 13)],
+        });
+        store(client, "small", &number.to_string(), &document.to_string());
+    }
+    for number in 0..LARGE {
+        let document = format!(
+            "{{\"n\":{number},\"a\":{},\"s\":\"{}\"}}",
+            numbers(8_000),
+            "s".repeat(100_000)
+        );
+        store(client, "large", &format!("large-{number}"), &document);
+    }
+    for number in 0..LONG {
+        store(
+            client,
+            "long",
+            &long_id(number),
+            "{\"n\":1,\"o\":{\"a\":[1,2]}}",
+        );
+    }
+    for number in 0..SCRATCH {
+        store(client, "scratch", &format!("s{number}"), "{}");
+    }
+    for number in 0..clients {
+        store(client, "ledger", &format!("c{number}"), "{\"n\":0}");
+    }
+    index(client, "marks", "items", "$.items[*]", false);
+    index(client, "small", "n", "$.n", false);
+    index(client, "small", "tags", "$.tags[*]", false);
+    index(client, "small", "u", "$.u", true);
+}
