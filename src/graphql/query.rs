@@ -94,13 +94,14 @@ impl Query {
         collection: String,
         id: ID,
     ) -> Option<Result<Document>> {
-        if collection.is_empty() {
-            return None;
-        }
         let tally = Session::of(context).tally();
         let counted = tally.entities(1);
         if let Err(error) = counted.and_then(|()| tally.elements(1, context.field())) {
             return Some(Err(error));
+        }
+        // What stands for a representation that matches no key.
+        if collection.is_empty() {
+            return None;
         }
         let found = find(context, collection, &id, None).await;
         Some(found.transpose()?.map(Document))

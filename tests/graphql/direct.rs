@@ -19,6 +19,8 @@ cases!(
         random_queries_come_to_the_same_as_generally,
         what_goes_wrong_at_one_place_is_told_there_and_the_others_are_answered,
         what_cannot_be_planned_is_executed_generally,
+        entities_that_are_skipped_do_not_count,
+        entities_past_the_limit_are_refused_by_both_executions,
     ]
 );
 
@@ -323,5 +325,71 @@ async fn what_cannot_be_planned_is_executed_generally() {
         let found = parse(&found);
         assert_eq!(found["errors"][0]["extensions"]["code"], code, "{found}");
         assert_eq!(found["errors"][0]["path"], json!(["document"]), "{found}");
+    }
+}
+
+/// So many representations of a document that exists, each followed by one that matches no key.
+fn representations(count: usize) -> Value {
+    let known = json!({"__typename": "Document", "collection": "D", "id": "1"});
+    let unknown = json!({"__typename": "Other", "id": "1"});
+    (0..count)
+        .map(|at| [&known, &unknown][at % 2].clone())
+        .collect()
+}
+
+/// The response, which both executions give.
+async fn both(client: &Client, fields: &str, variables: &Value) -> Value {
+    let mut responses = Vec::new();
+    for more in ["__typename", "collections @skip(if: $no) { name }"] {
+        let query = format!(
+            "query($r: [_Any!]!, $no: Boolean = false) {{ {fields} more: {more} other: __typename @skip(if: $no) }}"
+        );
+        let (found, _) = answer(client, &query, &variables.to_string()).await;
+        let mut found = parse(&found);
+        if let Some(data) = found["data"].as_object_mut() {
+            data.remove("more");
+            data.remove("other");
+        }
+        responses.push(found);
+    }
+    let [planned, general] = &responses[..] else {
+        unreachable!("two queries are asked")
+    };
+    assert_eq!(planned, general, "{fields}");
+    planned.clone()
+}
+
+async fn entities_that_are_skipped_do_not_count() {
+    let client = filled().await;
+    let many = json!({"r": representations(1_001)});
+    let none = json!({"data": {}});
+    for fields in [
+        "_entities(representations: $r) @skip(if: true) { __typename }",
+        "_entities(representations: $r) @include(if: false) { __typename }",
+        "_entities(representations: $r) @include(if: $no) { __typename }",
+        "... on Query @include(if: $no) { _entities(representations: $r) { __typename } }",
+    ] {
+        assert_eq!(both(&client, fields, &many).await, none, "{fields}");
+    }
+    // The one that is there counts by itself.
+    let fields = "a: _entities(representations: $r) @include(if: $no) { __typename } \
+                  b: _entities(representations: $r) { __typename }";
+    let found = both(&client, fields, &json!({"r": representations(1_000)})).await;
+    assert_eq!(found["data"]["b"].as_array().map(Vec::len), Some(1_000));
+}
+
+async fn entities_past_the_limit_are_refused_by_both_executions() {
+    let client = filled().await;
+    for (count, fields) in [
+        (1_001, "_entities(representations: $r) { __typename }"),
+        (
+            501,
+            "a: _entities(representations: $r) { __typename } \
+             b: _entities(representations: $r) @skip(if: $no) { __typename }",
+        ),
+    ] {
+        let found = both(&client, fields, &json!({"r": representations(count)})).await;
+        assert_eq!(found["errors"][0]["extensions"]["code"], "TOO_COMPLEX");
+        assert_eq!(found["data"], Value::Null, "{found}");
     }
 }

@@ -142,9 +142,11 @@ struct Here<'p> {
 }
 
 impl<'p> Binder<'p> {
-    /// How many entities are asked for.
+    /// How many entities are asked for. A field that is skipped asks for none.
     fn entities(&self, selection: &Selection) -> Option<usize> {
-        let asked = selection.0.iter().filter_map(|selected| {
+        let included = selection.0.iter();
+        let included = included.filter(|selected| self.is_there(selected) == Some(true));
+        let asked = included.filter_map(|selected| {
             let Field::Entities {
                 representations, ..
             } = &selected.field
