@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
-use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, Selection, SelectionSet,
 };
@@ -19,7 +18,7 @@ use super::guard::check_text;
 use super::inputs::Inputs;
 use super::kept::Kept;
 use super::mutation::Mutation;
-use super::parse::parse;
+use super::parse::{parse, parse_otherwise};
 use super::query::Query;
 use super::typename;
 use super::types::{Types, base_name};
@@ -131,7 +130,7 @@ impl Operations {
             Err(pos) if text.len() > QUERY_PARSED_AGAIN_BYTES_MAX => {
                 return Err(Refusal::Invalid(vec![not_parsed(pos)]));
             }
-            Err(_) => parse_query(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
+            Err(_) => parse_otherwise(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
         };
         check_expanded(&document, &self.types, &self.bounds)?;
         if !self.introspection {

@@ -10,6 +10,7 @@ mod strings;
 use std::collections::HashMap;
 
 use async_graphql::indexmap::IndexMap;
+use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{
     Directive, DocumentOperations, ExecutableDocument, Field, FragmentDefinition, FragmentSpread,
     InlineFragment, OperationDefinition, OperationType, Selection, SelectionSet, Type,
@@ -19,7 +20,7 @@ use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value;
 
 use lexer::{Lexer, Token};
-use strings::{block_string_value, string_value};
+use strings::{block_string_value, string_value, with_known_escapes};
 
 /// Levels of selections below the first that the other parser takes.
 const SELECTION_LEVELS_MAX: usize = 64;
@@ -35,6 +36,14 @@ pub(super) fn parse(text: &str) -> Result<ExecutableDocument, Pos> {
     let begin = Pos { line: 1, column: 1 };
     let mut parser = Parser::new(text).ok_or(begin)?;
     parser.document().ok_or(parser.pos)
+}
+
+/// As [`parse`], by the other parser.
+///
+/// # Errors
+/// It is none: what was expected, and where.
+pub(super) fn parse_otherwise(text: &str) -> async_graphql::parser::Result<ExecutableDocument> {
+    parse_query(with_known_escapes(text))
 }
 
 struct Parser<'t> {

@@ -12,6 +12,7 @@ cases!(
         markers_of_a_serializer_are_names_like_any_other,
         any_text_is_a_name_and_a_value,
         texts_in_literals_are_what_they_say,
+        surrogate_pairs_in_literals_are_one_character,
         long_texts_are_split_and_come_back_whole,
         a_document_has_as_many_levels_as_the_limit_however_it_is_given,
     ]
@@ -309,6 +310,34 @@ async fn texts_in_literals_are_what_they_say() {
             format!(r#"{{"data":{{"insertDocument":{{"value":{stored}}}}}}}"#),
             "{literal}"
         );
+    }
+}
+
+async fn surrogate_pairs_in_literals_are_one_character() {
+    let client = client().await;
+    let insert = r#"insertDocument(id: "\uD83D\uDE00", document: {a: "\uD83D\uDE00\u{1F600}"}) { id value }"#;
+    // The second one has a form that only the other parser takes.
+    for (query, id) in [
+        (format!("mutation {{ {insert} }}"), "😀"),
+        (
+            format!("mutation {{ ...on }} fragment on on Mutation {{ {insert} }}")
+                .replace("DE00", "DE01"),
+            "😁",
+        ),
+    ] {
+        let found = client.data(&query, NONE).await;
+        assert_eq!(found["insertDocument"]["id"], id);
+        assert_eq!(found["insertDocument"]["value"]["a"], format!("{id}😀"));
+    }
+    for lone in [r"\uD83D", r"\uDE00", r"\uDE00\uD83D", r"\u{D83D}"] {
+        let query = format!("{{\n  document(id: \"{lone}\") {{ kind }} }}");
+        for query in [query.clone(), query + &",".repeat(20_000)] {
+            let (executed, text) = client.named(&query, None, NONE).await;
+            assert!(!executed && text.contains("syntax error"), "{text}");
+            let error = &super::support::parse(&text)["errors"][0];
+            assert_eq!(error["extensions"]["code"], "BAD_USER_INPUT");
+            assert_eq!(error["locations"][0]["line"], 2, "{lone}: {text}");
+        }
     }
 }
 

@@ -64,6 +64,11 @@ impl<'t> Lexer<'t> {
         Some((token, self.pos))
     }
 
+    /// Where the last token ends, in bytes.
+    pub(super) fn end(&self) -> usize {
+        self.at
+    }
+
     /// The type of which the last token is the beginning; its last token is the last one then.
     pub(super) fn rest_of_type(&mut self) -> Option<&'t str> {
         let opened = self.text.as_bytes()[self.begin..].iter();

@@ -1,5 +1,9 @@
 //! What strings in a query stand for (GraphQL specification, 2.9.4).
 
+use std::borrow::Cow;
+
+use super::lexer::{Lexer, Token};
+
 /// The value of a string, from what stands between its quotes; none where an escape is none.
 pub(super) fn string_value(text: &str) -> Option<String> {
     let mut value = String::with_capacity(text.len());
@@ -15,12 +19,9 @@ pub(super) fn string_value(text: &str) -> Option<String> {
             'r' => '\r',
             't' => '\t',
             'u' => {
-                let digits = behind.as_str().get(..4)?;
-                if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-                    return None;
-                }
-                behind = behind.as_str()[4..].chars();
-                char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+                let (character, rest) = unicode_escape(behind.as_str())?;
+                behind = rest.chars();
+                character
             }
             _ => return None,
         });
@@ -28,6 +29,96 @@ pub(super) fn string_value(text: &str) -> Option<String> {
     }
     value.push_str(rest);
     Some(value)
+}
+
+/// The character that a Unicode escape stands for, from what follows its `\u`, and the text behind
+/// it. Two escapes that are a leading and a trailing surrogate are one character; a surrogate in any
+/// other place is none.
+fn unicode_escape(text: &str) -> Option<(char, &str)> {
+    if let Some(text) = text.strip_prefix('{') {
+        let (digits, rest) = text.split_once('}')?;
+        return Some((char::from_u32(hexadecimal(digits)?)?, rest));
+    }
+    let (unit, rest) = code_unit(text)?;
+    if !(0xD800..0xDC00).contains(&unit) {
+        return Some((char::from_u32(unit)?, rest));
+    }
+    let (trailing, rest) = code_unit(rest.strip_prefix("\\u")?)?;
+    let trailing = trailing.checked_sub(0xDC00).filter(|bits| *bits < 0x400)?;
+    let point = 0x1_0000 + ((unit - 0xD800) << 10) + trailing;
+    Some((char::from_u32(point)?, rest))
+}
+
+/// The four digits that a text begins with, and the text behind them.
+fn code_unit(text: &str) -> Option<(u32, &str)> {
+    let (digits, rest) = text.split_at_checked(4)?;
+    Some((hexadecimal(digits)?, rest))
+}
+
+fn hexadecimal(digits: &str) -> Option<u32> {
+    // The standard library also takes a sign.
+    let all_digits = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let value = u32::from_str_radix(digits, 16).ok()?;
+    all_digits.then_some(value)
+}
+
+/// The same query with characters in place of the escapes that `async_graphql`'s parser does not
+/// know: surrogate pairs, and code points in braces. Spaces behind the string keep the columns of
+/// what follows.
+pub(super) fn with_known_escapes(query: &str) -> Cow<'_, str> {
+    let unknown =
+        |text: &str| text.contains("\\u{") || text.contains("\\uD") || text.contains("\\ud");
+    if !unknown(query) {
+        return Cow::Borrowed(query);
+    }
+    let (mut known, mut copied) = (String::with_capacity(query.len()), 0);
+    let mut lexer = Lexer::new(query);
+    while let Some((token, _)) = lexer.next() {
+        match token {
+            Token::End => break,
+            Token::String(text) if unknown(text) => {
+                if let Some(written) = known_escapes(text) {
+                    let closed = lexer.end();
+                    let opened = closed - text.len() - 1;
+                    known.push_str(&query[copied..opened]);
+                    known.push_str(&written);
+                    known.push('"');
+                    let shorter = text.chars().count() - written.chars().count();
+                    known.extend(std::iter::repeat_n(' ', shorter));
+                    copied = closed;
+                }
+            }
+            _ => {}
+        }
+    }
+    known.push_str(&query[copied..]);
+    Cow::Owned(known)
+}
+
+/// What stands between the quotes of a string, with characters in place of all Unicode escapes;
+/// none where one is none.
+fn known_escapes(text: &str) -> Option<String> {
+    let mut known = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((plain, escaped)) = rest.split_once('\\') {
+        known.push_str(plain);
+        if let Some(unicode) = escaped.strip_prefix('u') {
+            let character;
+            (character, rest) = unicode_escape(unicode)?;
+            match character {
+                '"' | '\\' => known.extend(['\\', character]),
+                '\n' => known.push_str("\\n"),
+                '\r' => known.push_str("\\r"),
+                _ => known.push(character),
+            }
+        } else {
+            let (first, behind) = escaped.split_at_checked(1)?;
+            known.extend(["\\", first]);
+            rest = behind;
+        }
+    }
+    known.push_str(rest);
+    Some(known)
 }
 
 /// The value of a block string: without the indentation that its lines share but for the first

@@ -1,7 +1,5 @@
 //! Whatever is parsed here is what the other parser makes of it.
 
-use async_graphql::parser::parse_query;
-
 use super::*;
 
 /// The definitions of a document, in an order that its maps do not have.
@@ -21,7 +19,7 @@ fn check(text: &str) -> bool {
     let Ok(document) = parse(text) else {
         return false;
     };
-    let expected = parse_query(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+    let expected = parse_otherwise(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
     assert_eq!(shown(&document), shown(&expected), "{text:?}");
     true
 }
@@ -38,6 +36,7 @@ const DOCUMENTS: &[&str] = &[
     "{ a(b: \"é\\u00e9\\n\\\"\\/\\\\\", c: \"\") # 語\n b }",
     "\u{FEFF}{ a(b: \"\"\"\n    c\n      d\r\n\n    é \\\"\"\" e\n   \"\"\", f: \"\"\"\"\"\") }",
     "{ query mutation on fragment true null a: on(on: on) type: fragment }",
+    "{ a(b: \"\\uD83D\\uDE00 \\u{1f600}\\n\" c: \"\\u{22}\\u{05C}\\u{A}\\u{d}\\u{0}\") d }",
     "{ a(b: \"\u{1}\u{7f}\t\" , c: \" # } \") }",
 ];
 
@@ -63,6 +62,81 @@ fn documents_are_parsed_to_what_the_other_parser_makes_of_them() {
             }
         }
     }
+}
+
+/// The string that is the argument of the only field, if the text is parsed; asserts that both
+/// parsers agree.
+fn string(escapes: &str) -> Option<String> {
+    let text = format!("{{ a(b: \"{escapes}\") }}");
+    let ours = parse(&text).ok();
+    let unusual = parse_otherwise(&format!("fragment on on A {{ b }} {text}"));
+    assert_eq!(ours.is_some(), unusual.is_ok(), "{text}");
+    let document = ours?;
+    assert_eq!(shown(&document), shown(&parse_otherwise(&text).ok()?));
+    let (_, operation) = document.operations.iter().next()?;
+    let Selection::Field(field) = &operation.node.selection_set.node.items.first()?.node else {
+        return None;
+    };
+    match &field.node.arguments.first()?.1.node {
+        Value::String(value) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+#[test]
+fn surrogate_pairs_and_code_points_in_braces_are_characters() {
+    for (escapes, value) in [
+        (r"\uD83D\uDE00", "😀"),
+        (r"\ud83d\ude00", "😀"),
+        (r"\uD800\uDC00", "\u{10000}"),
+        (r"\uDBFF\uDFFF", "\u{10FFFF}"),
+        (r"a\uD83D\uDE00\uD83D\uDE01b", "a😀😁b"),
+        (r"\uD7FF\uE000", "\u{D7FF}\u{E000}"),
+        (r"\u{1F600}", "😀"),
+        (r"\u{0000000000000001f600}x", "😀x"),
+        (r"\u{0}\u{10FFFF}", "\0\u{10FFFF}"),
+        (
+            r"\u{22}\u{5C}\u{A}\u{D}\uD83D\uDE00\n\u00e9",
+            "\"\\\n\r😀\né",
+        ),
+        (r"\\uD83D\\u{1F600}", r"\uD83D\u{1F600}"),
+    ] {
+        assert_eq!(string(escapes).as_deref(), Some(value), "{escapes}");
+    }
+    for escapes in [
+        r"\uD83D",
+        r"\uDE00",
+        r"\uDE00\uD83D",
+        r"\uD83D\uD83D\uDE00",
+        r"\uD83D \uDE00",
+        r"\uD83DuDE00",
+        r"\uD83D\uDBFF",
+        r"\uD83D\uE000",
+        r"\uD83D\n",
+        r"\uD83D\uDE0",
+        r"\uD83D\u{DE00}",
+        r"\u{D83D}\u{DE00}",
+        r"\u{D83D}\uDE00",
+        r"\u{}",
+        r"\u{",
+        r"\u{1F600",
+        r"\u{110000}",
+        r"\u{100000000}",
+        r"\u{+1}",
+        r"\u{ 1}",
+        r"\u{1g}",
+    ] {
+        assert_eq!(string(escapes), None, "{escapes}");
+    }
+}
+
+#[test]
+fn places_behind_escapes_are_those_of_the_text() {
+    let text = r#"{ a(b: "\uD83D\uDE00\u{1F600}") ? }"#;
+    let error = parse_otherwise(text).expect_err("it is no document");
+    let pos = error.positions().next().expect("a place");
+    assert_eq!(Some(pos.column - 1), text.find('?'));
+    assert_eq!(parse(text).err(), Some(pos));
 }
 
 #[test]
@@ -93,7 +167,11 @@ fn selections_nest_as_deep_as_with_the_other_parser() {
     for levels in [1, 64, 65, 66, 67] {
         for open in ["{ a ", "{ ... "] {
             let text = format!("{}{{ a {}", open.repeat(levels - 1), "}".repeat(levels));
-            assert_eq!(check(&text), parse_query(&text).is_ok(), "{levels}: {open}");
+            assert_eq!(
+                check(&text),
+                parse_otherwise(&text).is_ok(),
+                "{levels}: {open}"
+            );
         }
     }
 }
