@@ -111,14 +111,11 @@ fn random_hostile_requests_stay_within_every_bound() {
         ));
     }
     tell(&outcomes);
-    violations.extend(
-        outcomes
-            .iter()
-            .flat_map(|outcome| outcome.violations.clone()),
-    );
     let ledgers: Vec<&Ledger> = outcomes.iter().map(|outcome| &outcome.ledger).collect();
     violations.extend(check_answers(&mut server.client(), &ledgers));
-    server.stop_and_check();
+    violations.extend(server.stop_and_check());
+    let requests = outcomes.iter().flat_map(|outcome| &outcome.violations);
+    violations.extend(requests.cloned());
     let told = violations.iter().take(TOLD_MAX);
     let told: Vec<&str> = told.map(String::as_str).collect();
     assert!(

@@ -8,6 +8,7 @@ mod reads;
 mod responses;
 mod writes;
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
@@ -128,14 +129,11 @@ impl Case {
         for violation in self.bounds.violations(seen) {
             self.violations.push(format!("{name}: {violation}"));
         }
+        let slowest = answers.iter().map(|answer| answer.time).max();
+        let all: BTreeSet<String> = answers.iter().flat_map(Answer::codes).collect();
+        println!("{name}: {all:?} after {slowest:?} at most; {}", seen.told());
         for answer in answers {
             let codes = answer.codes();
-            println!(
-                "{name}: {codes:?}, {} bytes after {:?}; {}",
-                answer.bytes,
-                answer.time,
-                seen.told()
-            );
             if answer.time > self.bounds.time() {
                 let (time, most) = (answer.time, self.bounds.time());
                 self.violations
@@ -150,6 +148,7 @@ impl Case {
                 self.violations.push(format!("{name}: {wrong}"));
             }
         }
+        self.violations.dedup();
     }
 
     fn note_growth(&mut self, name: &str, growth: usize, committed: usize) {
@@ -163,8 +162,8 @@ impl Case {
     }
 
     /// Asserts that everything held, and that the store is sound.
-    fn end(self) {
-        self.server.stop_and_check();
+    fn end(mut self) {
+        self.violations.extend(self.server.stop_and_check());
         let violations = self.violations.join("\n");
         assert!(violations.is_empty(), "{violations}");
     }
