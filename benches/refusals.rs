@@ -1,5 +1,6 @@
 //! What it costs to refuse a request that is made to hurt: CPU of the server's process for each
-//! refusal, and what a second client notices of a row of them.
+//! refusal, and what a second client notices of a row of them. For small requests that ask for much
+//! work it is the time until each is refused or answered.
 //!
 //! The server is the real binary, as a process of its own, since Linux counts CPU by process.
 //!
@@ -20,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inputs::{Input, inputs, post};
+use inputs::{Expensive, Input, expensive, inputs, post, stored};
 
 /// How long each input is sent again and again; Linux counts CPU in hundredths of a second.
 const TURN: Duration = Duration::from_secs(2);
@@ -28,6 +29,13 @@ const MIB: f64 = 1024.0 * 1024.0;
 /// What a refusal may take: so many milliseconds, and so many for each MiB that was received.
 const GOAL_MS: f64 = 5.0;
 const GOAL_MS_PER_MIB: f64 = 2.0;
+/// What a second client may notice of expensive requests, in milliseconds.
+const GOAL_P99_MS: f64 = 50.0;
+const GOAL_WORST_MS: f64 = 250.0;
+/// How long a second client is watched after an expensive request was answered: work may go on.
+const AFTERWARDS: Duration = Duration::from_secs(1);
+/// What is kept of an answer.
+const ANSWER_BYTES_KEPT: usize = 64 << 10;
 
 fn main() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -44,6 +52,67 @@ fn main() {
         over += usize::from(!measure(&server, &input));
     }
     println!("{over} refusals take more than {GOAL_MS} ms and {GOAL_MS_PER_MIB} ms a MiB received");
+    let expensive: Vec<Expensive> = expensive()
+        .into_iter()
+        .filter(|one| wanted(one.name))
+        .collect();
+    if expensive.is_empty() {
+        return;
+    }
+    for request in stored() {
+        let (_, answer) = server.exchange(&request);
+        assert!(!answer.contains("\"errors\""), "{answer:.300}");
+    }
+    let over = expensive
+        .iter()
+        .filter(|one| !measure_expensive(&server, one));
+    let over = over.count();
+    println!(
+        "{over} requests keep a second client waiting past {GOAL_P99_MS} or {GOAL_WORST_MS} ms"
+    );
+}
+
+/// Measures an expensive request; whether a second client is within the goals.
+fn measure_expensive(server: &Server, one: &Expensive) -> bool {
+    let mut answers = Vec::new();
+    let waited = waiting(&server.address, || {
+        answers = thread::scope(|scope| {
+            let clients: Vec<_> = (0..one.clients)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let begin = Instant::now();
+                        let (bytes, answer) = counted(&server.address, &one.request);
+                        (begin.elapsed(), bytes, code(&answer))
+                    })
+                })
+                .collect();
+            let ended = clients.into_iter().map(thread::ScopedJoinHandle::join);
+            ended.map(|end| end.expect("it ends")).collect()
+        });
+        thread::sleep(AFTERWARDS);
+    });
+    let within = at(&waited, 99) <= GOAL_P99_MS && at(&waited, 100) <= GOAL_WORST_MS;
+    let slowest = answers.iter().map(|(time, ..)| *time).max();
+    let bytes = answers.iter().map(|(_, bytes, _)| *bytes).max();
+    let mut codes: Vec<&str> = answers.iter().map(|(.., code)| &**code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    println!(
+        "{}: {codes:?} after {:.0} ms at most, {:.3} MiB; a second client: {}{}",
+        one.name,
+        slowest.unwrap_or_default().as_secs_f64() * 1e3,
+        bytes.unwrap_or_default() as f64 / MIB,
+        told(&waited),
+        if within { "" } else { " (MISSED)" }
+    );
+    within
+}
+
+/// The code of the first error, or that there is none.
+fn code(answer: &str) -> String {
+    let code = answer.split("\"extensions\":{\"code\":\"").nth(1);
+    let code = code.and_then(|rest| rest.split('"').next());
+    code.unwrap_or("data").to_owned()
 }
 
 /// Measures one input; whether it is within the goal.
@@ -74,6 +143,11 @@ fn measure(server: &Server, input: &Input) -> bool {
 /// What a client that asks for a small value waits for its answers while something is done; the
 /// time of this second client itself is in the CPU, and is little.
 fn second_client(address: &str, work: impl FnOnce()) -> String {
+    told(&waiting(address, work))
+}
+
+/// As [`second_client`]: each time in milliseconds, the shortest first.
+fn waiting(address: &str, work: impl FnOnce()) -> Vec<f64> {
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, address) = (stop.clone(), address.to_owned());
     let client = thread::spawn(move || {
@@ -95,12 +169,20 @@ fn second_client(address: &str, work: impl FnOnce()) -> String {
     stop.store(true, Relaxed);
     let mut latencies = client.join().expect("it is answered");
     latencies.sort_by(f64::total_cmp);
-    let at = |share: usize| latencies[(latencies.len() - 1) * share / 100];
+    latencies
+}
+
+/// The time below which so many of a hundred are.
+fn at(latencies: &[f64], share: usize) -> f64 {
+    latencies[(latencies.len() - 1) * share / 100]
+}
+
+fn told(latencies: &[f64]) -> String {
     format!(
         "p50 {:.2} ms, p99 {:.2} ms, worst {:.2} ms",
-        at(50),
-        at(99),
-        at(100)
+        at(latencies, 50),
+        at(latencies, 99),
+        at(latencies, 100)
     )
 }
 
@@ -166,4 +248,21 @@ fn exchange(address: &str, request: &[u8]) -> (u64, String) {
     let mut answer = Vec::new();
     let _ended = stream.read_to_end(&mut answer);
     (taken as u64, String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Sends a request on a connection of its own; the size of what came back, and its beginning.
+fn counted(address: &str, request: &[u8]) -> (usize, String) {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_nodelay(true).expect("a socket");
+    // The server may answer and close before it has taken all.
+    let _refused = stream.write_all(request);
+    let (mut bytes, mut kept, mut buffer) = (0, Vec::new(), vec![0; 64 << 10]);
+    while let Ok(read) = stream.read(&mut buffer)
+        && read > 0
+    {
+        bytes += read;
+        let more = read.min(ANSWER_BYTES_KEPT.saturating_sub(kept.len()));
+        kept.extend_from_slice(&buffer[..more]);
+    }
+    (bytes, String::from_utf8_lossy(&kept).into_owned())
 }

@@ -1,5 +1,6 @@
 //! Requests that are made to hurt, each with what its refusal has to tell.
 
+mod expensive;
 mod variables;
 
 use std::fmt::Write as _;
@@ -7,6 +8,8 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+
+pub(crate) use expensive::{Expensive, expensive, stored};
 
 /// One of them.
 pub(crate) struct Input {
@@ -206,7 +209,18 @@ fn bodies() -> Vec<Input> {
         encoder.finish().expect("a vector takes all")
     };
     let brackets = "[".repeat(31 << 20);
+    let member = {
+        let encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.finish().expect("a vector takes all")
+    };
+    let members = member.repeat((31 << 20) / member.len());
     vec![
+        Input {
+            name: "31 MiB of empty gzip members",
+            request: post("content-encoding: gzip\r\n", &members),
+            decoded: 0,
+            told: "\"code\"",
+        },
         Input {
             name: "a body of 33 MiB, by its length",
             request: post("", &vec![b' '; 33 << 20]),
