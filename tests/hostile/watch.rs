@@ -1,5 +1,6 @@
 //! What others notice while hostile requests run: a second client, and the process's memory.
 
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -46,7 +47,8 @@ impl Seen {
             mib(self.disk_peak),
         );
         for (latency, running) in &self.slow {
-            told += &format!("\n{latency:?} while these ran: {running}");
+            // A string takes all.
+            let _ = write!(told, "\n{latency:?} while these ran: {running}");
         }
         told
     }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::super::client::{body, post};
 use super::super::limits::Limits;
+use super::super::requests::repeated;
 use super::super::server::alone;
 use super::super::world::{list, long_id, numbers, store};
 use super::{Case, Expected};
@@ -11,7 +12,7 @@ use super::{Case, Expected};
 const TOO_MUCH: Expected = Expected::Refused(&["TOO_COMPLEX", "TOO_LARGE", "UNAVAILABLE"]);
 
 fn aliases(count: usize, field: &str) -> String {
-    (0..count).map(|at| format!("a{at}: {field} ")).collect()
+    repeated(count, &format!("a#: {field} "))
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::super::client::{body, post};
 use super::super::limits::Limits;
+use super::super::requests::repeated;
 use super::super::server::alone;
 use super::super::world::{index, list, numbers, store};
 use super::{BOUNDED, Case, Expected};
@@ -34,9 +35,9 @@ fn copies_count_in_what_a_request_may_write() {
         let there = format!("{{\"op\":\"move\",\"from\":\"/c{at}\",\"path\":\"/d\"}}");
         [copy("", &format!("/c{at}")), there]
     }));
-    let several: String = (0..40)
-        .map(|at| format!("a{at}: patchDocument(id: 1, patch: [{{op: \"copy\", from: \"/t\", path: \"/c{at}\"}}]) {{ kind }} "))
-        .collect();
+    let several =
+        "a#: patchDocument(id: 1, patch: [{op: \"copy\", from: \"/t\", path: \"/c#\"}]) { kind } ";
+    let several = repeated(40, several);
     for (name, query, variables) in [
         ("40 copies of a text", PATCH, &*copies),
         ("copies that double", PATCH, &root),
@@ -108,9 +109,7 @@ fn removals_at_the_beginning_of_an_array_hold_no_writer_up() {
         let operations = operations.into_iter().cycle().take(200).cloned();
         case.check_write(name, PATCH, &patch(operations), &TOO_MUCH);
     }
-    let several: String = (0..200)
-        .map(|at| format!("a{at}: deleteDocument(id: 1, path: \"/0\") "))
-        .collect();
+    let several = repeated(200, "a#: deleteDocument(id: 1, path: \"/0\") ");
     case.check_write(
         "200 fields that remove",
         &format!("mutation {{ {several} }}"),
@@ -163,10 +162,9 @@ fn an_index_on_a_large_array_is_built_while_others_write() {
     case.check_write("createIndex", create, "{}", &Expected::Bounded);
     // A second one, whose building is waited for while others write and read.
     let mut builder = case.server.client();
-    let (built, seen) = super::during(&case.server, &case.bounds, &super::Running::new(1), || {
-        index(&mut builder, "D", "b", "$.p3[*]", false)
+    let ((), seen) = super::during(&case.server, &case.bounds, &super::Running::new(1), || {
+        index(&mut builder, "D", "b", "$.p3[*]", false);
     });
-    let () = built;
     println!("building: {}", seen.told());
     for violation in case.bounds.violations(&seen) {
         case.violations.push(format!("building: {violation}"));

@@ -1,5 +1,7 @@
 //! Filters, and JSONPaths.
 
+use std::fmt::Write as _;
+
 use rand::Rng;
 use serde_json::json;
 
@@ -232,7 +234,8 @@ fn selects(maker: &mut Maker) -> Operation {
     for alias in 0..aliases {
         let path = json!(path(maker));
         let below = maker.one_of(&["value", "path", "kind", "path value", "document { id }"]);
-        fields += &format!("a{alias}: select(query: {path}) {{ {below} }} ");
+        // A string takes all.
+        let _ = write!(fields, "a{alias}: select(query: {path}) {{ {below} }} ");
     }
     let id = maker.one_of(&["numbers", "members", "objects", "deep"]);
     Operation::query_of(format!(

@@ -196,7 +196,7 @@ fn told(query: &str, variables: &str) -> String {
 }
 
 /// A text so many times, each with its number for `#`.
-fn repeated(count: usize, text: &str) -> String {
+pub(crate) fn repeated(count: usize, text: &str) -> String {
     (0..count)
         .map(|at| text.replace('#', &at.to_string()))
         .collect()

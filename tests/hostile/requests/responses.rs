@@ -148,14 +148,8 @@ fn fragments(maker: &mut Maker) -> Operation {
     let spreads = maker.random.random_range(1..4);
     let mut fragments = String::new();
     for level in 0..levels {
-        let each: String = (0..spreads)
-            .map(|at| {
-                format!(
-                    "f{level}x{at}: at(path: \"/d{at}\") {{ ...F{} }} ",
-                    level + 1
-                )
-            })
-            .collect();
+        let below = format!("f{level}x#: at(path: \"/d#\") {{ ...F{} }} ", level + 1);
+        let each = repeated(spreads, &below);
         // A string takes all.
         let _ = write!(fragments, "fragment F{level} on Subdocument {{ {each} }} ");
     }
