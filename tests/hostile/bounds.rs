@@ -39,7 +39,7 @@ pub(crate) struct Bounds {
     limits: Limits,
     latency_p99: Duration,
     latency: Duration,
-    time: Duration,
+    overrun: Duration,
 }
 
 impl Bounds {
@@ -53,7 +53,7 @@ impl Bounds {
             limits,
             latency_p99: LATENCY_P99_MAX * factor,
             latency: LATENCY_MAX * factor,
-            time: limits.request_time + overrun,
+            overrun,
         }
     }
 
@@ -62,9 +62,15 @@ impl Bounds {
         self.latency_p99
     }
 
-    /// The longest that a request may take; a batch has its time for all of its requests.
+    /// The longest that a request may take.
     pub(crate) fn time(&self) -> Duration {
-        self.time
+        self.limits.request_time + self.overrun
+    }
+
+    /// The longest that a batch may take: within the time of one request it begins its last, which
+    /// has that time as well.
+    pub(crate) fn batch_time(&self) -> Duration {
+        self.limits.request_time + self.time()
     }
 
     /// The largest response, with its errors.

@@ -172,8 +172,13 @@ impl Outcome {
             let told = format!("{what}: {}: {}", request.family, request.told);
             self.violations.push(told);
         };
-        if answer.time > bounds.time() {
-            wrong(format!("{:?}, of {:?}", answer.time, bounds.time()));
+        let most = if request.batch {
+            bounds.batch_time()
+        } else {
+            bounds.time()
+        };
+        if answer.time > most {
+            wrong(format!("{:?}, of {most:?}", answer.time));
         }
         if answer.bytes > bounds.response_bytes() {
             wrong(format!(

@@ -57,6 +57,7 @@ impl Case {
     /// Sends requests, each from a client of its own and all at the same time.
     fn check(&mut self, name: &str, requests: &[Vec<u8>], expected: &Expected) -> Vec<Answer> {
         let (server, running) = (&self.server, Running::new(1));
+        running.note(0, Some(name.to_owned()));
         let before = server.disk();
         let (answers, seen) = during(server, &self.bounds, &running, || {
             thread::scope(|scope| {

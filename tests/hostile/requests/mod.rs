@@ -40,6 +40,8 @@ pub(crate) struct Request {
     /// Its beginning, for people.
     pub(crate) told: String,
     pub(crate) bytes: Vec<u8>,
+    /// Whether it is a batch of queries.
+    pub(crate) batch: bool,
     /// Whether it commits if it has no error, and counts in the ledger then.
     pub(crate) mutation: bool,
     /// Whether it always fails in the end.
@@ -82,6 +84,7 @@ impl Maker {
             family,
             told,
             bytes: Vec::new(),
+            batch: false,
             mutation: false,
             aborted: false,
             builds,
@@ -103,7 +106,8 @@ impl Maker {
             }
         }
         let length: usize = bodies.iter().map(String::len).sum();
-        request.bytes = if bodies.len() > 1 && length <= BATCH_BYTES_MAX {
+        request.batch = bodies.len() > 1 && length <= BATCH_BYTES_MAX;
+        request.bytes = if request.batch {
             request.told.insert_str(0, "a batch that begins with ");
             post(&format!("[{}]", bodies.join(",")))
         } else {
@@ -137,6 +141,7 @@ impl Maker {
             family,
             told: told(&query, &variables),
             bytes: post(&body(&query, &variables)),
+            batch: false,
             mutation: true,
             aborted,
             builds,
