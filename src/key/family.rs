@@ -68,7 +68,8 @@ impl Family<'_> {
     /// The packed key.
     ///
     /// # Errors
-    /// `TOO_LARGE`: it would pass [`KEY_BYTES_MAX`].
+    /// [`ErrorKind::KeyTooLong`](crate::error::ErrorKind::KeyTooLong): it would pass
+    /// [`KEY_BYTES_MAX`].
     pub fn key(&self) -> Result<Vec<u8>> {
         let mut key = Vec::with_capacity(64);
         match self {
@@ -322,7 +323,7 @@ fn check_limit(bytes: usize) -> Result<()> {
     if bytes <= KEY_BYTES_MAX {
         return Ok(());
     }
-    Err(Error::too_large(format!(
+    Err(Error::key_too_long(format!(
         "the collection, id and path make a key of {bytes} bytes; the limit is {KEY_BYTES_MAX} bytes"
     )))
 }

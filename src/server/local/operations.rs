@@ -122,7 +122,10 @@ async fn put_one(
 fn is_about_the_document(error: &Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::BadUserInput | ErrorKind::TooLarge | ErrorKind::AlreadyExists
+        ErrorKind::BadUserInput
+            | ErrorKind::TooLarge
+            | ErrorKind::KeyTooLong
+            | ErrorKind::AlreadyExists
     )
 }
 
