@@ -9,6 +9,7 @@ use super::edit::enter;
 use super::index::{enter_entries, indexes};
 use super::write::stored;
 use super::{DocumentKey, Foreign, end_of};
+use crate::budget::Budget;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::Result;
@@ -70,7 +71,7 @@ pub async fn adopt(
     for ((document, _), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
             enter(transaction, document)?;
-            enter_entries(transaction, document, &indexes).await?;
+            enter_entries(transaction, &Budget::of_background(), document, &indexes).await?;
             adopted.entered += 1;
         }
     }

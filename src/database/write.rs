@@ -5,6 +5,7 @@ use futures::future::try_join;
 use super::edit::{enter, replace_document, write_leaves, write_version};
 use super::index::{indexes, insert_entries};
 use super::{DocumentKey, end_of};
+use crate::budget::Budget;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Result};
@@ -111,7 +112,14 @@ async fn create(
     }
     enter(transaction, document)?;
     write_leaves(transaction, &prefix, leaves).await;
-    insert_entries(transaction, document, leaves, &indexes).await?;
+    insert_entries(
+        transaction,
+        &Budget::of_background(),
+        document,
+        leaves,
+        &indexes,
+    )
+    .await?;
     write_version(transaction, document)?;
     Ok(true)
 }

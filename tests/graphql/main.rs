@@ -25,6 +25,7 @@ mod exactness;
 mod finding;
 mod found_model;
 mod indexing;
+mod indexing_large;
 mod model;
 mod multiplied;
 mod operations;

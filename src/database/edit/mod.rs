@@ -33,6 +33,7 @@ use futures::future::{join, try_join3};
 use super::index::Upkeep;
 use super::read::version;
 use super::{DocumentKey, Put, catalog, end_of};
+use crate::budget::Budget;
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
@@ -102,13 +103,13 @@ impl<'t> Editor<'t> {
             prefix: document.place(&Place::default())?,
             entered: false,
             changed: false,
-            upkeep: Upkeep::of_none(transaction, document),
+            upkeep: Upkeep::of_none(transaction, &Budget::of_background(), document),
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
         let (entered, target, upkeep) = try_join3(
             transaction.get(&existence),
             editor.locate_by(path, read),
-            Upkeep::of(transaction, document),
+            Upkeep::of(transaction, &Budget::of_background(), document),
         )
         .await?;
         editor.entered = entered.is_some();
@@ -326,8 +327,10 @@ pub async fn delete(
 }
 
 impl Editor<'_> {
-    async fn delete_document(mut self) -> Result<()> {
-        self.clear_place(&self.prefix.clone()).await?;
+    async fn delete_document(self) -> Result<()> {
+        self.upkeep.remove().await?;
+        let end = end_of(&self.prefix);
+        self.transaction.clear_range(&self.prefix, &end);
         let DocumentKey { collection, id } = &*self.document;
         if self.entered {
             let existence = Family::Existence(collection, id).key()?;
@@ -336,7 +339,7 @@ impl Editor<'_> {
         }
         self.transaction
             .clear(&Family::Version(collection, id).key()?);
-        self.upkeep.remove().await
+        Ok(())
     }
 
     fn no_parent(&self, path: &Path) -> Error {

@@ -5,6 +5,22 @@
 //! each in a transaction that depends on what it reads of the documents and moves the mark of how
 //! far the index has come. Whoever holds the lease goes on from that mark; it is renewed with each
 //! batch, and another server takes over once it has run out.
+//!
+//! # Large documents
+//! A document of which more is to be read than fits into a batch is built alone, in as many
+//! transactions as it takes. Each goes on at a child of the array or object behind `[*]`, and the
+//! mark moves with the last one. Where the next one begins is not stored: whoever takes over begins
+//! the document again, which sets the same entries once more.
+//!
+//! The document may change between these transactions, and has the right entries at the end:
+//!
+//! * A child that a change wrote after the index was defined has its entry from that change, because
+//!   a change sets the entries of all children that it touches, moved ones included.
+//! * Any other child has been at its key all along. The builder reads it when it comes to that key.
+//! * An entry is cleared only by a change after which no child has its value.
+//! * The entry that says that `[*]` selects nothing is set by the first of these transactions if it
+//!   has seen no value, and cleared by each later one, and each change, that sees one.
+//! * What the other columns hold is read by each transaction. A change of it touches all children.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,16 +29,20 @@ use foundationdb_tuple::{Bytes, pack, unpack};
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
+use super::columns::{ColumnStream, places, streams};
 use super::define::{clear_entries, define};
-use super::entries::{Values, of_answers, wants};
-use super::upkeep::write;
+use super::entries::{EntryStream, Unfit, Values, check_value_bytes, insert, ranges_of};
+use super::entry_writer::EntryWriter;
+use super::upkeep::missing;
 use super::{Index, State, index_named};
-use crate::database::{Answer, Database, DocumentKey, Want, load};
+use crate::budget::Budget;
+use crate::database::{Database, DocumentKey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, hex};
 use crate::limits::{
-    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_DOCUMENTS_AT_ONCE, INDEX_BATCH_DOCUMENTS_MAX,
-    INDEX_LEASE_TIME, INDEX_POLL_TIME,
+    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_AT_ONCE,
+    INDEX_BATCH_DOCUMENTS_MAX, INDEX_BATCH_ENTRIES_MAX, INDEX_LEASE_TIME, INDEX_POLL_TIME,
+    INDEX_PORTION_PAIRS_MAX, INDEX_VALUE_BYTES_MAX,
 };
 use crate::store::{Batches, Outcome, RangeRead, Settled, Transaction};
 
@@ -33,6 +53,33 @@ pub struct Builder {
     owner: [u8; 16],
     /// Documents in the next batch: fewer after one that did not go through.
     documents: usize,
+    bounds: Bounds,
+    /// The document that is being built alone, and where the next batch of it begins.
+    alone: Option<Alone>,
+}
+
+/// How much one batch does.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// Bytes that are read, and bytes that are written: fewer after a batch that did not go through.
+    bytes: usize,
+    /// Documents that are read at the same time: more while they are small.
+    at_once: usize,
+    /// Bytes of keys and values of one value.
+    value_bytes: usize,
+}
+
+/// A document that is being built alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Alone {
+    collection: String,
+    /// The number of the index.
+    number: u64,
+    document: Arc<DocumentKey>,
+    /// The mark behind the document.
+    position: Vec<u8>,
+    /// The key of the child at which the next batch begins; none at the beginning.
+    child: Option<Vec<u8>>,
 }
 
 /// What a step came to.
@@ -40,7 +87,7 @@ pub struct Builder {
 pub enum Built {
     /// No index is to be built, or others are building them.
     Nothing,
-    /// So many documents more have their entries in the index of this collection and name.
+    /// So many documents more have all their entries in the index of this collection and name.
     Documents(String, String, usize),
     /// The index of this collection and name serves.
     Ready(String, String),
@@ -70,7 +117,13 @@ struct Progress {
 enum Batch {
     /// Another has the lease, or the index is gone.
     Left,
-    Done(usize),
+    Done {
+        documents: usize,
+        /// Documents to be read at the same time in the next batch.
+        at_once: usize,
+        /// The document that the next batch goes on with.
+        alone: Option<Alone>,
+    },
     Ready,
     /// A document cannot be in the index.
     Unfit(Error),
@@ -83,6 +136,8 @@ impl Builder {
             database,
             owner: rand::random(),
             documents: INDEX_BATCH_DOCUMENTS_MAX,
+            bounds: Bounds::DEFAULT,
+            alone: None,
         }
     }
 
@@ -129,18 +184,24 @@ impl Builder {
             return Ok(Built::Nothing);
         };
         let batch = match self.batch(&task).await {
-            Err(error) if self.documents > 1 && is_about_size(&error) => {
-                self.documents /= 2;
+            Err(error) if is_about_size(&error) && self.lower() => {
                 return Ok(Built::Documents(task.collection, task.name, 0));
             }
-            // One document by itself is too large for a transaction.
+            // The least that a batch can do is too large for a transaction.
             Err(error) if error.kind() == ErrorKind::TooLarge => Batch::Unfit(error),
             batch => batch?,
         };
         Ok(match batch {
             Batch::Left => Built::Nothing,
-            Batch::Done(documents) => {
+            Batch::Done {
+                documents,
+                at_once,
+                alone,
+            } => {
                 self.documents = (self.documents * 2).min(INDEX_BATCH_DOCUMENTS_MAX);
+                self.bounds.bytes = (self.bounds.bytes * 2).min(INDEX_BATCH_BYTES_MAX);
+                self.bounds.at_once = at_once;
+                self.alone = alone;
                 Built::Documents(task.collection, task.name, documents)
             }
             Batch::Ready => Built::Ready(task.collection, task.name),
@@ -150,6 +211,17 @@ impl Builder {
                 Built::Failed(task.collection, task.name, reason)
             }
         })
+    }
+
+    /// Lowers what the next batch does, if that is possible.
+    fn lower(&mut self) -> bool {
+        if self.documents == 1 && self.bounds.bytes <= INDEX_BATCH_BYTES_MIN {
+            return false;
+        }
+        self.documents = (self.documents / 2).max(1);
+        self.bounds.bytes = (self.bounds.bytes / 2).max(INDEX_BATCH_BYTES_MIN);
+        self.bounds.at_once = 1;
+        true
     }
 
     /// The first index that nobody else is building.
@@ -174,12 +246,16 @@ impl Builder {
     }
 
     async fn batch(&self, task: &Task) -> Result<Batch> {
-        let (owner, documents) = (self.owner, self.documents);
+        let (owner, documents, bounds) = (self.owner, self.documents, self.bounds);
+        let alone = self.alone.clone();
+        let alone = alone.filter(|alone| task.is_of(alone));
         let task = task.clone();
         let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-            let task = task.clone();
+            let (task, alone) = (task.clone(), alone.clone());
             Box::pin(async move {
-                let batch = task.batch(&*transaction, &owner, documents).await?;
+                let batch = task
+                    .batch(&*transaction, &owner, documents, bounds, alone)
+                    .await?;
                 Ok(match batch {
                     Batch::Unfit(_) | Batch::Left => Outcome::Abort(batch),
                     _ => Outcome::Commit(batch),
@@ -223,11 +299,17 @@ impl Task {
         Ok(index.filter(|index| index.number == self.number && index.state == State::Building))
     }
 
+    fn is_of(&self, alone: &Alone) -> bool {
+        self.collection == alone.collection && self.number == alone.number
+    }
+
     async fn batch(
         &self,
         transaction: &dyn Transaction,
         owner: &[u8],
         documents_max: usize,
+        bounds: Bounds,
+        alone: Option<Alone>,
     ) -> Result<Batch> {
         let key = Family::Build(&self.collection, self.number).key()?;
         let Some(value) = transaction.get(&key).await? else {
@@ -239,30 +321,52 @@ impl Task {
         }
         let Some(index) = self.index(transaction).await? else {
             transaction.clear(&key);
-            return Ok(Batch::Done(0));
+            return Ok(Batch::Done {
+                documents: 0,
+                at_once: bounds.at_once,
+                alone: None,
+            });
         };
-        let position = &progress.position;
-        let documents = self.documents(transaction, position, documents_max).await?;
-        if documents.is_empty() {
-            let ready = Index {
-                state: State::Ready,
-                ..index
-            };
-            define(transaction, &self.collection, &ready)?;
-            transaction.clear(&key);
-            return Ok(Batch::Ready);
-        }
-        let done = match self.add(transaction, &index, &documents).await? {
-            Ok(done) => done,
+        let budget = Budget::of_background();
+        let adding = Adding {
+            transaction,
+            budget: &budget,
+            index: &index,
+            bounds,
+        };
+        // Another builder may have gone past it, or begun another one, while this one had no lease.
+        let alone = alone.filter(|alone| alone.position > progress.position);
+        let added = if let Some(alone) = alone {
+            adding.alone(alone).await?
+        } else {
+            let position = &progress.position;
+            let documents = self.documents(transaction, position, documents_max).await?;
+            if documents.is_empty() {
+                let ready = Index {
+                    state: State::Ready,
+                    ..index
+                };
+                define(transaction, &self.collection, &ready)?;
+                transaction.clear(&key);
+                return Ok(Batch::Ready);
+            }
+            adding.documents(self, &documents).await?
+        };
+        let added = match added {
+            Ok(added) => added,
             Err(error) => return Ok(Batch::Unfit(error)),
         };
         owner.clone_into(&mut progress.owner);
-        if let Some((_, position)) = done.checked_sub(1).and_then(|last| documents.get(last)) {
-            position.clone_into(&mut progress.position);
+        if let Some(position) = added.position {
+            progress.position = position;
         }
         progress.expiry = now() + i64::try_from(INDEX_LEASE_TIME.as_secs()).unwrap_or(i64::MAX);
         transaction.set(&key, &progress.encode());
-        Ok(Batch::Done(done))
+        Ok(Batch::Done {
+            documents: added.documents,
+            at_once: added.at_once,
+            alone: added.alone,
+        })
     }
 
     /// The next documents of the catalog, each with the position behind it. What is entered
@@ -288,49 +392,235 @@ impl Task {
         });
         documents.collect()
     }
+}
 
-    /// Adds the entries of some documents, as far as a batch has room; how many those were. The
-    /// inner error is about what a document holds.
-    async fn add(
+/// What a batch did.
+struct Added {
+    documents: usize,
+    at_once: usize,
+    /// The mark behind the last document that has all its entries.
+    position: Option<Vec<u8>>,
+    /// The document that the next batch goes on with.
+    alone: Option<Alone>,
+}
+
+/// One batch of an index. The inner error of its results is about what a document holds.
+struct Adding<'b> {
+    transaction: &'b dyn Transaction,
+    budget: &'b Budget,
+    index: &'b Index,
+    bounds: Bounds,
+}
+
+impl<'b> Adding<'b> {
+    /// Adds the entries of the first of some documents, as far as a batch has room.
+    async fn documents(
         &self,
-        transaction: &dyn Transaction,
-        index: &Index,
+        task: &Task,
         documents: &[(Arc<DocumentKey>, Vec<u8>)],
-    ) -> Result<Result<usize>> {
-        let (mut done, mut bytes) = (0, 0);
-        for some in documents.chunks(INDEX_BATCH_DOCUMENTS_AT_ONCE) {
-            let of_one = |(document, _): &(Arc<DocumentKey>, _)| {
-                let wanted: Vec<Want> = wants(document, &[index]).collect();
-                wanted
-            };
-            let wanted: Vec<Want> = some.iter().flat_map(of_one).collect();
-            let wanted: Vec<&Want> = wanted.iter().collect();
-            let answers = load(transaction, &wanted).await;
-            bytes += answers.iter().map(bytes_of).sum::<usize>();
-            let mut answers = answers.into_iter();
-            for (document, _) in some {
-                let values = of_answers(index, &mut answers)?;
-                let written = match values {
-                    Ok(values) => {
-                        let before = Values::new();
-                        write(transaction, document, index, &before, &values).await
+    ) -> Result<Result<Added>> {
+        let mut added = Added {
+            documents: 0,
+            at_once: self.bounds.at_once,
+            position: None,
+            alone: None,
+        };
+        let mut bytes = 0;
+        let mut rest = documents;
+        while !rest.is_empty() && bytes < self.bounds.bytes {
+            let (some, behind) = rest.split_at(added.at_once.min(rest.len()));
+            rest = behind;
+            let mut read_bytes = 0;
+            for ((document, position), columns) in some.iter().zip(self.columns(some).await?) {
+                let whole = columns.iter().flatten().map(ColumnStream::pairs_if_whole);
+                let is_small = |pairs| pairs <= INDEX_BATCH_ENTRIES_MAX;
+                let mut small = whole.into_iter().all(|pairs| pairs.is_some_and(is_small));
+                read_bytes += read_bytes_of(&columns);
+                if small {
+                    match self.whole(document, columns).await {
+                        Ok(Some(written)) => bytes += written,
+                        Ok(None) => small = false,
+                        Err(error) => return about(document, error),
                     }
-                    Err(error) => Err(error),
-                };
-                match written {
-                    Err(error) if is_about_a_value(&error) => {
-                        return Ok(Err(error.at(format!("the document {}", document.id))));
-                    }
-                    written => written?,
                 }
-                done += 1;
+                if !small {
+                    let alone = Alone {
+                        collection: task.collection.clone(),
+                        number: task.number,
+                        document: document.clone(),
+                        position: position.clone(),
+                        child: None,
+                    };
+                    added.at_once = 1;
+                    added.alone = Some(alone);
+                    return Ok(Ok(added));
+                }
+                added.documents += 1;
+                added.position = Some(position.clone());
             }
-            if bytes >= INDEX_BATCH_BYTES_MAX {
+            bytes += read_bytes;
+            added.at_once = if read_bytes > self.bounds.bytes {
+                (added.at_once / 2).max(1)
+            } else {
+                (added.at_once * 2).min(INDEX_BATCH_DOCUMENTS_AT_ONCE)
+            };
+        }
+        Ok(Ok(added))
+    }
+
+    /// What the columns of some documents begin with, read in one round.
+    async fn columns(&self, documents: &[(Arc<DocumentKey>, Vec<u8>)]) -> Result<Vec<Columns<'b>>> {
+        let mut ranges = Vec::new();
+        for (document, _) in documents {
+            ranges.extend(ranges_of(document, self.index)?);
+        }
+        let mut streams = streams(self.transaction, self.budget, ranges)
+            .await?
+            .into_iter();
+        let of_one = |(document, _): &(Arc<DocumentKey>, _)| {
+            let places = places(document, &self.index.on)?;
+            let columns = places.into_iter();
+            Ok(columns
+                .map(|place| place.and_then(|_| streams.next()))
+                .collect())
+        };
+        documents.iter().map(of_one).collect()
+    }
+
+    /// Adds all entries of a document. The bytes of their keys; none, and nothing was added, if they
+    /// are too many for a batch.
+    async fn whole(&self, document: &DocumentKey, columns: Columns<'b>) -> Result<Option<usize>> {
+        let value_bytes = self.bounds.value_bytes;
+        let mut stream = EntryStream::new(self.index, columns, Unfit::Refuse, value_bytes).await?;
+        let Some(row) = stream.row().cloned() else {
+            return Ok(Some(0));
+        };
+        let values = stream.all(&self.budget.reserve()).await?;
+        let bytes: usize = values.iter().map(|value| value.len() + row.bytes()).sum();
+        if values.len() > 1 && bytes > self.bounds.bytes {
+            return Ok(None);
+        }
+        self.writer(document)?.set(&row, &values).await.map(Some)
+    }
+
+    fn writer<'w>(&'w self, document: &'w DocumentKey) -> Result<EntryWriter<'w>> {
+        EntryWriter::new(self.transaction, self.budget, document, self.index)
+    }
+
+    /// Adds some entries of a document that is built alone: those of at least one child.
+    async fn alone(&self, alone: Alone) -> Result<Result<Added>> {
+        match self.children(&alone).await {
+            Ok(Some(child)) => Ok(Ok(Added {
+                documents: 0,
+                at_once: 1,
+                position: None,
+                alone: Some(Alone {
+                    child: Some(child),
+                    ..alone
+                }),
+            })),
+            Ok(None) => Ok(Ok(Added {
+                documents: 1,
+                at_once: 1,
+                position: Some(alone.position),
+                alone: None,
+            })),
+            Err(error) => about(&alone.document, error),
+        }
+    }
+
+    /// Adds the entries of some children. The child at which the next batch begins.
+    async fn children(&self, alone: &Alone) -> Result<Option<Vec<u8>>> {
+        let Bounds {
+            bytes: bytes_max,
+            value_bytes,
+            ..
+        } = self.bounds;
+        let mut ranges = ranges_of(&alone.document, self.index)?;
+        if let Some(child) = &alone.child {
+            let multiple = ranges.iter_mut().find(|range| range.path.is_multiple());
+            if let Some(range) = multiple {
+                child.clone_into(&mut range.begin);
+            }
+        }
+        let places = places(&alone.document, &self.index.on)?;
+        let mut streams = streams(self.transaction, self.budget, ranges)
+            .await?
+            .into_iter();
+        let columns = places.into_iter();
+        let columns = columns
+            .map(|place| place.and_then(|_| streams.next()))
+            .collect();
+        let mut stream = EntryStream::new(self.index, columns, Unfit::Refuse, value_bytes).await?;
+        let Some(row) = stream.row().cloned() else {
+            return Ok(None);
+        };
+        if alone.child.is_some() {
+            stream.resume();
+        }
+        let reserved = self.budget.reserve();
+        let pairs_max = (bytes_max / (row.bytes() + 1)).clamp(1, INDEX_PORTION_PAIRS_MAX);
+        let (mut values, mut bytes) = (Values::new(), 0);
+        let mut next = None;
+        while let Some(some) = stream.next_values(pairs_max).await? {
+            for value in some {
+                if !values.contains(&value) {
+                    bytes += value.len() + row.bytes();
+                    insert(&mut values, &value, &reserved)?;
+                }
+            }
+            let Some((column, path)) = stream.column() else {
+                continue;
+            };
+            check_value_bytes(column, path, value_bytes)?;
+            let full = bytes >= bytes_max
+                || values.len() >= INDEX_BATCH_ENTRIES_MAX
+                || column.taken_bytes() >= bytes_max;
+            let position = column.position();
+            if full && position.is_some() && stream.children() > 1 {
+                next = position;
                 break;
             }
         }
-        Ok(Ok(done))
+        let writer = self.writer(&alone.document)?;
+        let missing = missing(self.index);
+        if let Some(missing) = &missing
+            && !values.contains(missing)
+        {
+            if values.is_empty() && alone.child.is_none() {
+                values.insert(missing.clone());
+            } else if !values.is_empty() {
+                writer.clear(&row, [missing]).await?;
+            }
+        }
+        writer.set(&row, &values).await?;
+        Ok(next)
     }
+}
+
+/// The streams of the columns of a document; none where nothing can be stored.
+type Columns<'r> = Vec<Option<ColumnStream<'r>>>;
+
+fn read_bytes_of(columns: &Columns<'_>) -> usize {
+    columns.iter().flatten().map(ColumnStream::read_bytes).sum()
+}
+
+/// Tells errors that every server meets with a document from others.
+fn about<T>(document: &DocumentKey, error: Error) -> Result<Result<T>> {
+    match error.kind() {
+        ErrorKind::UniqueViolation | ErrorKind::KeyTooLong | ErrorKind::TooLarge => {
+            Ok(Err(error.at(format!("the document {}", document.id))))
+        }
+        _ => Err(error),
+    }
+}
+
+impl Bounds {
+    const DEFAULT: Self = Self {
+        bytes: INDEX_BATCH_BYTES_MAX,
+        at_once: 8,
+        value_bytes: INDEX_VALUE_BYTES_MAX,
+    };
 }
 
 impl Progress {
@@ -365,25 +655,6 @@ fn is_about_size(error: &Error) -> bool {
         error.kind(),
         ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::Conflict
     )
-}
-
-/// An error that every server meets with this document.
-fn is_about_a_value(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::UniqueViolation | ErrorKind::TooLarge
-    )
-}
-
-/// Bytes of keys and values that an answer brought.
-fn bytes_of(answer: &Result<Answer>) -> usize {
-    match answer {
-        Ok(Answer::Part(Some(part))) => part
-            .pairs()
-            .map(|(key, value)| key.len() + value.len())
-            .sum(),
-        _ => 0,
-    }
 }
 
 fn damaged(key: &[u8]) -> Error {
