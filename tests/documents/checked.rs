@@ -48,6 +48,7 @@ fn told(world: &World, collection: Option<&str>) -> Vec<(String, Vec<u8>)> {
         assert!(!finding.message.is_empty(), "{finding:?}");
         let sign = match finding.severity {
             Severity::Fault => "",
+            Severity::Unverified => "u ",
             Severity::Information => "i ",
         };
         (format!("{sign}{}", finding.code), finding.key)

@@ -10,6 +10,7 @@
 //! that are there already is built in batches while they change ([`Builder`]). Both read what they
 //! index as a stream (`columns`), so that it may be larger than memory.
 
+mod batch;
 mod build;
 mod columns;
 mod define;
