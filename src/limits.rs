@@ -252,8 +252,25 @@ pub const INDEX_NAME_BYTES_MAX: usize = 255;
 pub const INDEX_BATCH_DOCUMENTS_MAX: usize = 512;
 /// Those among them that are read at the same time.
 pub const INDEX_BATCH_DOCUMENTS_AT_ONCE: usize = 64;
-/// Bytes that are read of them in one transaction, and a few more.
-pub const INDEX_BATCH_BYTES_MAX: usize = 1 << 20;
+/// Bytes that are read, and bytes of entries that are written, in one transaction while an index
+/// is built, and a few more. With [`INDEX_BATCH_ENTRIES_MAX`] it keeps the time for which other
+/// writers of the embedded engine wait below about 50 ms.
+pub const INDEX_BATCH_BYTES_MAX: usize = 256 << 10;
+/// The least that this is lowered to after a transaction that failed for its size.
+pub const INDEX_BATCH_BYTES_MIN: usize = 8 << 10;
+/// Entries that are written in one transaction while an index is built, and a few more.
+pub const INDEX_BATCH_ENTRIES_MAX: usize = 4_096;
+/// Bytes of keys and values of one value of which an index is built: more cannot surely be read
+/// in one transaction.
+pub const INDEX_VALUE_BYTES_MAX: usize = 64 << 20;
+/// Pairs of a document that are taken at a time to make index entries of them.
+pub const INDEX_PORTION_PAIRS_MAX: usize = 1_024;
+/// Bytes of keys and values that are taken at a time.
+pub const INDEX_PORTION_BYTES: usize = 64 << 10;
+/// Entries of an index that are read at the same time to check what they depend on.
+pub const INDEX_READS_AT_ONCE: usize = 256;
+/// Bytes of the hashes of index values that a check holds to compare entries with documents.
+pub const CHECK_HASHES_BYTES_MAX: usize = 128 << 20;
 /// Time for which a server that builds an index keeps others from it, after each batch; and for
 /// one batch.
 pub const INDEX_LEASE_TIME: Duration = Duration::from_secs(10);

@@ -27,7 +27,7 @@ pub(super) async fn run(store: &Location, check: Check) -> Done {
     };
     output.write(told.as_bytes())?;
     output.finish()?;
-    if summary.faults > 0 {
+    if summary.faults > 0 || summary.not_verified > 0 {
         return Err(Ended::Told);
     }
     Ok(())
@@ -37,6 +37,7 @@ fn finding_text(finding: &Finding) -> String {
     let Finding { message, key, .. } = finding;
     let severity = match finding.severity {
         Severity::Fault => "fault",
+        Severity::Unverified => "unverified",
         Severity::Information => "information",
     };
     format!(
@@ -49,6 +50,7 @@ fn finding_text(finding: &Finding) -> String {
 fn finding_json(finding: &Finding) -> Vec<u8> {
     let severity = match finding.severity {
         Severity::Fault => "FAULT",
+        Severity::Unverified => "UNVERIFIED",
         Severity::Information => "INFORMATION",
     };
     let (tuple, hex) = (tuple_text(&finding.key), hex(&finding.key));
@@ -79,6 +81,7 @@ fn summary_text(summary: &Summary) -> String {
         pairs,
         bytes,
         faults,
+        not_verified,
     } = summary;
     let seen = format!("{documents} documents, {leaves} leaves, {pairs} pairs, {bytes} bytes");
     let others = match not_adopted + foreign {
@@ -87,11 +90,15 @@ fn summary_text(summary: &Summary) -> String {
             "; of other programs {not_adopted} documents that are not adopted, and {foreign} others"
         ),
     };
-    let judged = match faults {
+    let mut judged = match faults {
+        0 if *not_verified > 0 => "no faults".to_owned(),
         0 => "sound".to_owned(),
         1 => "1 fault".to_owned(),
         faults => format!("{faults} faults"),
     };
+    if *not_verified > 0 {
+        judged += &format!(", {not_verified} not verified");
+    }
     format!("{seen}{others}; {judged}\n")
 }
 

@@ -158,11 +158,6 @@ impl Part {
         Some(part)
     }
 
-    /// The pairs, their keys relative to the place.
-    pub(super) fn relative_pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.slice().relative_pairs()
-    }
-
     /// The pairs as they are stored.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         self.slice().pairs()

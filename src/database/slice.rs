@@ -131,13 +131,6 @@ impl<'p> Slice<'p> {
         })
     }
 
-    /// The pairs, their keys relative to the place.
-    pub(super) fn relative_pairs(self) -> impl Iterator<Item = (&'p [u8], &'p [u8])> {
-        let key_bytes = self.key_bytes;
-        self.pairs()
-            .map(move |(key, value)| (&key[key_bytes..], value))
-    }
-
     /// The pairs as they are stored.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&'p [u8], &'p [u8])> + use<'p> {
         let pairs = self.pairs;

@@ -68,7 +68,8 @@ impl Family<'_> {
     /// The packed key.
     ///
     /// # Errors
-    /// `TOO_LARGE`: it would pass [`KEY_BYTES_MAX`].
+    /// [`ErrorKind::KeyTooLong`](crate::error::ErrorKind::KeyTooLong): it would pass
+    /// [`KEY_BYTES_MAX`].
     pub fn key(&self) -> Result<Vec<u8>> {
         let mut key = Vec::with_capacity(64);
         match self {

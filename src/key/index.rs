@@ -94,7 +94,7 @@ impl IndexValue {
         Self(value)
     }
 
-    /// The value of what stands at a place, given by its pairs, their keys relative to the place.
+    /// The value of what is stored at a place, given by its pairs, their keys relative to the place.
     /// None if there is no pair, or none that a document has.
     ///
     /// # Errors
@@ -102,17 +102,11 @@ impl IndexValue {
     pub fn of_pairs<'p>(
         pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
     ) -> Result<Option<Self>, usize> {
-        let mut pairs = pairs.peekable();
-        let Some((first, value)) = pairs.peek() else {
-            return Ok(None);
-        };
-        if first.is_empty() {
-            return Ok(decode_leaf(value).map(|leaf| Self::of_leaf(&leaf)));
+        let mut builder = IndexValueBuilder::default();
+        for (key, value) in pairs {
+            builder.push(key, value);
         }
-        if let Some((Step::Marker(Marker::Piece), _)) = step(first) {
-            return Err(pairs.map(|(_, piece)| piece.len()).sum());
-        }
-        Ok(Some(Self::of_container(pairs)))
+        builder.finish()
     }
 
     /// The value of a JSON value; of a container, of its digest.
@@ -121,24 +115,6 @@ impl IndexValue {
     /// As [`IndexValue::of_pairs`].
     pub fn of_leaves(leaves: &Leaves) -> Result<Option<Self>, usize> {
         Self::of_pairs(leaves.iter())
-    }
-
-    fn of_container<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Self {
-        let mut digest = Sha256::new();
-        let mut field = |bytes: &[u8]| {
-            digest.update((bytes.len() as u64).to_be_bytes());
-            digest.update(bytes);
-        };
-        for (key, value) in pairs {
-            field(key);
-            match decode_leaf(value) {
-                Some(leaf) => field(&Self::of_leaf(&leaf).0),
-                None => field(value),
-            }
-        }
-        let mut value = Rank::Container.prefix();
-        append_piece(&mut value, &digest.finalize());
-        Self(value)
     }
 
     /// The elements, packed.
@@ -208,6 +184,78 @@ impl IndexValue {
     }
 }
 
+/// Makes an [`IndexValue`] of the pairs at and below a place, one after another in the order of
+/// their keys. However many they are, it holds one leaf or the state of a digest.
+#[derive(Clone, Debug, Default)]
+pub struct IndexValueBuilder(Built);
+
+#[derive(Clone, Debug, Default)]
+enum Built {
+    /// No pair so far.
+    #[default]
+    Nothing,
+    /// One leaf; none if the value is no leaf.
+    Leaf(Option<IndexValue>),
+    /// A string in pieces, which have so many bytes.
+    Pieces(usize),
+    /// The digest of the leaves of a container.
+    Container(Sha256),
+}
+
+impl IndexValueBuilder {
+    /// Takes the next pair; `key` is relative to the place.
+    pub fn push(&mut self, key: &[u8], value: &[u8]) {
+        match &mut self.0 {
+            Built::Nothing if key.is_empty() => {
+                let leaf = decode_leaf(value);
+                self.0 = Built::Leaf(leaf.map(|leaf| IndexValue::of_leaf(&leaf)));
+            }
+            Built::Nothing if matches!(step(key), Some((Step::Marker(Marker::Piece), _))) => {
+                self.0 = Built::Pieces(value.len());
+            }
+            Built::Nothing => {
+                let mut digest = Sha256::new();
+                append_to_digest(&mut digest, key, value);
+                self.0 = Built::Container(digest);
+            }
+            // What is below a leaf is damage, which has no value.
+            Built::Leaf(_) => {}
+            Built::Pieces(bytes) => *bytes += value.len(),
+            Built::Container(digest) => append_to_digest(digest, key, value),
+        }
+    }
+
+    /// The value of the pairs since the last call. None if there was no pair, or none that a
+    /// document has.
+    ///
+    /// # Errors
+    /// It is a string that is too long for any key: about how many bytes it has.
+    pub fn finish(&mut self) -> Result<Option<IndexValue>, usize> {
+        match std::mem::take(&mut self.0) {
+            Built::Nothing => Ok(None),
+            Built::Leaf(value) => Ok(value),
+            Built::Pieces(bytes) => Err(bytes),
+            Built::Container(digest) => {
+                let mut value = Rank::Container.prefix();
+                append_piece(&mut value, &digest.finalize());
+                Ok(Some(IndexValue(value)))
+            }
+        }
+    }
+}
+
+fn append_to_digest(digest: &mut Sha256, key: &[u8], value: &[u8]) {
+    let mut field = |bytes: &[u8]| {
+        digest.update((bytes.len() as u64).to_be_bytes());
+        digest.update(bytes);
+    };
+    field(key);
+    match decode_leaf(value) {
+        Some(leaf) => field(&IndexValue::of_leaf(&leaf).0),
+        None => field(value),
+    }
+}
+
 fn rank(bytes: &[u8]) -> Option<(Rank, &[u8])> {
     let (number, rest) = split_first::<i64>(bytes)?;
     let rank = Rank::ALL.into_iter().find(|rank| *rank as i64 == number)?;
@@ -244,13 +292,13 @@ impl IndexKey {
     /// The key of an entry: `values` are packed, one after another.
     ///
     /// # Errors
-    /// `TOO_LARGE`: it passes the limit on keys.
+    /// [`ErrorKind::KeyTooLong`](crate::error::ErrorKind::KeyTooLong): it passes the limit on keys.
     pub fn entry(&self, values: &[u8], id: &DocumentId) -> Result<Vec<u8>> {
         let mut key = self.prefix.clone();
         key.extend_from_slice(values);
         append_id(&mut key, id);
         within_limit(key).map_err(|_| {
-            Error::too_large(format!(
+            Error::key_too_long(format!(
                 "the value makes an entry of more than {KEY_BYTES_MAX} bytes, which is the limit \
                  of a key"
             ))

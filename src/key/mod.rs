@@ -17,7 +17,7 @@ mod verify;
 pub use commit::CommitMarker;
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
-pub use index::{IndexKey, IndexValue, Rank};
+pub use index::{IndexKey, IndexValue, IndexValueBuilder, Rank};
 pub use leaves::{Leaves, Packer};
 pub use leaves_reader::LeavesReader;
 pub use read::{JsonText, Malformed, Marker, Step, are_neighbours, document_prefix, kind_at, step};

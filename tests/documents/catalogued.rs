@@ -157,7 +157,7 @@ fn an_empty_collection_and_one_too_long_are_refused() {
     let new = |name: &str| phyllo::database::DocumentKey::new(name, DocumentId::Integer(1));
     let kind = |name: &str| new(name).expect_err("refused").kind();
     assert_eq!(kind(""), ErrorKind::BadUserInput);
-    assert_eq!(kind(&"c".repeat(10_000)), ErrorKind::TooLarge);
+    assert_eq!(kind(&"c".repeat(10_000)), ErrorKind::KeyTooLong);
     assert!(new(&"c".repeat(9_900)).is_ok());
 }
 

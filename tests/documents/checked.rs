@@ -48,6 +48,7 @@ fn told(world: &World, collection: Option<&str>) -> Vec<(String, Vec<u8>)> {
         assert!(!finding.message.is_empty(), "{finding:?}");
         let sign = match finding.severity {
             Severity::Fault => "",
+            Severity::Unverified => "u ",
             Severity::Information => "i ",
         };
         (format!("{sign}{}", finding.code), finding.key)
@@ -254,4 +255,33 @@ fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
         found.contains(&("INDEX_DEFINITION".to_owned(), definition)),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_missing_and_a_stale_entry_of_a_large_document_are_found() {
+    let world = World::new();
+    world.create_index("items", &["$.items[*]"]);
+    for id in 1..3 {
+        let items: Vec<String> = (0..40_000)
+            .map(|item: i64| (item * id).to_string())
+            .collect();
+        let json = format!("{{\"items\":[{}]}}", items.join(","));
+        world
+            .put(&numbered(id), &json, Existing::Fail)
+            .expect("stored");
+    }
+    assert_eq!(told(&world, None), []);
+    let key = IndexKey::new("D", 1).expect("short");
+    let entry = |value: i64| {
+        let value = IndexValue::of_leaf(&Leaf::Integer(value));
+        let entry = key.entry(value.bytes(), &DocumentId::Integer(1));
+        entry.expect("short")
+    };
+    world.clear(&entry(39_000));
+    world.write(&[(entry(50_000), vec![])]);
+    let expected = coded(vec![
+        ("STALE_INDEX_ENTRY", entry(50_000)),
+        ("NO_INDEX_ENTRY", entry(39_000)),
+    ]);
+    assert_eq!(told(&world, None), expected);
 }

@@ -26,6 +26,7 @@ mod finding;
 mod formats;
 mod found_model;
 mod indexing;
+mod indexing_large;
 mod model;
 mod multiplied;
 mod operations;

@@ -1,27 +1,38 @@
 //! Entries of indexes, compared both ways with the documents.
 
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use futures::future::try_join_all;
+
 use super::finding::{Report, What};
+use crate::budget::Budget;
 use crate::database::DocumentKey;
-use crate::database::index::{Index, State, Values, indexes, of_stored};
-use crate::error::{ErrorKind, Result};
+use crate::database::index::{EntryStream, Index, State, Unfit, entry_streams, indexes};
+use crate::document::id::DocumentId;
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};
+use crate::limits::{CHECK_HASHES_BYTES_MAX, INDEX_READS_AT_ONCE};
 use crate::store::Read;
 
 /// The indexes of the collection at hand.
 pub(super) struct Indexes {
     read: Arc<dyn Read>,
+    budget: Budget,
     collection: String,
     found: Arc<[Index]>,
+    hashes: Hashes,
 }
 
 impl Indexes {
     pub(super) fn new(read: Arc<dyn Read>) -> Self {
         Self {
             read,
+            budget: Budget::of_background(),
             collection: String::new(),
             found: Arc::default(),
+            hashes: Hashes::default(),
         }
     }
 
@@ -44,20 +55,42 @@ impl Indexes {
         document: &[u8],
         report: &mut Report,
     ) -> Result<()> {
-        let Some(document) = document_key(document) else {
+        let Some(key) = document_key(document) else {
             return Ok(());
         };
-        for index in &*self.of(&document.collection).await? {
-            if index.state != State::Ready {
-                continue;
+        for index in &*self.of(&key.collection).await? {
+            if index.state == State::Ready {
+                let checked = self.check_entries_of(&key, index, report).await;
+                verified(checked, document, report)?;
             }
-            let key = IndexKey::new(&document.collection, index.number)?;
-            for values in self.values(&document, index).await? {
-                let Ok(entry) = key.entry(&values, &document.id) else {
-                    continue;
-                };
-                if self.read.get(&entry).await?.is_none() {
-                    report.tell(What::NoEntry, &entry);
+        }
+        Ok(())
+    }
+
+    async fn check_entries_of(
+        &self,
+        document: &DocumentKey,
+        index: &Index,
+        report: &mut Report,
+    ) -> Result<()> {
+        let key = IndexKey::new(&document.collection, index.number)?;
+        let mut entries = self.entries_of(document, index).await?;
+        // A value can come again. Of those that have no entry few are remembered.
+        let mut told = BTreeSet::new();
+        while let Some(values) = entries.next().await? {
+            let values: BTreeSet<Vec<u8>> = values.into_iter().collect();
+            let keys = values.iter().map(|values| key.entry(values, &document.id));
+            // What no key can hold has no entry.
+            let keys: Vec<Vec<u8>> = keys.filter_map(Result::ok).collect();
+            for some in keys.chunks(INDEX_READS_AT_ONCE) {
+                let found = try_join_all(some.iter().map(|entry| self.read.get(entry))).await?;
+                for (entry, _) in some.iter().zip(found).filter(|(_, found)| found.is_none()) {
+                    if told.len() >= INDEX_READS_AT_ONCE {
+                        told.clear();
+                    }
+                    if told.insert(entry.clone()) {
+                        report.tell(What::NoEntry, entry);
+                    }
                 }
             }
         }
@@ -98,26 +131,197 @@ impl Indexes {
             Ok(existence) => self.read.get(&existence).await?.is_some(),
             Err(_) => false,
         };
-        let holds = entered && {
-            let document = Arc::new(DocumentKey::new(collection, id)?);
-            self.values(&document, index).await?.contains(values)
-        };
-        if !holds {
+        if !entered {
             report.tell(What::StaleEntry, entry);
+            return Ok(());
+        }
+        let document = DocumentKey::new(collection, id)?;
+        match self.holds(&document, index, values).await {
+            Ok(true) => {}
+            Ok(false) => report.tell(What::StaleEntry, entry),
+            Err(error) => verified(Err(error), entry, report)?,
         }
         Ok(())
     }
 
-    /// The entries that a document should have; none if a value is one that no entry can hold.
-    async fn values(&self, document: &Arc<DocumentKey>, index: &Index) -> Result<Values> {
-        let found = of_stored(&*self.read, document, &[index]).await?;
-        Ok(found.into_iter().flatten().flatten().collect())
+    /// Whether a document should have an entry with these values.
+    async fn holds(
+        &mut self,
+        document: &DocumentKey,
+        index: &Index,
+        values: &[u8],
+    ) -> Result<bool> {
+        let hash = self.hashes.of(values);
+        let key = (index.number, document.id.clone());
+        if let Some(hashes) = self.hashes.get(&document.collection, &key) {
+            return hashes
+                .clone()
+                .map(|hashes| hashes.binary_search(&hash).is_ok());
+        }
+        let hashes = self.hashes_of(document, index).await;
+        let holds = match &hashes {
+            Ok(hashes) => Ok(hashes.binary_search(&hash).is_ok()),
+            Err(error) => Err(error.clone()),
+        };
+        if holds.as_ref().err().is_none_or(is_about_size) {
+            self.hashes.insert(key, hashes);
+        }
+        holds
+    }
+
+    /// The hashes of all entries that a document should have, ascending.
+    async fn hashes_of(&self, document: &DocumentKey, index: &Index) -> Result<Arc<[u64]>> {
+        let mut entries = self.entries_of(document, index).await?;
+        let mut hashes: Vec<u64> = Vec::new();
+        let mut compact_at = HASHES_MAX / 2;
+        while let Some(values) = entries.next().await? {
+            hashes.extend(values.iter().map(|values| self.hashes.of(values)));
+            if hashes.len() >= compact_at {
+                compact(&mut hashes);
+                compact_at = (hashes.len() + HASHES_MAX / 4).max(HASHES_MAX / 2);
+            }
+            if hashes.len() > HASHES_MAX {
+                return Err(Error::too_large(format!(
+                    "the document has more than {HASHES_MAX} entries in the index, which is the \
+                     limit of what is compared"
+                )));
+            }
+        }
+        compact(&mut hashes);
+        Ok(hashes.into())
+    }
+
+    async fn entries_of<'r>(
+        &'r self,
+        document: &DocumentKey,
+        index: &'r Index,
+    ) -> Result<EntryStream<'r>> {
+        let (read, budget) = (&*self.read, &self.budget);
+        let streams = entry_streams(read, budget, document, &[index], Unfit::Skip).await?;
+        let stream = streams.into_iter().next();
+        stream.ok_or_else(|| Error::internal("no stream of the entries of an index"))
     }
 }
 
-fn document_key(document: &[u8]) -> Option<Arc<DocumentKey>> {
+/// Passes errors on that say nothing about the data at a key but that it could not be verified:
+/// they become a finding.
+fn verified(checked: Result<()>, key: &[u8], report: &mut Report) -> Result<()> {
+    match checked {
+        Err(error) if is_about_size(&error) => {
+            report.tell_unverified(error.message(), key);
+            Ok(())
+        }
+        checked => checked,
+    }
+}
+
+fn is_about_size(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::TooLarge | ErrorKind::KeyTooLong | ErrorKind::Exhausted(_)
+    )
+}
+
+fn compact(hashes: &mut Vec<u64>) {
+    hashes.sort_unstable();
+    hashes.dedup();
+}
+
+/// The entries of one document that are compared.
+const HASHES_MAX: usize = CHECK_HASHES_BYTES_MAX / size_of::<u64>();
+
+/// The hashes of the entries of those documents that were compared last, each by the number of the
+/// index; all of one collection. An error is kept as well, so that it is found once.
+#[derive(Default)]
+struct Hashes {
+    state: RandomState,
+    collection: String,
+    found: HashMap<(u64, DocumentId), Result<Arc<[u64]>>>,
+    order: VecDeque<(u64, DocumentId)>,
+    count: usize,
+}
+
+impl Hashes {
+    fn of(&self, values: &[u8]) -> u64 {
+        self.state.hash_one(values)
+    }
+
+    fn get(&mut self, collection: &str, key: &(u64, DocumentId)) -> Option<&Result<Arc<[u64]>>> {
+        if self.collection != collection {
+            collection.clone_into(&mut self.collection);
+            self.found.clear();
+            self.order.clear();
+            self.count = 0;
+        }
+        self.found.get(key)
+    }
+
+    fn insert(&mut self, key: (u64, DocumentId), hashes: Result<Arc<[u64]>>) {
+        self.count += weight(&hashes);
+        self.order.push_back(key.clone());
+        self.found.insert(key, hashes);
+        while self.count > HASHES_MAX
+            && self.order.len() > 1
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.count -= self.found.remove(&oldest).as_ref().map_or(0, weight);
+        }
+    }
+}
+
+/// The memory of the hashes of a document, and of what they are found by, in hashes.
+fn weight(hashes: &Result<Arc<[u64]>>) -> usize {
+    const OF_DOCUMENT: usize = 32;
+    OF_DOCUMENT + hashes.as_ref().map_or(0, |hashes| hashes.len())
+}
+
+fn document_key(document: &[u8]) -> Option<DocumentKey> {
     let collection = OwnKey::of(document).collection?;
     let bytes = super::collection_of(document).len();
     let (id, _) = Family::document_id(document, bytes).ok()?;
-    DocumentKey::new(collection, id).ok().map(Arc::new)
+    DocumentKey::new(collection, id).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Resource;
+    use crate::database::Severity;
+
+    #[test]
+    fn what_a_limit_kept_from_being_verified_is_a_finding_and_other_errors_stay_errors() {
+        for error in [
+            Error::exhausted(Resource::ReadBytes, "more than 10 bytes"),
+            Error::too_large("more than 10 bytes"),
+        ] {
+            let mut report = Report::default();
+            assert!(verified(Err(error), b"key", &mut report).is_ok());
+            assert_eq!(report.summary.not_verified, 1);
+            assert_eq!(report.summary.faults, 0);
+            let finding = report.found.pop_front().expect("a finding");
+            assert_eq!(finding.severity, Severity::Unverified);
+            assert_eq!(finding.message, "not verified: more than 10 bytes");
+            assert_eq!(finding.key, b"key");
+        }
+        let mut report = Report::default();
+        let lost = Error::unavailable("the store is away", "");
+        assert!(verified(Err(lost), b"key", &mut report).is_err());
+        assert!(report.found.is_empty());
+    }
+
+    #[test]
+    fn the_hashes_of_documents_that_were_compared_first_are_given_up() {
+        let mut hashes = Hashes::default();
+        let key = |id| (1, DocumentId::Integer(id));
+        assert!(hashes.get("D", &key(0)).is_none());
+        let many: Arc<[u64]> = vec![7; HASHES_MAX / 4].into();
+        for id in 0..6 {
+            hashes.insert(key(id), Ok(many.clone()));
+            assert!(hashes.count <= HASHES_MAX);
+        }
+        assert!(hashes.get("D", &key(0)).is_none());
+        assert!(hashes.get("D", &key(5)).is_some());
+        assert!(hashes.get("E", &key(5)).is_none());
+        assert_eq!(hashes.count, 0);
+    }
 }

@@ -13,6 +13,8 @@ use crate::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 pub enum Severity {
     /// No store should have it.
     Fault,
+    /// It could not be verified, so nothing is known of it.
+    Unverified,
     /// Other programs leave it there, and Phyllo leaves it alone.
     Information,
 }
@@ -47,11 +49,13 @@ pub struct Summary {
     pub bytes: u64,
     /// Faults.
     pub faults: u64,
+    /// Documents and index entries that could not be verified.
+    pub not_verified: u64,
 }
 
 impl Summary {
     /// The summary of which [`Summary::numbers`] are these.
-    pub fn from_numbers(numbers: [u64; 7]) -> Self {
+    pub fn from_numbers(numbers: [u64; 8]) -> Self {
         let [
             documents,
             not_adopted,
@@ -60,6 +64,7 @@ impl Summary {
             pairs,
             bytes,
             faults,
+            not_verified,
         ] = numbers;
         Self {
             documents,
@@ -69,11 +74,12 @@ impl Summary {
             pairs,
             bytes,
             faults,
+            not_verified,
         }
     }
 
     /// Every number by its name.
-    pub fn numbers(&self) -> [(&'static str, u64); 7] {
+    pub fn numbers(&self) -> [(&'static str, u64); 8] {
         [
             ("documents", self.documents),
             ("notAdopted", self.not_adopted),
@@ -82,6 +88,7 @@ impl Summary {
             ("pairs", self.pairs),
             ("bytes", self.bytes),
             ("faults", self.faults),
+            ("notVerified", self.not_verified),
         ]
     }
 }
@@ -114,6 +121,17 @@ impl Report {
             _ => self.summary.faults += 1,
         }
         self.found.push_back(what.at(key));
+    }
+
+    /// What is stored at a key could not be verified, for this reason.
+    pub(super) fn tell_unverified(&mut self, reason: &str, key: &[u8]) {
+        self.summary.not_verified += 1;
+        self.found.push_back(Finding {
+            severity: Severity::Unverified,
+            code: Cow::Borrowed("NOT_VERIFIED"),
+            message: format!("not verified: {reason}"),
+            key: key.to_vec(),
+        });
     }
 }
 

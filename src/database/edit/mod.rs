@@ -336,8 +336,10 @@ pub async fn delete(
 }
 
 impl Editor<'_> {
-    async fn delete_document(mut self) -> Result<()> {
-        self.clear_place(&self.prefix.clone()).await?;
+    async fn delete_document(self) -> Result<()> {
+        self.upkeep.remove().await?;
+        let end = end_of(&self.prefix);
+        self.transaction.clear_range(&self.prefix, &end);
         let DocumentKey { collection, id } = &*self.document;
         if self.entered {
             let existence = Family::Existence(collection, id).key()?;
@@ -346,7 +348,7 @@ impl Editor<'_> {
         }
         self.transaction
             .clear(&Family::Version(collection, id).key()?);
-        self.upkeep.remove().await
+        Ok(())
     }
 
     fn no_parent(&self, path: &Path) -> Error {

@@ -6,6 +6,22 @@
 //! far the index has come. Whoever holds the lease goes on from that mark; it is renewed with each
 //! batch, and another server takes over once it has run out. Where no other process can have the
 //! store open, a lease of another owner is void.
+//!
+//! # Large documents
+//! A document of which more is to be read than fits into a batch is built alone, in as many
+//! transactions as it takes. Each goes on at a child of the array or object behind `[*]`, and the
+//! mark moves with the last one. Where the next one begins is not stored: whoever takes over begins
+//! the document again, which sets the same entries once more.
+//!
+//! The document may change between these transactions, and has the right entries at the end:
+//!
+//! * A child that a change wrote after the index was defined has its entry from that change, because
+//!   a change sets the entries of all children that it touches, moved ones included.
+//! * Any other child has been at its key all along. The builder reads it when it comes to that key.
+//! * An entry is cleared only by a change after which no child has its value.
+//! * The entry that says that `[*]` selects nothing is set by the first of these transactions if it
+//!   has seen no value, and cleared by each later one, and each change, that sees one.
+//! * What the other columns hold is read by each transaction. A change of it touches all children.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,15 +30,15 @@ use foundationdb_tuple::{Bytes, pack, unpack};
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
+use super::batch::{Adding, Alone, Bounds};
 use super::define::{clear_entries, define};
-use super::entries::{Values, of_answers, wants};
-use super::upkeep::write;
 use super::{Index, State, index_named};
-use crate::database::{Answer, Database, DocumentKey, Want, load};
+use crate::budget::Budget;
+use crate::database::{Database, DocumentKey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, hex};
 use crate::limits::{
-    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_DOCUMENTS_AT_ONCE, INDEX_BATCH_DOCUMENTS_MAX,
+    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_MAX,
     INDEX_LEASE_EXPIRY_MAX, INDEX_LEASE_TIME, INDEX_POLL_TIME,
 };
 use crate::store::{Batches, Outcome, RangeRead, Settled, Transaction};
@@ -36,6 +52,9 @@ pub struct Builder {
     exclusive: bool,
     /// Documents in the next batch: fewer after one that did not go through.
     documents: usize,
+    bounds: Bounds,
+    /// The document that is being built alone, and where the next batch of it begins.
+    alone: Option<Alone>,
 }
 
 /// What a step came to.
@@ -43,7 +62,7 @@ pub struct Builder {
 pub enum Built {
     /// No index is to be built, or others are building them.
     Nothing,
-    /// So many documents more have their entries in the index of this collection and name.
+    /// So many documents more have all their entries in the index of this collection and name.
     Documents(String, String, usize),
     /// The index of this collection and name serves.
     Ready(String, String),
@@ -75,7 +94,13 @@ struct Progress {
 enum Batch {
     /// Another has the lease, or the index is gone.
     Left,
-    Done(usize),
+    Done {
+        documents: usize,
+        /// Documents to be read at the same time in the next batch.
+        at_once: usize,
+        /// The document that the next batch goes on with.
+        alone: Option<Alone>,
+    },
     Ready,
     /// A document cannot be in the index.
     Unfit(Error),
@@ -89,6 +114,8 @@ impl Builder {
             database,
             owner: rand::random(),
             documents: INDEX_BATCH_DOCUMENTS_MAX,
+            bounds: Bounds::DEFAULT,
+            alone: None,
         }
     }
 
@@ -135,18 +162,24 @@ impl Builder {
             return Ok(Built::Nothing);
         };
         let batch = match self.batch(&task).await {
-            Err(error) if self.documents > 1 && is_about_size(&error) => {
-                self.documents /= 2;
+            Err(error) if is_about_size(&error) && self.lower() => {
                 return Ok(Built::Documents(task.collection, task.name, 0));
             }
-            // One document by itself is too large for a transaction.
+            // The least that a batch can do is too large for a transaction.
             Err(error) if error.kind() == ErrorKind::TooLarge => Batch::Unfit(error),
             batch => batch?,
         };
         Ok(match batch {
             Batch::Left => Built::Nothing,
-            Batch::Done(documents) => {
+            Batch::Done {
+                documents,
+                at_once,
+                alone,
+            } => {
                 self.documents = (self.documents * 2).min(INDEX_BATCH_DOCUMENTS_MAX);
+                self.bounds.bytes = (self.bounds.bytes * 2).min(INDEX_BATCH_BYTES_MAX);
+                self.bounds.at_once = at_once;
+                self.alone = alone;
                 Built::Documents(task.collection, task.name, documents)
             }
             Batch::Ready => Built::Ready(task.collection, task.name),
@@ -156,6 +189,17 @@ impl Builder {
                 Built::Failed(task.collection, task.name, reason)
             }
         })
+    }
+
+    /// Lowers what the next batch does, if that is possible.
+    fn lower(&mut self) -> bool {
+        if self.documents == 1 && self.bounds.bytes <= INDEX_BATCH_BYTES_MIN {
+            return false;
+        }
+        self.documents = (self.documents / 2).max(1);
+        self.bounds.bytes = (self.bounds.bytes / 2).max(INDEX_BATCH_BYTES_MIN);
+        self.bounds.at_once = 1;
+        true
     }
 
     /// The first index that nobody else is building.
@@ -185,12 +229,16 @@ impl Builder {
     }
 
     async fn batch(&self, task: &Task) -> Result<Batch> {
-        let (owner, documents) = (self.owner, self.documents);
+        let (owner, documents, bounds) = (self.owner, self.documents, self.bounds);
+        let alone = self.alone.clone();
+        let alone = alone.filter(|alone| task.is_of(alone));
         let task = task.clone();
         let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-            let task = task.clone();
+            let (task, alone) = (task.clone(), alone.clone());
             Box::pin(async move {
-                let batch = task.batch(&*transaction, &owner, documents).await?;
+                let batch = task
+                    .batch(&*transaction, &owner, documents, bounds, alone)
+                    .await?;
                 Ok(match batch {
                     Batch::Unfit(_) | Batch::Left => Outcome::Abort(batch),
                     _ => Outcome::Commit(batch),
@@ -234,11 +282,17 @@ impl Task {
         Ok(index.filter(|index| index.number == self.number && index.state == State::Building))
     }
 
+    fn is_of(&self, alone: &Alone) -> bool {
+        self.collection == alone.collection && self.number == alone.number
+    }
+
     async fn batch(
         &self,
         transaction: &dyn Transaction,
         owner: &[u8],
         documents_max: usize,
+        bounds: Bounds,
+        alone: Option<Alone>,
     ) -> Result<Batch> {
         let key = Family::Build(&self.collection, self.number).key()?;
         let Some(value) = transaction.get(&key).await? else {
@@ -250,30 +304,52 @@ impl Task {
         }
         let Some(index) = self.index(transaction).await? else {
             transaction.clear(&key);
-            return Ok(Batch::Done(0));
+            return Ok(Batch::Done {
+                documents: 0,
+                at_once: bounds.at_once,
+                alone: None,
+            });
         };
-        let position = &progress.position;
-        let documents = self.documents(transaction, position, documents_max).await?;
-        if documents.is_empty() {
-            let ready = Index {
-                state: State::Ready,
-                ..index
-            };
-            define(transaction, &self.collection, &ready)?;
-            transaction.clear(&key);
-            return Ok(Batch::Ready);
-        }
-        let done = match self.add(transaction, &index, &documents).await? {
-            Ok(done) => done,
+        let budget = Budget::of_background();
+        let adding = Adding {
+            transaction,
+            budget: &budget,
+            index: &index,
+            bounds,
+        };
+        // Another builder may have gone past it, or begun another one, while this one had no lease.
+        let alone = alone.filter(|alone| alone.position > progress.position);
+        let added = if let Some(alone) = alone {
+            adding.alone(alone).await?
+        } else {
+            let position = &progress.position;
+            let documents = self.documents(transaction, position, documents_max).await?;
+            if documents.is_empty() {
+                let ready = Index {
+                    state: State::Ready,
+                    ..index
+                };
+                define(transaction, &self.collection, &ready)?;
+                transaction.clear(&key);
+                return Ok(Batch::Ready);
+            }
+            adding.documents(&self.collection, &documents).await?
+        };
+        let added = match added {
+            Ok(added) => added,
             Err(error) => return Ok(Batch::Unfit(error)),
         };
         owner.clone_into(&mut progress.owner);
-        if let Some((_, position)) = done.checked_sub(1).and_then(|last| documents.get(last)) {
-            position.clone_into(&mut progress.position);
+        if let Some(position) = added.position {
+            progress.position = position;
         }
         progress.expiry = now() + i64::try_from(INDEX_LEASE_TIME.as_secs()).unwrap_or(i64::MAX);
         transaction.set(&key, &progress.encode());
-        Ok(Batch::Done(done))
+        Ok(Batch::Done {
+            documents: added.documents,
+            at_once: added.at_once,
+            alone: added.alone,
+        })
     }
 
     /// The next documents of the catalog, each with the position behind it. What is entered
@@ -298,54 +374,6 @@ impl Task {
             Some(document.map(|document| (Arc::new(document), position)))
         });
         documents.collect()
-    }
-
-    /// Adds the entries of some documents, as far as a batch has room; how many those were. The
-    /// inner error is about what a document holds.
-    async fn add(
-        &self,
-        transaction: &dyn Transaction,
-        index: &Index,
-        documents: &[(Arc<DocumentKey>, Vec<u8>)],
-    ) -> Result<Result<usize>> {
-        let (mut done, mut bytes) = (0, 0);
-        for some in documents.chunks(INDEX_BATCH_DOCUMENTS_AT_ONCE) {
-            let of_one = |(document, _): &(Arc<DocumentKey>, _)| {
-                let wanted: Vec<Want> = wants(document, &[index]).collect();
-                wanted
-            };
-            let wanted: Vec<Want> = some.iter().flat_map(of_one).collect();
-            let wanted: Vec<&Want> = wanted.iter().collect();
-            let answers = load(
-                transaction,
-                &wanted,
-                &crate::budget::Budget::of_background().reserve(),
-            )
-            .await;
-            bytes += answers.iter().map(bytes_of).sum::<usize>();
-            let mut answers = answers.into_iter();
-            for (document, _) in some {
-                let values = of_answers(index, &mut answers)?;
-                let written = match values {
-                    Ok(values) => {
-                        let before = Values::new();
-                        write(transaction, document, index, &before, &values).await
-                    }
-                    Err(error) => Err(error),
-                };
-                match written {
-                    Err(error) if is_about_a_value(&error) => {
-                        return Ok(Err(error.at(format!("the document {}", document.id))));
-                    }
-                    written => written?,
-                }
-                done += 1;
-            }
-            if bytes >= INDEX_BATCH_BYTES_MAX {
-                break;
-            }
-        }
-        Ok(Ok(done))
     }
 }
 
@@ -385,25 +413,6 @@ fn is_about_size(error: &Error) -> bool {
         error.kind(),
         ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::Conflict
     )
-}
-
-/// An error that every server meets with this document.
-fn is_about_a_value(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::UniqueViolation | ErrorKind::TooLarge
-    )
-}
-
-/// Bytes of keys and values that an answer brought.
-fn bytes_of(answer: &Result<Answer>) -> usize {
-    match answer {
-        Ok(Answer::Part(Some(part))) => part
-            .pairs()
-            .map(|(key, value)| key.len() + value.len())
-            .sum(),
-        _ => 0,
-    }
 }
 
 fn damaged(key: &[u8]) -> Error {

@@ -1,145 +1,388 @@
 //! Which entries a document has in an index.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+use super::columns::{Column, ColumnRange, ColumnStream, ColumnValue, places, streams};
 use super::{Index, IndexPath};
-use crate::budget::Budget;
-use crate::database::plan::covers;
-use crate::database::{Answer, DocumentKey, Extent, Want, load};
-use crate::document::path::Path;
-use crate::error::{Error, ErrorKind, Result};
-use crate::key::{IndexValue, Leaves, Step, append_place, step};
+use crate::budget::{Budget, Reservation};
+use crate::database::DocumentKey;
+use crate::error::{Error, Result};
+use crate::key::{IndexValue, Leaves, append_place};
+use crate::limits::INDEX_PORTION_PAIRS_MAX;
 use crate::store::Read;
 
-/// The values of a document's entries, each packed from the left.
-pub(in crate::database) type Values = BTreeSet<Vec<u8>>;
+/// Different values of the column with `[*]`, packed. Of an index without one, a single empty one.
+pub(super) type Values = BTreeSet<Vec<u8>>;
+
+/// The value of a column that has one, or nothing. The error is of a string that no key can hold.
+pub(super) type SingleValue = Result<Option<IndexValue>, usize>;
+
+/// The packed values of the columns that have one value, around the column with `[*]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    left: Vec<u8>,
+    right: Vec<u8>,
+}
+
+impl Row {
+    /// The row of an index with these values, one for each column; that of the column with `[*]`
+    /// is not looked at. None if the document has no entry.
+    ///
+    /// # Errors
+    /// `KEY_TOO_LONG`: a value is one that no entry can hold.
+    pub(super) fn of(index: &Index, values: &[SingleValue]) -> Result<Option<Self>> {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        let multiple = index.multiple();
+        for (at, value) in values.iter().enumerate() {
+            if Some(at) == multiple {
+                continue;
+            }
+            let side = if multiple.is_some_and(|multiple| multiple < at) {
+                &mut right
+            } else {
+                &mut left
+            };
+            match value {
+                Ok(Some(value)) => side.extend_from_slice(value.bytes()),
+                Ok(None) if at == 0 => return Ok(None),
+                Ok(None) => side.extend_from_slice(IndexValue::missing().bytes()),
+                Err(bytes) => return Err(too_long(index, &index.on[at], *bytes)),
+            }
+        }
+        Ok(Some(Self { left, right }))
+    }
+
+    /// The packed values of an entry.
+    pub(super) fn packed(&self, value: &[u8]) -> Vec<u8> {
+        [&self.left[..], value, &self.right].concat()
+    }
+
+    /// Bytes of [`Row::packed`] without the value.
+    pub(super) fn bytes(&self) -> usize {
+        self.left.len() + self.right.len()
+    }
+}
+
+impl Index {
+    /// The number of the column with `[*]`.
+    pub(super) fn multiple(&self) -> Option<usize> {
+        self.on.iter().position(IndexPath::is_multiple)
+    }
+
+    /// Whether a document in which `[*]` selects nothing has an entry that says so.
+    pub(super) fn has_missing(&self) -> bool {
+        self.multiple().is_some_and(|multiple| multiple > 0)
+    }
+}
+
+/// The error of a string that no entry can hold.
+pub(super) fn too_long(index: &Index, path: &IndexPath, bytes: usize) -> Error {
+    Error::key_too_long(format!(
+        "a string of {bytes} bytes at {} is too long for an entry of the index {:?}",
+        path.text, index.name
+    ))
+}
+
+/// Adds a value to others, whose memory is reserved.
+///
+/// # Errors
+/// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+pub(super) fn insert(values: &mut Values, value: &[u8], reserved: &Reservation) -> Result<()> {
+    if !values.contains(value) {
+        reserved.hold(value.len() + size_of::<Vec<u8>>())?;
+        values.insert(value.to_vec());
+    }
+    Ok(())
+}
 
 /// The entries of a document that is given by its leaves.
 ///
 /// # Errors
-/// `TOO_LARGE`: a value is one that no entry can hold.
-pub(super) fn of_leaves(index: &Index, leaves: &Leaves) -> Result<Values> {
-    let columns = index.on.iter().map(|path| {
-        let mut key = Vec::new();
-        append_place(&mut key, &path.place);
-        column(index, path, leaves.below(&key))
-    });
-    Ok(combine(columns.collect::<Result<_>>()?))
-}
-
-/// The entries of a document that is stored, in each of several indexes. What they depend on is
-/// read in one round.
-///
-/// # Errors
-/// `TOO_LARGE`: a value is one that no entry can hold. What the store fails with.
-pub(in crate::database) async fn of_stored(
-    read: &dyn Read,
-    document: &Arc<DocumentKey>,
-    indexes: &[&Index],
-) -> Result<Vec<Result<Values>>> {
-    let wants: Vec<Want> = wants(document, indexes).collect();
-    let wants: Vec<&Want> = wants.iter().collect();
-    let mut answers = load(read, &wants, &Budget::of_background().reserve())
-        .await
-        .into_iter();
-    indexes
-        .iter()
-        .map(|index| of_answers(index, &mut answers))
-        .collect()
-}
-
-/// What the entries of a document depend on: of each index each path, in this order.
-pub(super) fn wants<'i>(
-    document: &'i Arc<DocumentKey>,
-    indexes: &'i [&Index],
-) -> impl Iterator<Item = Want> + 'i {
-    let paths = indexes.iter().flat_map(|index| &index.on);
-    paths.map(|path| Want::Part(document.clone(), Path::from(&path.place), Extent::Whole))
-}
-
-/// The entries that follow from the next answers to [`wants`]. The inner error is about a value.
-pub(super) fn of_answers(
+/// `KEY_TOO_LONG`: a value is one that no entry can hold.
+/// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+pub(super) async fn of_leaves(
     index: &Index,
-    answers: &mut impl Iterator<Item = Result<Answer>>,
-) -> Result<Result<Values>> {
-    let mut columns = Vec::with_capacity(index.on.len());
-    let mut unfit = None;
+    leaves: &Leaves,
+    budget: &Budget,
+) -> Result<Option<(Row, Values)>> {
+    let reserved = budget.reserve();
+    let mut singles = Vec::with_capacity(index.on.len());
+    let mut values = Values::new();
     for path in &index.on {
-        let part = match answers.next() {
-            Some(Ok(Answer::Part(part))) => part,
-            // Nothing can stand where no key can be.
-            Some(Err(error)) if error.kind() == ErrorKind::TooLarge => None,
-            Some(Err(error)) => return Err(error),
-            _ => return Err(Error::internal("a load brought no answer about an index")),
-        };
-        let found = match &part {
-            Some(part) => column(index, path, part.relative_pairs()),
-            None => Ok(BTreeSet::new()),
-        };
-        match found {
-            Ok(column) => columns.push(column),
-            Err(error) => unfit = Some(error),
+        let mut place = Vec::new();
+        append_place(&mut place, &path.place);
+        let mut column = Column::new(path);
+        for (at, (key, value)) in leaves.below(&place).enumerate() {
+            if let Some(value) = column.push(key, value) {
+                add(index, path, &mut values, value, &reserved)?;
+            }
+            if at % INDEX_PORTION_PAIRS_MAX == INDEX_PORTION_PAIRS_MAX - 1 {
+                budget.pace(INDEX_PORTION_PAIRS_MAX as u64).await?;
+            }
+        }
+        let last = column.finish();
+        if path.is_multiple() {
+            if let Some(value) = last {
+                add(index, path, &mut values, value, &reserved)?;
+            }
+            singles.push(Ok(None));
+        } else {
+            singles.push(last.transpose());
         }
     }
-    Ok(unfit.map_or_else(|| Ok(combine(columns)), Err))
+    complete(index, &mut values);
+    Ok(Row::of(index, &singles)?.map(|row| (row, values)))
 }
 
-/// The values that a path selects, given all pairs below its place, their keys relative to it.
-fn column<'p>(
+fn add(
     index: &Index,
     path: &IndexPath,
-    pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
-) -> Result<BTreeSet<IndexValue>> {
-    let mut found = BTreeSet::new();
-    let mut take = |value: Result<Option<IndexValue>, usize>| match value {
-        Ok(value) => {
-            found.extend(value);
-            Ok(())
+    values: &mut Values,
+    value: ColumnValue,
+    reserved: &Reservation,
+) -> Result<()> {
+    let value = value.map_err(|bytes| too_long(index, path, bytes))?;
+    insert(values, value.bytes(), reserved)
+}
+
+/// Adds what says that a column with `[*]` selects nothing, or that there is none, to all values of
+/// a document.
+pub(super) fn complete(index: &Index, values: &mut Values) {
+    match index.multiple() {
+        None => drop(values.insert(Vec::new())),
+        Some(1..) if values.is_empty() => {
+            values.insert(IndexValue::missing().bytes().to_vec());
         }
-        Err(bytes) => Err(Error::too_large(format!(
-            "a string of {bytes} bytes at {} is too long for an entry of the index {:?}",
-            path.text, index.name
-        ))),
-    };
-    let Some(behind) = &path.behind_each else {
-        take(IndexValue::of_pairs(pairs))?;
-        return Ok(found);
-    };
-    // The pairs behind `[*]` of one child after another.
-    let mut child: &[u8] = &[];
-    let mut below: Vec<(&[u8], &[u8])> = Vec::new();
-    for (key, value) in pairs {
-        let Some((Step::Key(_) | Step::Index(_), bytes)) = step(key) else {
-            continue;
-        };
-        if key[..bytes] != *child {
-            take(IndexValue::of_pairs(below.drain(..)))?;
-            child = &key[..bytes];
-        }
-        if covers(behind, &key[bytes..]) {
-            below.push((&key[bytes + behind.len()..], value));
-        }
+        Some(_) => {}
     }
-    take(IndexValue::of_pairs(below.drain(..)))?;
+}
+
+/// The only value of a column that has no `[*]`.
+///
+/// # Errors
+/// `TOO_LARGE`: more than `bytes_max` bytes of keys and values would be read. As
+/// [`ColumnStream::next`].
+pub(super) async fn single_value(
+    stream: &mut ColumnStream<'_>,
+    path: &IndexPath,
+    bytes_max: usize,
+) -> Result<SingleValue> {
+    let mut found = None;
+    while let Some(values) = stream.next_portion().await? {
+        found = values.into_iter().next();
+        check_value_bytes(stream, path, bytes_max)?;
+    }
+    Ok(found.transpose())
+}
+
+/// Checks that a value is not too large to be read in one transaction.
+///
+/// # Errors
+/// `TOO_LARGE`: names the limit.
+pub(super) fn check_value_bytes(
+    stream: &ColumnStream<'_>,
+    path: &IndexPath,
+    bytes_max: usize,
+) -> Result<()> {
+    if stream.value_bytes() <= bytes_max {
+        return Ok(());
+    }
+    Err(Error::too_large(format!(
+        "a value at {} has more than {bytes_max} bytes of keys and values, which is the limit of \
+         a value of which an index is built",
+        path.text
+    )))
+}
+
+/// What to do about a value that no entry can hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::database) enum Unfit {
+    /// It has no entry.
+    Skip,
+    /// It is an error.
+    Refuse,
+}
+
+/// The values of the entries that a stored document should have in an index, portion by portion. A
+/// value can come more than once.
+pub(in crate::database) struct EntryStream<'r> {
+    index: &'r Index,
+    unfit: Unfit,
+    row: Option<Row>,
+    stream: Option<ColumnStream<'r>>,
+    any: bool,
+    ended: bool,
+}
+
+/// A stream for each of some indexes; what they begin with is read in one round.
+///
+/// # Errors
+/// `KEY_TOO_LONG`: a value is one that no entry can hold, and that is an error. What the store
+/// fails with. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+pub(in crate::database) async fn entry_streams<'r>(
+    read: &'r dyn Read,
+    budget: &Budget,
+    document: &DocumentKey,
+    indexes: &[&'r Index],
+    unfit: Unfit,
+) -> Result<Vec<EntryStream<'r>>> {
+    let mut ranges = Vec::new();
+    for index in indexes {
+        ranges.extend(ranges_of(document, index)?);
+    }
+    let mut streams = streams(read, budget, ranges).await?.into_iter();
+    let mut found = Vec::with_capacity(indexes.len());
+    for index in indexes {
+        let places = places(document, &index.on)?;
+        let columns = places
+            .iter()
+            .map(|place| place.as_ref().and_then(|_| streams.next()));
+        found.push(EntryStream::new(index, columns.collect(), unfit, usize::MAX).await?);
+    }
     Ok(found)
 }
 
-/// Every combination of values, one of each column. Only one column has more than one.
-fn combine(columns: Vec<BTreeSet<IndexValue>>) -> Values {
-    let mut combined = vec![Vec::new()];
-    for (at, mut column) in columns.into_iter().enumerate() {
-        if column.is_empty() {
-            if at == 0 {
-                return Values::new();
-            }
-            column.insert(IndexValue::missing());
+/// The ranges of the columns of an index that a document can have, in their order.
+///
+/// # Errors
+/// `INTERNAL`.
+pub(super) fn ranges_of<'i>(
+    document: &DocumentKey,
+    index: &'i Index,
+) -> Result<Vec<ColumnRange<'i>>> {
+    let places = places(document, &index.on)?;
+    let ranges = index.on.iter().zip(&places);
+    let ranges = ranges.filter_map(|(path, place)| Some(ColumnRange::whole(path, place.as_ref()?)));
+    Ok(ranges.collect())
+}
+
+impl<'r> EntryStream<'r> {
+    /// The entries of the columns with these streams; none where nothing can be stored.
+    ///
+    /// # Errors
+    /// As [`entry_streams`]. `TOO_LARGE`: a column has one value of more than `bytes_max`.
+    pub(super) async fn new(
+        index: &'r Index,
+        columns: Vec<Option<ColumnStream<'r>>>,
+        unfit: Unfit,
+        bytes_max: usize,
+    ) -> Result<Self> {
+        let mut singles = Vec::with_capacity(columns.len());
+        let mut multiple = None;
+        for (path, column) in index.on.iter().zip(columns) {
+            singles.push(match column {
+                Some(column) if path.is_multiple() => {
+                    multiple = Some(column);
+                    Ok(None)
+                }
+                Some(mut column) => single_value(&mut column, path, bytes_max).await?,
+                None => Ok(None),
+            });
         }
-        let longer = combined.iter().flat_map(|values| {
-            let longer = column.iter();
-            longer.map(|value| [&values[..], value.bytes()].concat())
-        });
-        combined = longer.collect();
+        let row = match Row::of(index, &singles) {
+            Err(_) if unfit == Unfit::Skip => None,
+            row => row?,
+        };
+        Ok(Self {
+            index,
+            unfit,
+            ended: row.is_none(),
+            row,
+            stream: multiple,
+            any: false,
+        })
     }
-    combined.into_iter().collect()
+
+    /// What its entries have in common; none if there is no entry.
+    pub(super) fn row(&self) -> Option<&Row> {
+        self.row.as_ref()
+    }
+
+    /// The stream of the column with `[*]`, and what that is on.
+    pub(super) fn column(&self) -> Option<(&ColumnStream<'r>, &'r IndexPath)> {
+        let at = self.index.multiple()?;
+        Some((self.stream.as_ref()?, &self.index.on[at]))
+    }
+
+    /// How many children of the place before `[*]` began.
+    pub(super) fn children(&self) -> u64 {
+        self.stream.as_ref().map_or(0, ColumnStream::children)
+    }
+
+    /// Others have read what is before this: that it brings nothing does not say that `[*]` selects
+    /// nothing.
+    pub(super) fn resume(&mut self) {
+        self.any = true;
+    }
+
+    /// The next values, of at most about `pairs_max` pairs. None behind the last. What `[*]` leads
+    /// to is not there if the index has none, and says so if that selects nothing.
+    ///
+    /// # Errors
+    /// As [`entry_streams`].
+    pub(super) async fn next_values(&mut self, pairs_max: usize) -> Result<Option<Vec<Vec<u8>>>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let Some(stream) = &mut self.stream else {
+            self.ended = true;
+            let mut last = Values::new();
+            complete(self.index, &mut last);
+            return Ok(Some(last.into_iter().collect()));
+        };
+        let Some(values) = stream.next(pairs_max).await? else {
+            self.ended = true;
+            let mut last = Values::new();
+            if !self.any {
+                complete(self.index, &mut last);
+            }
+            return Ok(Some(last.into_iter().collect()));
+        };
+        let mut fit = Vec::with_capacity(values.len());
+        for value in values {
+            // It is a value all the same, so the column does not select nothing.
+            self.any = true;
+            match value {
+                Ok(value) => fit.push(value.bytes().to_vec()),
+                Err(_) if self.unfit == Unfit::Skip => {}
+                Err(bytes) => {
+                    let path = self.index.multiple().map(|at| &self.index.on[at]);
+                    return Err(path.map_or_else(
+                        || Error::internal("a value of no column"),
+                        |path| too_long(self.index, path, bytes),
+                    ));
+                }
+            }
+        }
+        Ok(Some(fit))
+    }
+
+    /// The next entries, each as its packed values.
+    ///
+    /// # Errors
+    /// As [`entry_streams`].
+    pub(in crate::database) async fn next(&mut self) -> Result<Option<Vec<Vec<u8>>>> {
+        let values = self.next_values(INDEX_PORTION_PAIRS_MAX).await?;
+        let row = self.row.as_ref();
+        Ok(values.map(|values| {
+            let values = values.iter();
+            values
+                .filter_map(|value| Some(row?.packed(value)))
+                .collect()
+        }))
+    }
+
+    /// All values, each once.
+    ///
+    /// # Errors
+    /// As [`entry_streams`].
+    pub(super) async fn all(&mut self, reserved: &Reservation) -> Result<Values> {
+        let mut all = Values::new();
+        while let Some(values) = self.next_values(INDEX_PORTION_PAIRS_MAX).await? {
+            for value in values {
+                insert(&mut all, &value, reserved)?;
+            }
+        }
+        Ok(all)
+    }
 }

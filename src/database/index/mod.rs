@@ -7,18 +7,23 @@
 //! all the same. Only values of which none is missing have to be unique.
 //!
 //! Entries change in the transaction that changes the document ([`Upkeep`]). An index on documents
-//! that are there already is built in batches while they change ([`Builder`]).
+//! that are there already is built in batches while they change ([`Builder`]). Both read what they
+//! index as a stream (`columns`), so that it may be larger than memory.
 
+mod batch;
 mod build;
+mod columns;
 mod define;
 mod entries;
+mod entry_writer;
+mod key_ranges;
 mod upkeep;
 
 use foundationdb_tuple::{Element, pack, unpack};
 
 pub use build::{Builder, Built};
 pub use define::{create_index, drop_index};
-pub(super) use entries::{Values, of_stored};
+pub(super) use entries::{EntryStream, Unfit, entry_streams};
 pub(super) use upkeep::{Upkeep, enter_entries, insert_entries};
 
 use crate::document::jsonpath::{Query, SimpleStep};

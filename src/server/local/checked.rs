@@ -28,6 +28,7 @@ impl Record {
             Self::Finding(finding) => {
                 record.push(match finding.severity {
                     Severity::Fault => b'f',
+                    Severity::Unverified => b'u',
                     Severity::Information => b'i',
                 });
                 wire::write_field(&mut record, finding.code.as_bytes());
@@ -56,6 +57,7 @@ impl Record {
         let (kind, rest) = record.split_first().ok_or_else(wire::cut_short)?;
         match kind {
             b'f' => finding(Severity::Fault, rest).map(Self::Finding),
+            b'u' => finding(Severity::Unverified, rest).map(Self::Finding),
             b'i' => finding(Severity::Information, rest).map(Self::Finding),
             b'.' => summary(rest).map(Self::End),
             b'e' => Ok(Self::Failed(wire::read_error(wire::text(rest)?))),
@@ -96,10 +98,11 @@ mod tests {
             message: "an array lacks an element".to_owned(),
             key: vec![0, 0xFF],
         };
-        let summary = Summary::from_numbers([1, 2, 3, 4, 5, 6, u64::MAX]);
+        let summary = Summary::from_numbers([1, 2, 3, 4, 5, 6, 7, u64::MAX]);
         for record in [
             Record::Finding(finding(Severity::Fault)),
             Record::Finding(finding(Severity::Information)),
+            Record::Finding(finding(Severity::Unverified)),
             Record::End(summary),
             Record::Failed(Error::unavailable("away", "")),
         ] {

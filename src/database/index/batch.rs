@@ -1,0 +1,269 @@
+//! One batch of an index that is being built: the entries of some documents, or of a part of one.
+
+use std::sync::Arc;
+
+use super::Index;
+use super::columns::{ColumnStream, places, streams};
+use super::entries::{EntryStream, Unfit, Values, check_value_bytes, insert, ranges_of};
+use super::entry_writer::EntryWriter;
+use super::upkeep::missing;
+use crate::budget::Budget;
+use crate::database::DocumentKey;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{
+    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_DOCUMENTS_AT_ONCE, INDEX_BATCH_ENTRIES_MAX,
+    INDEX_PORTION_PAIRS_MAX, INDEX_VALUE_BYTES_MAX,
+};
+use crate::store::Transaction;
+
+/// How much one batch does.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Bytes that are read, and bytes that are written: fewer after a batch that did not go through.
+    pub(super) bytes: usize,
+    /// Documents that are read at the same time: more while they are small.
+    pub(super) at_once: usize,
+    /// Bytes of keys and values of one value.
+    pub(super) value_bytes: usize,
+}
+
+/// A document that is being built alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Alone {
+    pub(super) collection: String,
+    /// The number of the index.
+    pub(super) number: u64,
+    pub(super) document: Arc<DocumentKey>,
+    /// The mark behind the document.
+    pub(super) position: Vec<u8>,
+    /// The key of the child at which the next batch begins; none at the beginning.
+    pub(super) child: Option<Vec<u8>>,
+}
+
+/// What a batch did.
+pub(super) struct Added {
+    pub(super) documents: usize,
+    pub(super) at_once: usize,
+    /// The mark behind the last document that has all its entries.
+    pub(super) position: Option<Vec<u8>>,
+    /// The document that the next batch goes on with.
+    pub(super) alone: Option<Alone>,
+}
+
+/// One batch of an index. The inner error of its results is about what a document holds.
+pub(super) struct Adding<'b> {
+    pub(super) transaction: &'b dyn Transaction,
+    pub(super) budget: &'b Budget,
+    pub(super) index: &'b Index,
+    pub(super) bounds: Bounds,
+}
+
+impl<'b> Adding<'b> {
+    /// Adds the entries of the first of some documents, as far as a batch has room.
+    pub(super) async fn documents(
+        &self,
+        collection: &str,
+        documents: &[(Arc<DocumentKey>, Vec<u8>)],
+    ) -> Result<Result<Added>> {
+        let mut added = Added {
+            documents: 0,
+            at_once: self.bounds.at_once,
+            position: None,
+            alone: None,
+        };
+        let mut bytes = 0;
+        let mut rest = documents;
+        while !rest.is_empty() {
+            let (some, behind) = rest.split_at(added.at_once.min(rest.len()));
+            rest = behind;
+            for ((document, position), columns) in some.iter().zip(self.columns(some).await?) {
+                if bytes >= self.bounds.bytes {
+                    added.at_once = (added.at_once / 2).max(1);
+                    return Ok(Ok(added));
+                }
+                let mut pairs = columns.iter().flatten().map(ColumnStream::pairs_if_whole);
+                let is_small = |pairs| pairs <= INDEX_BATCH_ENTRIES_MAX;
+                let small = pairs.all(|pairs| pairs.is_some_and(is_small));
+                bytes += read_bytes_of(&columns);
+                let written = if small {
+                    self.whole(document, columns).await
+                } else {
+                    Ok(None)
+                };
+                match written {
+                    Ok(Some(written)) => bytes += written,
+                    Ok(None) => {
+                        added.at_once = 1;
+                        added.alone = Some(Alone {
+                            collection: collection.to_owned(),
+                            number: self.index.number,
+                            document: document.clone(),
+                            position: position.clone(),
+                            child: None,
+                        });
+                        return Ok(Ok(added));
+                    }
+                    Err(error) => return about(document, error),
+                }
+                added.documents += 1;
+                added.position = Some(position.clone());
+            }
+            added.at_once = (added.at_once * 2).min(INDEX_BATCH_DOCUMENTS_AT_ONCE);
+        }
+        Ok(Ok(added))
+    }
+
+    /// What the columns of some documents begin with, read in one round.
+    async fn columns(&self, documents: &[(Arc<DocumentKey>, Vec<u8>)]) -> Result<Vec<Columns<'b>>> {
+        let mut ranges = Vec::new();
+        for (document, _) in documents {
+            ranges.extend(ranges_of(document, self.index)?);
+        }
+        let mut streams = streams(self.transaction, self.budget, ranges)
+            .await?
+            .into_iter();
+        let of_one = |(document, _): &(Arc<DocumentKey>, _)| {
+            let places = places(document, &self.index.on)?;
+            let columns = places.into_iter();
+            Ok(columns
+                .map(|place| place.and_then(|_| streams.next()))
+                .collect())
+        };
+        documents.iter().map(of_one).collect()
+    }
+
+    /// Adds all entries of a document. The bytes of their keys; none, and nothing was added, if they
+    /// are too many for a batch.
+    async fn whole(&self, document: &DocumentKey, columns: Columns<'b>) -> Result<Option<usize>> {
+        let value_bytes = self.bounds.value_bytes;
+        let mut stream = EntryStream::new(self.index, columns, Unfit::Refuse, value_bytes).await?;
+        let Some(row) = stream.row().cloned() else {
+            return Ok(Some(0));
+        };
+        let values = stream.all(&self.budget.reserve()).await?;
+        let bytes: usize = values.iter().map(|value| value.len() + row.bytes()).sum();
+        if values.len() > 1 && bytes > self.bounds.bytes {
+            return Ok(None);
+        }
+        self.writer(document)?.set(&row, &values).await.map(Some)
+    }
+
+    fn writer<'w>(&'w self, document: &'w DocumentKey) -> Result<EntryWriter<'w>> {
+        EntryWriter::new(self.transaction, self.budget, document, self.index)
+    }
+
+    /// Adds some entries of a document that is built alone: those of at least one child.
+    pub(super) async fn alone(&self, alone: Alone) -> Result<Result<Added>> {
+        match self.children(&alone).await {
+            Ok(Some(child)) => Ok(Ok(Added {
+                documents: 0,
+                at_once: 1,
+                position: None,
+                alone: Some(Alone {
+                    child: Some(child),
+                    ..alone
+                }),
+            })),
+            Ok(None) => Ok(Ok(Added {
+                documents: 1,
+                at_once: 1,
+                position: Some(alone.position),
+                alone: None,
+            })),
+            Err(error) => about(&alone.document, error),
+        }
+    }
+
+    /// Adds the entries of some children. The child at which the next batch begins.
+    async fn children(&self, alone: &Alone) -> Result<Option<Vec<u8>>> {
+        let Bounds {
+            bytes: bytes_max,
+            value_bytes,
+            ..
+        } = self.bounds;
+        let mut ranges = ranges_of(&alone.document, self.index)?;
+        if let Some(child) = &alone.child {
+            let multiple = ranges.iter_mut().find(|range| range.path.is_multiple());
+            if let Some(range) = multiple {
+                child.clone_into(&mut range.begin);
+            }
+        }
+        let places = places(&alone.document, &self.index.on)?;
+        let mut streams = streams(self.transaction, self.budget, ranges)
+            .await?
+            .into_iter();
+        let columns = places.into_iter();
+        let columns = columns
+            .map(|place| place.and_then(|_| streams.next()))
+            .collect();
+        let mut stream = EntryStream::new(self.index, columns, Unfit::Refuse, value_bytes).await?;
+        let Some(row) = stream.row().cloned() else {
+            return Ok(None);
+        };
+        if alone.child.is_some() {
+            stream.resume();
+        }
+        let reserved = self.budget.reserve();
+        let pairs_max = (bytes_max / (row.bytes() + 1)).clamp(1, INDEX_PORTION_PAIRS_MAX);
+        let (mut values, mut bytes) = (Values::new(), 0);
+        let mut next = None;
+        while let Some(some) = stream.next_values(pairs_max).await? {
+            for value in some {
+                if !values.contains(&value) {
+                    bytes += value.len() + row.bytes();
+                    insert(&mut values, &value, &reserved)?;
+                }
+            }
+            let Some((column, path)) = stream.column() else {
+                continue;
+            };
+            check_value_bytes(column, path, value_bytes)?;
+            let full = bytes >= bytes_max
+                || values.len() >= INDEX_BATCH_ENTRIES_MAX
+                || column.taken_bytes() >= bytes_max;
+            let position = column.position();
+            if full && position.is_some() && stream.children() > 1 {
+                next = position;
+                break;
+            }
+        }
+        let writer = self.writer(&alone.document)?;
+        let missing = missing(self.index);
+        if let Some(missing) = &missing
+            && !values.contains(missing)
+        {
+            if values.is_empty() && alone.child.is_none() {
+                values.insert(missing.clone());
+            } else if !values.is_empty() {
+                writer.clear(&row, [missing]).await?;
+            }
+        }
+        writer.set(&row, &values).await?;
+        Ok(next)
+    }
+}
+
+/// The streams of the columns of a document; none where nothing can be stored.
+type Columns<'r> = Vec<Option<ColumnStream<'r>>>;
+
+fn read_bytes_of(columns: &Columns<'_>) -> usize {
+    columns.iter().flatten().map(ColumnStream::read_bytes).sum()
+}
+
+/// Tells errors that every server meets with a document from others.
+fn about<T>(document: &DocumentKey, error: Error) -> Result<Result<T>> {
+    match error.kind() {
+        ErrorKind::UniqueViolation | ErrorKind::KeyTooLong | ErrorKind::TooLarge => {
+            Ok(Err(error.at(format!("the document {}", document.id))))
+        }
+        _ => Err(error),
+    }
+}
+
+impl Bounds {
+    pub(super) const DEFAULT: Self = Self {
+        bytes: INDEX_BATCH_BYTES_MAX,
+        at_once: 8,
+        value_bytes: INDEX_VALUE_BYTES_MAX,
+    };
+}

@@ -1,0 +1,306 @@
+//! Columns of an index in stored documents, read as streams: of what is read only the values of one
+//! portion are held.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::IndexPath;
+use crate::budget::Budget;
+use crate::database::plan::covers;
+use crate::database::{DocumentKey, end_of};
+use crate::error::{ErrorKind, Result};
+use crate::key::{IndexValue, IndexValueBuilder, Step, document_prefix, step};
+use crate::limits::{INDEX_PORTION_BYTES, INDEX_PORTION_PAIRS_MAX};
+use crate::store::{Batches, Near, Pairs, RangeRead, Read, behind};
+
+/// A value of a column. The error is of a string that no key can hold: how many bytes it has.
+pub(super) type ColumnValue = Result<IndexValue, usize>;
+
+/// Makes the values of a column of the pairs at and below its place, one after another in the order
+/// of their keys.
+pub(super) struct Column<'i> {
+    /// The packed steps behind `[*]`; none if the column has one value.
+    behind_each: Option<&'i [u8]>,
+    /// The packed step to the child that the last pair is of.
+    child: Vec<u8>,
+    /// How many children began.
+    children: u64,
+    value: IndexValueBuilder,
+}
+
+impl<'i> Column<'i> {
+    pub(super) fn new(path: &'i IndexPath) -> Self {
+        Self {
+            behind_each: path.behind_each.as_deref(),
+            child: Vec::new(),
+            children: 0,
+            value: IndexValueBuilder::default(),
+        }
+    }
+
+    /// Takes the next pair; `key` is relative to the place. The value of the child before it, if
+    /// that ended and has one.
+    pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Option<ColumnValue> {
+        let Some(behind) = self.behind_each else {
+            self.value.push(key, value);
+            return None;
+        };
+        let mut ended = None;
+        if self.child.is_empty() || !covers(&self.child, key) {
+            let Some((Step::Key(_) | Step::Index(_), bytes)) = step(key) else {
+                return None;
+            };
+            ended = self.value.finish().transpose();
+            self.child.clear();
+            self.child.extend_from_slice(&key[..bytes]);
+            self.children += 1;
+        }
+        let below = &key[self.child.len()..];
+        if covers(behind, below) {
+            self.value.push(&below[behind.len()..], value);
+        }
+        ended
+    }
+
+    /// The last value, if there is one.
+    pub(super) fn finish(&mut self) -> Option<ColumnValue> {
+        self.value.finish().transpose()
+    }
+}
+
+/// A range of the keys of a column in a stored document.
+pub(super) struct ColumnRange<'i> {
+    pub(super) path: &'i IndexPath,
+    /// Bytes of the key of the column's place.
+    pub(super) place_bytes: usize,
+    pub(super) begin: Vec<u8>,
+    pub(super) end: Vec<u8>,
+}
+
+impl<'i> ColumnRange<'i> {
+    /// The whole column of the place with this key.
+    pub(super) fn whole(path: &'i IndexPath, place: &[u8]) -> Self {
+        Self {
+            path,
+            place_bytes: place.len(),
+            begin: place.to_vec(),
+            end: end_of(place),
+        }
+    }
+
+    /// A part of that column.
+    pub(super) fn part(self, (begin, end): (Vec<u8>, Vec<u8>)) -> Self {
+        Self { begin, end, ..self }
+    }
+}
+
+/// The key of the place of each column of an index in a document. None where it would be longer
+/// than a key can be, so that nothing can be stored there.
+///
+/// # Errors
+/// `INTERNAL`.
+pub(super) fn places(document: &DocumentKey, paths: &[IndexPath]) -> Result<Vec<Option<Vec<u8>>>> {
+    let places = paths.iter().map(|path| match document.place(&path.place) {
+        Ok(key) => Ok(Some(key)),
+        Err(error) if error.kind() == ErrorKind::KeyTooLong => Ok(None),
+        Err(error) => Err(error),
+    });
+    places.collect()
+}
+
+/// A range of keys rounded out to whole children of a place, and cut to what is at or below it.
+/// None if that is nothing.
+pub(super) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let past = end_of(place);
+    let begin = match begin.strip_prefix(place) {
+        Some(relative) if begin < &past[..] => match child(relative) {
+            Some(child) => [place, child].concat(),
+            None => begin.to_vec(),
+        },
+        _ => begin.max(place).to_vec(),
+    };
+    let end = match end.strip_prefix(place) {
+        Some(relative) if end < &past[..] => match child(relative) {
+            Some(child) if relative != child && covers(child, relative) => {
+                end_of(&[place, child].concat())
+            }
+            _ => end.to_vec(),
+        },
+        _ => end.min(&past).to_vec(),
+    };
+    (begin < end).then_some((begin, end))
+}
+
+/// The packed step to the child that a key, relative to the container, belongs to.
+fn child(relative: &[u8]) -> Option<&[u8]> {
+    match step(relative)? {
+        (Step::Key(_) | Step::Index(_), bytes) => Some(&relative[..bytes]),
+        (Step::Marker(_), _) => None,
+    }
+}
+
+/// The values in a range of a column, portion by portion.
+pub(super) struct ColumnStream<'r> {
+    budget: Budget,
+    column: Column<'r>,
+    /// The key of the column's place.
+    place: Vec<u8>,
+    pairs: Arc<Pairs>,
+    /// The pairs that were read and not taken.
+    left: Range<usize>,
+    /// What is not read yet.
+    rest: Option<Batches<&'r dyn Read>>,
+    ended: bool,
+    taken_bytes: usize,
+    /// `taken_bytes` when the last child began.
+    child_at: usize,
+}
+
+/// Streams of the values in ranges of columns. The first batch of each is read at once, all in one
+/// round, and a range that is asked for twice is read once.
+pub(super) async fn streams<'r>(
+    read: &'r dyn Read,
+    budget: &Budget,
+    ranges: Vec<ColumnRange<'r>>,
+) -> Result<Vec<ColumnStream<'r>>> {
+    if ranges.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut order: Vec<usize> = (0..ranges.len()).collect();
+    let bounds = |at: usize| (&ranges[at].begin[..], &ranges[at].end[..]);
+    order.sort_unstable_by(|a, b| bounds(*a).cmp(&bounds(*b)));
+    let mut reads: Vec<RangeRead<'_>> = Vec::with_capacity(ranges.len());
+    let mut read_of = vec![0; ranges.len()];
+    for at in order {
+        let (begin, end) = bounds(at);
+        let last = reads.last();
+        if last.is_none_or(|last| (last.begin, last.end) != (begin, end)) {
+            let near = match last {
+                Some(last) if in_one_document(last.begin, begin) => Near::Document,
+                _ => Near::Unknown,
+            };
+            reads.push(RangeRead {
+                near,
+                ..RangeRead::new(begin, end)
+            });
+        }
+        read_of[at] = reads.len() - 1;
+    }
+    let round = read.ranges(&reads).await;
+    budget.read(round.pairs.bytes())?;
+    budget.pace(1 + round.pairs.len() as u64).await?;
+    let pairs = Arc::new(round.pairs);
+    let streams = ranges.iter().zip(read_of).map(|(range, number)| {
+        let batch = round.batches[number].clone()?;
+        let last = batch.pairs.clone().next_back().filter(|_| batch.more);
+        Ok(ColumnStream {
+            budget: budget.clone(),
+            column: Column::new(range.path),
+            place: range.begin[..range.place_bytes].to_vec(),
+            rest: last.map(|last| {
+                let begin = behind(pairs.get(last).0);
+                Batches::new(read, begin, range.end.clone()).resumed()
+            }),
+            left: batch.pairs,
+            pairs: pairs.clone(),
+            ended: false,
+            taken_bytes: 0,
+            child_at: 0,
+        })
+    });
+    streams.collect()
+}
+
+fn in_one_document(one: &[u8], other: &[u8]) -> bool {
+    let document = document_prefix(one);
+    !document.is_empty() && other.starts_with(document)
+}
+
+impl ColumnStream<'_> {
+    /// How many pairs were read and not taken, if these are all that is left; none if there may be
+    /// more.
+    pub(super) fn pairs_if_whole(&self) -> Option<usize> {
+        self.rest.is_none().then_some(self.left.len())
+    }
+
+    /// Bytes of keys and values that were read and not taken.
+    pub(super) fn read_bytes(&self) -> usize {
+        self.pairs.bytes_of(&self.left)
+    }
+
+    /// Bytes of keys and values that were taken.
+    pub(super) fn taken_bytes(&self) -> usize {
+        self.taken_bytes
+    }
+
+    /// Bytes of the child whose pairs are being taken, or of the only value.
+    pub(super) fn value_bytes(&self) -> usize {
+        self.taken_bytes - self.child_at
+    }
+
+    /// How many children began.
+    pub(super) fn children(&self) -> u64 {
+        self.column.children
+    }
+
+    /// Where another stream goes on: at the child whose pairs are being taken. The values of all
+    /// children before it were returned. None at the end.
+    pub(super) fn position(&self) -> Option<Vec<u8>> {
+        (!self.ended).then(|| [&self.place[..], &self.column.child].concat())
+    }
+
+    /// The next values: those of at most about `pairs_max` pairs. None behind the last.
+    ///
+    /// # Errors
+    /// What the store fails with. [`ErrorKind::Exhausted`].
+    pub(super) async fn next(&mut self, pairs_max: usize) -> Result<Option<Vec<ColumnValue>>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let mut values = Vec::new();
+        if self.left.is_empty() && !self.read().await? {
+            self.ended = true;
+            values.extend(self.column.finish());
+            return Ok(Some(values));
+        }
+        let end = self.taken_bytes + INDEX_PORTION_BYTES;
+        for at in self.left.clone().take(pairs_max.max(1)) {
+            let (key, value) = self.pairs.get(at);
+            let children = self.column.children;
+            values.extend(self.column.push(&key[self.place.len()..], value));
+            if self.column.children != children {
+                self.child_at = self.taken_bytes;
+            }
+            self.left.start = at + 1;
+            self.taken_bytes += key.len() + value.len();
+            if self.taken_bytes >= end {
+                break;
+            }
+        }
+        Ok(Some(values))
+    }
+
+    /// Reads the next batch; whether there was one.
+    async fn read(&mut self) -> Result<bool> {
+        let Some(rest) = &mut self.rest else {
+            return Ok(false);
+        };
+        let Some(pairs) = rest.next().await? else {
+            self.rest = None;
+            return Ok(false);
+        };
+        self.budget.read(pairs.bytes())?;
+        self.budget.pace(pairs.len() as u64).await?;
+        self.left = 0..pairs.len();
+        self.pairs = Arc::new(pairs);
+        Ok(true)
+    }
+
+    /// The next values, of as many pairs as are taken at a time.
+    ///
+    /// # Errors
+    /// As [`ColumnStream::next`].
+    pub(super) async fn next_portion(&mut self) -> Result<Option<Vec<ColumnValue>>> {
+        self.next(INDEX_PORTION_PAIRS_MAX).await
+    }
+}
