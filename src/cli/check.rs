@@ -97,7 +97,7 @@ fn summary_text(summary: &Summary) -> String {
         faults => format!("{faults} faults"),
     };
     if *not_verified > 0 {
-        judged += &format!(", {not_verified} not verified");
+        judged = format!("{judged}, {not_verified} not verified");
     }
     format!("{seen}{others}; {judged}\n")
 }

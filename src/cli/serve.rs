@@ -43,7 +43,7 @@ async fn serve_store(store: &Location, asked: Serve) -> Done {
             Location::Directory(directory) => Some(directory.clone()),
             Location::Cluster(_) => None,
         },
-        bounds: make_room(asked.limits.into()),
+        bounds: make_room(&asked.limits.into()),
         hosts: asked.hosts,
         cors_origins: asked.cors_origins,
         batch_max: asked.batch_max,

@@ -103,7 +103,7 @@ mod tests {
     #[tokio::test]
     async fn a_patch_is_not_parsed_when_the_time_is_over() {
         let pool = Pool::new(usize::MAX);
-        let tally = Tally::new(Bounds::DEFAULT, &pool, Instant::now());
+        let tally = Tally::new(&Bounds::DEFAULT, &pool, Instant::now());
         let late = parsed(Bytes::new(), &tally, |_| Ok(())).await;
         let late = late.expect_err("the time is over");
         assert_eq!(late.kind(), ErrorKind::Exhausted(Resource::Time));

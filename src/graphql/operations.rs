@@ -102,12 +102,12 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    pub(super) fn new(introspection: bool, bounds: Bounds) -> Self {
-        let validating = schema(Purpose::Validate, &bounds);
+    pub(super) fn new(introspection: bool, bounds: &Bounds) -> Self {
+        let validating = schema(Purpose::Validate, bounds);
         Self {
             types: Types::of(&validating.sdl()),
             validating,
-            bounds,
+            bounds: *bounds,
             introspection,
             kept: Mutex::new(Kept::new(
                 OPERATIONS_CACHED_MAX,
@@ -323,7 +323,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_text_is_parsed_anew_each_time() {
         const QUERY: &str = "{ __typename }";
-        let operations = Operations::new(true, Bounds::DEFAULT);
+        let operations = Operations::new(true, &Bounds::DEFAULT);
         for (bytes, kept) in [
             (OPERATION_CACHED_BYTES_MAX, true),
             (OPERATION_CACHED_BYTES_MAX + 1, false),

@@ -111,7 +111,7 @@ impl GraphQl {
         Self(Arc::new(Inner {
             database,
             schema: schema(Purpose::Execute, &bounds),
-            operations: Operations::new(introspection, bounds),
+            operations: Operations::new(introspection, &bounds),
             persisted: PersistedQueries::new(),
             pool: Pool::new(bounds.held_bytes),
             bounds,
@@ -385,7 +385,7 @@ impl Inner {
     }
 
     fn tally(&self, deadline: Instant) -> Arc<Tally> {
-        Arc::new(Tally::new(self.bounds, &self.pool, deadline))
+        Arc::new(Tally::new(&self.bounds, &self.pool, deadline))
     }
 
     async fn execute(&self, operation: Operation, session: Session) -> Response {

@@ -22,11 +22,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(bounds: Bounds, pool: &Pool, deadline: Instant) -> Self {
-        let budget = Budget::of_request(&bounds, pool, deadline);
+    pub(super) fn new(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
+        let budget = Budget::of_request(bounds, pool, deadline);
         Self {
             memory: budget.reserve(),
-            bounds,
+            bounds: *bounds,
             budget,
             fields: AtomicUsize::new(0),
             places: AtomicUsize::new(0),

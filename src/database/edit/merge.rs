@@ -40,14 +40,14 @@ pub async fn merge(
         _ => Editor::begin(transaction, budget, document, path).await?,
     };
     match target {
-        Target::Present(spot) => match patch {
-            MergePatch::Members(_) => editor.merge_at(spot, patch).await?,
-            _ => {
-                editor
-                    .overwrite(&spot, &alone(patch, budget).await?)
-                    .await?
+        Target::Present(spot) => {
+            if let MergePatch::Members(_) = patch {
+                editor.merge_at(spot, patch).await?;
+            } else {
+                let leaves = alone(patch, budget).await?;
+                editor.overwrite(&spot, &leaves).await?;
             }
-        },
+        }
         Target::Vacant(spot) => editor.put_new(&spot, &alone(patch, budget).await?).await?,
         Target::Orphan => {
             let spot = editor.make_way(path).await?;

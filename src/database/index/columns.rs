@@ -187,7 +187,6 @@ pub(super) async fn streams<'r>(
         read_of[at] = reads.len() - 1;
     }
     let round = read.ranges(&reads).await;
-    budget.read(round.pairs.bytes())?;
     budget.pace(1 + round.pairs.len() as u64).await?;
     let pairs = Arc::new(round.pairs);
     let streams = ranges.iter().zip(read_of).map(|(range, number)| {
@@ -289,7 +288,6 @@ impl ColumnStream<'_> {
             self.rest = None;
             return Ok(false);
         };
-        self.budget.read(pairs.bytes())?;
         self.budget.pace(pairs.len() as u64).await?;
         self.left = 0..pairs.len();
         self.pairs = Arc::new(pairs);

@@ -48,7 +48,7 @@ struct Kept {
 struct Touched {
     /// Of each column. That of the column with `[*]` is not used.
     singles: Vec<SingleValue>,
-    singles_touched: bool,
+    in_singles: bool,
     /// What was touched of the column with `[*]`: whole children.
     ranges: KeyRanges,
     before: Selected,
@@ -65,7 +65,7 @@ struct Selected {
 /// What one call of [`Upkeep::touch`] is going to read for an index.
 struct Touch {
     kept: usize,
-    singles_touched: bool,
+    in_singles: bool,
     ranges: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -125,7 +125,7 @@ impl<'t> Upkeep<'t> {
             if let Some(singles) = singles {
                 touched.singles = singles;
             }
-            touched.singles_touched |= touch.singles_touched;
+            touched.in_singles |= touch.in_singles;
             for (begin, end) in touch.ranges {
                 touched.ranges.add(begin, end);
             }
@@ -182,7 +182,7 @@ impl<'t> Upkeep<'t> {
         }
         let mut ranges = Vec::new();
         for (kept, touched) in &concerned {
-            if touched.singles_touched {
+            if touched.in_singles {
                 ranges.extend(kept.singles());
             }
             ranges.extend(kept.parts(touched.ranges.iter().cloned()));
@@ -190,7 +190,7 @@ impl<'t> Upkeep<'t> {
         let streams = streams(self.transaction, &self.budget, ranges).await?;
         let mut streams = streams.into_iter();
         for (kept, touched) in concerned {
-            let row = if touched.singles_touched {
+            let row = if touched.in_singles {
                 Row::of(&kept.index, &kept.read_singles(&mut streams).await?)?
             } else {
                 touched.row(&kept.index)
@@ -374,10 +374,10 @@ impl Kept {
             (Some(range), None) => vec![range],
             (Some((begin, end)), Some(known)) => known.ranges.gaps(&begin, &end),
         };
-        let new = singles_touched && known.is_none_or(|known| !known.singles_touched);
+        let new = singles_touched && known.is_none_or(|known| !known.in_singles);
         (new || !ranges.is_empty()).then_some(Touch {
             kept,
-            singles_touched,
+            in_singles: singles_touched,
             ranges,
         })
     }
