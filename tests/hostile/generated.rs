@@ -9,7 +9,7 @@ use super::after::{Ledger, check_answers};
 use super::bounds::Bounds;
 use super::client::Answer;
 use super::limits::Limits;
-use super::requests::{Maker, Request};
+use super::requests::{Kind, Maker, Request};
 use super::server::{Server, alone};
 use super::watch::{Running, during};
 use super::world;
@@ -143,16 +143,19 @@ fn attack(
         let answer = client.send(&request.bytes);
         running.note(number, None);
         let Some(answer) = answer else {
-            outcome.ledger.unanswered += usize::from(request.mutation);
+            let mutation = matches!(request.kind, Kind::Mutation { .. });
+            outcome.ledger.unanswered += usize::from(mutation);
             let told = format!("no answer: {}: {}", request.family, request.told);
             outcome.violations.push(told);
             continue;
         };
         outcome.note(&request, &answer, bounds);
-        if request.mutation && answer.is_data() {
+        if let Kind::Mutation { builds, .. } = request.kind
+            && answer.is_data()
+        {
             outcome.ledger.committed += 1;
             counted.committed.fetch_add(1, Relaxed);
-            if request.builds {
+            if builds {
                 // Entries hold what their leaves hold, and what is stored is no more than the disk.
                 counted.built.fetch_add(server.disk(), Relaxed);
             }
@@ -172,7 +175,7 @@ impl Outcome {
             let told = format!("{what}: {}: {}", request.family, request.told);
             self.violations.push(told);
         };
-        let most = if request.batch {
+        let most = if request.kind == Kind::Batch {
             bounds.batch_time()
         } else {
             bounds.time()
@@ -187,7 +190,8 @@ impl Outcome {
                 bounds.response_bytes()
             ));
         }
-        if request.aborted && answer.is_data() {
+        let aborted = matches!(request.kind, Kind::Mutation { aborted: true, .. });
+        if aborted && answer.is_data() {
             wrong("what always fails succeeded".to_owned());
         }
         for code in &codes {

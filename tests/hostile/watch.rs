@@ -135,9 +135,12 @@ fn second_client(
     while !over.load(Relaxed) || latencies.is_empty() {
         let before = running.told();
         let begin = Instant::now();
-        let answer = client.send(&request).expect("it answers");
+        let answer = client.send(&request);
         let latency = begin.elapsed();
-        assert!(answer.is_data(), "{}", answer.json());
+        // One that is not answered is the slowest of all.
+        if let Some(answer) = answer {
+            assert!(answer.is_data(), "{}", answer.json());
+        }
         latencies.push(latency);
         if latency > bounds.slow() {
             slow.push((latency, format!("{before}; then {}", running.told())));

@@ -40,13 +40,21 @@ pub(crate) struct Request {
     /// Its beginning, for people.
     pub(crate) told: String,
     pub(crate) bytes: Vec<u8>,
-    /// Whether it is a batch of queries.
-    pub(crate) batch: bool,
-    /// Whether it commits if it has no error, and counts in the ledger then.
-    pub(crate) mutation: bool,
-    /// Whether it always fails in the end.
-    pub(crate) aborted: bool,
-    pub(crate) builds: bool,
+    pub(crate) kind: Kind,
+}
+
+/// What a request is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Query,
+    Batch,
+    /// It commits if it has no error, and counts in the ledger then.
+    Mutation {
+        /// Whether it always fails in the end.
+        aborted: bool,
+        /// Whether it has an index built.
+        builds: bool,
+    },
 }
 
 /// What is told of a request.
@@ -77,17 +85,13 @@ impl Maker {
         if operation.mutation {
             return self.mutation(family, operation);
         }
-        let (builds, query, variables) =
-            (operation.builds, operation.query(), operation.variables());
+        let (query, variables) = (operation.query(), operation.variables());
         let told = told(&query, &variables);
         let mut request = Request {
             family,
             told,
             bytes: Vec::new(),
-            batch: false,
-            mutation: false,
-            aborted: false,
-            builds,
+            kind: Kind::Query,
         };
         if variables == "{}" && self.chance(4) {
             let bytes = get(&query);
@@ -106,8 +110,8 @@ impl Maker {
             }
         }
         let length: usize = bodies.iter().map(String::len).sum();
-        request.batch = bodies.len() > 1 && length <= BATCH_BYTES_MAX;
-        request.bytes = if request.batch {
+        request.bytes = if bodies.len() > 1 && length <= BATCH_BYTES_MAX {
+            request.kind = Kind::Batch;
             request.told.insert_str(0, "a batch that begins with ");
             post(&format!("[{}]", bodies.join(",")))
         } else {
@@ -141,10 +145,7 @@ impl Maker {
             family,
             told: told(&query, &variables),
             bytes: post(&body(&query, &variables)),
-            batch: false,
-            mutation: true,
-            aborted,
-            builds,
+            kind: Kind::Mutation { aborted, builds },
         }
     }
 
