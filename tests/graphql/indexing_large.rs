@@ -36,7 +36,7 @@ fn filled(elements: usize, last: &str) -> String {
     for _ in 0..elements {
         json.push_str(r#""filler","#);
     }
-    write!(json, "{:?}]}}", last).expect("room");
+    write!(json, "{last:?}]}}").expect("room");
     json
 }
 
@@ -298,16 +298,13 @@ impl Model {
             _ => {
                 let last = json!({"v": 20_000});
                 let objects = self.items().iter().position(|item| item == &last);
-                match objects {
-                    // The only object comes and goes.
-                    Some(at) => {
-                        self.items()[at] = json!(1);
-                        (patch("replace", &at.to_string()), json!(1))
-                    }
-                    None => {
-                        self.items()[at] = last.clone();
-                        (patch("replace", &at.to_string()), last)
-                    }
+                // The only object comes and goes.
+                if let Some(at) = objects {
+                    self.items()[at] = json!(1);
+                    (patch("replace", &at.to_string()), json!(1))
+                } else {
+                    self.items()[at] = last.clone();
+                    (patch("replace", &at.to_string()), last)
                 }
             }
         }
@@ -319,7 +316,7 @@ impl Model {
             return 0;
         };
         let items = document["items"].as_array().expect("an array").iter();
-        let values: Vec<&Value> = if on.iter().any(|path| path.ends_with(".v")) {
+        let values: Vec<&Value> = if on.contains(&"$.items[*].v") {
             items.filter_map(|item| item.get("v")).collect()
         } else {
             items.collect()
