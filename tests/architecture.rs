@@ -123,3 +123,81 @@ fn source_files_stay_small() {
         .collect();
     assert!(long.is_empty(), "past 600 lines: {long:?}");
 }
+
+/// Budgets are made in one file; who takes one for background work is listed here.
+#[test]
+fn budgets_are_made_in_one_place() {
+    const BACKGROUND: [&str; 4] = [
+        "src/database/adopt.rs",
+        "src/database/check/entries.rs",
+        "src/database/index/build.rs",
+        "src/server/local/operations.rs",
+    ];
+    let mut wrong = Vec::new();
+    for (layer, path, code) in sources() {
+        let path = path.display().to_string();
+        let tests = path.ends_with("tests.rs") || code.contains("#[cfg(test)]\nmod tests {");
+        let code = code
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or_default();
+        let makes = layer != "budget" && code.contains("Budget::new(");
+        let requests = (code.contains("Budget::of_request(")
+            || code.contains("Budget::of_mutation("))
+            && path != "src/graphql/tally.rs";
+        let background =
+            code.contains("Budget::of_background(") && !BACKGROUND.contains(&path.as_str());
+        if (makes || requests || background) && !(tests && path.ends_with("tests.rs")) {
+            wrong.push(path);
+        }
+    }
+    assert!(wrong.is_empty(), "they make budgets: {wrong:#?}");
+}
+
+/// What evaluates, merges, parses, renumbers or writes in proportion to what clients send or store
+/// takes a budget, or something that belongs to one.
+#[test]
+fn work_that_clients_can_make_large_takes_a_budget() {
+    const WORK: [(&str, &str); 26] = [
+        ("src/document/jsonpath/mod.rs", "pub fn select<"),
+        ("src/document/filter.rs", "pub fn holds<"),
+        ("src/document/filter.rs", "pub fn passes("),
+        ("src/database/slice.rs", "pub fn tree("),
+        ("src/database/slice.rs", "pub async fn write_json("),
+        ("src/database/read.rs", "pub async fn load("),
+        ("src/database/read.rs", "pub async fn read_asked<"),
+        ("src/database/children.rs", "pub async fn children("),
+        ("src/database/write.rs", "pub async fn insert("),
+        ("src/database/write.rs", "pub async fn put("),
+        ("src/database/bulk.rs", "pub async fn bulk("),
+        ("src/database/bulk.rs", "pub async fn bulk_documents("),
+        ("src/database/query/mod.rs", "pub async fn documents("),
+        ("src/database/query/mod.rs", "pub async fn matching("),
+        ("src/database/query/plan.rs", "pub(super) fn new("),
+        ("src/database/edit/mod.rs", "pub async fn replace("),
+        ("src/database/edit/mod.rs", "pub async fn delete("),
+        (
+            "src/database/edit/mod.rs",
+            "pub(super) async fn write_leaves(",
+        ),
+        ("src/database/edit/merge.rs", "pub async fn merge("),
+        ("src/database/edit/patch.rs", "pub async fn patch("),
+        ("src/database/edit/increment.rs", "pub async fn increment("),
+        ("src/database/edit/set.rs", "async fn set("),
+        ("src/database/edit/argument.rs", "async fn leaves_of("),
+        ("src/graphql/filter.rs", "pub(super) async fn read("),
+        ("src/graphql/jsonpath.rs", "pub(super) async fn query("),
+        ("src/graphql/jsonpath.rs", "pub(super) fn query_within("),
+    ];
+    for (path, function) in WORK {
+        let text = code(&fs::read_to_string(path).expect(path));
+        let begin = text.find(function);
+        let begin = begin.unwrap_or_else(|| panic!("{path} has no {function}"));
+        let signature = text[begin..].split(['{', ';']).next().unwrap_or_default();
+        let takes = ["Budget", "Steps", "Reservation", "Tally"];
+        assert!(
+            takes.iter().any(|name| signature.contains(name)),
+            "{path}: {function} takes no budget"
+        );
+    }
+}

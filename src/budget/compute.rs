@@ -13,10 +13,15 @@ use crate::limits::STEPS_AT_A_TIME;
 
 /// Long pieces of work that run at the same time: as many as there are processors, so that the
 /// threads that serve requests always get one soon.
-static LONG_WORK: LazyLock<Semaphore> = LazyLock::new(|| {
+static LONG_WORK: LazyLock<Semaphore> = LazyLock::new(permits);
+
+/// The same of work that others wait for: it does not wait behind that of queries.
+static LONG_WORK_OF_WRITERS: LazyLock<Semaphore> = LazyLock::new(permits);
+
+fn permits() -> Semaphore {
     let processors = thread::available_parallelism();
     Semaphore::new(processors.map_or(1, usize::from))
-});
+}
 
 impl Budget {
     /// Does work that spends [`Steps`] and has no effect but its result. It is tried at once; if
@@ -41,7 +46,12 @@ impl Budget {
     /// # Errors
     /// As [`Budget::compute`].
     pub async fn compute_long<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let turn = timeout_at(self.deadline(), LONG_WORK.acquire()).await;
+        let permits = if self.0.limits.writes {
+            &LONG_WORK_OF_WRITERS
+        } else {
+            &LONG_WORK
+        };
+        let turn = timeout_at(self.deadline(), permits.acquire()).await;
         let Ok(turn) = turn else {
             self.check()?;
             return Err(Error::internal("the deadline passed and did not"));

@@ -8,15 +8,16 @@ use super::{Budget, Limits, Pool};
 use crate::limits::{Bounds, MOVED_BYTES_MAX, READ_PER_RESPONSE};
 
 impl Budget {
-    /// The budget of one request, or of one try of its transaction.
+    /// The budget of one query.
     pub fn of_request(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
+        Self::new(of_request(bounds), pool, deadline)
+    }
+
+    /// The budget of one try of a mutation.
+    pub fn of_mutation(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
         let limits = Limits {
-            steps: bounds.steps,
-            read_bytes: bounds.read_bytes,
-            reserved_bytes: bounds.response_bytes.saturating_mul(READ_PER_RESPONSE),
-            write_bytes: bounds.write_bytes,
-            response_bytes: bounds.response_bytes,
-            time: bounds.request_time,
+            writes: true,
+            ..of_request(bounds)
         };
         Self::new(limits, pool, deadline)
     }
@@ -33,7 +34,20 @@ impl Budget {
             write_bytes: usize::MAX,
             response_bytes: usize::MAX,
             time: UNBOUNDED,
+            writes: true,
         };
         Self::new(limits, &Pool::new(usize::MAX), Instant::now() + UNBOUNDED)
+    }
+}
+
+fn of_request(bounds: &Bounds) -> Limits {
+    Limits {
+        steps: bounds.steps,
+        read_bytes: bounds.read_bytes,
+        reserved_bytes: bounds.response_bytes.saturating_mul(READ_PER_RESPONSE),
+        write_bytes: bounds.write_bytes,
+        response_bytes: bounds.response_bytes,
+        time: bounds.request_time,
+        writes: false,
     }
 }

@@ -27,7 +27,7 @@ pub use reservation::Reservation;
 pub use steps::Steps;
 
 use crate::error::{Error, Result};
-use crate::limits::STEPS_AT_A_TIME;
+use crate::limits::{HELD_UNCOUNTED_BYTES, STEPS_AT_A_TIME};
 
 /// What a request, or a batch of background work, may still use. A clone shares it.
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ struct Inner {
     read_bytes: AtomicUsize,
     write_bytes: AtomicUsize,
     response_bytes: AtomicUsize,
+    response_share: Share,
     exhausted: OnceLock<Error>,
 }
 
@@ -57,6 +58,8 @@ struct Limits {
     write_bytes: usize,
     response_bytes: usize,
     time: Duration,
+    /// Whether others wait while it works, because it holds the lock of a writer.
+    writes: bool,
 }
 
 impl Budget {
@@ -70,6 +73,7 @@ impl Budget {
             read_bytes: AtomicUsize::new(0),
             write_bytes: AtomicUsize::new(0),
             response_bytes: AtomicUsize::new(0),
+            response_share: pool.share(),
             exhausted: OnceLock::new(),
         }))
     }
@@ -203,14 +207,34 @@ impl Budget {
     /// As [`Budget::check`].
     pub fn respond(&self, bytes: usize) -> Result<()> {
         let total = add(&self.0.response_bytes, bytes);
-        self.check_response(total)
+        self.check_response_limit(total)?;
+        self.hold_response(bytes)
     }
 
-    /// Checks the length of a response, or of a part of one, that is written in one piece.
+    /// Takes note of the length that a response has when it is written in one piece.
     ///
     /// # Errors
     /// As [`Budget::check`].
+    #[inline]
     pub fn check_response(&self, bytes: usize) -> Result<()> {
+        self.check_response_limit(bytes)?;
+        if bytes <= HELD_UNCOUNTED_BYTES {
+            return Ok(());
+        }
+        let before = self.0.response_bytes.fetch_max(bytes, Relaxed);
+        self.hold_response(bytes.saturating_sub(before))
+    }
+
+    /// The response is held until it is sent.
+    fn hold_response(&self, bytes: usize) -> Result<()> {
+        match self.0.response_share.take(bytes) {
+            Ok(_) => Ok(()),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    #[inline]
+    fn check_response_limit(&self, bytes: usize) -> Result<()> {
         let limit = self.0.limits.response_bytes;
         if bytes <= limit {
             return Ok(());

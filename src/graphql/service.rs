@@ -361,7 +361,7 @@ impl Inner {
         let loads = Loads::default();
         let selected = select(&operation.document, operation.name.as_deref())?;
         let several = selected.selection_set.node.items.len() > 1;
-        let tally = self.tally(deadline);
+        let tally = Arc::new(Tally::of_mutation(&self.bounds, &self.pool, deadline));
         let transaction: Arc<dyn Transaction> =
             Arc::new(MeteredTransaction::new(transaction, tally.budget()));
         let bytes_max = self.database.store().limits().transaction_bytes_max;
@@ -381,6 +381,7 @@ impl Inner {
         };
         let answer = write_uncommitted(&response.data);
         keep_answer(&*transaction, &once_only, &answer, SystemTime::now()).await?;
+        tally.check()?;
         Ok(Outcome::Commit(Mutated::Kept(answer)))
     }
 

@@ -22,8 +22,17 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// The tally of a query.
     pub(super) fn new(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
-        let budget = Budget::of_request(bounds, pool, deadline);
+        Self::within(bounds, Budget::of_request(bounds, pool, deadline))
+    }
+
+    /// The tally of one try of a mutation.
+    pub(super) fn of_mutation(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
+        Self::within(bounds, Budget::of_mutation(bounds, pool, deadline))
+    }
+
+    fn within(bounds: &Bounds, budget: Budget) -> Self {
         Self {
             memory: budget.reserve(),
             bounds: *bounds,

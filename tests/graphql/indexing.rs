@@ -421,9 +421,9 @@ fn now() -> i64 {
     i64::try_from(since.as_secs()).expect("before the year 292 billion")
 }
 
-/// A store with an index that another server has begun to build, and which holds the lease until
-/// `expiry`.
-async fn leased(engine: impl Store + 'static, expiry: i64) -> Client {
+/// A store with an index that another server has begun to build; its lease ends so many seconds from
+/// now.
+async fn leased(engine: impl Store + 'static, ahead: i64) -> Client {
     let client = client_of(engine).await;
     for id in 0..3 {
         client.insert(&id.to_string(), json!({"n": id})).await;
@@ -434,7 +434,7 @@ async fn leased(engine: impl Store + 'static, expiry: i64) -> Client {
     rewrite_build(&client, move |value| {
         let (name, _, _, position): BuildValue<'_> = unpack(value).expect("a build");
         let other = Bytes::from(&b"another server !"[..]);
-        pack(&(&name[..], other, expiry, position))
+        pack(&(&name[..], other, now().saturating_add(ahead), position))
     })
     .await;
     client
@@ -445,14 +445,14 @@ async fn a_lease_that_ends_later_than_any_lease_can_is_void() {
     for (ahead, holds) in [
         (-7200, false),
         (-1, false),
-        (5, true),
+        (8, true),
         (15, true),
         (60, false),
         (7200, false),
-        (i64::MAX - now(), false),
+        (i64::MAX, false),
     ] {
         let engine = NotExclusive(super::empty_store().await);
-        let client = leased(engine, now() + ahead).await;
+        let client = leased(engine, ahead).await;
         client.build().await;
         let expected = if holds { "BUILDING" } else { "READY" };
         let found = state(&client, "n").await.0;
@@ -463,8 +463,8 @@ async fn a_lease_that_ends_later_than_any_lease_can_is_void() {
 }
 
 async fn no_lease_of_another_owner_holds_where_no_other_process_can_build() {
-    for ahead in [-1, 5, 15, 7200] {
-        let client = leased(super::empty_store().await, now() + ahead).await;
+    for ahead in [-1, 8, 15, 7200] {
+        let client = leased(super::empty_store().await, ahead).await;
         client.build().await;
         let exclusive = client.database.store().is_exclusive();
         let holds = !exclusive && (0..20).contains(&ahead);

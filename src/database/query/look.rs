@@ -135,7 +135,9 @@ impl<'q> Look<'q> {
         });
         let answers: Vec<Answer> = answers.flatten().collect::<Result<_>>()?;
         let mut passed = Vec::with_capacity(ids.len());
-        for answers in answers.chunks(self.needs.len()) {
+        let needs = self.needs.len();
+        for at in 0..ids.len() {
+            let answers = &answers[at * needs..(at + 1) * needs];
             let trees = answers.iter().zip(&self.needs);
             let trees = trees.filter(|(_, need)| need.value);
             let parts = trees.filter_map(|(answer, _)| part(answer));
