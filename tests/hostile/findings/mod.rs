@@ -150,7 +150,9 @@ impl Case {
                 self.violations.push(format!("{name}: {wrong}"));
             }
         }
-        self.violations.dedup();
+        let mut known = BTreeSet::new();
+        self.violations
+            .retain(|violation| known.insert(violation.clone()));
     }
 
     fn note_growth(&mut self, name: &str, growth: usize, committed: usize) {

@@ -38,8 +38,6 @@ fn what_filters_read_counts_in_what_all_requests_hold() {
     let nothing = Expected::RefusedOr(BOUNDED, json!({"documents": {"nodes": []}}));
     for filter in [
         "{at: \"$..*\", eq: -1}",
-        "{at: \"$\", eq: 0}",
-        "{at: \"$.a[*]\", eq: -1}",
         "{not: {at: \"$..*\", exists: true}}",
     ] {
         let query = format!("{{ documents(where: {filter}) {{ nodes {{ id }} }} }}");
@@ -56,6 +54,8 @@ fn filters_on_large_documents_work_for_pages_of_any_length() {
     // the same time.
     let limits = Limits {
         body_bytes: 16 << 20,
+        // The engine's cache holds the whole collection as well.
+        held_bytes: 512 << 20,
         read_bytes: 1 << 30,
         steps: 50_000_000,
         ..Limits::LOW

@@ -118,6 +118,20 @@ fn paths_and_aliases_count_in_responses() {
             "paths of selected parts",
             below("select(query: \"$[*]\") { path }"),
         ),
+        (
+            "paths of children again and again",
+            below(&format!(
+                "children(first: 100) {{ nodes {{ {} }} }}",
+                aliases(240, "path")
+            )),
+        ),
+        (
+            "paths of selected parts again and again",
+            below(&format!(
+                "select(query: \"$[0:100]\") {{ {} }}",
+                aliases(240, "path")
+            )),
+        ),
         ("paths again and again", below(&aliases(900, "path"))),
         (
             "long aliases",
