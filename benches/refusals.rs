@@ -60,8 +60,15 @@ fn main() {
         return;
     }
     for request in stored() {
-        let (_, answer) = server.exchange(&request);
-        assert!(!answer.contains("\"errors\""), "{answer:.300}");
+        // The last one makes an index, which is there once it is `READY`.
+        loop {
+            let (_, answer) = server.exchange(&request);
+            assert!(!answer.contains("\"errors\""), "{answer:.300}");
+            if !answer.contains("BUILDING") {
+                break;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
     }
     let over = expensive
         .iter()
