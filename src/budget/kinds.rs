@@ -22,6 +22,13 @@ impl Budget {
         Self::new(limits, pool, deadline)
     }
 
+    /// The budget of a request that has time enough for a test.
+    #[cfg(test)]
+    pub(crate) fn of_test(bounds: &Bounds) -> Self {
+        let deadline = Instant::now() + Duration::from_secs(600);
+        Self::of_request(bounds, &Pool::new(1 << 30), deadline)
+    }
+
     /// The budget of a piece of background work, or of a command that has the store to itself: it
     /// bounds its own portions, and goes on with the next one. Only what it holds at a time is
     /// bounded here.

@@ -4,18 +4,13 @@ use super::*;
 use crate::error::ErrorKind;
 use crate::limits::{Bounds, STEPS_PER_DRAW};
 
-fn budget(bounds: &Bounds) -> Budget {
-    let deadline = Instant::now() + Duration::from_secs(600);
-    Budget::of_request(bounds, &Pool::new(1 << 30), deadline)
-}
-
 fn kind(result: Result<()>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
 }
 
 #[test]
 fn the_first_exhausted_resource_fails_every_later_request_for_any() {
-    let budget = budget(&Bounds {
+    let budget = Budget::of_test(&Bounds {
         steps: 100,
         write_bytes: 10,
         ..Bounds::DEFAULT
@@ -52,7 +47,7 @@ fn each_resource_has_the_code_that_clients_know() {
 
 #[test]
 fn unused_steps_go_back() {
-    let budget = budget(&Bounds {
+    let budget = Budget::of_test(&Bounds {
         steps: STEPS_PER_DRAW,
         ..Bounds::DEFAULT
     });
@@ -65,7 +60,7 @@ fn unused_steps_go_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn long_work_begins_again_where_it_may_block_and_counts_once() {
     let steps_max = 10 * STEPS_AT_A_TIME;
-    let budget = budget(&Bounds {
+    let budget = Budget::of_test(&Bounds {
         steps: steps_max,
         ..Bounds::DEFAULT
     });

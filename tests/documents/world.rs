@@ -17,7 +17,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::error::{Error, Result};
 use phyllo::key::Leaves;
-use phyllo::store::{Batches, Outcome, Settled, Transaction};
+use phyllo::store::{Batches, Outcome, Settled, Transaction, transact};
 
 pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -52,6 +52,23 @@ impl World {
         W: Future<Output = Result<T>> + Send + 'static,
     {
         let settled = self.run(self.database.transact(deadline(), |transaction| {
+            let work = body(transaction);
+            async move { work.await.map(Outcome::Commit) }.boxed()
+        }))?;
+        match settled {
+            Settled::Committed(value, _) | Settled::Aborted(value) => Ok(value),
+        }
+    }
+
+    /// As another program would, which looks at no format.
+    fn transact_beside<T, F, W>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Fn(Arc<dyn Transaction>) -> W + Send + Sync,
+        W: Future<Output = Result<T>> + Send + 'static,
+    {
+        let store = self.database.store();
+        let settled = self.run(transact(&**store, deadline(), |transaction| {
             let work = body(transaction);
             async move { work.await.map(Outcome::Commit) }.boxed()
         }))?;
@@ -102,7 +119,7 @@ impl World {
 
     /// Writes pairs as another program would, without the catalog.
     pub(crate) fn write(&self, pairs: &[(Vec<u8>, Vec<u8>)]) {
-        let written = self.transact(|transaction| {
+        let written = self.transact_beside(|transaction| {
             for (key, value) in pairs {
                 transaction.set(key, value);
             }
@@ -113,7 +130,7 @@ impl World {
 
     /// Removes a pair as another program would.
     pub(crate) fn clear(&self, key: &[u8]) {
-        let cleared = self.transact(|transaction| {
+        let cleared = self.transact_beside(|transaction| {
             transaction.clear(key);
             async move { Ok(()) }
         });

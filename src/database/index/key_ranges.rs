@@ -68,7 +68,7 @@ mod tests {
             if round % 8 == 0 {
                 (ranges, known) = (KeyRanges::default(), [false; 40]);
             }
-            let begin = random(38);
+            let begin = random(35);
             let end = begin + random(6);
             let (first, past) = range(begin, end);
             ranges.add(first, past);

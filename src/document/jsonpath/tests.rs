@@ -1,11 +1,7 @@
 //! Queries as a whole: what they are refused for, what they select, and what they cost.
 
-use std::time::Duration;
-
-use tokio::time::Instant;
-
 use super::*;
-use crate::budget::{Budget, Pool};
+use crate::budget::Budget;
 use crate::document::path::Place;
 use crate::error::ErrorKind;
 use crate::limits::{
@@ -13,15 +9,9 @@ use crate::limits::{
     REGEXP_BYTES_MAX, REGEXP_COMPILED_BYTES_MAX, REGEXP_LEVELS_MAX, REGEXPS_MAX,
 };
 
-/// A budget with the steps that a request has by default.
-fn budget() -> Budget {
-    let deadline = Instant::now() + Duration::from_secs(600);
-    Budget::of_request(&Bounds::DEFAULT, &Pool::new(usize::MAX), deadline)
-}
-
 /// How many nodes a query selects.
 fn count(query: &Query, document: &Tree) -> Result<usize> {
-    let budget = budget();
+    let budget = Budget::of_test(&Bounds::DEFAULT);
     let selected = query.select(document, &Steps::of(&budget))?;
     Ok(selected.len())
 }
@@ -40,7 +30,7 @@ fn selected(text: &str, document: &str) -> Vec<String> {
     let Some(below) = document.at(query.prefix()) else {
         return vec![];
     };
-    let budget = budget();
+    let budget = Budget::of_test(&Bounds::DEFAULT);
     let nodes = query.select(below, &Steps::of(&budget)).expect(text);
     let prefix = Place(query.prefix().to_vec());
     let places = nodes.iter().map(|(place, value)| {

@@ -63,7 +63,11 @@ fn filters_that_another_site_sends_by_get_hold_nobody_up() {
 #[test]
 fn filters_with_a_thousand_values_hold_nobody_up() {
     let _alone = alone();
-    let mut case = Case::new(Limits::LOW);
+    let mut case = Case::new(Limits {
+        // Enough to store the array.
+        steps: 4_000_000,
+        ..Limits::LOW
+    });
     store(&mut case.server.client(), "D", "1", &numbers(300_000));
     let values: Vec<_> = (1..=1_000).map(|at| format!("-{at}")).collect();
     let texts: Vec<_> = (1..=1_000)
