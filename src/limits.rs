@@ -136,7 +136,9 @@ pub const SCAN_DOCUMENTS_MAX: usize = 100_000;
 /// Documents that are looked at in one round of reads.
 pub const SCAN_BATCH_DOCUMENTS: usize = 128;
 /// Keys and values of several documents that are looked at together.
-pub const LOOKED_AT_BYTES_MAX: usize = 16 << 20;
+pub const LOOKED_AT_BYTES_MAX: usize = 4 << 20;
+/// Documents that are looked at together before it is known how large they are.
+pub const LOOKED_AT_FIRST_DOCUMENTS: usize = 8;
 /// Ids that are held to be put in order: those of a span of an index that is a range, or of all
 /// that pass where they are ordered by what no index has.
 pub const SORTED_IDS_MAX: usize = 100_000;
@@ -144,6 +146,8 @@ pub const SORTED_IDS_MAX: usize = 100_000;
 pub const PROBE_ENTRIES: usize = 128;
 /// Memory for each field of a response while it is made.
 pub const HELD_PER_FIELD: usize = 128;
+/// Copies of the id of a document of a page: its key, its cursor, what is read of it.
+pub const HELD_PER_ID_BYTE: usize = 6;
 /// Errors that one response tells.
 pub const ERRORS_MAX: usize = 100;
 /// Names of unknown fields that are compared with those of known ones, for errors to tell what the

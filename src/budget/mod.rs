@@ -252,6 +252,11 @@ impl Budget {
         self.0.pool.share()
     }
 
+    /// A share of the memory of all requests for one of many parts of this one.
+    pub fn counted_share(&self) -> Share {
+        self.0.pool.counted_share()
+    }
+
     /// Memory for what this request reads and keeps.
     pub fn reserve(&self) -> Reservation {
         Reservation::new(self.clone(), self.0.limits.reserved_bytes)

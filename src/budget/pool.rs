@@ -36,6 +36,14 @@ impl Pool {
             bytes: AtomicUsize::new(0),
         }
     }
+
+    /// A share of nothing yet, for one of many parts of a request: also its first bytes count.
+    pub fn counted_share(&self) -> Share {
+        Share {
+            pool: self.clone(),
+            bytes: AtomicUsize::new(HELD_UNCOUNTED_BYTES),
+        }
+    }
 }
 
 /// What one request holds of a [`Pool`], but for the first [`HELD_UNCOUNTED_BYTES`]; given back when
@@ -68,6 +76,11 @@ impl Share {
 }
 
 impl Share {
+    /// The bytes that it holds.
+    pub fn held(&self) -> usize {
+        self.bytes.load(Relaxed)
+    }
+
     /// Takes more of what is there in any case, so that others get less.
     pub fn add(&self, bytes: usize) {
         self.hold(bytes);

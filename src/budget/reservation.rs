@@ -35,6 +35,11 @@ impl Reservation {
         self.bytes_max
     }
 
+    /// The bytes that it holds.
+    pub fn held(&self) -> usize {
+        self.share.held()
+    }
+
     /// Whether more was asked for than it may hold.
     pub fn is_full(&self) -> bool {
         self.full.load(Relaxed)

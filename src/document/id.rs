@@ -19,6 +19,14 @@ pub enum DocumentId {
 }
 
 impl DocumentId {
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Integer(_) => size_of::<i64>(),
+            Self::Text(text) => text.len(),
+        }
+    }
+
     /// Reads the text of an id.
     ///
     /// # Errors

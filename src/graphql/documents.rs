@@ -17,7 +17,7 @@ use crate::database::query::{self, Found, Page, Position, Select};
 use crate::database::{DocumentKey, Want, check_collection};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
-use crate::limits::{SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
+use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
 
 /// What `documents` is asked.
 #[derive(Default)]
@@ -61,6 +61,9 @@ impl Asked {
         session
             .tally()
             .elements(found.rows.len(), context.field())?;
+        let rows = found.rows.iter();
+        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.id.bytes()).sum();
+        session.tally().memory.hold(bytes)?;
         let page_info = page_info(&select.page, &found, digest);
         let plan = Plan {
             index: found.index.map(Counted),

@@ -24,6 +24,8 @@ const OVERRUN_MAX: Duration = Duration::from_secs(1);
 const OVERRUN_DEBUG_MAX: Duration = Duration::from_secs(5);
 /// Memory of the process beyond `--held-bytes-max`: its code, stacks and the engine's cache.
 const MEMORY_BESIDES_HELD_MAX: usize = 300 * MIB;
+/// The same for a debug build, whose code and stacks are several times as large.
+const MEMORY_BESIDES_HELD_DEBUG_MAX: usize = 450 * MIB;
 /// What a response may have beyond `--response-bytes-max`: at most 100 errors of 1,000 bytes, each
 /// with the path of its field.
 const ERRORS_BYTES_MAX: usize = 256 << 10;
@@ -109,7 +111,12 @@ impl Bounds {
                 found <= limit,
             );
         }
-        let memory = self.limits.held_bytes + MEMORY_BESIDES_HELD_MAX;
+        let besides = if is_release() {
+            MEMORY_BESIDES_HELD_MAX
+        } else {
+            MEMORY_BESIDES_HELD_DEBUG_MAX
+        };
+        let memory = self.limits.held_bytes + besides;
         bound(
             "peak memory",
             mib(seen.memory_peak),

@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, try_join_all};
 use super::keys::{Keys, Reading};
 use super::plan::{Access, Span};
 use super::union::Union;
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
 use crate::database::index::Index;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ pub(super) enum Ids<'r> {
     /// From keys that go on with an id behind so many bytes.
     Keys(Keys<'r>, Vec<u8>),
     /// Held, those that come first last.
-    Listed(Vec<IdBytes>),
+    Listed { ids: Vec<IdBytes>, _memory: Share },
     /// In any of these.
     Union(Union<'r>),
     /// In each of these.
@@ -153,6 +153,7 @@ impl<'r> Source<'r> {
     ) -> Result<Option<Ids<'r>>> {
         let after = self.after.map(|id| id_bytes(self.collection, id));
         let after = after.transpose()?;
+        let memory = self.reading.budget.counted_share();
         let mut ids = Vec::new();
         let mut entries = 0;
         for (index, span) in spans {
@@ -173,6 +174,7 @@ impl<'r> Source<'r> {
                     }
                 });
                 if !passed {
+                    memory.take(id.len() + size_of::<IdBytes>())?;
                     ids.push(id);
                 }
                 keys.advance();
@@ -187,7 +189,10 @@ impl<'r> Source<'r> {
         if !self.reading.backward {
             ids.reverse();
         }
-        Ok(Some(Ids::Listed(ids)))
+        Ok(Some(Ids::Listed {
+            ids,
+            _memory: memory,
+        }))
     }
 }
 
@@ -229,7 +234,7 @@ impl Ids<'_> {
                     let key = keys.peek().await?;
                     Ok(key.map(|key| key[prefix.len()..].to_vec()))
                 }
-                Self::Listed(ids) => Ok(ids.last().cloned()),
+                Self::Listed { ids, .. } => Ok(ids.last().cloned()),
                 Self::Union(union) => union.peek(backward).await,
                 Self::Intersection(parts, budget) => loop {
                     budget.pace(parts.len() as u64).await?;
@@ -266,7 +271,7 @@ impl Ids<'_> {
                     keys.advance();
                 }
             }
-            Self::Listed(ids) => {
+            Self::Listed { ids, .. } => {
                 ids.pop_if(|last| last == id);
             }
             Self::Union(union) => union.advance(id, backward),
@@ -282,7 +287,7 @@ impl Ids<'_> {
     pub(super) fn seek(&mut self, id: &[u8], backward: bool) {
         match self {
             Self::Keys(keys, prefix) => keys.seek(&[&prefix[..], id].concat()),
-            Self::Listed(ids) => {
+            Self::Listed { ids, .. } => {
                 let stands_before = |other: &IdBytes| {
                     if backward {
                         other[..] > *id
@@ -305,7 +310,7 @@ impl Ids<'_> {
     /// How many streams are looked at for the next id, at most.
     fn streams(&self) -> u64 {
         match self {
-            Self::Keys(..) | Self::Listed(_) => 1,
+            Self::Keys(..) | Self::Listed { .. } => 1,
             Self::Union(union) => 2 + u64::from(union.parts().len().max(1).ilog2()),
             Self::Intersection(parts, _) => parts.iter().map(Self::streams).sum(),
         }
@@ -315,7 +320,7 @@ impl Ids<'_> {
     pub(super) fn left(&self) -> Option<usize> {
         match self {
             Self::Keys(keys, _) => keys.left(),
-            Self::Listed(ids) => Some(ids.len()),
+            Self::Listed { ids, .. } => Some(ids.len()),
             Self::Union(union) => union.parts().iter().map(Self::left).sum(),
             Self::Intersection(parts, _) => parts.iter().filter_map(Self::left).min(),
         }

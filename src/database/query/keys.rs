@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
 use crate::error::Result;
 use crate::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX};
 use crate::store::{Pairs, RangeRead, Read, behind};
@@ -42,6 +42,8 @@ pub(super) struct Keys<'r> {
     end: Vec<u8>,
     more: bool,
     batch: Pairs,
+    /// Memory for the batch.
+    memory: Share,
     at: usize,
     next_batch: usize,
     resumed: bool,
@@ -60,6 +62,7 @@ impl<'r> Keys<'r> {
             begin,
             end,
             batch: Pairs::default(),
+            memory: reading.budget.counted_share(),
             at: 0,
             next_batch: reading.first_batch.clamp(1, BATCH_PAIRS_MAX),
             resumed: false,
@@ -145,6 +148,8 @@ impl<'r> Keys<'r> {
         self.more &= self.begin < self.end;
         self.next_batch = (4 * self.next_batch).min(BATCH_PAIRS_MAX);
         self.resumed = true;
+        self.memory = self.reading.budget.counted_share();
+        self.memory.take(batch.pairs.bytes())?;
         self.batch = batch.pairs;
         self.at = 0;
         Ok(())

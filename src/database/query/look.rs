@@ -12,7 +12,9 @@ use crate::document::path::{Path, Place, Segment};
 use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 use crate::key::IndexValue;
-use crate::limits::{KEY_BYTES_MAX, LOOKED_AT_BYTES_MAX};
+use crate::limits::{
+    KEY_BYTES_MAX, LOOKED_AT_BYTES_MAX, LOOKED_AT_FIRST_DOCUMENTS, SCAN_BATCH_DOCUMENTS,
+};
 use crate::store::Read;
 
 /// Looks at documents, a round of reads for many.
@@ -71,7 +73,12 @@ impl<'q> Look<'q> {
             order,
             needs,
             in_a_row: false,
-            together: usize::MAX,
+            // A round costs a wait on a cluster, and next to nothing elsewhere.
+            together: if read.waits() {
+                SCAN_BATCH_DOCUMENTS
+            } else {
+                LOOKED_AT_FIRST_DOCUMENTS
+            },
             looked: 0,
         }
     }
@@ -96,9 +103,11 @@ impl<'q> Look<'q> {
             let rest = &ids[passed.len()..];
             let some = &rest[..rest.len().min(self.together)];
             match self.look_at(some).await? {
-                Some(more) => {
+                Some((more, bytes)) => {
                     passed.extend(more);
-                    self.together = self.together.saturating_mul(2);
+                    // As many as are likely to fill half of the memory.
+                    let likely = some.len() * LOOKED_AT_BYTES_MAX / (2 * bytes.max(1));
+                    self.together = likely.clamp(1, 8 * some.len());
                 }
                 None => self.together = some.len() / 2,
             }
@@ -106,9 +115,9 @@ impl<'q> Look<'q> {
         Ok(passed)
     }
 
-    /// Which of some documents pass; none if they are too large to be held together. A single one
-    /// may be as large as a request may read.
-    async fn look_at(&self, ids: &[DocumentId]) -> Result<Option<Vec<Option<Passed>>>> {
+    /// Which of some documents pass, and the bytes that were read of them; none if they are too
+    /// large to be held together. A single one may be as large as a request may read.
+    async fn look_at(&self, ids: &[DocumentId]) -> Result<Option<(Vec<Option<Passed>>, usize)>> {
         let memory = match ids {
             [_] => self.budget.reserve(),
             _ => self.budget.reserve_at_most(LOOKED_AT_BYTES_MAX),
@@ -148,7 +157,7 @@ impl<'q> Look<'q> {
             passed.push(self.budget.compute(pass).await?);
             self.budget.pace(1).await?;
         }
-        Ok(Some(passed))
+        Ok(Some((passed, memory.held())))
     }
 
     /// Whether a document passes of which this was read, at each need in their order.
