@@ -191,16 +191,6 @@ impl Budget {
         })
     }
 
-    /// Bytes that were written so far.
-    pub fn written(&self) -> usize {
-        self.0.write_bytes.load(Relaxed)
-    }
-
-    /// Bytes that were read so far.
-    pub fn read_so_far(&self) -> usize {
-        self.0.read_bytes.load(Relaxed)
-    }
-
     /// Counts bytes of the response: values, names and punctuation.
     ///
     /// # Errors

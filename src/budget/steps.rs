@@ -34,11 +34,6 @@ impl<'b> Steps<'b> {
         }
     }
 
-    /// The budget that the steps come from.
-    pub fn budget(&self) -> &'b Budget {
-        self.budget
-    }
-
     /// Spends steps.
     ///
     /// # Errors
