@@ -7,7 +7,7 @@
 use std::time::SystemTime;
 
 use super::{Transaction, behind};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};
 
@@ -89,7 +89,7 @@ impl<T> Doubt<T> {
              of it has, or nothing of it. What came last: {}",
             last.message()
         );
-        Error::new(ErrorKind::Timeout, message)
+        Error::timeout(None, message)
     }
 }
 

@@ -178,6 +178,14 @@ impl Transaction for MeteredTransaction {
         }
     }
 
+    async fn clear_large_range(&self, begin: &[u8], end: &[u8]) -> Result<bool> {
+        if !self.counts(begin.len() + end.len()) {
+            self.budget.check()?;
+            return Ok(false);
+        }
+        self.inner.clear_large_range(begin, end).await
+    }
+
     fn add(&self, key: &[u8], by: i64) {
         if self.counts(key.len() + size_of::<i64>()) {
             self.inner.add(key, by);

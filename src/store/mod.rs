@@ -212,6 +212,17 @@ pub trait Transaction: Read {
     /// Removes the keys from `begin` to before `end`.
     fn clear_range(&self, begin: &[u8], end: &[u8]);
 
+    /// Removes the keys from `begin` to before `end` in a time that does not grow with their
+    /// number. Whether the engine removes them from its file later, in the background: until then
+    /// only programs that know of that may open the store.
+    ///
+    /// # Errors
+    /// As [`Read::get`].
+    async fn clear_large_range(&self, begin: &[u8], end: &[u8]) -> Result<bool> {
+        self.clear_range(begin, end);
+        Ok(false)
+    }
+
     /// Adds to a 64-bit little-endian integer, which is 0 where nothing is; conflicts with no
     /// other addition.
     fn add(&self, key: &[u8], by: i64);

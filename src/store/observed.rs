@@ -291,6 +291,11 @@ impl Transaction for ObservedTransaction {
         self.inner.clear_range(begin, end);
     }
 
+    async fn clear_large_range(&self, begin: &[u8], end: &[u8]) -> Result<bool> {
+        self.operations.writes.fetch_add(1, Relaxed);
+        self.inner.clear_large_range(begin, end).await
+    }
+
     fn add(&self, key: &[u8], by: i64) {
         self.operations.writes.fetch_add(1, Relaxed);
         self.inner.add(key, by);

@@ -109,6 +109,20 @@ impl Pairs {
         part
     }
 
+    /// All of them in the opposite order.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let mut reversed = Self {
+            bytes: Vec::with_capacity(self.bytes.len()),
+            entries: Vec::with_capacity(self.entries.len()),
+        };
+        for index in (0..self.len()).rev() {
+            let (key, value) = self.get(index);
+            reversed.push(key, value);
+        }
+        reversed
+    }
+
     /// Forgets all but the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         if let Some(entry) = self.entries.get(len) {

@@ -239,8 +239,8 @@ async fn within<T>(deadline: Instant, work: impl Future<Output = Result<T>>) -> 
 }
 
 fn out_of_time() -> Error {
-    Error::new(
-        ErrorKind::Timeout,
+    Error::timeout(
+        None,
         "the time for the operation is over; nothing was written",
     )
 }

@@ -8,6 +8,7 @@ mod disk;
 mod documents;
 mod faults;
 mod process;
+mod reclaim;
 mod recorder;
 mod sync;
 

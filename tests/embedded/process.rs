@@ -19,7 +19,10 @@ const COMMITS: u32 = 200;
 #[tokio::test]
 async fn a_store_that_another_process_holds_is_refused_until_that_ends() {
     let directory = tempfile::tempdir().expect("a directory");
-    let mut holder = Process::start("the_other_process_holds_the_store", directory.path());
+    let mut holder = Process::start(
+        "process::the_other_process_holds_the_store",
+        directory.path(),
+    );
     holder.wait_until(COMMITTED);
     let file = directory.path().join(phyllo::store::FILE_NAME);
     let before = std::fs::read(&file).expect("read");
@@ -74,7 +77,7 @@ async fn a_store_that_was_closed_opens_without_repair() {
 async fn a_store_whose_process_was_aborted_is_repaired_and_whole() {
     let directory = tempfile::tempdir().expect("a directory");
     for round in 1..=2 {
-        let mut aborted = Process::start("the_other_process_is_aborted", directory.path());
+        let mut aborted = Process::start("process::the_other_process_is_aborted", directory.path());
         let mut acknowledged = Vec::new();
         for line in aborted.lines() {
             if let Some(number) = line.strip_prefix("acknowledged ") {
@@ -127,7 +130,12 @@ async fn the_other_process_is_aborted() {
     std::process::abort();
 }
 
-fn say(line: &str) {
+/// The directory that another process was told, if this is one.
+pub(crate) fn said_directory() -> Option<std::ffi::OsString> {
+    std::env::var_os(DIRECTORY)
+}
+
+pub(crate) fn say(line: &str) {
     // The test harness prints beside it, so that a line begins anew.
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{line}").expect("printed");
@@ -149,15 +157,15 @@ pub(crate) fn open(directory: &Path) -> phyllo::error::Result<(Embedded, Arc<Ato
 }
 
 /// This binary, running one test.
-struct Process {
+pub(crate) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
 }
 
 impl Process {
-    fn start(test: &str, directory: &Path) -> Self {
+    pub(crate) fn start(test: &str, directory: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this binary"))
-            .args(["--exact", &format!("process::{test}")])
+            .args(["--exact", test])
             .args(["--ignored", "--nocapture", "--test-threads=1"])
             .env(DIRECTORY, directory)
             .stdin(Stdio::piped())
@@ -173,7 +181,7 @@ impl Process {
         (&mut self.out).lines().map(|line| line.expect("text"))
     }
 
-    fn wait_until(&mut self, said: &str) {
+    pub(crate) fn wait_until(&mut self, said: &str) {
         assert!(self.lines().any(|line| line == said), "it says {said}");
     }
 
@@ -184,7 +192,7 @@ impl Process {
         assert!(status.success(), "{status}");
     }
 
-    fn wait_for_abort(mut self) {
+    pub(crate) fn wait_for_abort(mut self) {
         let status = self.child.wait().expect("waited");
         assert!(!status.success(), "{status}");
     }

@@ -134,6 +134,10 @@ impl Transaction for InjectedTransaction {
         self.inner.clear_range(begin, end);
     }
 
+    async fn clear_large_range(&self, begin: &[u8], end: &[u8]) -> Result<bool> {
+        self.inner.clear_large_range(begin, end).await
+    }
+
     fn add(&self, key: &[u8], by: i64) {
         self.inner.add(key, by);
     }

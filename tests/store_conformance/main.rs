@@ -25,6 +25,7 @@ macro_rules! on_every_engine {
     };
 }
 
+mod clearing;
 mod concurrency;
 mod counted;
 mod doubt;

@@ -6,27 +6,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
-use redb::{Database, Durability, ReadOnlyTable, ReadableDatabase};
+use redb::{
+    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError,
+    WriteTransaction,
+};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::open::Opened;
 use super::progress::Progress;
-use super::table::{Bytes, PAIRS, fault};
+use super::reclaim::Reclaimer;
+use super::table::{Bytes, PAIRS, Tables, fault};
+use super::tombstones::TOMBSTONES;
 use super::transaction::EmbeddedTransaction;
 use crate::error::{Error, Result};
 
 /// A snapshot that readers share; everything in it is synced.
 pub(super) struct Published {
-    pub(super) table: ReadOnlyTable<Bytes, Bytes>,
+    pairs: ReadOnlyTable<Bytes, Bytes>,
+    /// None if there is no tombstone.
+    tombstones: Option<ReadOnlyTable<Bytes, Bytes>>,
     /// The number of the last commit in it.
     pub(super) last_commit: u64,
     pub(super) progress: Progress,
+}
+
+impl Published {
+    pub(super) fn tables(&self) -> Tables<'_, ReadOnlyTable<Bytes, Bytes>> {
+        Tables {
+            pairs: &self.pairs,
+            tombstones: self.tombstones.as_ref(),
+        }
+    }
 }
 
 /// The right to write, which one transaction has at a time.
 pub(super) struct Writer {
     /// The number of the last commit, synced or not.
     pub(super) last_commit: u64,
+    /// Whether the last commit left a tombstone.
+    pub(super) has_tombstones: bool,
 }
 
 pub(super) struct Committer {
@@ -35,6 +53,7 @@ pub(super) struct Committer {
     pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    reclaimer: Reclaimer,
     database: Database,
 }
 
@@ -46,12 +65,18 @@ impl Committer {
         } = opened;
         let progress = Progress::new(last_commit);
         let (wake, woken) = channel();
+        let published = snapshot(&database, last_commit, progress.clone())?;
+        let writer = Writer {
+            last_commit,
+            has_tombstones: published.tombstones.is_some(),
+        };
         let committer = Arc::new(Self {
-            published: ArcSwap::from_pointee(snapshot(&database, last_commit, progress.clone())?),
-            writer: Arc::new(AsyncMutex::new(Writer { last_commit })),
+            published: ArcSwap::from_pointee(published),
+            writer: Arc::new(AsyncMutex::new(writer)),
             progress,
             wake: Mutex::new(Some(wake)),
             thread: Mutex::new(None),
+            reclaimer: Reclaimer::new(),
             database,
         });
         let syncing = committer.clone();
@@ -60,12 +85,14 @@ impl Committer {
             .spawn(move || syncing.sync_when_woken(&woken))
             .map_err(fault)?;
         *lock(&committer.thread) = Some(thread);
+        committer.reclaimer.start(&committer)?;
         Ok(committer)
     }
 
     /// Syncs what is committed and ends the thread. A transaction that outlives it can no longer
     /// be committed.
     pub(super) fn stop(&self) {
+        self.reclaimer.stop();
         lock(&self.wake).take();
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
@@ -81,11 +108,26 @@ impl Committer {
     }
 
     pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
-        let writer = self.writer.clone().lock_owned().await;
+        let writer = self.writer().await;
         self.progress.check()?;
-        let transaction = self.database.begin_write();
-        let transaction = transaction.map_err(|error| self.progress.fault(error))?;
+        let transaction = self.begin_write()?;
         Ok(EmbeddedTransaction::new(self.clone(), writer, transaction))
+    }
+
+    /// The right to write, when those who asked before have had it.
+    pub(super) async fn writer(&self) -> OwnedMutexGuard<Writer> {
+        self.writer.clone().lock_owned().await
+    }
+
+    /// A transaction of whoever has the right to write.
+    pub(super) fn begin_write(&self) -> Result<WriteTransaction> {
+        let transaction = self.database.begin_write();
+        transaction.map_err(|error| self.progress.fault(error))
+    }
+
+    /// Has the pairs under tombstones removed, soon.
+    pub(super) fn reclaim(&self) {
+        self.reclaimer.wake();
     }
 
     /// Has the commits so far synced, soon.
@@ -128,6 +170,12 @@ impl Committer {
             .set_durability(Durability::Immediate)
             .map_err(fault)?;
         transaction.commit().map_err(fault)?;
+        self.publish(writer)
+    }
+
+    /// Shows what was committed by whoever has the right to write and has synced it.
+    pub(super) fn publish(&self, writer: OwnedMutexGuard<Writer>) -> Result<()> {
+        let last_commit = writer.last_commit;
         let published = snapshot(&self.database, last_commit, self.progress.clone())?;
         self.published.store(Arc::new(published));
         drop(writer);
@@ -143,9 +191,16 @@ fn blocking_lock(writer: &Arc<AsyncMutex<Writer>>) -> OwnedMutexGuard<Writer> {
 
 fn snapshot(database: &Database, last_commit: u64, progress: Progress) -> Result<Published> {
     let read = database.begin_read().map_err(fault)?;
-    let table = read.open_table(PAIRS).map_err(fault)?;
+    let pairs = read.open_table(PAIRS).map_err(fault)?;
+    let tombstones = match read.open_table(TOMBSTONES) {
+        Ok(tombstones) if tombstones.is_empty().map_err(fault)? => None,
+        Ok(tombstones) => Some(tombstones),
+        Err(TableError::TableDoesNotExist(_)) => None,
+        Err(error) => return Err(fault(error)),
+    };
     Ok(Published {
-        table,
+        pairs,
+        tombstones,
         last_commit,
         progress,
     })

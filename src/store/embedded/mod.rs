@@ -4,14 +4,19 @@
 //! immediate commit then syncs all that wait (group commit). Success is reported only after that
 //! sync, and readers share the snapshot that is published right after it, so nothing unsynced is
 //! ever shown. A failed sync is fatal: the store stops answering and says why.
+//!
+//! A range of many pairs is cleared by a tombstone (`tombstones`), which hides them from then on;
+//! they are removed in the background (`reclaim`).
 
 mod backup;
 mod commit;
 mod files;
 mod open;
 mod progress;
+mod reclaim;
 mod table;
 mod tentative;
+mod tombstones;
 mod transaction;
 
 use std::path::Path;
@@ -118,14 +123,14 @@ impl Store for Embedded {
 #[async_trait]
 impl Read for Published {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        table::get(&self.table, key).map_err(|error| self.progress.fault(error))
+        table::get(self.tables(), key).map_err(|error| self.progress.fault(error))
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
             tokio::task::yield_now().await;
         }
-        table::range(&self.table, range).map_err(|error| self.progress.fault(error))
+        table::range(self.tables(), range).map_err(|error| self.progress.fault(error))
     }
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
@@ -135,7 +140,7 @@ impl Read for Published {
                 tokio::task::yield_now().await;
             }
             let fault = |error| self.progress.fault(error);
-            table::ranges(&self.table, ranges, &mut round, |_| Ok(()), fault);
+            table::ranges(self.tables(), ranges, &mut round, |_| Ok(()), fault);
         }
         round
     }

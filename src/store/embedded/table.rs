@@ -4,6 +4,7 @@ use redb::{CursorError, ReadableTable, StorageError, Table, TableDefinition};
 use std::ops::Bound;
 
 use super::super::{Batch, Filling, Pairs, RangeRead, Round};
+use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;
 
@@ -21,32 +22,52 @@ pub(super) fn fault(error: impl std::fmt::Display) -> Error {
     Error::unavailable("the store cannot be read or written", error.to_string())
 }
 
+/// The pairs as a reader sees them.
+pub(super) struct Tables<'t, T> {
+    pub(super) pairs: &'t T,
+    /// None if there is no tombstone.
+    pub(super) tombstones: Option<&'t T>,
+}
+
+impl<T> Copy for Tables<'_, T> {}
+
+impl<T> Clone for Tables<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
 pub(super) fn get(
-    table: &impl ReadableTable<Bytes, Bytes>,
+    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     key: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
-    let value = table.get(key)?;
+    if let Some(tombstones) = tables.tombstones
+        && tombstones::covers(tombstones, key)?
+    {
+        return Ok(None);
+    }
+    let value = tables.pairs.get(key)?;
     Ok(value.map(|value| value.value().to_vec()))
 }
 
 pub(super) fn range(
-    table: &impl ReadableTable<Bytes, Bytes>,
+    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     range: RangeRead<'_>,
 ) -> Result<Batch, StorageError> {
     let mut pairs = Pairs::default();
-    let more = append_range(table, range, &mut pairs)?;
+    let more = append_range(tables, range, &mut pairs)?;
     Ok(Batch { pairs, more })
 }
 
 /// Adds the first batch of each range to a round, or what `refuse` says of the range.
 pub(super) fn ranges(
-    table: &impl ReadableTable<Bytes, Bytes>,
+    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     ranges: &[RangeRead<'_>],
     round: &mut Round,
     refuse: impl Fn(&RangeRead<'_>) -> Result<()>,
     fault: impl Fn(StorageError) -> Error,
 ) {
-    let mut walk = Walk::new(table);
+    let mut walk = Walk::new(tables);
     for range in ranges {
         round.read(|pairs| {
             refuse(range)?;
@@ -57,7 +78,7 @@ pub(super) fn ranges(
 
 /// Appends the batch of a range. Whether there may be more.
 fn append_range(
-    table: &impl ReadableTable<Bytes, Bytes>,
+    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     range: RangeRead<'_>,
     pairs: &mut Pairs,
 ) -> Result<bool, StorageError> {
@@ -65,9 +86,31 @@ fn append_range(
         return Ok(false);
     }
     let mut filling = Filling::new(pairs, &range);
-    let mut found = table.range::<&[u8]>(range.begin..range.end)?;
+    let (begin, end, reverse) = (range.begin, range.end, range.reverse);
+    let Some(tombstones) = tables.tombstones else {
+        let full = fill(tables.pairs, begin, end, reverse, &mut filling)?;
+        return Ok(full && filling.more());
+    };
+    let mut visible = Visible::new(tombstones, begin, end, reverse);
+    while let Some((begin, end)) = visible.next()? {
+        if fill(tables.pairs, &begin, &end, reverse, &mut filling)? {
+            return Ok(filling.more());
+        }
+    }
+    Ok(false)
+}
+
+/// Appends the pairs from `begin` to before `end`. Whether the batch ends here.
+fn fill(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    begin: &[u8],
+    end: &[u8],
+    reverse: bool,
+    filling: &mut Filling<'_>,
+) -> Result<bool, StorageError> {
+    let mut found = table.range::<&[u8]>(begin..end)?;
     loop {
-        let next = if range.reverse {
+        let next = if reverse {
             found.next_back()
         } else {
             found.next()
@@ -77,15 +120,15 @@ fn append_range(
         };
         let (key, value) = pair?;
         if filling.push(key.value(), value.value()) {
-            return Ok(filling.more());
+            return Ok(true);
         }
     }
 }
 
 /// Reads ranges one after another with the same iterator. Where one begins shortly behind the last
-/// pair that was read, the engine walks there.
+/// pair that was read, the engine walks there. Past tombstones each range is looked for anew.
 struct Walk<'t, T> {
-    table: &'t T,
+    tables: Tables<'t, T>,
     at: Option<At<'t>>,
 }
 
@@ -102,16 +145,16 @@ struct At<'t> {
 type Pair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
 
 impl<'t, T: ReadableTable<Bytes, Bytes>> Walk<'t, T> {
-    fn new(table: &'t T) -> Self {
-        Self { table, at: None }
+    fn new(tables: Tables<'t, T>) -> Self {
+        Self { tables, at: None }
     }
 
     /// Appends the first batch of a range. Whether there may be more. After an error nothing is
     /// appended.
     fn range(&mut self, range: RangeRead<'_>, pairs: &mut Pairs) -> Result<bool, StorageError> {
         let before = pairs.len();
-        let read = if range.reverse {
-            append_range(self.table, range, pairs)
+        let read = if range.reverse || self.tables.tombstones.is_some() {
+            append_range(self.tables, range, pairs)
         } else {
             self.read(range, pairs)
         };
@@ -135,7 +178,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Walk<'t, T> {
         }
         let at = match &mut self.at {
             Some(at) => at,
-            none => none.insert(At::seek(self.table, range.begin)?),
+            none => none.insert(At::seek(self.tables.pairs, range.begin)?),
         };
         let mut filling = Filling::new(pairs, &range);
         while let Some((key, value)) = &at.next

@@ -5,15 +5,18 @@ use std::ops::{Bound, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use redb::{Durability, ReadableTable, StorageError, Table, WriteTransaction};
+use redb::{
+    Durability, ReadableTable, ReadableTableMetadata, StorageError, Table, WriteTransaction,
+};
 use tokio::sync::OwnedMutexGuard;
 
 use super::super::{Batch, CommitError, RangeRead, Read, Round, Transaction};
 use super::commit::{Committer, Writer};
-use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS};
+use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS, Tables};
+use super::tombstones::{self, TOMBSTONES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::RANGES_AT_A_TIME;
+use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
 
 pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
@@ -26,7 +29,16 @@ struct Open {
     // Dropped in this order: the next writer begins when this one is undone.
     transaction: WriteTransaction,
     pending: Pending,
+    /// Whether there is a tombstone, or one among what is pending.
+    has_tombstones: bool,
     writer: OwnedMutexGuard<Writer>,
+}
+
+/// The tables of a transaction, open for writing.
+struct Written<'t> {
+    pairs: Table<'t, Bytes, Bytes>,
+    /// None if there is no tombstone.
+    tombstones: Option<Table<'t, Bytes, Bytes>>,
 }
 
 /// Writes that redb has not been given yet, in order: it is given them in one go, before a read
@@ -54,6 +66,8 @@ enum What {
     Set(Range<usize>),
     Clear,
     ClearTo(Range<usize>),
+    /// By a tombstone.
+    CoverTo(Range<usize>),
     Add(i64),
 }
 
@@ -69,6 +83,7 @@ impl EmbeddedTransaction {
             open: Mutex::new(Some(Open {
                 transaction,
                 pending: Pending::default(),
+                has_tombstones: writer.has_tombstones,
                 writer,
             })),
         }
@@ -87,18 +102,28 @@ impl EmbeddedTransaction {
     /// Reads after what is pending has been written. Stamps stay pending.
     fn read<T>(
         &self,
-        read: impl FnOnce(&Table<'_, Bytes, Bytes>, &Stamped) -> Result<T>,
+        read: impl FnOnce(Tables<'_, Table<'_, Bytes, Bytes>>, &Stamped) -> Result<T>,
     ) -> Result<T> {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
-        let table = open.transaction.open_table(PAIRS);
-        let mut table = table.map_err(|error| self.fault(error))?;
-        if !open.pending.writes.is_empty() {
-            open.pending
-                .apply(&mut table)
-                .map_err(|error| self.committer.fail(&error.to_string()))?;
+        let written = self.applied(&open.transaction, &mut open.pending, open.has_tombstones)?;
+        read(written.tables(), &open.pending.stamped)
+    }
+
+    /// The tables, with what was pending in them.
+    fn applied<'t>(
+        &self,
+        transaction: &'t WriteTransaction,
+        pending: &mut Pending,
+        has_tombstones: bool,
+    ) -> Result<Written<'t>> {
+        let opened = Written::open(transaction, has_tombstones);
+        let mut written = opened.map_err(|error| self.fault(error))?;
+        if !pending.writes.is_empty() {
+            let applied = pending.apply(&mut written);
+            applied.map_err(|error| self.committer.fail(&error.to_string()))?;
         }
-        read(&table, &open.pending.stamped)
+        Ok(written)
     }
 
     fn fault(&self, error: impl Into<redb::Error>) -> Error {
@@ -114,6 +139,7 @@ impl EmbeddedTransaction {
         let Open {
             mut writer,
             mut pending,
+            has_tombstones,
             mut transaction,
         } = open;
         self.committer.progress.check()?;
@@ -122,17 +148,23 @@ impl EmbeddedTransaction {
         }
         let number = writer.last_commit + 1;
         let committed = (|| {
-            pending
-                .apply(&mut transaction.open_table(PAIRS).map_err(text)?)
-                .map_err(text)?;
+            let mut written = Written::open(&transaction, has_tombstones).map_err(text)?;
+            pending.apply(&mut written).map_err(text)?;
+            let has_tombstones = written.has_tombstones().map_err(text)?;
+            drop(written);
             let mut engine = transaction.open_table(ENGINE).map_err(text)?;
             engine.insert(LAST_COMMIT, number).map_err(text)?;
             drop(engine);
             transaction.set_durability(Durability::None).map_err(text)?;
-            transaction.commit().map_err(text)
+            transaction.commit().map_err(text)?;
+            Ok(has_tombstones)
         })();
-        committed.map_err(|error: String| self.committer.fail(&error))?;
+        let has_tombstones = committed.map_err(|error: String| self.committer.fail(&error))?;
         writer.last_commit = number;
+        writer.has_tombstones = has_tombstones;
+        if has_tombstones {
+            self.committer.reclaim();
+        }
         Ok(Some(number))
     }
 
@@ -145,9 +177,9 @@ impl EmbeddedTransaction {
 #[async_trait]
 impl Read for EmbeddedTransaction {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.read(|table, stamped| {
+        self.read(|tables, stamped| {
             stamped.refuse(key, |stamped| stamped == key)?;
-            table::get(table, key).map_err(|error| self.fault(error))
+            table::get(tables, key).map_err(|error| self.fault(error))
         })
     }
 
@@ -155,9 +187,9 @@ impl Read for EmbeddedTransaction {
         if range.resumed {
             tokio::task::yield_now().await;
         }
-        self.read(|table, stamped| {
+        self.read(|tables, stamped| {
             stamped.refuse(range.begin, |stamped| stamped < range.end)?;
-            table::range(table, range).map_err(|error| self.fault(error))
+            table::range(tables, range).map_err(|error| self.fault(error))
         })
     }
 
@@ -167,11 +199,13 @@ impl Read for EmbeddedTransaction {
             if !round.batches.is_empty() {
                 tokio::task::yield_now().await;
             }
-            let read = self.read(|table, stamped| {
+            let read = self.read(|tables, stamped| {
                 let refuse = |range: &RangeRead<'_>| {
                     stamped.refuse(range.begin, |stamped| stamped < range.end)
                 };
-                table::ranges(table, ranges, &mut round, refuse, |error| self.fault(error));
+                table::ranges(tables, ranges, &mut round, refuse, |error| {
+                    self.fault(error)
+                });
                 Ok(())
             });
             if let Err(error) = read {
@@ -207,13 +241,33 @@ impl Transaction for EmbeddedTransaction {
     fn clear_range(&self, begin: &[u8], end: &[u8]) {
         if begin < end {
             self.write(|pending| {
-                pending
-                    .stamped
-                    .0
-                    .retain(|key| &key[..] < begin || &key[..] >= end);
+                pending.stamped.clear(begin, end);
                 pending.push(begin, |bytes| What::ClearTo(append(bytes, end)));
             });
         }
+    }
+
+    async fn clear_large_range(&self, begin: &[u8], end: &[u8]) -> Result<bool> {
+        if begin >= end {
+            return Ok(false);
+        }
+        let mut open = self.lock();
+        let open = open.as_mut().ok_or_else(over)?;
+        let written = self.applied(&open.transaction, &mut open.pending, open.has_tombstones)?;
+        let large = tombstones::holds_more_than(&written.pairs, begin, end, CLEARED_PAIRS_AT_ONCE);
+        let large = large.map_err(|error| self.fault(error))?;
+        drop(written);
+        open.has_tombstones |= large;
+        open.pending.stamped.clear(begin, end);
+        open.pending.push(begin, |bytes| {
+            let end = append(bytes, end);
+            if large {
+                What::CoverTo(end)
+            } else {
+                What::ClearTo(end)
+            }
+        });
+        Ok(large)
     }
 
     fn add(&self, key: &[u8], by: i64) {
@@ -264,7 +318,53 @@ impl Transaction for EmbeddedTransaction {
     }
 }
 
+impl<'t> Written<'t> {
+    fn open(
+        transaction: &'t WriteTransaction,
+        has_tombstones: bool,
+    ) -> Result<Self, redb::TableError> {
+        let tombstones = has_tombstones.then(|| transaction.open_table(TOMBSTONES));
+        Ok(Self {
+            pairs: transaction.open_table(PAIRS)?,
+            tombstones: tombstones.transpose()?,
+        })
+    }
+
+    fn tables(&self) -> Tables<'_, Table<'t, Bytes, Bytes>> {
+        Tables {
+            pairs: &self.pairs,
+            tombstones: self.tombstones.as_ref(),
+        }
+    }
+
+    fn has_tombstones(&self) -> Result<bool, StorageError> {
+        match &self.tombstones {
+            Some(tombstones) => Ok(!tombstones.is_empty()?),
+            None => Ok(false),
+        }
+    }
+
+    /// Removes the keys from `begin` to before `end`.
+    fn clear(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
+        self.pairs.retain_in::<&[u8], _>(begin..end, |_, _| false)
+    }
+
+    /// Makes a key ready to be set. The first key behind it that is not, if there is one.
+    fn uncover(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
+        let Some(tombstones) = &mut self.tombstones else {
+            return Ok(None);
+        };
+        tombstones::uncover(&mut self.pairs, tombstones, key)?;
+        tombstones::next_begin(tombstones, key)
+    }
+}
+
 impl Stamped {
+    /// Keys from `begin` to before `end` are no longer to be stamped.
+    fn clear(&mut self, begin: &[u8], end: &[u8]) {
+        self.0.retain(|key| &key[..] < begin || &key[..] >= end);
+    }
+
     /// Refuses a read that brings the first of them from `begin` on.
     fn refuse(&self, begin: &[u8], brings: impl FnOnce(&[u8]) -> bool) -> Result<()> {
         let from = (Bound::Included(begin), Bound::Unbounded);
@@ -293,46 +393,60 @@ impl Pending {
     }
 
     /// Gives redb the writes, each run of ascending keys in one go.
-    fn apply(&mut self, table: &mut Table<'_, Bytes, Bytes>) -> Result<(), StorageError> {
-        let (bytes, writes) = (&self.bytes, &self.writes);
+    fn apply(&mut self, written: &mut Written<'_>) -> Result<(), StorageError> {
         let mut at = 0;
-        while at < writes.len() {
-            let run = self.ascending_sets(at);
-            let key = &bytes[writes[at].key.clone()];
-            match &writes[at].what {
-                What::Set(_) if run > 1 => {
-                    table::set_ascending(table, (at..at + run).map(|at| self.pair(at)))?;
-                    at += run;
-                    continue;
-                }
-                What::Set(value) => drop(table.insert(key, &bytes[value.clone()])?),
-                What::Clear => drop(table.remove(key)?),
-                What::ClearTo(end) => {
-                    table.retain_in::<&[u8], _>(key..&bytes[end.clone()], |_, _| false)?;
-                }
-                What::Add(by) => add(table, key, *by)?,
-            }
-            at += 1;
+        while at < self.writes.len() {
+            at += self.apply_next(at, written)?;
         }
         self.bytes.clear();
         self.writes.clear();
         Ok(())
     }
 
-    /// How many writes from `at` on set keys that ascend.
-    fn ascending_sets(&self, at: usize) -> usize {
+    /// Gives redb the write of this number, and those behind it that go with it. How many.
+    fn apply_next(&self, at: usize, written: &mut Written<'_>) -> Result<usize, StorageError> {
+        let bytes = &self.bytes;
+        let key = &bytes[self.writes[at].key.clone()];
+        match &self.writes[at].what {
+            What::Set(value) => {
+                let covered = written.uncover(key)?;
+                let run = self.ascending_sets(at, covered.as_deref());
+                if run > 1 {
+                    let pairs = (at..at + run).map(|at| self.pair(at));
+                    table::set_ascending(&mut written.pairs, pairs)?;
+                    return Ok(run);
+                }
+                drop(written.pairs.insert(key, &bytes[value.clone()])?);
+            }
+            What::Clear => drop(written.pairs.remove(key)?),
+            What::ClearTo(end) => written.clear(key, &bytes[end.clone()])?,
+            What::CoverTo(end) => match &mut written.tombstones {
+                Some(tombstones) => tombstones::cover(tombstones, key, &bytes[end.clone()])?,
+                None => written.clear(key, &bytes[end.clone()])?,
+            },
+            What::Add(by) => {
+                written.uncover(key)?;
+                add(&mut written.pairs, key, *by)?;
+            }
+        }
+        Ok(1)
+    }
+
+    /// How many writes from `at` on set keys that ascend and are less than `end`; one at least.
+    fn ascending_sets(&self, at: usize, end: Option<&[u8]>) -> usize {
         let rest = &self.writes[at..];
         let sets = rest
             .iter()
             .take_while(|write| matches!(write.what, What::Set(_)));
         let mut previous: Option<&[u8]> = None;
-        sets.take_while(|write| {
+        let ascending = sets.take_while(|write| {
             let key = &self.bytes[write.key.clone()];
-            let ascends = previous.is_none_or(|previous| previous < key);
+            let ascends =
+                previous.is_none_or(|previous| previous < key && end.is_none_or(|end| key < end));
             previous = Some(key);
             ascends
-        })
-        .count()
+        });
+        ascending.count()
     }
 
     fn pair(&self, at: usize) -> (&[u8], &[u8]) {

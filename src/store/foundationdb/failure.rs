@@ -4,8 +4,10 @@ use std::path::Path;
 
 use foundationdb::FdbError;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
+use crate::error::{Error, ErrorKind, Limit, Result};
+use crate::limits::{
+    CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX,
+};
 
 // Codes of <https://apple.github.io/foundationdb/api-error-codes.html>.
 const TRANSACTION_TOO_OLD: i32 = 1007;
@@ -75,8 +77,11 @@ pub(super) fn of_snapshot(error: FdbError) -> Error {
 
 /// The snapshot has been kept for as long as the cluster keeps one.
 pub(super) fn too_old() -> Error {
-    Error::new(
-        ErrorKind::Timeout,
+    Error::timeout(
+        Some(Limit::of_time(
+            "snapshotMilliseconds",
+            CLUSTER_SNAPSHOT_TIME_MAX,
+        )),
         format!(
             "reading took longer than the {} seconds for which FoundationDB keeps a snapshot; ask \
              for less at a time",
@@ -92,11 +97,14 @@ pub(super) fn stamped() -> Error {
 
 /// The transaction would be larger than the cluster takes.
 pub(super) fn too_large(bytes: usize) -> Error {
-    Error::too_large(format!(
-        "the operation makes a transaction of {bytes} bytes, all that it writes and the ranges \
+    Error::too_large(
+        Limit::new("transactionBytes", CLUSTER_TRANSACTION_BYTES_MAX),
+        format!(
+            "the operation makes a transaction of {bytes} bytes, all that it writes and the ranges \
          that it must not conflict on included; FoundationDB's limit is \
          {CLUSTER_TRANSACTION_BYTES_MAX} bytes"
-    ))
+        ),
+    )
 }
 
 /// What a commit of unknown outcome failed with.
@@ -153,11 +161,17 @@ fn other(error: FdbError) -> Error {
             detail(error),
         ),
         NO_CLUSTER_FILE_FOUND => of_open(error, None),
-        TRANSACTION_TOO_LARGE => Error::too_large(format!(
-            "the operation makes a transaction of more than {CLUSTER_TRANSACTION_BYTES_MAX} \
+        TRANSACTION_TOO_LARGE => Error::too_large(
+            Limit::new("transactionBytes", CLUSTER_TRANSACTION_BYTES_MAX),
+            format!(
+                "the operation makes a transaction of more than {CLUSTER_TRANSACTION_BYTES_MAX} \
              bytes, which is FoundationDB's limit"
-        )),
-        KEY_TOO_LARGE | VALUE_TOO_LARGE => Error::too_large(error.message()),
+            ),
+        ),
+        KEY_TOO_LARGE => Error::too_large(Limit::new("keyBytes", KEY_BYTES_MAX), error.message()),
+        VALUE_TOO_LARGE => {
+            Error::too_large(Limit::new("valueBytes", VALUE_BYTES_MAX), error.message())
+        }
         code if code >= FIRST_OF_CLIENT => Error::internal(detail(error)),
         _ => Error::unavailable(
             format!("the FoundationDB cluster cannot serve: {error}"),

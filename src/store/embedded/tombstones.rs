@@ -1,0 +1,245 @@
+//! Range tombstones: ranges of keys that are cleared while their pairs are still in the file.
+//!
+//! redb removes a range pair by pair, and nobody else writes meanwhile. So a range of many pairs is
+//! cleared by a tombstone: one pair of a table of its own, written in the transaction that clears
+//! the range. The pairs under it are removed later, in portions (`reclaim`). A snapshot holds both
+//! tables at the same commit, so a tombstone hides pairs from exactly those readers that are to see
+//! the range cleared.
+//!
+//! Two invariants hold after every write:
+//!
+//! * Tombstones do not overlap.
+//! * No pair that was written after the range was cleared lies under a tombstone: [`uncover`] takes
+//!   a key out of its tombstone before the key is set. It keeps a tombstone only where a pair is
+//!   left to hide, so there are never more tombstones than such pairs.
+
+use redb::{ReadableTable, ReadableTableMetadata, StorageError, Table, TableDefinition};
+
+use super::table::Bytes;
+use crate::limits::{RECLAIMED_BYTES_AT_A_TIME, RECLAIMED_PAIRS_AT_A_TIME};
+
+/// The ranges: the first key of each, and the first key past it.
+pub(super) const TOMBSTONES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("tombstones");
+
+/// A range of keys: the first, and the first past it.
+type Span = (Vec<u8>, Vec<u8>);
+
+type Written<'t> = Table<'t, Bytes, Bytes>;
+
+/// The parts of a range that no tombstone covers, in the direction of a read.
+pub(super) struct Visible<'t, T> {
+    tombstones: &'t T,
+    begin: Vec<u8>,
+    end: Vec<u8>,
+    reverse: bool,
+}
+
+impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
+    pub(super) fn new(tombstones: &'t T, begin: &[u8], end: &[u8], reverse: bool) -> Self {
+        Self {
+            tombstones,
+            begin: begin.to_vec(),
+            end: end.to_vec(),
+            reverse,
+        }
+    }
+
+    /// The next part; none behind the last.
+    pub(super) fn next(&mut self) -> Result<Option<Span>, StorageError> {
+        if self.reverse {
+            self.next_back()
+        } else {
+            self.next_forward()
+        }
+    }
+
+    fn next_forward(&mut self) -> Result<Option<Span>, StorageError> {
+        while let Some((_, end)) = covering(self.tombstones, &self.begin)? {
+            self.begin = end;
+        }
+        if self.begin >= self.end {
+            return Ok(None);
+        }
+        let next = first_in(self.tombstones, &self.begin, &self.end)?;
+        let end = next.map_or_else(|| self.end.clone(), |(begin, _)| begin);
+        let begin = std::mem::replace(&mut self.begin, end.clone());
+        Ok(Some((begin, end)))
+    }
+
+    fn next_back(&mut self) -> Result<Option<Span>, StorageError> {
+        while self.begin < self.end {
+            let mut before = self.tombstones.range::<&[u8]>(..&self.end[..])?;
+            let last = before.next_back().transpose()?;
+            let begin = match last {
+                Some((begin, end)) if end.value() >= &self.end[..] => {
+                    self.end = begin.value().to_vec();
+                    continue;
+                }
+                Some((_, end)) if end.value() > &self.begin[..] => end.value().to_vec(),
+                _ => self.begin.clone(),
+            };
+            let end = std::mem::replace(&mut self.end, begin.clone());
+            return Ok(Some((begin, end)));
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a tombstone covers a key.
+pub(super) fn covers(
+    tombstones: &impl ReadableTable<Bytes, Bytes>,
+    key: &[u8],
+) -> Result<bool, StorageError> {
+    Ok(covering(tombstones, key)?.is_some())
+}
+
+/// The tombstone that covers a key.
+fn covering(
+    tombstones: &impl ReadableTable<Bytes, Bytes>,
+    key: &[u8],
+) -> Result<Option<Span>, StorageError> {
+    let mut before = tombstones.range::<&[u8]>(..=key)?;
+    let last = before.next_back().transpose()?;
+    let covering = last.filter(|(_, end)| end.value() > key);
+    Ok(covering.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec())))
+}
+
+/// The first tombstone that begins in a range.
+fn first_in(
+    tombstones: &impl ReadableTable<Bytes, Bytes>,
+    begin: &[u8],
+    end: &[u8],
+) -> Result<Option<Span>, StorageError> {
+    if begin >= end {
+        return Ok(None);
+    }
+    let first = tombstones.range::<&[u8]>(begin..end)?.next().transpose()?;
+    Ok(first.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec())))
+}
+
+/// The first key from `begin` on at which a tombstone begins.
+pub(super) fn next_begin(
+    tombstones: &impl ReadableTable<Bytes, Bytes>,
+    begin: &[u8],
+) -> Result<Option<Vec<u8>>, StorageError> {
+    let first = tombstones.range::<&[u8]>(begin..)?.next().transpose()?;
+    Ok(first.map(|(begin, _)| begin.value().to_vec()))
+}
+
+/// Covers a range by one tombstone, which takes the place of those that it meets.
+pub(super) fn cover(
+    tombstones: &mut Written<'_>,
+    begin: &[u8],
+    end: &[u8],
+) -> Result<(), StorageError> {
+    let mut span = (begin.to_vec(), end.to_vec());
+    if let Some((begin, end)) = covering(tombstones, begin)? {
+        tombstones.remove(&begin[..])?;
+        span = (begin, span.1.max(end));
+    }
+    while let Some((begin, end)) = first_in(tombstones, &span.0, &span.1)? {
+        tombstones.remove(&begin[..])?;
+        span.1 = span.1.max(end);
+    }
+    tombstones.insert(&span.0[..], &span.1[..])?;
+    Ok(())
+}
+
+/// Takes a key that is about to be set out of the tombstone that covers it, and removes the pair
+/// that was hidden there.
+pub(super) fn uncover(
+    pairs: &mut Written<'_>,
+    tombstones: &mut Written<'_>,
+    key: &[u8],
+) -> Result<(), StorageError> {
+    let Some((begin, end)) = covering(tombstones, key)? else {
+        return Ok(());
+    };
+    pairs.remove(key)?;
+    tombstones.remove(&begin[..])?;
+    if begin[..] < *key && first_key(pairs, &begin, key)?.is_some() {
+        tombstones.insert(&begin[..], key)?;
+    }
+    if let Some(hidden) = first_key(pairs, key, &end)? {
+        tombstones.insert(&hidden[..], &end[..])?;
+    }
+    Ok(())
+}
+
+fn first_key(
+    pairs: &Written<'_>,
+    begin: &[u8],
+    end: &[u8],
+) -> Result<Option<Vec<u8>>, StorageError> {
+    let first = pairs.range::<&[u8]>(begin..end)?.next().transpose()?;
+    Ok(first.map(|(key, _)| key.value().to_vec()))
+}
+
+/// Whether a range holds more than so many pairs, hidden ones included.
+pub(super) fn holds_more_than(
+    pairs: &Written<'_>,
+    begin: &[u8],
+    end: &[u8],
+    count: usize,
+) -> Result<bool, StorageError> {
+    let mut found = pairs.range::<&[u8]>(begin..end)?;
+    Ok(found.nth(count).transpose()?.is_some())
+}
+
+/// Removes one portion of the pairs under tombstones, and the tombstones under which none is left.
+/// Whether there is a tombstone left.
+pub(super) fn reclaim(
+    pairs: &mut Written<'_>,
+    tombstones: &mut Written<'_>,
+) -> Result<bool, StorageError> {
+    let mut portion = Portion {
+        pairs: RECLAIMED_PAIRS_AT_A_TIME,
+        bytes: RECLAIMED_BYTES_AT_A_TIME,
+    };
+    while portion.is_open() {
+        let first = tombstones.first()?;
+        let first = first.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec()));
+        let Some((begin, end)) = first else {
+            return Ok(false);
+        };
+        let rest = portion.take(pairs, &begin, &end)?;
+        let removed = &begin[..]..rest.as_deref().unwrap_or(&end);
+        pairs.retain_in::<&[u8], _>(removed, |_, _| false)?;
+        tombstones.remove(&begin[..])?;
+        if let Some(rest) = rest {
+            tombstones.insert(&rest[..], &end[..])?;
+        }
+    }
+    Ok(!tombstones.is_empty()?)
+}
+
+/// What may still be removed in one transaction.
+struct Portion {
+    pairs: usize,
+    bytes: usize,
+}
+
+impl Portion {
+    fn is_open(&self) -> bool {
+        self.pairs > 0 && self.bytes > 0
+    }
+
+    /// Counts the pairs of a range as far as they fit. The key of the first that does not.
+    fn take(
+        &mut self,
+        pairs: &Written<'_>,
+        begin: &[u8],
+        end: &[u8],
+    ) -> Result<Option<Vec<u8>>, StorageError> {
+        for pair in pairs.range::<&[u8]>(begin..end)? {
+            let (key, value) = pair?;
+            if !self.is_open() {
+                return Ok(Some(key.value().to_vec()));
+            }
+            self.pairs -= 1;
+            let bytes = key.value().len() + value.value().len();
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+        Ok(None)
+    }
+}
