@@ -43,6 +43,8 @@ function unused(directive) {
 
 // introspection: the text is a schema, and the one that clients see.
 assert.match(_service.sdl, /type Query/);
+// The subgraph leaves `node` and `nodes` to others.
+const left = ["Query.node", "Query.nodes"];
 const ours = buildSubgraphSchema({ typeDefs: parse(_service.sdl) }).getTypeMap();
 const seen = buildClientSchema(await ask(url, getIntrospectionQuery())).getTypeMap();
 const skipped = (type) => type.name.startsWith("_") || isSpecifiedScalarType(type);
@@ -51,37 +53,67 @@ for (const [name, type] of Object.entries(seen).filter(([, type]) => !skipped(ty
   const fields = Object.entries(type.getFields?.() ?? {});
   for (const [field, seen] of fields.filter(([field]) => !field.startsWith("_"))) {
     const other = ours[name].getFields()[field];
+    assert.equal(other === undefined, left.includes(`${name}.${field}`), `${name}.${field}`);
+    if (!other) continue;
     assert.equal(String(other.type), String(seen.type), `${name}.${field}`);
     assert.deepEqual(argumentsOf(other), argumentsOf(seen), `${name}.${field}`);
   }
 }
 tell("`_service`", "yes");
 
-// @key: one, of two fields, neither of which has fields of its own.
-assert.deepEqual(applied("key"), ["Document"]);
-assert.match(sdl, /type Document(@key|@federation__key)\(fields:"collection id"\)\{/);
-tell("`@key` (single)", "not used");
-const { _entities } = await ask(
-  url,
-  `query ($representations: [_Any!]!) {
-    _entities(representations: $representations) { ...on Document { collection id kind } }
-  }`,
-  {
-    representations: [
-      { __typename: "Document", collection: "notes", id: "apples" },
-      { __typename: "Document", collection: "notes", id: "nobody" },
-      { __typename: "Document", collection: "notes", id: 42 },
-    ],
-  },
+// @key: the global id alone, or the two fields that it is made of.
+assert.deepEqual(applied("key"), ["Document", "Document"]);
+assert.match(
+  sdl,
+  /type Document implements Node ?@key\(fields:"id"\) ?@key\(fields:"collection key"\)\{/,
 );
-assert.deepEqual(_entities, [
-  { collection: "notes", id: "apples", kind: "OBJECT" },
-  null,
-  { collection: "notes", id: "42", kind: "OBJECT" },
+
+/** The answer for one representation each, with its errors. */
+async function entities(representations) {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      query: `query ($representations: [_Any!]!) {
+        _entities(representations: $representations) { ...on Document { id collection key kind } }
+      }`,
+      variables: { representations },
+    }),
+  });
+  const { data, errors = [] } = await response.json();
+  return { found: data._entities, errors };
+}
+const apples = { id: "notes/apples", collection: "notes", key: "apples", kind: "OBJECT" };
+const byId = await entities([
+  { __typename: "Document", id: "notes/apples" },
+  { __typename: "Document", id: "notes/nobody" },
 ]);
+assert.deepEqual(byId, { found: [apples, null], errors: [] });
+tell("`@key` (single)", "yes");
+const byKey = await entities([
+  { __typename: "Document", collection: "notes", key: "apples" },
+  { __typename: "Document", collection: "notes", key: "nobody" },
+  { __typename: "Document", collection: "notes", key: 42 },
+]);
+const quinces = { id: "notes/42", collection: "notes", key: "42", kind: "OBJECT" };
+assert.deepEqual(byKey, { found: [apples, null, quinces], errors: [] });
 tell("`@key` (multi)", "yes");
 tell("`@key` (composite)", "not used");
-tell("repeatable `@key`", "not used");
+// Both keys at once have to agree; what is malformed is an error in its place.
+const malformed = await entities([
+  { __typename: "Document", id: "notes/apples", collection: "notes", key: "apples" },
+  { __typename: "Document", id: "notes/apples", collection: "notes", key: "42" },
+  { __typename: "Document", id: "no id" },
+  { __typename: "Document", collection: "notes" },
+  { __typename: "Note", id: "notes/apples" },
+]);
+assert.deepEqual(malformed.found, [apples, null, null, null, null]);
+const places = malformed.errors.map(({ path, extensions }) => [...path, extensions.code]).sort();
+assert.deepEqual(
+  places,
+  [1, 2, 3, 4].map((place) => ["_entities", place, "BAD_USER_INPUT"]),
+);
+tell("repeatable `@key`", "yes");
 
 unused("requires");
 unused("provides");

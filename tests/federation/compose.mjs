@@ -1,4 +1,4 @@
-// Composition of Phyllo with the other subgraph, by two tools; errors and hints end it.
+// Composition of Phyllo with other subgraphs, by two tools; errors and hints end it.
 import assert from "node:assert/strict";
 import { composeServices as apollo } from "@apollo/composition";
 import { composeServices as guild } from "@theguild/federation-composition";
@@ -17,11 +17,11 @@ export async function ask(url, query, variables = {}) {
 }
 
 /** The subgraphs as both tools take them. */
-export async function subgraphs(phyllo, products) {
+export async function subgraphs(phyllo, others) {
   const { _service } = await ask(phyllo, "{ _service { sdl } }");
   return [
     { name: "phyllo", url: phyllo, typeDefs: parse(_service.sdl) },
-    { name: "products", url: products.url, typeDefs: products.typeDefs },
+    ...others.map(({ name, url, typeDefs }) => ({ name, url, typeDefs })),
   ];
 }
 

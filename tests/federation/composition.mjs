@@ -1,32 +1,41 @@
-// Phyllo composes with another subgraph, which refers to documents and extends them.
+// Phyllo composes with other subgraphs, which refer to documents by either key and extend them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { buildSchema, parse, validate } from "graphql";
 import { composedByApollo, composedByGuild, subgraphs } from "./compose.mjs";
 import { products } from "./products.mjs";
+import { reviews } from "./reviews.mjs";
 
-const other = await products();
-const services = await subgraphs(process.argv[2], other);
-other.stop();
+const others = [await products(), await reviews()];
+const services = await subgraphs(process.argv[2], others);
+for (const other of others) other.stop();
+
+// Two subgraphs with a field `node` do not compose: Phyllo's leaves it to others.
+const queries = services[0].typeDefs.definitions.find(({ name }) => name?.value === "Query");
+const names = queries.fields.map(({ name }) => name.value);
+assert.deepEqual(names, ["document", "documents", "collections"]);
 
 for (const composed of [composedByApollo, composedByGuild]) {
   const { definitions } = parse(composed(services));
   const type = (name) => definitions.find((definition) => definition.name?.value === name);
   const fields = (name) => type(name).fields.map((field) => field.name.value);
 
-  for (const field of ["value", "at", "children", "version", "product", "summary"]) {
+  for (const field of ["value", "subdocument", "children", "product", "summary", "reviews"]) {
     assert(fields("Document").includes(field), field);
   }
   assert.deepEqual(
-    fields("Query").filter((field) => field.startsWith("_")),
+    fields("Query").filter((field) => field.startsWith("_") || field === "nodes"),
     [],
   );
-  const keys = type("Document").directives.map(({ arguments: given }) =>
+  const joined = type("Document").directives.filter(({ name }) => name.value === "join__type");
+  const keys = joined.map(({ arguments: given }) =>
     Object.fromEntries(given.map(({ name, value }) => [name.value, value.value])),
   );
   assert.deepEqual(keys, [
-    { graph: "PHYLLO", key: "collection id" },
-    { graph: "PRODUCTS", key: "collection id" },
+    { graph: "PHYLLO", key: "id" },
+    { graph: "PHYLLO", key: "collection key" },
+    { graph: "PRODUCTS", key: "collection key" },
+    { graph: "REVIEWS", key: "id" },
   ]);
 }
 

@@ -1,6 +1,6 @@
-//! Phyllo as a part of a federated graph, on the software that others use: composition by two
-//! tools, queries through two gateways, and a client that caches by id. Each test starts the real
-//! server on a store with data, and drives it from Node.js.
+//! Phyllo as a part of a federated graph, on the software that others use: composition by two tools
+//! and queries through two gateways. Each test starts the real server on a store with data, and
+//! drives it from Node.js.
 //!
 //! All of it needs npm packages; where they cannot be had, one line says so.
 
@@ -57,7 +57,7 @@ fn import(documents: &Path, store: &Path) {
 }
 
 #[test]
-fn two_tools_compose_phyllo_with_another_subgraph_without_errors_or_hints() {
+fn two_tools_compose_phyllo_with_other_subgraphs_without_errors_or_hints() {
     run("composition.mjs");
 }
 
@@ -69,11 +69,6 @@ fn queries_and_mutations_go_through_apollos_gateway_both_ways() {
 #[test]
 fn queries_and_mutations_go_through_the_guilds_gateway_both_ways() {
     run("stitched.mjs");
-}
-
-#[test]
-fn a_client_that_caches_by_id_mixes_no_parts_of_a_document_up() {
-    run("client.mjs");
 }
 
 /// The queries of Apollo's compatibility suite, asked of Phyllo's types.

@@ -1,14 +1,10 @@
-// The other subgraph: products, each with a reference to its notes, which are documents.
-import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { buildSubgraphSchema } from "@apollo/subgraph";
-import { graphql, parse } from "graphql";
+// A subgraph of products, each with a reference to its notes by the key of a document in its
+// collection.
+import { serve } from "./serve.mjs";
 
-const typeDefs = parse(readFileSync(new URL("products.graphql", import.meta.url), "utf8"));
+const notes = (key) => ({ __typename: "Document", collection: "notes", key });
 
-const notes = (id) => ({ __typename: "Document", collection: "notes", id });
-
-/** Starts the subgraph with products of its own on a free port of loopback. */
+/** Starts the subgraph with products of its own. */
 export async function products() {
   const all = [
     { sku: "a", name: "Apple", notes: notes("apples") },
@@ -16,7 +12,7 @@ export async function products() {
     { sku: "u", name: "Unknown", notes: notes("nothing under this id") },
     { sku: "n", name: "Nameless", notes: null },
   ];
-  const resolvers = {
+  return serve("products", {
     Query: {
       products: () => all,
       product: (_, { sku }) => all.find((product) => product.sku === sku),
@@ -36,30 +32,10 @@ export async function products() {
     },
     Document: {
       __resolveReference: (document) => document,
-      product: ({ collection, id }) =>
-        all.find(({ notes }) => notes?.collection === collection && notes.id === id),
+      product: ({ collection, key }) =>
+        all.find(({ notes }) => notes?.collection === collection && notes.key === key),
       // `value` is the part of the document that `@requires` asks for.
       summary: ({ kind, value }) => `${kind}: ${JSON.stringify(value)}`,
     },
-  };
-  const schema = buildSubgraphSchema({ typeDefs, resolvers });
-  const server = createServer(async (request, response) => {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { query, variables, operationName } = JSON.parse(Buffer.concat(chunks));
-    const answer = await graphql({
-      schema,
-      source: query,
-      variableValues: variables,
-      operationName,
-    });
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(answer));
   });
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  return {
-    url: `http://127.0.0.1:${server.address().port}/graphql`,
-    typeDefs,
-    stop: () => server.close(),
-  };
 }

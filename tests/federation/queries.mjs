@@ -1,7 +1,8 @@
-// Queries through a gateway, from Phyllo into the other subgraph and the other way round.
+// Queries through a gateway, from Phyllo into other subgraphs and the other way round.
 import assert from "node:assert/strict";
 import { ask, subgraphs } from "./compose.mjs";
 import { products } from "./products.mjs";
+import { reviews } from "./reviews.mjs";
 
 /**
  * Sends the queries through a gateway. `gateway` makes one of the subgraphs: `execute`, what was
@@ -10,8 +11,8 @@ import { products } from "./products.mjs";
  */
 export async function through(gateway) {
   const phyllo = process.argv[2];
-  const other = await products();
-  const { execute, sent, stop, mutationsTogether } = await gateway(await subgraphs(phyllo, other));
+  const others = [await products(), await reviews()];
+  const { execute, sent, stop, mutationsTogether } = await gateway(await subgraphs(phyllo, others));
   const data = async (query, variables = {}) => {
     const answer = await execute(query, variables);
     assert.equal(answer.errors, undefined, `${query}\n${JSON.stringify(answer.errors)}`);
@@ -23,30 +24,40 @@ export async function through(gateway) {
     await theCase({ data, execute, toPhyllo, mutationsTogether });
   }
   await stop();
-  other.stop();
+  for (const other of others) other.stop();
 }
 
 const CASES = [
   async function aQueryThatStartsInTheOtherSubgraphReadsDocuments({ data, toPhyllo }) {
     const query = `{
-      products { name notes { id title: value(path: "/title") at(path: ["tags"]) { kind value } } }
+      products {
+        name
+        notes { key title: value(path: "/title") subdocument(path: ["tags"]) { kind value } }
+      }
     }`;
     assert.deepEqual(await data(query), {
       products: [
         {
           name: "Apple",
           notes: {
-            id: "apples",
+            key: "apples",
             title: "On apples",
-            at: { kind: "ARRAY", value: ["crisp", "sweet"] },
+            subdocument: { kind: "ARRAY", value: ["crisp", "sweet"] },
           },
         },
         {
           name: "Quince",
-          notes: { id: "42", title: "On quinces", at: { kind: "ARRAY", value: [] } },
+          notes: {
+            key: "42",
+            title: "On quinces",
+            subdocument: { kind: "ARRAY", value: [] },
+          },
         },
         // The product says that there are notes and what their key is; Phyllo has nothing of them.
-        { name: "Unknown", notes: { id: "nothing under this id", title: null, at: null } },
+        {
+          name: "Unknown",
+          notes: { key: "nothing under this id", title: null, subdocument: null },
+        },
         { name: "Nameless", notes: null },
       ],
     });
@@ -76,7 +87,7 @@ const CASES = [
     const query = `query ($id: ID!, $path: Path) {
       document(id: $id, collection: "notes") {
         value(path: $path)
-        document { collection product { sku name notes { id value(path: "/count") } } }
+        document { collection product { sku name notes { key value(path: "/count") } } }
       }
     }`;
     assert.deepEqual(await data(query, { id: "42", path: ["title"] }), {
@@ -84,7 +95,7 @@ const CASES = [
         value: "On quinces",
         document: {
           collection: "notes",
-          product: { sku: "q", name: "Quince", notes: { id: "42", value: null } },
+          product: { sku: "q", name: "Quince", notes: { key: "42", value: null } },
         },
       },
     });
@@ -106,6 +117,70 @@ const CASES = [
     });
   },
 
+  async function aReferenceByTheGlobalIdReadsDocuments({ data, toPhyllo }) {
+    const query = `{
+      reviews { id text document { id key collection value(path: "/title") product { sku } } }
+    }`;
+    const apples = {
+      id: "notes/apples",
+      key: "apples",
+      collection: "notes",
+      value: "On apples",
+      product: { sku: "a" },
+    };
+    const quinces = {
+      id: "notes/42",
+      key: "42",
+      collection: "notes",
+      value: "On quinces",
+      product: { sku: "q" },
+    };
+    assert.deepEqual(await data(query), {
+      reviews: [
+        { id: "reviews/1", text: "Crisp", document: apples },
+        { id: "reviews/2", text: "Hard", document: quinces },
+        { id: "reviews/3", text: "Sweet", document: apples },
+      ],
+    });
+    // A gateway names the variable with the representations as it likes.
+    const representations = toPhyllo().flatMap(({ variables }) => Object.values(variables).flat());
+    assert(representations.some(({ id, key }) => id === "notes/42" && key === undefined));
+  },
+
+  async function oneKeyLeadsToTheOtherThroughPhyllo({ data }) {
+    // The products know the key in the collection, the reviews the global id.
+    const query = `{
+      product(sku: "a") { notes { reviews { text } } }
+      document(id: "42", collection: "notes") { document { reviews { text } product { sku } } }
+    }`;
+    assert.deepEqual(await data(query), {
+      product: { notes: { reviews: [{ text: "Crisp" }, { text: "Sweet" }] } },
+      document: { document: { reviews: [{ text: "Hard" }], product: { sku: "q" } } },
+    });
+  },
+
+  async function theFieldNodeOfAnotherSubgraphLeadsToDocuments({ data }) {
+    const query = `{
+      review: node(id: "reviews/2") { __typename id ... on Review { text document { key kind } } }
+      document: node(id: "notes/42") { __typename id ... on Document { key kind reviews { id } } }
+    }`;
+    assert.deepEqual(await data(query), {
+      review: {
+        __typename: "Review",
+        id: "reviews/2",
+        text: "Hard",
+        document: { key: "42", kind: "OBJECT" },
+      },
+      document: {
+        __typename: "Document",
+        id: "notes/42",
+        key: "42",
+        kind: "OBJECT",
+        reviews: [{ id: "reviews/2" }],
+      },
+    });
+  },
+
   async function mutationsGoToPhylloWithJsonInVariablesAndInTheText({
     data,
     toPhyllo,
@@ -113,7 +188,7 @@ const CASES = [
   }) {
     const insert = `mutation ($document: JSON, $path: Path) {
       insertDocument(id: "written", collection: "notes", document: $document) {
-        id version value(path: $path) product { sku }
+        id key version value(path: $path) product { sku }
       }
     }`;
     const document = {
@@ -126,7 +201,8 @@ const CASES = [
     assert.match(insertDocument.version, /^[0-9a-f]{20}$/);
     delete insertDocument.version;
     assert.deepEqual(insertDocument, {
-      id: "written",
+      id: "notes/written",
+      key: "written",
       value: document.nested[0],
       product: null,
     });
@@ -174,7 +250,7 @@ const CASES = [
   },
 
   async function anErrorOfPhylloReachesTheClientWithItsCode({ execute }) {
-    const query = `mutation { insertDocument(id: "42", collection: "notes", document: 1) { id } }`;
+    const query = `mutation { insertDocument(id: "42", collection: "notes", document: 1) { key } }`;
     const { data, errors } = await execute(query);
     assert.equal(data?.insertDocument ?? null, null);
     assert.deepEqual(

@@ -1,0 +1,103 @@
+//! Clients that applications use, on a real server: what a normalizing cache shows and what it does
+//! to updates, code generated from the schema, and the schema itself as tools read it.
+//!
+//! Each test runs a script with packages of npm or of Python; where they cannot be had, one line says
+//! so.
+
+#[path = "../npm/mod.rs"]
+mod npm;
+mod python;
+mod rust;
+#[path = "../walk/server.rs"]
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use server::Server;
+
+/// Starts a server on a store with notes.
+fn start(store: &Path, flags: &[&str]) -> Server {
+    import("tests/clients/notes.ndjson".as_ref(), store);
+    Server::run(Command::new(env!("CARGO_BIN_EXE_phyllo")), store, flags)
+}
+
+/// Runs a script of Node.js with a server of each of these kinds, whose addresses are the arguments;
+/// what it throws fails the test.
+fn run(script: &str, servers: &[&[&str]]) {
+    static PACKAGES: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let Some(folder) = PACKAGES.get_or_init(install) else {
+        println!("skipped: {script}, because npm or its packages cannot be had here");
+        return;
+    };
+    let stores: Vec<_> = servers
+        .iter()
+        .map(|_| tempfile::tempdir().expect("a directory"))
+        .collect();
+    let servers: Vec<Server> = servers
+        .iter()
+        .zip(&stores)
+        .map(|(flags, store)| start(store.path(), flags))
+        .collect();
+    let ran = Command::new("node")
+        .arg(script)
+        .args(
+            servers
+                .iter()
+                .map(|server| format!("{}/graphql", server.url())),
+        )
+        .env("PHYLLO", env!("CARGO_BIN_EXE_phyllo"))
+        .current_dir(folder)
+        .output()
+        .expect("npm came with node");
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{script}: {told}");
+}
+
+/// The scripts with their packages, the schema and the page about clients.
+fn install() -> Option<PathBuf> {
+    let folder = npm::install("clients")?;
+    for file in ["schema.graphql", "docs/clients.md"] {
+        let name = Path::new(file).file_name().expect("a name");
+        fs::copy(file, folder.join(name)).expect("a copy");
+    }
+    Some(folder)
+}
+
+fn import(documents: &Path, store: &Path) {
+    let imported = Command::new(env!("CARGO_BIN_EXE_phyllo"))
+        .args(["import", "--collection", "notes", "--store"])
+        .arg(store)
+        .arg(documents)
+        .output()
+        .expect("the binary starts");
+    let told = String::from_utf8_lossy(&imported.stderr);
+    assert!(imported.status.success(), "{told}");
+}
+
+#[test]
+fn tools_read_the_schema_of_every_scope_as_introspection_shows_it() {
+    run("schema.mjs", &[&[], &["--no-admin"], &["--read-only"]]);
+}
+
+#[test]
+fn apollo_client_normalizes_documents_and_parts_without_configuration() {
+    run("apollo.mjs", &[&[]]);
+}
+
+#[test]
+fn urql_normalizes_documents_and_parts_without_configuration() {
+    run("urql.mjs", &[&[]]);
+}
+
+#[test]
+fn relay_compiles_refetches_and_pages_through_node() {
+    run("relay.mjs", &[&[]]);
+}
+
+#[test]
+fn typescript_generated_with_the_scalars_of_the_docs_compiles_strictly() {
+    run("codegen.mjs", &[&[]]);
+}
