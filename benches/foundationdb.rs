@@ -152,7 +152,7 @@ impl Bench {
     fn inserts(&self) {
         let text = document(usize::try_from(SMALL).expect("small"));
         let request = graphql(
-            "mutation($document: JSON) { insertDocument(document: $document) { id } }",
+            "mutation($document: JSON) { insertDocument(document: $document) { key } }",
             &format!("{{\"document\":{text}}}"),
         );
         let leaves = Arc::new(Leaves::from_json(&text).expect("valid JSON"));
@@ -184,7 +184,7 @@ impl Bench {
             };
             let operations: Vec<_> = (0..operations).map(operation).collect();
             let query = "mutation($id: ID!, $patch: JSON) {\
-                patchDocument(id: $id, patch: $patch) { id } }";
+                patchDocument(id: $id, patch: $patch) { key } }";
             let patch = operations.join(",");
             graphql(query, &format!("{{\"id\":{MIDDLE},\"patch\":[{patch}]}}"))
         };

@@ -175,7 +175,7 @@ const REPRESENTATIONS: &str = "query($representations: [_Any!]!) { _entities(rep
 
 fn entities_of(ids: impl Iterator<Item = i64>) -> Vec<u8> {
     let representations: Vec<String> = ids
-        .map(|id| format!("{{\"__typename\":\"Document\",\"collection\":\"D\",\"id\":{id}}}"))
+        .map(|id| format!("{{\"__typename\":\"Document\",\"collection\":\"D\",\"key\":{id}}}"))
         .collect();
     let variables = format!("{{\"representations\":[{}]}}", representations.join(","));
     graphql(REPRESENTATIONS, &variables)

@@ -59,7 +59,10 @@ fn main() {
         "resident memory after every leaf was read: {:.0} MiB",
         resident_mib(&server)
     );
-    let insert = graphql("mutation { insertDocument(document: {a: 1}) { id } }", "{}");
+    let insert = graphql(
+        "mutation { insertDocument(document: {a: 1}) { key } }",
+        "{}",
+    );
     rate(address, &insert, 32, Duration::from_secs(1));
     kill(&mut server);
     let (mut server, _, killed) = start(directory.path());

@@ -223,7 +223,7 @@ impl Bench {
             let request = move || {
                 graphql(
                     &format!(
-                        "mutation($document: JSON) {{ insertDocument(document: $document, collection: \"{collection}\") {{ id }} }}"
+                        "mutation($document: JSON) {{ insertDocument(document: $document, collection: \"{collection}\") {{ key }} }}"
                     ),
                     &format!("{{\"document\":{}}}", new()),
                 )

@@ -40,7 +40,7 @@ const ANSWER_BYTES_KEPT: usize = 64 << 10;
 fn main() {
     let directory = tempfile::tempdir().expect("a directory");
     let server = Server::start(directory.path());
-    let insert = r#"{"query": "mutation { insertDocument(id: 1, document: {a: 1}) { id } }"}"#;
+    let insert = r#"{"query": "mutation { insertDocument(id: 1, document: {a: 1}) { key } }"}"#;
     let (_, answer) = server.exchange(&post("", insert.as_bytes()));
     assert!(answer.contains("\"data\""), "{answer}");
     let idle = second_client(&server.address, || thread::sleep(TURN));

@@ -30,7 +30,7 @@ fn main() {
     let address = runtime.block_on(serve(database.clone()));
     let text = document(40);
     let insert = graphql(
-        "mutation($document: JSON) { insertDocument(document: $document) { id } }",
+        "mutation($document: JSON) { insertDocument(document: $document) { key } }",
         &format!("{{\"document\":{text}}}"),
     );
     let leaves = Arc::new(Leaves::from_json(&text).expect("valid"));

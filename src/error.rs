@@ -1,7 +1,12 @@
 //! One error type for the whole crate: a kind that says what the caller can do about it, and a
-//! message that says what was wrong, where, and which limit was passed.
+//! message that says what was wrong, where, and which limit was passed. [`Facts`] say the same to
+//! programs.
+
+mod facts;
 
 use std::fmt;
+
+pub use facts::{Facts, Limit, Versions};
 
 /// Something of which a request, or all requests together, may use a bounded amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,25 +135,32 @@ impl Resource {
     }
 }
 
-/// What went wrong: told to the caller by `kind` and `message`, told to the log by `detail`.
+/// What went wrong: told to the caller by `kind`, `message` and `facts`, told to the log by `detail`.
 #[derive(Clone, Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    detail: Option<String>,
+    /// Boxed, because most errors have none and all results have room for one.
+    facts: Option<Box<Facts>>,
 }
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error that the caller is told about in these words.
+    /// An error that the caller is told about in these words. Kinds that have facts have functions
+    /// of their own, which ask for them.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
-            detail: None,
+            facts: None,
         }
+    }
+
+    fn with(mut self, add: impl FnOnce(&mut Facts)) -> Self {
+        add(self.facts.get_or_insert_default());
+        self
     }
 
     /// Malformed or meaningless input.
@@ -156,42 +168,88 @@ impl Error {
         Self::new(ErrorKind::BadUserInput, message)
     }
 
-    /// A path that can never be one.
-    pub fn invalid_path(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::InvalidPath, message)
+    /// A path that can never be one, or never in this document; then with the place where it ends
+    /// to be one, as a JSON Pointer.
+    pub fn invalid_path(place: Option<String>, message: impl Into<String>) -> Self {
+        let error = Self::new(ErrorKind::InvalidPath, message);
+        match place {
+            Some(place) => error.with(|facts| facts.place = Some(place)),
+            None => error,
+        }
+    }
+
+    /// Nothing is stored at a place of a document, given as a JSON Pointer.
+    pub fn not_found(place: String, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, message).with(|facts| facts.place = Some(place))
+    }
+
+    /// A `test` does not hold at a place, given as a JSON Pointer.
+    pub fn test_failed(place: String, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TestFailed, message).with(|facts| facts.place = Some(place))
+    }
+
+    /// A document has another version than was expected.
+    pub fn version_mismatch(versions: Versions, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::VersionMismatch, message).with(|facts| facts.versions = Some(versions))
     }
 
     /// A limit on size was passed.
-    pub fn too_large(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::TooLarge, message)
+    pub fn too_large(limit: Limit, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TooLarge, message).with_limit(limit)
+    }
+
+    /// A limit on work was passed.
+    pub fn too_complex(limit: Limit, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TooComplex, message).with_limit(limit)
+    }
+
+    /// The time is over; with the limit, unless only the caller knows it.
+    pub fn timeout(limit: Option<Limit>, message: impl Into<String>) -> Self {
+        let error = Self::new(ErrorKind::Timeout, message);
+        match limit {
+            Some(limit) => error.with_limit(limit),
+            None => error,
+        }
     }
 
     /// A key that would be longer than keys can be.
-    pub fn key_too_long(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::KeyTooLong, message)
+    pub fn key_too_long(limit: Limit, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::KeyTooLong, message).with_limit(limit)
     }
 
-    /// The budget has no more of a resource; the message names the limit.
-    pub fn exhausted(resource: Resource, message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Exhausted(resource), message)
+    /// The budget has no more of a resource.
+    pub fn exhausted(resource: Resource, limit: Limit, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Exhausted(resource), message).with_limit(limit)
     }
 
     /// A defect or damaged data; `detail` goes to the log and never to the client.
     pub fn internal(detail: impl Into<String>) -> Self {
-        Self {
-            kind: ErrorKind::Internal,
-            message: "an internal error; the server's log has the detail".to_owned(),
-            detail: Some(detail.into()),
-        }
+        let message = "an internal error; the server's log has the detail";
+        let detail = detail.into();
+        Self::new(ErrorKind::Internal, message).with(|facts| facts.detail = Some(detail))
     }
 
     /// The store cannot serve; `detail`, if it is not empty, goes to the log.
     pub fn unavailable(message: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self {
-            kind: ErrorKind::Unavailable,
-            message: message.into(),
-            detail: Some(detail.into()).filter(|detail| !detail.is_empty()),
+        let error = Self::new(ErrorKind::Unavailable, message);
+        match detail.into() {
+            empty if empty.is_empty() => error,
+            detail => error.with(|facts| facts.detail = Some(detail)),
         }
+    }
+
+    /// The same error with the limit that was passed, unless it has one.
+    #[must_use]
+    pub fn with_limit(self, limit: Limit) -> Self {
+        self.with(|facts| facts.limit = facts.limit.or(Some(limit)))
+    }
+
+    /// The same error about an operation of a JSON Patch, counted from 0: its message begins with
+    /// that.
+    #[must_use]
+    pub fn at_operation(self, number: usize) -> Self {
+        self.at(format_args!("operation {number} of the patch"))
+            .with(|facts| facts.operation = Some(number))
     }
 
     /// The same error with a message that begins with where it happened.
@@ -213,13 +271,18 @@ impl Error {
 
     /// What only the log is told.
     pub fn detail(&self) -> Option<&str> {
-        self.detail.as_deref()
+        self.facts.as_ref()?.detail.as_deref()
+    }
+
+    /// What programs are told besides.
+    pub fn facts(&self) -> Option<&Facts> {
+        self.facts.as_deref()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.detail {
+        match self.detail() {
             Some(detail) => write!(f, "{} ({detail})", self.message),
             None => f.write_str(&self.message),
         }

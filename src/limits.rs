@@ -74,6 +74,8 @@ pub const STEPS_PER_JSONPATH_BYTE: u64 = 30;
 pub const HELD_PER_JSONPATH_BYTE: usize = 64;
 /// Bytes of JSON that are parsed in one step of work.
 pub const JSON_BYTES_PER_STEP: u64 = 16;
+/// Bytes of a string that `contains` searches in one step of work: at worst a nanosecond each.
+pub const SEARCHED_BYTES_PER_STEP: u64 = 32;
 /// Steps of work for each key that is set or cleared.
 pub const STEPS_PER_WRITE: u64 = 10;
 /// Steps of work, about half a millisecond, after which a task yields, and work that cannot yield
@@ -146,6 +148,9 @@ pub const SORTED_IDS_MAX: usize = 100_000;
 pub const PROBE_ENTRIES: usize = 128;
 /// Memory for each field of a response while it is made.
 pub const HELD_PER_FIELD: usize = 128;
+/// Entries of indexes that are counted to tell how many documents pass: as many as the largest page
+/// reads.
+pub const COUNTED_ENTRIES_MAX: usize = PAGE_MAX;
 /// Copies of the id of a document of a page: its key, its cursor, what is read of it.
 pub const HELD_PER_ID_BYTE: usize = 6;
 /// Errors that one response tells.
@@ -180,6 +185,19 @@ pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 pub const BATCH_PAIRS_MAX: usize = 16_384;
 /// Bytes of keys and values in one batch of a range read.
 pub const BATCH_BYTES_MAX: usize = 512 << 10;
+/// Pairs of a range that the embedded engine removes in the transaction that clears it; a range of
+/// more is cleared by a tombstone.
+pub const CLEARED_PAIRS_AT_ONCE: usize = 10_000;
+/// Pairs under tombstones that the embedded engine removes in one transaction: about 2 ms if they
+/// are in memory.
+pub const RECLAIMED_PAIRS_AT_A_TIME: usize = 10_000;
+/// Bytes of the keys and values of those pairs, and one pair more.
+pub const RECLAIMED_BYTES_AT_A_TIME: usize = 4 << 20;
+/// The pause after such a transaction, as a multiple of the time that it took: other writers have
+/// the rest.
+pub const RECLAIM_PAUSE_FACTOR: u32 = 2;
+/// That pause, at least.
+pub const RECLAIM_PAUSE_MIN: Duration = Duration::from_millis(5);
 /// Tries of one transaction before CONFLICT.
 pub const TRANSACTION_TRIES_MAX: usize = 20;
 /// Keys and values that one change moves, copies, or gives other indexes; they are held in memory
@@ -246,6 +264,14 @@ pub const COUNT_SHARDS: u64 = 16;
 pub const BULK_DOCUMENTS_MAX: usize = 10_000;
 /// Documents after which the size of such a transaction is looked at.
 pub const BULK_DOCUMENTS_PER_MEASURE: usize = 64;
+/// Documents that are looked at in one of the many transactions of `phyllo delete`.
+pub const SWEEP_DOCUMENTS_MAX: usize = 512;
+/// Time after which such a transaction ends on the embedded engine, where other writers wait for it.
+pub const SWEEP_TIME: Duration = Duration::from_millis(50);
+/// Time after which it ends on FoundationDB, well before it is too old to commit.
+pub const CLUSTER_SWEEP_TIME: Duration = Duration::from_secs(2);
+/// Collections that are looked for among documents to name those that there are.
+pub const NAMES_LOOKED_AT_MAX: usize = 1_000;
 /// Indexes of a collection.
 pub const INDEXES_MAX: usize = 64;
 /// JSONPaths of an index.

@@ -95,7 +95,7 @@ pub(crate) fn expensive() -> Vec<Expensive> {
 
 fn find(collection: &str, filter: &str) -> Vec<u8> {
     let query = format!(
-        "query($w: Filter) {{ documents(collection: \"{collection}\", where: $w) {{ nodes {{ id }} }} }}"
+        "query($w: DocumentFilter) {{ documents(collection: \"{collection}\", where: $w) {{ nodes {{ key }} }} }}"
     );
     graphql(&query, &format!("{{\"w\":{filter}}}"))
 }
@@ -189,7 +189,7 @@ fn responses() -> Vec<Expensive> {
     };
     let represented = list(1_000, |at| {
         format!(
-            "{{\"__typename\":\"Document\",\"collection\":\"long\",\"id\":\"{}\"}}",
+            "{{\"__typename\":\"Document\",\"collection\":\"long\",\"key\":\"{}\"}}",
             long_id(at % LONG_IDS)
         )
     });

@@ -76,8 +76,8 @@ fn queries() -> Vec<Input> {
         let next = at + 1;
         write!(
             fanning,
-            "fragment F{at} on Subdocument {{ a: at(path: \"/a\") {{ ...F{next} }} \
-             b: at(path: \"/b\") {{ ...F{next} }} }} "
+            "fragment F{at} on Subdocument {{ a: subdocument(path: \"/a\") {{ ...F{next} }} \
+             b: subdocument(path: \"/b\") {{ ...F{next} }} }} "
         )
         .expect("a string takes all");
     }

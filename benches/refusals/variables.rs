@@ -20,7 +20,7 @@ pub(super) fn variables() -> Vec<Input> {
     let brackets = "[".repeat(50_000) + &"]".repeat(50_000);
     let (open, close) = ("[".repeat(60), "]".repeat(60));
     let lists =
-        format!("mutation($x: {open}Int{close}) {{ insertDocument(document: [$x]) {{ id }} }}");
+        format!("mutation($x: {open}Int{close}) {{ insertDocument(document: [$x]) {{ key }} }}");
     // Of one, two, three and four bytes, in an order that nothing foresees.
     let mut seed = 1_u64;
     let characters: String = (0..6_400_000)
@@ -46,7 +46,7 @@ pub(super) fn variables() -> Vec<Input> {
         body(
             "6,000,000 nulls in a list",
             &text_body(
-                "mutation($x: [Int]) { insertDocument(document: [$x]) { id } }",
+                "mutation($x: [Int]) { insertDocument(document: [$x]) { key } }",
                 &format!("{{\"x\":[{}null]}}", "null,".repeat(6_000_000)),
             ),
             "100000 values",
@@ -92,7 +92,7 @@ pub(super) fn documents() -> Vec<Input> {
         body(
             "31 MiB of JSON for a document under a long name",
             &text_body(
-                "mutation($d: JSON) { insertDocument(document: $d) { id } }",
+                "mutation($d: JSON) { insertDocument(document: $d) { key } }",
                 &format!(
                     "{{\"d\":{{\"{}\":[{}1]}}}}",
                     "k".repeat(9_900),

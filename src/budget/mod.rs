@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub use crate::error::Resource;
+pub use crate::error::{Limit, Resource};
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub use steps::Steps;
@@ -105,12 +105,16 @@ impl Budget {
             return Ok(());
         }
         let time = self.0.limits.time;
-        self.exhaust(Resource::Time, || {
-            format!(
-                "the time for the request is over ({time:?}, which is the limit); nothing was \
+        self.exhaust(
+            Resource::Time,
+            Limit::of_time("requestMilliseconds", time),
+            || {
+                format!(
+                    "the time for the request is over ({time:?}, which is the limit); nothing was \
                  written"
-            )
-        })
+                )
+            },
+        )
     }
 
     /// Spends steps of work.
@@ -166,7 +170,7 @@ impl Budget {
         if add(&self.0.read_bytes, bytes) <= limit {
             return Ok(());
         }
-        self.exhaust(Resource::ReadBytes, || {
+        self.exhaust(Resource::ReadBytes, Limit::new("readBytes", limit), || {
             format!(
                 "the request reads more than {limit} bytes of keys and values, which is the limit \
                  of one request: ask for less, or make an index"
@@ -183,7 +187,7 @@ impl Budget {
         if add(&self.0.write_bytes, bytes) <= limit {
             return Ok(());
         }
-        self.exhaust(Resource::WriteBytes, || {
+        self.exhaust(Resource::WriteBytes, Limit::new("writeBytes", limit), || {
             format!(
                 "the request writes more than {limit} bytes of keys and values, which is the limit \
                  of one operation; nothing was changed"
@@ -229,7 +233,7 @@ impl Budget {
         if bytes <= limit {
             return Ok(());
         }
-        self.exhaust(Resource::ResponseBytes, || {
+        self.exhaust(Resource::ResponseBytes, Limit::new("responseBytes", limit), || {
             format!(
                 "the response would carry more than {limit} bytes of JSON, which is the limit: ask \
                  for less at a time, by path or by pages"
@@ -268,7 +272,7 @@ impl Budget {
     #[cold]
     fn out_of_steps(&self) -> Result<()> {
         let limit = self.0.limits.steps;
-        self.exhaust(Resource::Steps, || {
+        self.exhaust(Resource::Steps, Limit::of_steps(limit), || {
             format!(
                 "the JSONPaths, filters and changes of this request take more than {limit} steps \
                  of work, which is the limit: begin JSONPaths with names, look at less, or make an \
@@ -277,8 +281,13 @@ impl Budget {
         })
     }
 
-    fn exhaust(&self, resource: Resource, message: impl FnOnce() -> String) -> Result<()> {
-        let error = || Error::exhausted(resource, message());
+    fn exhaust(
+        &self,
+        resource: Resource,
+        limit: Limit,
+        message: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let error = || Error::exhausted(resource, limit, message());
         Err(self.0.exhausted.get_or_init(error).clone())
     }
 }

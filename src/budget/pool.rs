@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::Resource;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::HELD_UNCOUNTED_BYTES;
 
 /// Bytes of memory that all requests hold together.
@@ -67,6 +67,7 @@ impl Share {
         }
         Err(Error::exhausted(
             Resource::Memory,
+            Limit::new("heldBytes", bytes_max),
             format!(
                 "all requests together would hold more than {bytes_max} bytes, which is the \
                  limit: try again"

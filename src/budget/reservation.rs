@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{Budget, Resource, Share};
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 
 /// Memory that a request holds of what it reads, until this is dropped. It counts among what all
 /// requests hold together.
@@ -57,6 +57,7 @@ impl Reservation {
         self.full.store(true, Relaxed);
         Err(Error::exhausted(
             Resource::ReadBytes,
+            Limit::new("readBytesAtOnce", self.bytes_max),
             format!(
                 "what is stored here is more than one request may read ({} bytes of keys and \
                  values at a time, which is the limit): read it in parts by path, or page it with \

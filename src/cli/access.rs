@@ -16,11 +16,12 @@ use super::location::Location;
 use super::output::say;
 use crate::database::{
     Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned,
-    Summary,
+    Summary, Swept,
 };
+use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
-use crate::server::local::operations::{self, NewDocument, Policy};
+use crate::server::local::operations::{self, Deletion, NewDocument, Policy};
 use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
 /// How long to wait before looking again whether a store is free.
@@ -140,6 +141,37 @@ impl Access {
         match self {
             Self::Direct(database) => operations::collections(database).await,
             Self::Through(client) => client.collections().await,
+        }
+    }
+
+    /// Drops a collection: [`operations::drop_collection`].
+    pub(super) async fn drop_collection(&self, collection: &str) -> Result<i64> {
+        match self {
+            Self::Direct(database) => operations::drop_collection(database, collection).await,
+            Self::Through(client) => client.drop_collection(collection).await,
+        }
+    }
+
+    /// Deletes the next documents that pass: [`operations::delete_portion`].
+    pub(super) async fn delete_portion(
+        &self,
+        deletion: &Deletion,
+        after: Option<&DocumentId>,
+        documents_max: usize,
+    ) -> Result<Swept> {
+        match self {
+            Self::Direct(database) => {
+                operations::delete_portion(database, deletion, after.cloned(), documents_max).await
+            }
+            Self::Through(client) => client.delete_portion(deletion, after, documents_max).await,
+        }
+    }
+
+    /// The names of the collections that are there, if `collection` is not.
+    pub(super) async fn other_names(&self, collection: &str) -> Result<Option<Vec<String>>> {
+        match self {
+            Self::Direct(database) => operations::other_names(database, collection).await,
+            Self::Through(client) => client.other_names(collection).await,
         }
     }
 

@@ -1,14 +1,12 @@
 //! `phyllo adopt`
 
-use std::time::Duration;
-
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar};
 
 use super::Done;
 use super::access::{Access, Missing};
 use super::arguments::Adopt;
 use super::location::Location;
-use super::output::{Output, say};
+use super::output::{Output, say, spinner};
 use crate::database::Adopted;
 use crate::key::tuple_text;
 
@@ -43,12 +41,8 @@ struct Report {
 
 impl Report {
     fn new() -> Self {
-        let bar = ProgressBar::no_length();
-        let style = ProgressStyle::with_template("{spinner} {msg}{elapsed}");
-        bar.set_style(style.expect("a valid template"));
-        bar.enable_steady_tick(Duration::from_millis(200));
         Self {
-            bar,
+            bar: spinner("{spinner} {msg}{elapsed}"),
             entered: 0,
             known: 0,
             foreign: 0,

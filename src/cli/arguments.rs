@@ -5,6 +5,7 @@
     reason = "the comments are read in a terminal"
 )]
 
+mod removal;
 mod serve;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
 
+pub(super) use removal::{Delete, Drop};
 pub(super) use serve::{LogFormat, Serve};
 
 /// A GraphQL server for JSON documents that are read and written by path.
@@ -35,7 +37,8 @@ To begin:
   phyllo get people-1 /name      read a part of the first one
   phyllo serve                   serve them all over GraphQL, with a page to explore them
 
-Exit codes: 0 done, 1 failed, 2 the command line means nothing."
+Exit codes: 0 done, 1 failed, 2 the command line means nothing or names a collection that is
+not there."
 )]
 pub(super) struct Arguments {
     /// The directory of the store; or a FoundationDB cluster: fdb:FILE is that of a cluster file,
@@ -64,10 +67,27 @@ pub(super) enum Command {
     Adopt(Adopt),
     Copy(Copy),
     Backup(Backup),
+    Delete(Delete),
+    Drop(Drop),
     /// Print the collections that hold a document, and how many
     Collections,
-    /// Print the GraphQL schema
-    Schema,
+    Schema(Schema),
+}
+
+/// Print the GraphQL schema
+///
+/// Of a server that is started with --read-only or --no-admin, give the same flag here.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// As a gateway composes it into its own: what `_service { sdl }` tells
+    #[arg(long)]
+    pub(crate) subgraph: bool,
+    /// Without mutations
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Without the mutations that make and drop indexes and drop collections
+    #[arg(long)]
+    pub(crate) no_admin: bool,
 }
 
 /// Store documents from a file or from standard input

@@ -1,25 +1,20 @@
 //! `phyllo backup`
 
-use std::time::Duration;
-
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount};
 use tokio::task::yield_now;
 
 use super::Done;
 use super::access::{Access, Missing};
 use super::arguments::Backup;
 use super::location::Location;
-use super::output::say;
+use super::output::{say, spinner};
 use crate::store::BackupDirectory;
 
 pub(super) async fn run(store: &Location, asked: Backup) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
     let mut backup = access.backup().await?;
     let mut target = BackupDirectory::begin(&asked.directory)?;
-    let bar = ProgressBar::no_length();
-    let style = ProgressStyle::with_template("{spinner} {bytes}, {elapsed}");
-    bar.set_style(style.expect("a valid template"));
-    bar.enable_steady_tick(Duration::from_millis(200));
+    let bar = spinner("{spinner} {bytes}, {elapsed}");
     let (mut pairs, mut bytes) = (0, 0);
     while let Some(batch) = backup.next().await? {
         target.write(&batch)?;

@@ -57,7 +57,7 @@ pub(super) struct Limits {
     /// Variables in arguments, each as often as it is used
     #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.argument_bytes))]
     argument_bytes_max: Bytes,
-    /// Entities in one request
+    /// Entities, and nodes by id, in one request
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.entities), value_parser = any())]
     entities_max: u64,
     /// Places read for one request, in each element of a list
@@ -81,7 +81,7 @@ pub(super) struct Limits {
     /// Bodies, what is read of the store and responses, of all requests together
     #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.held_bytes))]
     held_bytes_max: Bytes,
-    /// Time for one request once its body is there, or for a batch to begin its last
+    /// Time for one request, or for a batch, once its body is there
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.request_time))]
     request_time_max: Time,
     /// Time for a client to send the head of a request

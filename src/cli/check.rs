@@ -4,13 +4,16 @@ use super::access::{Access, Missing};
 use super::arguments::Check;
 use super::location::Location;
 use super::output::Output;
-use super::{Done, Ended};
+use super::{Done, Ended, names};
 use crate::database::{Finding, Severity, Summary};
 use crate::document::json::write_string;
 use crate::key::{hex, tuple_text};
 
 pub(super) async fn run(store: &Location, check: Check) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
+    if let Some(collection) = &check.collection {
+        names::check(&access, collection).await?;
+    }
     let mut findings = access.check(check.collection.as_deref()).await?;
     let mut output = Output::stdout();
     let summary = loop {

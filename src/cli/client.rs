@@ -14,11 +14,13 @@ use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
 use super::failed;
-use crate::database::{Adopted, Collection, DocumentKey, Finding, Foreign, Put, Scanned, Summary};
+use crate::database::{
+    Adopted, Collection, DocumentKey, Finding, Foreign, Put, Scanned, Summary, Swept,
+};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
-use crate::server::local::operations::Policy;
-use crate::server::local::{SOCKET_NAME, backup, checked, wire, with_short_path};
+use crate::server::local::operations::{Deletion, Policy};
+use crate::server::local::{SOCKET_NAME, backup, checked, removal, wire, with_short_path};
 use crate::store::Pairs;
 
 /// One connection to a server's local socket.
@@ -100,6 +102,41 @@ impl Client {
     pub(super) async fn collections(&self) -> Result<Vec<Collection>> {
         let answer = self.request(Method::GET, wire::COLLECTIONS, &[], Vec::new());
         wire::read_collections(&whole(answer.await?).await?)
+    }
+
+    pub(super) async fn drop_collection(&self, collection: &str) -> Result<i64> {
+        let query = [("collection", collection)];
+        let answer = self.request(Method::POST, removal::DROP, &query, Vec::new());
+        removal::number(&whole(answer.await?).await?)
+    }
+
+    pub(super) async fn delete_portion(
+        &self,
+        deletion: &Deletion,
+        after: Option<&DocumentId>,
+        documents_max: usize,
+    ) -> Result<Swept> {
+        let (documents, everything) = (documents_max.to_string(), deletion.everything.to_string());
+        let after = after.map(ToString::to_string);
+        let mut query = vec![
+            ("collection", &*deletion.collection),
+            ("documents", &documents),
+            ("everything", &everything),
+        ];
+        query.extend(after.as_deref().map(|after| ("after", after)));
+        let filter = deletion.filter.clone().into_bytes();
+        let answer = self.request(Method::POST, removal::SWEEP, &query, filter);
+        removal::read_swept(&whole(answer.await?).await?)
+    }
+
+    pub(super) async fn other_names(&self, collection: &str) -> Result<Option<Vec<String>>> {
+        let query = [("collection", collection)];
+        let answer = self.request(Method::GET, removal::NAMES, &query, Vec::new());
+        let answer = answer.await?;
+        if answer.status() == StatusCode::NO_CONTENT {
+            return Ok(None);
+        }
+        removal::read_names(&whole(answer).await?).map(Some)
     }
 
     pub(super) async fn export(&self, collection: &str) -> Result<Records> {

@@ -11,7 +11,7 @@ use super::access::{Access, Documents, Missing};
 use super::arguments::Export;
 use super::location::Location;
 use super::output::{Output, say};
-use super::{Done, failed};
+use super::{Done, failed, names};
 use crate::database::{Foreign, Scanned};
 use crate::document::json::write_string;
 use crate::error::Error;
@@ -20,6 +20,7 @@ use crate::server::local::is_about_one;
 
 pub(super) async fn run(store: &Location, export: Export) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
+    names::check(&access, &export.collection.name).await?;
     let documents = access.scan(&export.collection.name).await?;
     let Some(path) = export.output else {
         return write_all(documents, Output::stdout()).await;

@@ -4,7 +4,7 @@ use super::access::{Access, Missing};
 use super::arguments::{Get, Pairs, Place};
 use super::location::Location;
 use super::output::Output;
-use super::{Done, pretty};
+use super::{Done, names, pretty};
 use crate::database::DocumentKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{hex, tuple_text};
@@ -15,6 +15,7 @@ pub(super) async fn get(store: &Location, get: Get) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
     let path = get.place.path.clone();
     let Some(mut json) = access.get(document, path).await? else {
+        names::check(&access, &get.place.collection.name).await?;
         return Err(nothing(&get.place).into());
     };
     if get.pretty || std::io::stdout().is_terminal() {
@@ -31,6 +32,7 @@ pub(super) async fn pairs(store: &Location, asked: Pairs) -> Done {
     let access = Access::open(store, Missing::Fail).await?;
     let pairs = access.pairs(document, asked.place.path.clone()).await?;
     if pairs.is_empty() {
+        names::check(&access, &asked.place.collection.name).await?;
         return Err(nothing(&asked.place).into());
     }
     let mut output = Output::stdout();

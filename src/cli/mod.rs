@@ -11,14 +11,18 @@ mod client;
 mod cluster;
 mod collections;
 mod copy;
+mod delete;
+mod drop;
 mod export;
 mod files;
 mod get;
 mod import;
 mod interrupt;
 mod location;
+mod names;
 mod output;
 mod pretty;
+mod schema;
 mod serve;
 mod units;
 
@@ -29,16 +33,20 @@ use clap::Parser;
 use crate::error::{Error, ErrorKind};
 use crate::limits::TASKS_END_TIME_MAX;
 use arguments::{Arguments, Command};
-use output::{Output, say};
+use output::say;
 
-/// Exit code of a command that did not do what it was told to. 2, for a command line that means
-/// nothing, comes from clap.
+/// Exit code of a command that did not do what it was told to.
 const FAILED: u8 = 1;
+/// Exit code of a command line that means nothing, as clap has it, or that names a collection which
+/// is not there.
+const MISUSED: u8 = 2;
 
 /// How a command ended early.
 enum Ended {
     /// It failed, and this is to be said.
     Failed(Error),
+    /// The command line means nothing, as this says.
+    Misused(Error),
     /// It failed, and has said so.
     Told,
     /// Nobody reads its output any more, as in `phyllo export | head`, so it was done.
@@ -84,12 +92,10 @@ async fn dispatch(arguments: Arguments) -> Done {
         Command::Adopt(adopt) => interrupt::or(adopt::run(store, adopt)).await,
         Command::Backup(backup) => interrupt::or(backup::run(store, backup)).await,
         Command::Copy(copy) => interrupt::or(copy::run(copy)).await,
+        Command::Delete(delete) => interrupt::or(delete::run(store, delete)).await,
+        Command::Drop(drop) => interrupt::or(drop::run(store, drop)).await,
         Command::Collections => interrupt::or(collections::run(store)).await,
-        Command::Schema => {
-            let mut output = Output::stdout();
-            output.write(crate::graphql::schema_text().as_bytes())?;
-            output.finish()
-        }
+        Command::Schema(asked) => schema::run(&asked),
     }
 }
 
@@ -100,6 +106,10 @@ fn exit_code(done: Done) -> ExitCode {
         Err(Ended::Failed(error)) => {
             say(format_args!("error: {error}"));
             ExitCode::from(FAILED)
+        }
+        Err(Ended::Misused(error)) => {
+            say(format_args!("error: {error}"));
+            ExitCode::from(MISUSED)
         }
     }
 }

@@ -2,8 +2,20 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Done, Ended, failed};
+
+/// A line on standard error that shows how far a command of unknown length is, in this form.
+pub(super) fn spinner(template: &str) -> ProgressBar {
+    let bar = ProgressBar::no_length();
+    let style = ProgressStyle::with_template(template);
+    bar.set_style(style.expect("a valid template"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
 
 /// Where a command's result goes.
 pub(super) struct Output<W: Write> {

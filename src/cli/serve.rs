@@ -48,6 +48,7 @@ async fn serve_store(store: &Location, asked: Serve) -> Done {
         cors_origins: asked.cors_origins,
         batch_max: asked.batch_max,
         introspection: !asked.no_introspection,
+        admin: !asked.no_admin,
         access,
         tls,
         metrics: Metrics::default(),

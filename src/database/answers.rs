@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use foundationdb_tuple::{Bytes, Versionstamp, pack, unpack};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key::{Family, Version, hex};
 use crate::limits::{
     KEPT_ANSWER_BYTES_MAX, KEPT_ANSWER_SHARDS, KEPT_ANSWER_TIME, KEPT_ANSWERS_CLEARED_AT_ONCE,
@@ -91,8 +91,8 @@ pub async fn keep_answer(
 ) -> Result<()> {
     let OnceOnly { key, digest } = operation;
     if answer.len() > KEPT_ANSWER_BYTES_MAX {
-        return Err(Error::new(
-            ErrorKind::TooLarge,
+        return Err(Error::too_large(
+            Limit::new("keptAnswerBytes", KEPT_ANSWER_BYTES_MAX),
             format!(
                 "the answer takes {} bytes; with an Idempotency-Key it is kept, and the limit is \
                  {KEPT_ANSWER_BYTES_MAX} bytes: select less of what was written",

@@ -8,7 +8,7 @@ use super::{DocumentKey, check_collection};
 use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::path::Path;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{BULK_DOCUMENTS_MAX, BULK_DOCUMENTS_PER_MEASURE};
 use crate::store::Transaction;
 
@@ -101,8 +101,11 @@ async fn check_bytes(
     if bytes <= bytes_max {
         return Ok(());
     }
-    Err(Error::too_large(format!(
-        "{matched} documents pass, and changing {done} of them takes {bytes} bytes of a \
+    Err(Error::too_large(
+        Limit::new("transactionBytes", bytes_max),
+        format!(
+            "{matched} documents pass, and changing {done} of them takes {bytes} bytes of a \
          transaction; the limit is {bytes_max} bytes; nothing was changed"
-    )))
+        ),
+    ))
 }

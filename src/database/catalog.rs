@@ -1,7 +1,8 @@
 //! What is known of collections.
 
+use super::end_of;
 use crate::error::Result;
-use crate::key::Family;
+use crate::key::{Family, counts_of};
 use crate::limits::COUNT_SHARDS;
 use crate::store::{Batches, Read, Transaction};
 
@@ -22,6 +23,23 @@ pub(super) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: 
     let shard = rand::random_range(0..COUNT_SHARDS);
     transaction.add(&Family::Count(collection, shard).key()?, by);
     Ok(())
+}
+
+/// How many documents a collection holds.
+///
+/// # Errors
+/// What the store fails with.
+pub(super) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
+    let (packed, _) = Family::documents(collection);
+    let begin = counts_of(&packed);
+    let end = end_of(&begin);
+    let mut count: i64 = 0;
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(pairs) = batches.next().await? {
+        let shards = pairs.iter().filter_map(|(_, value)| value.try_into().ok());
+        count += shards.map(i64::from_le_bytes).sum::<i64>();
+    }
+    Ok(count)
 }
 
 /// The collections that hold a document or an index, by name.

@@ -20,6 +20,14 @@ pub const FORMAT: i64 = 1;
 /// The format of a store in which an index was ever made. A program that knows only the other
 /// would change documents and leave their entries as they were.
 pub const FORMAT_INDEXED: i64 = 2;
+/// The format of a store of the embedded engine in which a large range was ever cleared. A program
+/// that knows only the others would read what was cleared.
+pub const FORMAT_TOMBSTONES: i64 = 3;
+
+/// The formats that this program knows.
+pub(super) fn is_known(format: i64) -> bool {
+    (FORMAT..=FORMAT_TOMBSTONES).contains(&format)
+}
 
 /// What a store says about its format.
 enum Stored {
@@ -38,12 +46,12 @@ impl Stored {
             return Ok(Self::Nothing);
         };
         Ok(match unpack::<(i64,)>(&value) {
-            Ok((FORMAT | FORMAT_INDEXED,)) => Self::Known,
+            Ok((format,)) if is_known(format) => Self::Known,
             Ok((other,)) => Self::Unknown(Error::new(
                 ErrorKind::Unavailable,
                 format!(
                     "the store has format {other}; this program reads and writes the formats \
-                     {FORMAT} and {FORMAT_INDEXED}"
+                     {FORMAT} to {FORMAT_TOMBSTONES}"
                 ),
             )),
             Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
@@ -73,10 +81,27 @@ pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
 
 /// Marks the store as one that has indexes, for programs that know of none.
 pub(super) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
+    raise_format(transaction, FORMAT_INDEXED).await
+}
+
+/// Removes the keys from `begin` to before `end` as [`Transaction::clear_large_range`] does, and
+/// marks the store for programs that do not know how the engine does it.
+pub(super) async fn clear_large_range(
+    transaction: &dyn Transaction,
+    (begin, end): &(Vec<u8>, Vec<u8>),
+) -> Result<()> {
+    if transaction.clear_large_range(begin, end).await? {
+        raise_format(transaction, FORMAT_TOMBSTONES).await?;
+    }
+    Ok(())
+}
+
+async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> {
     let key = Family::Format.key()?;
-    let value = pack(&(FORMAT_INDEXED,));
-    if transaction.get(&key).await?.as_deref() != Some(&value[..]) {
-        transaction.set(&key, &value);
+    let stored = transaction.get(&key).await?;
+    let stored = stored.and_then(|value| unpack::<(i64,)>(&value).ok());
+    if stored.is_none_or(|(stored,)| stored < format) {
+        transaction.set(&key, &pack(&(format,)));
     }
     Ok(())
 }

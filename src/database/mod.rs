@@ -8,10 +8,12 @@ mod check;
 mod children;
 pub mod copy;
 mod cursor;
+mod drop;
 mod edit;
 mod format;
 mod found;
 mod index;
+mod names;
 mod part;
 mod plan;
 pub mod query;
@@ -20,6 +22,7 @@ mod readings;
 mod row;
 mod scan;
 mod slice;
+mod sweep;
 mod write;
 
 use std::sync::Arc;
@@ -32,18 +35,21 @@ pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use bulk::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};
-pub use children::{Child, Children, children};
+pub use children::{Child, Children, ChildrenPage, children};
+pub use drop::drop_collection;
 pub use edit::{
     SetValue, delete, depend_on_version, increment, merge, patch, replace, version_before,
 };
-pub use format::{FORMAT, FORMAT_INDEXED};
+pub use format::{FORMAT, FORMAT_INDEXED, FORMAT_TOMBSTONES};
 pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
+pub use names::{is_there, names};
 pub use part::Part;
 pub use plan::{Extent, ReadPlan, Source};
 pub use read::{Answer, Asked, Loaded, Want, load, read_asked};
 pub use row::InARow;
 pub use scan::{Foreign, Scan, Scanned};
 pub use slice::Slice;
+pub use sweep::{Swept, sweep};
 pub use write::{Existing, Put, insert, put};
 
 use crate::budget::Budget;

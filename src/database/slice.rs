@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::budget::{Budget, Steps};
 use crate::document::leaf::Kind;
 use crate::document::tree::Tree;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key::{self, JsonText, Malformed, NoTree, hex, kind_at};
 use crate::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME, TREE_LEVELS_MAX};
 use crate::store::Pairs;
@@ -120,8 +120,8 @@ impl<'p> Slice<'p> {
             (&key[self.key_bytes..], value)
         });
         key::tree(pairs).map_err(|error| match error {
-            NoTree::TooDeep => Error::new(
-                ErrorKind::TooComplex,
+            NoTree::TooDeep => Error::too_complex(
+                Limit::new("valueLevels", TREE_LEVELS_MAX),
                 format!(
                     "what is stored here has more than {TREE_LEVELS_MAX} levels, which is the \
                      limit: begin further down"
@@ -147,8 +147,11 @@ fn check_bytes(bytes: usize, bytes_max: usize) -> Result<()> {
     if bytes <= bytes_max {
         return Ok(());
     }
-    Err(Error::too_large(format!(
-        "what is stored here is more than one response may carry ({bytes} bytes; the limit is \
+    Err(Error::too_large(
+        Limit::new("responseBytes", bytes_max),
+        format!(
+            "what is stored here is more than one response may carry ({bytes} bytes; the limit is \
          {bytes_max} bytes): read it in parts by path, or page it with `children`"
-    )))
+        ),
+    ))
 }

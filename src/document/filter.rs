@@ -7,8 +7,8 @@ use super::leaf::Leaf;
 use super::path::Segment;
 use super::tree::{self, Tree};
 use crate::budget::Steps;
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX, FILTERS_MAX};
+use crate::error::{Error, Limit, Result};
+use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX, FILTERS_MAX, SEARCHED_BYTES_PER_STEP};
 
 #[cfg(test)]
 mod tests;
@@ -55,6 +55,8 @@ pub enum Test {
     In(Vec<Tree>),
     /// It is a string that begins with this.
     StartsWith(String),
+    /// It is a string that has this in it.
+    Contains(String),
 }
 
 /// A filter as a client gives it, each member if it is given.
@@ -70,6 +72,7 @@ pub struct Given {
     pub gte: Option<Tree>,
     pub one_of: Option<Vec<Tree>>,
     pub starts_with: Option<String>,
+    pub contains: Option<String>,
     pub exists: Option<bool>,
     pub all: Option<Vec<Filter>>,
     pub any: Option<Vec<Filter>>,
@@ -112,6 +115,7 @@ impl TryFrom<Given> for Filter {
             given.gte.map(Test::AtLeast),
             given.one_of.map(Test::one_of),
             given.starts_with.map(Test::StartsWith),
+            given.contains.map(Test::Contains),
         ];
         let tests: Vec<Test> = tests.into_iter().flatten().collect();
         let mut parts = Vec::new();
@@ -179,9 +183,21 @@ impl Filter {
     /// `TOO_COMPLEX`: it nests too deep, or has too many filters or values; names the limit.
     pub fn bounded(self) -> Result<Self> {
         let size = self.size();
-        bound(size.levels, FILTER_LEVELS_MAX, "levels of filters in")?;
-        bound(size.filters, FILTERS_MAX, "filters in")?;
-        bound(size.values, FILTER_VALUES_MAX, "values in all the `in` of")?;
+        bound(
+            size.levels,
+            Limit::new("filterLevels", FILTER_LEVELS_MAX),
+            "levels of filters in",
+        )?;
+        bound(
+            size.filters,
+            Limit::new("filters", FILTERS_MAX),
+            "filters in",
+        )?;
+        bound(
+            size.values,
+            Limit::new("filterValues", FILTER_VALUES_MAX),
+            "values in all the `in` of",
+        )?;
         Ok(self)
     }
 
@@ -286,13 +302,16 @@ struct Size {
     values: usize,
 }
 
-fn bound(found: usize, limit: usize, what: &str) -> Result<()> {
-    if found <= limit {
+fn bound(found: usize, limit: Limit, what: &str) -> Result<()> {
+    if found as u64 <= limit.value() {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::TooComplex,
-        format!("more than {limit} {what} one `where`, which is the limit"),
+    Err(Error::too_complex(
+        limit,
+        format!(
+            "more than {} {what} one `where`, which is the limit",
+            limit.value()
+        ),
     ))
 }
 
@@ -354,7 +373,7 @@ impl Test {
             | Self::AtMost(other)
             | Self::AtLeast(other) => tree::text_work(other),
             Self::StartsWith(beginning) => beginning.len() as u64 / tree::TEXT_BYTES_PER_STEP,
-            Self::Equal(_) | Self::NotEqual(_) | Self::In(_) => 0,
+            Self::Equal(_) | Self::NotEqual(_) | Self::In(_) | Self::Contains(_) => 0,
         }
     }
 
@@ -380,8 +399,22 @@ impl Test {
             Self::StartsWith(beginning) => {
                 matches!(value, Tree::Leaf(Leaf::String(text)) if text.starts_with(beginning))
             }
+            Self::Contains(part) => match value {
+                Tree::Leaf(Leaf::String(text)) => contains(text, part, steps)?,
+                _ => false,
+            },
         })
     }
+}
+
+/// Whether a text has `part` in it. The search takes time in proportion to both lengths, whatever
+/// they hold, and a part that is longer than the text is not looked for.
+fn contains(text: &str, part: &str, steps: &Steps<'_>) -> Result<bool> {
+    if part.len() > text.len() {
+        return Ok(false);
+    }
+    steps.spend(text.len() as u64 / SEARCHED_BYTES_PER_STEP)?;
+    Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
 }
 
 /// Whether a value is equal to one of those that [`Test::one_of`] has sorted: a leaf is found by

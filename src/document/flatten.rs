@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::json::{Event, JsonError, Problem, Reader, position, utf8};
 use super::leaf::{Kind, Leaf};
 use super::path::SegmentRef;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// Takes a document apart: what [`flatten`] tells of it, in the order of its text.
@@ -57,7 +57,9 @@ pub fn json_text(bytes: &[u8]) -> Result<&str> {
 pub fn json_error(error: &JsonError, text: &str) -> Error {
     let told = format!("not valid JSON: {}", error.describe(text));
     match error.problem {
-        Problem::TooDeep(_) => Error::too_large(error.describe(text)),
+        Problem::TooDeep(limit) => {
+            Error::too_large(Limit::new("documentLevels", limit), error.describe(text))
+        }
         _ => Error::bad_input(told),
     }
 }

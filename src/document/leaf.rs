@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use num_bigint::BigInt;
 
 use super::json::write_string;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{INTEGER_BYTES_MAX, INTEGER_DIGITS_MAX};
 
 /// What kind of value stands at a place of a document.
@@ -113,12 +113,15 @@ fn double(text: &str) -> Result<Leaf<'static>> {
 
 fn big_integer(text: &str) -> Result<Leaf<'static>> {
     let too_large = || {
-        Error::too_large(format!(
-            "the integer {} has {} digits; the limit is {INTEGER_BYTES_MAX} bytes (about {} digits)",
-            abridged(text),
-            text.trim_start_matches('-').len(),
-            INTEGER_DIGITS_MAX - 1,
-        ))
+        Error::too_large(
+            Limit::new("integerBytes", INTEGER_BYTES_MAX),
+            format!(
+                "the integer {} has {} digits; the limit is {INTEGER_BYTES_MAX} bytes (about {} digits)",
+                abridged(text),
+                text.trim_start_matches('-').len(),
+                INTEGER_DIGITS_MAX - 1,
+            ),
+        )
     };
     if text.len() > INTEGER_DIGITS_MAX + 1 {
         return Err(too_large());

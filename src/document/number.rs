@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use num_bigint::BigInt;
 
 use super::leaf::Leaf;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::INTEGER_BYTES_MAX;
 
 /// The sum of two numbers: of integers the exact one, otherwise the nearest binary64.
@@ -123,9 +123,12 @@ fn integer(sum: BigInt) -> Result<Leaf<'static>> {
         return Ok(Leaf::Integer(small));
     }
     if sum.magnitude().bits() > 8 * INTEGER_BYTES_MAX as u64 {
-        return Err(Error::too_large(format!(
-            "the sum takes more than {INTEGER_BYTES_MAX} bytes, which is the limit of an integer"
-        )));
+        return Err(Error::too_large(
+            Limit::new("integerBytes", INTEGER_BYTES_MAX),
+            format!(
+                "the sum takes more than {INTEGER_BYTES_MAX} bytes, which is the limit of an integer"
+            ),
+        ));
     }
     Ok(Leaf::BigInteger(sum))
 }

@@ -85,15 +85,10 @@ pub fn parse(patch: &Bytes) -> Result<Vec<PatchOperation>> {
     let mut operations = Vec::new();
     while let Some(operation) = reader.next_element().map_err(in_text)? {
         let parsed = parse_operation(patch, operation);
-        operations.push(parsed.map_err(|error| numbered(operations.len(), error))?);
+        operations.push(parsed.map_err(|error| error.at_operation(operations.len()))?);
     }
     reader.next().map_err(in_text)?;
     Ok(operations)
-}
-
-/// The error of the operation of this number, from 0.
-pub fn numbered(number: usize, error: Error) -> Error {
-    error.at(format!("operation {number} of the patch"))
 }
 
 fn parse_operation(patch: &Bytes, text: &str) -> Result<PatchOperation> {

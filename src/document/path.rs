@@ -149,9 +149,10 @@ impl Path {
     pub fn parse(text: &str) -> Result<Self> {
         if text.starts_with('[') {
             return list(text).ok_or_else(|| {
-                Error::invalid_path(format!(
-                    "the path {text:?} is not a JSON list of strings and integers from 0"
-                ))
+                Error::invalid_path(
+                    None,
+                    format!("the path {text:?} is not a JSON list of strings and integers from 0"),
+                )
             });
         }
         Self::pointer(text)
@@ -167,9 +168,10 @@ impl Path {
             return Ok(Self::default());
         }
         let Some(tokens) = text.strip_prefix('/') else {
-            return Err(Error::invalid_path(format!(
-                "the JSON Pointer {text:?} does not begin with \"/\" (RFC 6901 §3)"
-            )));
+            return Err(Error::invalid_path(
+                None,
+                format!("the JSON Pointer {text:?} does not begin with \"/\" (RFC 6901 §3)"),
+            ));
         };
         tokens
             .split('/')
@@ -335,10 +337,13 @@ fn pointer_token(token: &str, pointer: &str) -> Result<Token> {
             Some(b'0') => '~',
             Some(b'1') => '/',
             _ => {
-                return Err(Error::invalid_path(format!(
-                    "in the JSON Pointer {pointer:?} a \"~\" is followed by neither 0 nor 1 \
+                return Err(Error::invalid_path(
+                    None,
+                    format!(
+                        "in the JSON Pointer {pointer:?} a \"~\" is followed by neither 0 nor 1 \
                      (RFC 6901 §3)"
-                )));
+                    ),
+                ));
             }
         });
         rest = &rest[at + 2..];

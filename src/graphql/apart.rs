@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::tally::Tally;
 use crate::budget::Share;
 use crate::document::flatten::json_text;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::key::{Leaves, LeavesReader};
 use crate::limits::{JSON_BYTES_PER_STEP, LEAVES_AT_A_TIME};
 use crate::store::aside;
@@ -81,7 +81,7 @@ fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>>
 }
 
 fn stopped() -> Error {
-    Error::new(ErrorKind::Timeout, "the time for the request is over")
+    Error::timeout(None, "the time for the request is over")
 }
 
 #[cfg(test)]
@@ -90,6 +90,7 @@ mod tests {
 
     use super::*;
     use crate::budget::{Pool, Resource};
+    use crate::error::ErrorKind;
     use crate::limits::Bounds;
 
     fn text(values: usize) -> Bytes {

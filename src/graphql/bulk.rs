@@ -18,7 +18,7 @@ use crate::key::Leaves;
 
 /// A value, and the places to put it at.
 #[derive(InputObject)]
-#[graphql(name = "SetValue")]
+#[graphql(name = "DocumentValueUpdate")]
 pub(super) struct SetValueInput {
     /// What selects the places; where it selects nothing, nothing is changed. A place inside another goes with that.
     at: JsonPath,
@@ -28,6 +28,7 @@ pub(super) struct SetValueInput {
 
 /// What became of the documents that passed.
 #[derive(SimpleObject)]
+#[graphql(name = "DocumentBulkResult")]
 pub(super) struct BulkResult {
     /// How many passed.
     matched: usize,

@@ -7,17 +7,62 @@ use super::cursor;
 use super::document::Subdocument;
 use super::located::Located;
 use super::session::Session;
-use crate::database::{DocumentKey, children};
+use crate::database::{ChildrenPage, DocumentKey, children};
 use crate::document::path::{Place, Segment};
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key::{Step, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 
 /// A page of children, and whether there are more on either side.
 pub(super) struct Connection {
     children: Vec<(String, Located)>,
-    more: bool,
-    before: bool,
+    next: bool,
+    previous: bool,
+}
+
+/// Which page the arguments of a connection ask for.
+#[derive(Default)]
+pub(super) struct AskedPage {
+    pub(super) first: Option<i32>,
+    pub(super) after: Option<String>,
+    pub(super) last: Option<i32>,
+    pub(super) before: Option<String>,
+}
+
+/// A page's size and direction, and the cursor that it goes on from.
+pub(super) struct PageBounds {
+    pub(super) size: usize,
+    pub(super) backward: bool,
+    pub(super) cursor: Option<String>,
+    /// The argument that gave the cursor.
+    pub(super) cursor_argument: &'static str,
+}
+
+impl AskedPage {
+    /// The bounds of a page of `what`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it goes in both directions. As [`page_size`].
+    pub(super) fn bounds(self, what: &str) -> Result<PageBounds> {
+        let backward = self.last.is_some() || self.before.is_some();
+        if backward && (self.first.is_some() || self.after.is_some()) {
+            return Err(Error::bad_input(
+                "`first` and `after` page forwards, `last` and `before` backwards: a page has one \
+                 direction",
+            ));
+        }
+        let (argument, size, cursor_argument, cursor) = if backward {
+            ("last", self.last, "before", self.before)
+        } else {
+            ("first", self.first, "after", self.after)
+        };
+        Ok(PageBounds {
+            size: page_size(argument, size, what)?,
+            backward,
+            cursor,
+            cursor_argument,
+        })
+    }
 }
 
 impl Connection {
@@ -25,15 +70,24 @@ impl Connection {
     pub(super) async fn read(
         context: &Context<'_>,
         parent: &Located,
-        first: Option<i32>,
-        after: Option<String>,
+        asked: AskedPage,
     ) -> Result<Self> {
-        let first = page_size("first", first, "children")?;
+        let PageBounds {
+            size,
+            backward,
+            cursor,
+            cursor_argument,
+        } = asked.bounds("children")?;
         let digest = digest(&parent.document, &parent.place);
-        let before = after.is_some();
-        let after = after
-            .map(|cursor| decode_cursor(&cursor, digest))
+        let began = cursor.is_some();
+        let from = cursor
+            .map(|cursor| decode_cursor(&cursor, digest, cursor_argument))
             .transpose()?;
+        let page = ChildrenPage {
+            size,
+            backward,
+            from,
+        };
         let session = Session::of(context);
         session.tally().places(1)?;
         let _turn = session.turn_to_page().await;
@@ -42,8 +96,7 @@ impl Connection {
             &*read,
             &parent.document,
             &parent.place,
-            after.as_ref(),
-            first,
+            &page,
             &session.tally().memory,
         )
         .await?;
@@ -56,8 +109,8 @@ impl Connection {
         };
         Ok(Self {
             children: found.page.into_iter().map(child).collect(),
-            more: found.more,
-            before,
+            next: if backward { began } else { found.more },
+            previous: if backward { found.more } else { began },
         })
     }
 }
@@ -87,8 +140,8 @@ impl SubdocumentConnection {
         let cursor =
             |child: Option<&(String, Located)>| child.map(|(cursor, _)| Counted(cursor.clone()));
         PageInfo {
-            has_next_page: self.0.more,
-            has_previous_page: self.0.before,
+            has_next_page: self.0.next,
+            has_previous_page: self.0.previous,
             start_cursor: cursor(self.0.children.first()),
             end_cursor: cursor(self.0.children.last()),
         }
@@ -98,7 +151,7 @@ impl SubdocumentConnection {
 /// A child and its cursor.
 #[derive(SimpleObject)]
 pub(super) struct SubdocumentEdge {
-    /// Give it as `after` to go on behind this child.
+    /// Give it as `after` to go on behind this child, or as `before` to go back before it.
     cursor: Counted<String>,
     /// The child.
     node: Subdocument,
@@ -123,7 +176,7 @@ pub(super) struct PageInfo {
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: it is negative or past [`PAGE_MAX`].
-pub(super) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result<usize> {
+fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result<usize> {
     let Some(size) = size else {
         return Ok(PAGE_DEFAULT);
     };
@@ -134,6 +187,7 @@ pub(super) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result
             Error::bad_input(format!(
                 "`{argument}` is {size}; a page has from 0 to {PAGE_MAX} {what}"
             ))
+            .with_limit(Limit::new("pageSize", PAGE_MAX))
         })
 }
 
@@ -149,11 +203,11 @@ fn encode_cursor(digest: u64, last: &Segment) -> String {
     cursor::encode(digest, &position)
 }
 
-fn decode_cursor(cursor: &str, digest: u64) -> Result<Segment> {
-    let last = cursor::decode(cursor, digest, "after", "this place's children")?;
+fn decode_cursor(cursor: &str, digest: u64, argument: &str) -> Result<Segment> {
+    let last = cursor::decode(cursor, digest, argument, "this place's children")?;
     match step(&last) {
         Some((Step::Key(key), bytes)) if bytes == last.len() => Ok(Segment::Key(key.into_owned())),
         Some((Step::Index(index), bytes)) if bytes == last.len() => Ok(Segment::Index(index)),
-        _ => Err(cursor::damaged("after")),
+        _ => Err(cursor::damaged(argument)),
     }
 }

@@ -40,6 +40,7 @@ fn bytes(value: &Value) -> usize {
     const PUNCTUATION: usize = 3;
     let inner = match value {
         Value::String(text) => text.len(),
+        Value::Binary(json) => json.len(),
         Value::List(elements) => elements.iter().map(bytes).sum(),
         _ => 8,
     };

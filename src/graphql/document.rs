@@ -2,15 +2,17 @@
 
 use async_graphql::{Context, Enum, ID, Object};
 
-use super::children::SubdocumentConnection;
+use super::children::{AskedPage, SubdocumentConnection};
 use super::counted::Counted;
 use super::located::Located;
+use super::node_id;
 use super::scalars::{Json, JsonPath, PathScalar, Version};
 use crate::document::leaf;
 use crate::error::Result;
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]
+#[graphql(name = "JSONKind")]
 pub(super) enum Kind {
     /// An object, empty or not.
     Object,
@@ -58,8 +60,13 @@ pub(super) struct Document(pub(super) Located);
 /// A whole document; an entity in a federated graph.
 #[Object]
 impl Document {
-    /// The document's name in its collection: the decimal text of a 64-bit integer, or a string.
-    async fn id(&self) -> Counted<ID> {
+    /// Its id in the whole graph: `COLLECTION/KEY`, both percent-encoded. The same document has the same id however it was reached.
+    pub(super) async fn id(&self) -> Counted<ID> {
+        Counted(ID(node_id::of_document(&self.0.document)))
+    }
+
+    /// Its id in its collection, which `document(id:)` and the mutations take: the decimal text of a 64-bit integer, or a string.
+    async fn key(&self) -> Counted<ID> {
         Counted(ID(self.0.document.id.to_string()))
     }
 
@@ -92,7 +99,7 @@ impl Document {
     }
 
     /// The part at `path`; null if nothing is stored there.
-    async fn at(
+    async fn subdocument(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "Where to go on from here.")] path: PathScalar,
@@ -111,23 +118,38 @@ impl Document {
         Ok(selected.into_iter().map(Subdocument).collect())
     }
 
-    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index.
+    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index. A page goes forwards (`first`, `after`) or backwards (`last`, `before`).
     async fn children(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "How many at most; 100 if not given, 10,000 at most.")] first: Option<i32>,
+        #[graphql(desc = "How many at most, the first ones; 100 if not given, 10,000 at most.")]
+        first: Option<i32>,
         #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
+        #[graphql(desc = "How many at most, the last ones; 100 if not given, 10,000 at most.")]
+        last: Option<i32>,
+        #[graphql(desc = "The cursor before which to go back.")] before: Option<String>,
     ) -> Result<SubdocumentConnection> {
-        let connection = self.0.children(context, first, after).await?;
+        let asked = AskedPage {
+            first,
+            after,
+            last,
+            before,
+        };
+        let connection = self.0.children(context, asked).await?;
         Ok(SubdocumentConnection(connection))
     }
 }
 
 pub(super) struct Subdocument(pub(super) Located);
 
-/// What stands at one place of a document. It has no `id` of its own, so that clients which cache objects by id never take two parts of a document for the same thing.
+/// What stands at one place of a document.
 #[Object]
 impl Subdocument {
+    /// Its id in the whole graph: `COLLECTION/KEY#POINTER`, percent-encoded, where the pointer is the JSON Pointer of its place. It names a place and not a thing: when elements of an array move, another value has this id.
+    pub(super) async fn id(&self) -> Counted<ID> {
+        Counted(ID(node_id::of_subdocument(&self.0.document, &self.0.place)))
+    }
+
     /// The whole document that this is a part of.
     async fn document(&self) -> Document {
         Document(self.0.whole())
@@ -162,7 +184,7 @@ impl Subdocument {
     }
 
     /// The part further down at `path`; null if nothing is stored there.
-    async fn at(
+    async fn subdocument(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "Where to go on from here.")] path: PathScalar,
@@ -181,14 +203,24 @@ impl Subdocument {
         Ok(selected.into_iter().map(Subdocument).collect())
     }
 
-    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index.
+    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index. A page goes forwards (`first`, `after`) or backwards (`last`, `before`).
     async fn children(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "How many at most; 100 if not given, 10,000 at most.")] first: Option<i32>,
+        #[graphql(desc = "How many at most, the first ones; 100 if not given, 10,000 at most.")]
+        first: Option<i32>,
         #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
+        #[graphql(desc = "How many at most, the last ones; 100 if not given, 10,000 at most.")]
+        last: Option<i32>,
+        #[graphql(desc = "The cursor before which to go back.")] before: Option<String>,
     ) -> Result<SubdocumentConnection> {
-        let connection = self.0.children(context, first, after).await?;
+        let asked = AskedPage {
+            first,
+            after,
+            last,
+            before,
+        };
+        let connection = self.0.children(context, asked).await?;
         Ok(SubdocumentConnection(connection))
     }
 }

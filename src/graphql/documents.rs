@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Object, SelectionField, SimpleObject};
 
-use super::children::{PageInfo, page_size};
+use super::children::{AskedPage, PageBounds, PageInfo};
 use super::counted::Counted;
 use super::cursor;
 use super::document::Document;
@@ -13,10 +13,10 @@ use super::located::Located;
 use super::lookahead::wants_of_document;
 use super::session::{Loaded, Session};
 use super::tally::Tally;
-use crate::database::query::{self, Found, Page, Position, Select};
+use crate::database::query::{self, Found, Page, Position, Select, Total};
 use crate::database::{DocumentKey, Want, check_collection};
 use crate::document::id::DocumentId;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
 
 /// What `documents` is asked.
@@ -25,10 +25,7 @@ pub(super) struct Asked {
     pub(super) collection: String,
     pub(super) filter: Option<Filter>,
     pub(super) order: Option<Order>,
-    pub(super) first: Option<i32>,
-    pub(super) after: Option<String>,
-    pub(super) last: Option<i32>,
-    pub(super) before: Option<String>,
+    pub(super) page: AskedPage,
     pub(super) scan_limit: Option<i32>,
 }
 
@@ -37,10 +34,12 @@ pub(super) struct DocumentConnection {
     rows: Vec<(String, Located)>,
     page_info: PageInfo,
     plan: Plan,
+    total_count: Option<i32>,
 }
 
 /// How the rows were found, so that nobody has to guess whether an index served.
 #[derive(SimpleObject, Clone)]
+#[graphql(name = "DocumentQueryPlan")]
 pub(super) struct Plan {
     /// The index that was used; of several, joined by ` & ` if each led to the rows, by ` | ` if any did. Null if every document of the collection was looked at.
     index: Option<Counted<String>>,
@@ -48,6 +47,8 @@ pub(super) struct Plan {
     scanned: usize,
     /// How many documents the page has.
     returned: usize,
+    /// Why `totalCount` is null. Null if it is given or not selected.
+    total_count_reason: Option<&'static str>,
 }
 
 impl Asked {
@@ -55,7 +56,10 @@ impl Asked {
     pub(super) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
         let session = Session::of(context);
         session.tally().check()?;
-        let (select, digest) = self.select(session.tally()).await?;
+        let (mut select, digest) = self.select(session.tally()).await?;
+        let field = context.field();
+        let mut selected = field.selection_set();
+        select.total = selected.any(|field| field.name() == "totalCount");
         let read = session.read().await?;
         let found = query::documents(&*read, session.budget(), &select).await?;
         session
@@ -65,10 +69,12 @@ impl Asked {
         let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.id.bytes()).sum();
         session.tally().memory.hold(bytes)?;
         let page_info = page_info(&select.page, &found, digest);
+        let (total_count, total_count_reason) = total_count(found.total);
         let plan = Plan {
             index: found.index.map(Counted),
             scanned: found.scanned,
             returned: found.rows.len(),
+            total_count_reason,
         };
         let cursors = found.rows.iter().map(|row| row_cursor(row, digest));
         let cursors: Vec<String> = cursors.collect();
@@ -79,6 +85,7 @@ impl Asked {
             rows: cursors.into_iter().zip(rows).collect(),
             page_info,
             plan,
+            total_count,
         })
     }
 
@@ -95,27 +102,21 @@ impl Asked {
         let order = order.transpose();
         let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
         let digest = cursor::digest(&format!("{:?} {filter:?} {order:?}", self.collection));
-        let backward = self.last.is_some() || self.before.is_some();
-        if backward && (self.first.is_some() || self.after.is_some()) {
-            return Err(Error::bad_input(
-                "`first` and `after` page forwards, `last` and `before` backwards: a page has one \
-                 direction",
-            ));
-        }
-        let (argument, size, cursor_argument, from) = if backward {
-            ("last", self.last, "before", self.before)
-        } else {
-            ("first", self.first, "after", self.after)
-        };
+        let PageBounds {
+            size,
+            backward,
+            cursor,
+            cursor_argument,
+        } = self.page.bounds("documents")?;
         let ordered = order.is_some();
         let position = |text: String| {
             let bytes = cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
             Position::decode(&bytes, ordered).ok_or_else(|| cursor::damaged(cursor_argument))
         };
         let page = Page {
-            size: page_size(argument, size, "documents")?,
+            size,
             backward,
-            from: from.map(position).transpose()?,
+            from: cursor.map(position).transpose()?,
         };
         let select = Select {
             collection: self.collection,
@@ -123,8 +124,21 @@ impl Asked {
             order,
             page,
             scan_max: scan_max(self.scan_limit)?,
+            total: false,
         };
         Ok((select, digest))
+    }
+}
+
+/// How many documents there are on all pages, or why that is not told.
+fn total_count(total: Option<Total>) -> (Option<i32>, Option<&'static str>) {
+    match total {
+        None => (None, None),
+        Some(Total::Unknown(why)) => (None, Some(why)),
+        Some(Total::Exact(total)) => match i32::try_from(total) {
+            Ok(total) => (Some(total), None),
+            Err(_) => (None, Some("it is more than an `Int` can be")),
+        },
     }
 }
 
@@ -139,6 +153,7 @@ fn scan_max(limit: Option<i32>) -> Result<usize> {
             Error::bad_input(format!(
                 "`scanLimit` is {limit}; from 1 to {SCAN_DOCUMENTS_MAX} documents may be looked at"
             ))
+            .with_limit(Limit::new("scanLimit", SCAN_DOCUMENTS_MAX))
         })
 }
 
@@ -238,6 +253,11 @@ impl DocumentConnection {
     /// Whether there are more, and how to get them.
     async fn page_info(&self) -> PageInfo {
         self.page_info.clone()
+    }
+
+    /// How many documents there are on all pages, at the same version of the store. It is given where it is cheap to tell: without `where` and `orderBy`, on a first page that is also the last, and where indexes answer exactly with at most 10,000 entries. Otherwise it is null, and `plan` has the reason.
+    async fn total_count(&self) -> Option<i32> {
+        self.total_count
     }
 
     /// How they were found.

@@ -11,7 +11,7 @@ use async_graphql_value::{ConstValue, Value};
 
 use super::guard::bound;
 use super::types::Types;
-use crate::error::Result;
+use crate::error::{Limit, Result};
 use crate::limits::Bounds;
 
 /// Bounds what a query becomes when its fragments are expanded, those that no operation uses
@@ -91,23 +91,23 @@ impl Size {
     fn check_one(&self, bounds: &Bounds) -> Result<()> {
         bound(
             self.aliases,
-            bounds.query_aliases,
+            Limit::new("queryAliases", bounds.query_aliases),
             "aliases with fragments expanded",
         )?;
         bound(
             self.levels,
-            bounds.query_levels,
+            Limit::new("queryLevels", bounds.query_levels),
             "levels of fields with fragments expanded",
         )?;
         bound(
             self.paths,
-            bounds.query_paths,
+            Limit::new("queryPaths", bounds.query_paths),
             "paths with fragments expanded",
         )?;
         self.check_fields(bounds)?;
         bound(
             self.answered,
-            bounds.response_fields,
+            Limit::new("responseFields", bounds.response_fields),
             "fields in the response, in which the schema's lists count with all they hold",
         )
     }
@@ -117,7 +117,7 @@ impl Size {
         self.check_fields(bounds)?;
         bound(
             self.values,
-            bounds.query_values,
+            Limit::new("queryValues", bounds.query_values),
             "values and directives with fragments expanded",
         )
     }
@@ -125,7 +125,7 @@ impl Size {
     fn check_fields(&self, bounds: &Bounds) -> Result<()> {
         bound(
             self.fields,
-            bounds.query_fields,
+            Limit::new("queryFields", bounds.query_fields),
             "fields with fragments expanded",
         )
     }
@@ -210,7 +210,7 @@ impl<'d> Measuring<'d> {
     fn check_levels(&self, levels: usize) -> Result<()> {
         bound(
             levels,
-            2 * self.bounds.query_levels,
+            Limit::new("queryFragmentLevels", 2 * self.bounds.query_levels),
             "levels of fields and fragments",
         )
     }

@@ -1,4 +1,4 @@
-//! The inputs `Filter` and `Order`.
+//! The inputs `DocumentFilter` and `DocumentOrder`.
 
 use async_graphql::{InputObject, MaybeUndefined};
 
@@ -12,9 +12,9 @@ use crate::document::tree::Tree;
 use crate::error::Result;
 use crate::limits::{HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP};
 
-/// Holds if one value that `at` selects passes every test given here; without `at`, the whole document is that value. `lt`, `lte`, `gt`, `gte` and `startsWith` hold only within one type; equality is deep and compares numbers by value; `ne` holds for whatever is not equal. A null that is given is a value to compare with. `exists: false` stands alone and means that nothing is selected. `all`, `any` and `not` combine filters about the document. A filter in which nothing is given holds for every document.
+/// Holds if one value that `at` selects passes every test given here; without `at`, the whole document is that value. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` hold only within one type; equality is deep and compares numbers by value; `ne` holds for whatever is not equal. A null that is given is a value to compare with. `exists: false` stands alone and means that nothing is selected. `all`, `any` and `not` combine filters about the document. A filter in which nothing is given holds for every document.
 #[derive(InputObject, Default)]
-#[graphql(name = "Filter")]
+#[graphql(name = "DocumentFilter")]
 pub(super) struct Filter {
     /// What selects the values to test. It goes with a test.
     at: Option<JsonPath>,
@@ -35,6 +35,8 @@ pub(super) struct Filter {
     one_of: Option<Vec<Option<Json>>>,
     /// A string that begins with this.
     starts_with: Option<String>,
+    /// A string that has this in it, by code points; every string has the empty one in it. No index serves for it.
+    contains: Option<String>,
     /// Whether `at` selects anything.
     exists: Option<bool>,
     /// Every one of these holds.
@@ -47,7 +49,7 @@ pub(super) struct Filter {
 
 /// Documents in which `by` selects nothing are left out; of several values the least counts (descending: the greatest); ties by id. The order is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only the equal ones stand together.
 #[derive(InputObject)]
-#[graphql(name = "Order")]
+#[graphql(name = "DocumentOrder")]
 pub(super) struct Order {
     /// What selects the value.
     by: JsonPath,
@@ -105,6 +107,7 @@ impl Filter {
             gte: value("gte", &self.gte)?,
             one_of: one_of.transpose().map_err(|error| error.at("`in`"))?,
             starts_with: self.starts_with.clone(),
+            contains: self.contains.clone(),
             exists: self.exists,
             all: parts(&self.all)?,
             any: parts(&self.any)?,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::document::json::{Event, JsonError, Reader};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::VARIABLES_MAX;
 
 /// The variables of a request: the JSON text of an object, empty if none are given.
@@ -34,8 +34,8 @@ impl GivenVariables {
         reader.next().map_err(told)?;
         while let Event::Name(name) = reader.next().map_err(told)? {
             if members.len() == VARIABLES_MAX {
-                return Err(Error::new(
-                    ErrorKind::TooComplex,
+                return Err(Error::too_complex(
+                    Limit::new("variables", VARIABLES_MAX),
                     format!("more than {VARIABLES_MAX} variables, which is the limit"),
                 ));
             }

@@ -1,6 +1,6 @@
 //! Bounds on the text of a query, checked before the parser sees it.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::Bounds;
 
 /// Bounds the text of a query in one pass over it: its bytes, lines, tokens, directives, operations,
@@ -11,7 +11,11 @@ use crate::limits::Bounds;
 /// `TOO_COMPLEX`: names the limit and where it was passed. `BAD_USER_INPUT`: a block string is not
 /// closed; the parser would read it as other strings and what stands behind them.
 pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
-    bound(query.len(), bounds.query_bytes, "bytes of query text")?;
+    bound(
+        query.len(),
+        Limit::new("queryBytes", bounds.query_bytes),
+        "bytes of query text",
+    )?;
     let mut lexer = Lexer {
         text: query.as_bytes(),
         begin: 0,
@@ -19,7 +23,11 @@ pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
     };
     for end in [b'\n', b'\r'] {
         let lines = memchr::memchr_iter(end, query.as_bytes()).count();
-        bound(lines, bounds.query_tokens, "lines of query text")?;
+        bound(
+            lines,
+            Limit::new("queryLines", bounds.query_tokens),
+            "lines of query text",
+        )?;
     }
     let (mut tokens, mut brackets, mut directives) = (0, 0_usize, 0);
     let (mut operations, mut between) = (0, true);
@@ -29,7 +37,7 @@ pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
             operations += usize::from(!lexer.is_at_fragment());
             bound(
                 operations,
-                bounds.query_operations,
+                Limit::new("queryOperations", bounds.query_operations),
                 "operations in the query text",
             )?;
         }
@@ -40,15 +48,19 @@ pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
             _ => {}
         }
         between = token == b'}' && brackets == 0;
-        bound(tokens, bounds.query_tokens, "tokens in the query text")?;
+        bound(
+            tokens,
+            Limit::new("queryTokens", bounds.query_tokens),
+            "tokens in the query text",
+        )?;
         bound(
             directives,
-            bounds.query_directives,
+            Limit::new("queryDirectives", bounds.query_directives),
             "directives in the query text",
         )?;
         bound(
             brackets,
-            bounds.query_brackets,
+            Limit::new("queryBrackets", bounds.query_brackets),
             "brackets open at the same place of the query text",
         )
         .map_err(|error| error.at(format!("at byte {}", lexer.at)))?;
@@ -58,13 +70,13 @@ pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
 
 /// # Errors
 /// `TOO_COMPLEX`: `found` is past the limit, which the message names.
-pub(super) fn bound(found: usize, limit: usize, what: &str) -> Result<()> {
-    if found <= limit {
+pub(super) fn bound(found: usize, limit: Limit, what: &str) -> Result<()> {
+    if found as u64 <= limit.value() {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::TooComplex,
-        format!("more than {limit} {what}, which is the limit"),
+    Err(Error::too_complex(
+        limit,
+        format!("more than {} {what}, which is the limit", limit.value()),
     ))
 }
 

@@ -10,6 +10,7 @@ use crate::error::Result;
 
 /// An index of a collection.
 #[derive(SimpleObject)]
+#[graphql(name = "DocumentIndex")]
 pub(super) struct Index {
     /// Its name in the collection.
     name: Counted<String>,
@@ -25,6 +26,7 @@ pub(super) struct Index {
 
 /// Whether queries use an index.
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]
+#[graphql(name = "DocumentIndexState")]
 pub(super) enum IndexState {
     /// It is being built, while documents change. Queries do as if it were not there; a unique index refuses what would violate it already.
     Building,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::Context;
 
-use super::children::Connection;
+use super::children::{AskedPage, Connection};
 use super::lookahead::{wants_below, wants_of_document};
 use super::scalars::{Json, JsonPath, PathScalar, Version, path_argument};
 use super::session::{Loaded, Session};
@@ -13,7 +13,7 @@ use crate::database::{Answer, DocumentKey, Extent, Part, Want};
 use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::SELECTED_MAX;
 
 /// A place of a document at which something is stored.
@@ -178,10 +178,9 @@ impl Located {
     pub(super) async fn children(
         &self,
         context: &Context<'_>,
-        first: Option<i32>,
-        after: Option<String>,
+        asked: AskedPage,
     ) -> Result<Connection> {
-        Connection::read(context, self, first, after).await
+        Connection::read(context, self, asked).await
     }
 
     /// What a JSONPath query selects here.
@@ -250,10 +249,7 @@ impl Located {
             return ahead;
         }
         let want = Want::Part(self.document.clone(), path, extent);
-        match self.load(Session::of(context), want).await? {
-            Answer::Part(part) => Ok(part),
-            Answer::Version(_) => Err(mismatch()),
-        }
+        Session::of(context).load(vec![want]).await?.part()
     }
 
     /// What was read ahead at `path`, to this extent at least. All of it belongs to this document.
@@ -290,8 +286,8 @@ fn check_selected(query: &Query, selected: usize) -> Result<()> {
     if selected <= SELECTED_MAX {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::TooComplex,
+    Err(Error::too_complex(
+        Limit::new("selectedParts", SELECTED_MAX),
         format!(
             "the JSONPath {:?} selects {selected} parts; the limit is {SELECTED_MAX}",
             abridged(query.text()),

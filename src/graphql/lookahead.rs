@@ -58,7 +58,7 @@ impl Wants<'_> {
                         self.part(place, Extent::Whole);
                     }
                 }
-                "at" => {
+                "subdocument" => {
                     if let Some(place) = path_below(&below, path) {
                         self.part(place.clone(), Extent::First);
                         self.add(below, &place);
@@ -84,7 +84,7 @@ impl Wants<'_> {
     fn add_elsewhere(&mut self, field: SelectionField<'_>) {
         for below in field.selection_set() {
             match below.name() {
-                "at" | "select" => self.add_elsewhere(below),
+                "subdocument" | "select" => self.add_elsewhere(below),
                 _ => self.add_of_document(below),
             }
         }

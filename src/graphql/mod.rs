@@ -13,12 +13,16 @@ mod bulk;
 mod children;
 mod counted;
 mod cursor;
+mod deletion;
 mod direct;
 mod document;
 mod documents;
+mod dropped;
 mod entities;
 mod expanded;
+mod federation;
 mod filter;
+mod filter_text;
 mod given;
 mod guard;
 mod indexes;
@@ -28,6 +32,8 @@ mod kept;
 mod located;
 mod lookahead;
 mod mutation;
+mod node;
+mod node_id;
 mod operations;
 mod parse;
 mod persisted;
@@ -38,6 +44,7 @@ mod request;
 mod response;
 mod rewrite;
 mod scalars;
+mod schema;
 mod service;
 mod session;
 mod tally;
@@ -48,23 +55,10 @@ mod uses;
 mod variables;
 mod walk;
 
-use async_graphql::SDLExportOptions;
-
-use crate::limits::Bounds;
-
+pub use filter_text::read_filter;
 pub use given::GivenVariables;
 pub use persisted::QueryHash;
 pub use report::Report;
-pub use request::{Posted, Request};
-pub use service::{Answer, GraphQl, Methods};
-
-/// The schema as text, as `schema.graphql` has it.
-pub fn schema_text() -> String {
-    let options = SDLExportOptions::new()
-        .include_specified_by()
-        .prefer_single_line_descriptions();
-    let schema = operations::schema(operations::Purpose::Execute, &Bounds::DEFAULT);
-    let sdl = schema.sdl_with_options(options);
-    let lines: Vec<&str> = sdl.lines().map(str::trim_end).collect();
-    format!("{}\n", lines.join("\n").replace('\t', "  ").trim())
-}
+pub use request::{Left, Posted, Request};
+pub use schema::{SchemaScope, schema_text, subgraph_text};
+pub use service::{Answer, GraphQl, GraphQlOptions, Methods};

@@ -7,7 +7,9 @@ use bytes::Bytes;
 
 use super::apart::{leaves, parsed};
 use super::bulk::BulkMutations;
+use super::deletion::DocumentDeletion;
 use super::document::Document;
+use super::dropped::CollectionMutations;
 use super::indexes::IndexMutations;
 use super::located::Located;
 use super::scalars::{Json, PathScalar, Version, path_argument};
@@ -23,22 +25,32 @@ use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::store::Transaction;
 
-/// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Each returns the whole document; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
+/// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Those that change a document return the whole of it; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
 #[derive(MergedObject, Default)]
-pub(super) struct Mutation(DocumentMutations, BulkMutations, IndexMutations);
+pub(super) struct Mutation(
+    DocumentMutations,
+    BulkMutations,
+    IndexMutations,
+    CollectionMutations,
+);
+
+/// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Those that change a document return the whole of it; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
+#[derive(MergedObject, Default)]
+#[graphql(name = "Mutation")]
+pub(super) struct MutationWithoutAdmin(DocumentMutations, BulkMutations);
 
 #[derive(Default)]
 pub(super) struct DocumentMutations;
 
 #[Object]
 impl DocumentMutations {
-    /// Stores a new document; `ALREADY_EXISTS` if anything is stored under `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
+    /// Stores a new document; `ALREADY_EXISTS` if anything is stored under the key `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
     async fn insert_document(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "Any JSON value. It must be given, but may be null.")]
         document: MaybeUndefined<Json>,
-        #[graphql(desc = "What to store it under.")] id: Option<ID>,
+        #[graphql(desc = "The key to store it under.")] id: Option<ID>,
         #[graphql(default = "D", desc = "The collection to store it in.")] collection: String,
     ) -> Result<Document> {
         database::check_collection(&collection)?;
@@ -65,7 +77,7 @@ impl DocumentMutations {
     async fn replace_document(
         &self,
         context: &Context<'_>,
-        id: ID,
+        #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(desc = "Any JSON value. It must be given, but may be null.")]
         document: MaybeUndefined<Json>,
         #[graphql(
@@ -100,7 +112,7 @@ impl DocumentMutations {
     async fn merge_document(
         &self,
         context: &Context<'_>,
-        id: ID,
+        #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(
             desc = "An object says what becomes of its members: null removes one, an object is merged, anything else is put in its place. Anything but an object is put at `path`."
         )]
@@ -137,7 +149,7 @@ impl DocumentMutations {
     async fn patch_document(
         &self,
         context: &Context<'_>,
-        id: ID,
+        #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(desc = "An array of operations: add, remove, replace, move, copy, test.")]
         patch: MaybeUndefined<Json>,
         #[graphql(
@@ -172,7 +184,7 @@ impl DocumentMutations {
     async fn increment_document(
         &self,
         context: &Context<'_>,
-        id: ID,
+        #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(
             default_with = "Some(PathScalar::default())",
             desc = "The place of the number; the empty path is the whole document."
@@ -204,11 +216,11 @@ impl DocumentMutations {
         written(context, document, changed).await
     }
 
-    /// Removes the value at `path`, or the whole document; false if nothing was there. The elements behind one of an array move up.
+    /// Removes the value at `path`, or the whole document, and returns what it was. The elements behind one of an array move up. That nothing was there is no error.
     async fn delete_document(
         &self,
         context: &Context<'_>,
-        id: ID,
+        #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(
             default_with = "Some(PathScalar::default())",
             desc = "The place to remove; the empty path is the whole document."
@@ -217,18 +229,19 @@ impl DocumentMutations {
         #[graphql(default = "D", desc = "The collection that holds the document.")]
         collection: String,
         #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
-    ) -> Result<bool> {
+    ) -> Result<DocumentDeletion> {
         let Change {
             transaction,
             document,
             path,
         } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let deleted =
-            database::delete(transaction, Session::of(context).budget(), &document, &path).await?;
+        let before = DocumentDeletion::before(context, &document, &path).await?;
+        let session = Session::of(context);
+        let deleted = database::delete(transaction, session.budget(), &document, &path).await?;
         if deleted {
-            Session::of(context).wrote(document);
+            session.wrote(document.clone());
         }
-        Ok(deleted)
+        Ok(DocumentDeletion::new(document, path, deleted, before))
     }
 }
 

@@ -3,13 +3,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
 use async_graphql::parser::types::{
-    DocumentOperations, ExecutableDocument, OperationDefinition, Selection, SelectionSet,
+    DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
+    SelectionSet,
 };
-use async_graphql::{
-    EmptySubscription, Name, Pos, Schema, ServerError, ValidationMode, ValidationResult,
-};
+use async_graphql::{Name, Pos, ServerError};
 
 use super::allowed::disallowed;
 use super::direct::Plan;
@@ -17,38 +15,17 @@ use super::expanded::check_expanded;
 use super::guard::check_text;
 use super::inputs::Inputs;
 use super::kept::Kept;
-use super::mutation::Mutation;
 use super::parse::{parse, parse_otherwise};
-use super::query::Query;
+use super::schema::{PhylloSchema, Purpose, SchemaScope, VALID};
 use super::typename;
 use super::types::{Types, base_name};
 use super::unknown::many_unknown_fields;
 use crate::document::leaf::abridged;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
     QUERY_PARSED_AGAIN_BYTES_MAX,
 };
-
-pub(super) type PhylloSchema = Schema<Query, Mutation, EmptySubscription>;
-
-/// What a schema is for: the same types, but validation is done once for each text and execution
-/// each time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Validate,
-    Execute,
-}
-
-pub(super) fn schema(purpose: Purpose, bounds: &Bounds) -> PhylloSchema {
-    let builder = Schema::build(Query, Mutation::default(), EmptySubscription)
-        .enable_federation()
-        .limit_recursive_depth(2 * bounds.query_levels);
-    match purpose {
-        Purpose::Validate => builder.extension(ValidateOnly).finish(),
-        Purpose::Execute => builder.validation_mode(ValidationMode::Fast).finish(),
-    }
-}
 
 /// Why a query is not executed.
 pub(super) enum Refusal {
@@ -97,17 +74,19 @@ pub(super) struct Operations {
     validating: PhylloSchema,
     types: Types,
     bounds: Bounds,
+    scope: SchemaScope,
     introspection: bool,
     kept: Mutex<Kept<Box<str>, Arc<Prepared>>>,
 }
 
 impl Operations {
-    pub(super) fn new(introspection: bool, bounds: &Bounds) -> Self {
-        let validating = schema(Purpose::Validate, bounds);
+    pub(super) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
+        let validating = PhylloSchema::new(scope, Purpose::Validate, bounds);
         Self {
             types: Types::of(&validating.sdl()),
             validating,
             bounds: *bounds,
+            scope,
             introspection,
             kept: Mutex::new(Kept::new(
                 OPERATIONS_CACHED_MAX,
@@ -132,6 +111,9 @@ impl Operations {
             }
             Err(_) => parse_otherwise(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
         };
+        if self.scope == SchemaScope::ReadOnly {
+            check_queries_only(&document)?;
+        }
         check_expanded(&document, &self.types, &self.bounds)?;
         if !self.introspection {
             check_introspection(&document)?;
@@ -215,6 +197,21 @@ fn told(error: async_graphql::parser::Error) -> ServerError {
     told
 }
 
+/// Refuses a mutation where there are only queries.
+///
+/// # Errors
+/// `FORBIDDEN`: an operation is a mutation.
+fn check_queries_only(document: &ExecutableDocument) -> Result<()> {
+    let mut operations = document.operations.iter();
+    if operations.any(|(_, operation)| operation.node.ty == OperationType::Mutation) {
+        return Err(Error::new(
+            ErrorKind::Forbidden,
+            "this server is read-only: a mutation is not executed",
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses a query that asks for the schema. To be called behind [`check_expanded`], which bounds
 /// how deep this goes.
 ///
@@ -292,30 +289,6 @@ fn named<'d>(
     (Some(name.as_str()), operation)
 }
 
-/// Ends a request when it is found valid.
-struct ValidateOnly;
-
-/// The error that a valid request ends with.
-const VALID: &str = "valid";
-
-impl ExtensionFactory for ValidateOnly {
-    fn create(&self) -> Arc<dyn Extension> {
-        Arc::new(Self)
-    }
-}
-
-#[async_trait::async_trait]
-impl Extension for ValidateOnly {
-    async fn validation(
-        &self,
-        context: &ExtensionContext<'_>,
-        next: NextValidation<'_>,
-    ) -> Result<ValidationResult, Vec<ServerError>> {
-        next.run(context).await?;
-        Err(vec![ServerError::new(VALID, None)])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,7 +296,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_text_is_parsed_anew_each_time() {
         const QUERY: &str = "{ __typename }";
-        let operations = Operations::new(true, &Bounds::DEFAULT);
+        let operations = Operations::new(SchemaScope::Full, true, &Bounds::DEFAULT);
         for (bytes, kept) in [
             (OPERATION_CACHED_BYTES_MAX, true),
             (OPERATION_CACHED_BYTES_MAX + 1, false),

@@ -14,7 +14,7 @@ use super::kept::Kept;
 use super::request::Request;
 use crate::document::json::{Event, Reader, utf8};
 use crate::document::leaf::abridged;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::limits::{EXTENSIONS_BYTES_MAX, PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX};
 
 /// The SHA-256 of a query's text.
@@ -27,9 +27,10 @@ pub type QueryHash = [u8; 32];
 /// have more bytes than [`EXTENSIONS_BYTES_MAX`].
 pub(super) fn persisted_query(extensions: &[u8]) -> Result<Option<QueryHash>> {
     if extensions.len() > EXTENSIONS_BYTES_MAX {
-        return Err(Error::too_large(format!(
-            "`extensions` has more than {EXTENSIONS_BYTES_MAX} bytes, which is the limit"
-        )));
+        return Err(Error::too_large(
+            Limit::new("extensionsBytes", EXTENSIONS_BYTES_MAX),
+            format!("`extensions` has more than {EXTENSIONS_BYTES_MAX} bytes, which is the limit"),
+        ));
     }
     let mut found = None;
     for (name, value) in members(extensions)? {

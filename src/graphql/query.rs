@@ -1,11 +1,12 @@
-//! The root type `Query`.
+//! The queries for documents and collections.
 
 use std::sync::Arc;
 
 use async_graphql::{Context, ID, Object};
 
+use super::children::AskedPage;
 use super::counted::Counted;
-use super::document::{Document, Subdocument};
+use super::document::Subdocument;
 use super::documents::{Asked, DocumentConnection};
 use super::filter::{Filter, Order};
 use super::indexes::Index;
@@ -16,17 +17,17 @@ use crate::database::{self, DocumentKey};
 use crate::document::id::DocumentId;
 use crate::error::Result;
 
-pub(super) struct Query;
+#[derive(Default)]
+pub(super) struct DocumentQueries;
 
-/// Reads. All fields of one query operation see the same version of the store.
 #[Object]
-impl Query {
-    /// What is stored under `id` at `path`; null if nothing is. A stored null is a Subdocument of kind NULL.
+impl DocumentQueries {
+    /// What is stored under the key `id` at `path`; null if nothing is. A stored null is a Subdocument of kind NULL.
     async fn document(
         &self,
         context: &Context<'_>,
         #[graphql(
-            desc = "The decimal text of a 64-bit integer is that integer, any other text is that string. The string \"42\" is written as a JSON string: \"\\\"42\\\"\"."
+            desc = "The key of the document in its collection (`Document.key`), not its global id. The decimal text of a 64-bit integer is that integer, any other text is that string; a string of digits is written as a JSON string, with its quotation marks."
         )]
         id: ID,
         #[graphql(
@@ -69,10 +70,12 @@ impl Query {
             collection,
             filter,
             order: order_by,
-            first,
-            after,
-            last,
-            before,
+            page: AskedPage {
+                first,
+                after,
+                last,
+                before,
+            },
             scan_limit,
         };
         asked.find(context).await
@@ -85,26 +88,6 @@ impl Query {
         let tally = Session::of(context).tally();
         tally.elements(found.len(), context.field())?;
         Ok(found.into_iter().map(Collection).collect())
-    }
-
-    #[graphql(entity)]
-    async fn entity(
-        &self,
-        context: &Context<'_>,
-        collection: String,
-        id: ID,
-    ) -> Option<Result<Document>> {
-        let tally = Session::of(context).tally();
-        let counted = tally.entities(1);
-        if let Err(error) = counted.and_then(|()| tally.elements(1, context.field())) {
-            return Some(Err(error));
-        }
-        // What stands for a representation that matches no key.
-        if collection.is_empty() {
-            return None;
-        }
-        let found = find(context, collection, &id, None).await;
-        Some(found.transpose()?.map(Document))
     }
 }
 
@@ -119,11 +102,10 @@ async fn find(
     Located::find(context, Arc::new(document), path).await
 }
 
-/// A collection of documents.
 pub(super) struct Collection(database::Collection);
 
 /// A collection of documents.
-#[Object]
+#[Object(name = "DocumentCollection")]
 impl Collection {
     /// Its name.
     async fn name(&self) -> Counted<&str> {

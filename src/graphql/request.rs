@@ -1,13 +1,14 @@
 //! A GraphQL request as HTTP brings it.
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use super::given::GivenVariables;
 use super::persisted::{QueryHash, persisted_query};
 use crate::document::flatten::json_error;
 use crate::document::json::{self, Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::JSON_BYTES_AT_ONCE;
 
 /// What a client asks for.
@@ -23,6 +24,17 @@ pub struct Request {
     pub variables: GivenVariables,
     /// The key with which a mutation takes effect once, however often it is sent.
     pub idempotency_key: Option<String>,
+    /// What the requests before it in a batch have left; none of one by itself.
+    pub left: Option<Left>,
+}
+
+/// What a batch has left for one of its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// When the time of the batch is over.
+    pub deadline: Instant,
+    /// The bytes that its response may have.
+    pub response_bytes: usize,
 }
 
 /// What the body of a POST request holds.
@@ -55,8 +67,8 @@ impl Posted {
         let mut requests = Vec::new();
         while let Some(element) = reader.next_element().map_err(in_body)? {
             if requests.len() == batch_max {
-                return Err(Error::new(
-                    ErrorKind::TooComplex,
+                return Err(Error::too_complex(
+                    Limit::new("batchRequests", batch_max),
                     format!("more than {batch_max} requests in a batch, which is the limit"),
                 ));
             }
@@ -230,6 +242,7 @@ fn parameter<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::limits::EXTENSIONS_BYTES_MAX;
 
     fn read(body: &str) -> Result<Request> {

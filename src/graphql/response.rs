@@ -7,7 +7,7 @@ use async_graphql::{PathSegment, ServerError, Value};
 
 use super::scalars::THIS_COMMIT;
 use crate::document::json::write_string;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Facts, Limit, Versions};
 use crate::key::Version;
 use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
 
@@ -167,7 +167,10 @@ impl Writer {
         self.out.push(b',');
         let message =
             format!("{more} more errors; {ERRORS_MAX} are told at most, which is the limit");
-        self.error(&server_error(&Error::new(ErrorKind::TooComplex, message)));
+        self.error(&server_error(&Error::too_complex(
+            Limit::new("errors", ERRORS_MAX),
+            message,
+        )));
         self.out.push(b']');
     }
 
@@ -198,7 +201,40 @@ impl Writer {
         self.member(1, "extensions");
         self.out.extend_from_slice(b"{\"code\":");
         write_string(&mut self.out, kind.code());
+        if let Some(facts) = ours.and_then(Error::facts) {
+            self.facts(facts);
+        }
         self.out.extend_from_slice(b"}}");
+    }
+
+    /// What docs/errors.md lists, behind the code.
+    fn facts(&mut self, facts: &Facts) {
+        if let Some(limit) = facts.limit {
+            self.member(1, "limit");
+            self.out
+                .extend_from_slice(limit.value().to_string().as_bytes());
+            self.member(1, "limitName");
+            write_string(&mut self.out, limit.name());
+        }
+        // A part of a place would be another place.
+        let place = facts.place.as_ref();
+        if let Some(place) = place.filter(|place| place.len() <= ERROR_MESSAGE_BYTES_MAX) {
+            self.member(1, "place");
+            write_string(&mut self.out, place);
+        }
+        if let Some(operation) = facts.operation {
+            self.member(1, "operation");
+            self.out.extend_from_slice(operation.to_string().as_bytes());
+        }
+        if let Some(Versions { expected, current }) = &facts.versions {
+            self.member(1, "expectedVersion");
+            write_string(&mut self.out, expected);
+            self.member(1, "currentVersion");
+            match current {
+                Some(current) => write_string(&mut self.out, current),
+                None => self.out.extend_from_slice(b"null"),
+            }
+        }
     }
 
     fn list<T>(&mut self, items: &[T], write: impl Fn(&mut Self, &T)) {

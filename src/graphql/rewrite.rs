@@ -1,6 +1,5 @@
 //! Puts right, in one request's operation, what the executor does not do as the specification has
-//! it: arguments whose variable is not given, fields of a mutation asked for more than once, and
-//! representations of entities that match no key.
+//! it: arguments whose variable is not given, and fields of a mutation asked for more than once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,8 +10,6 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Positioned, Value, Variables};
 use async_graphql_value::Value as Input;
-
-use super::entities;
 
 /// The document with its operation `name`, which exists, ready to be executed with these
 /// variables. Most documents are as they should be and only passed on.
@@ -31,7 +28,7 @@ pub(super) fn ready(
         .cloned()
         .collect();
     let mutation = operation.ty == OperationType::Mutation;
-    if absent.is_empty() && !mutation && !entities::are_literal(&document, operation) {
+    if absent.is_empty() && !mutation {
         return document;
     }
     let fields = mutation.then(|| {
@@ -46,21 +43,20 @@ pub(super) fn ready(
     });
     let mut document = (*document).clone();
     for fragment in document.fragments.values_mut() {
-        mend(&mut fragment.node.selection_set.node, variables, &absent);
+        mend(&mut fragment.node.selection_set.node, &absent);
     }
     if let Some(operation) = operation_mut(&mut document.operations, name) {
         if let Some(fields) = fields {
             operation.selection_set.node.items = fields;
         }
-        mend(&mut operation.selection_set.node, variables, &absent);
+        mend(&mut operation.selection_set.node, &absent);
     }
     Arc::new(document)
 }
 
 /// Removes the arguments whose variable is not given: they take their own defaults (GraphQL
-/// specification, 6.4.1 Coercing Field Arguments). Makes representations known that stand in the
-/// text.
-fn mend(selections: &mut SelectionSet, variables: &Variables, absent: &HashSet<Name>) {
+/// specification, 6.4.1 Coercing Field Arguments).
+fn mend(selections: &mut SelectionSet, absent: &HashSet<Name>) {
     for selection in &mut selections.items {
         match &mut selection.node {
             Selection::Field(field) => {
@@ -68,11 +64,10 @@ fn mend(selections: &mut SelectionSet, variables: &Variables, absent: &HashSet<N
                     Input::Variable(name) => !absent.contains(name),
                     _ => true,
                 });
-                entities::make_known(&mut field.node, variables);
-                mend(&mut field.node.selection_set.node, variables, absent);
+                mend(&mut field.node.selection_set.node, absent);
             }
             Selection::InlineFragment(inline) => {
-                mend(&mut inline.node.selection_set.node, variables, absent);
+                mend(&mut inline.node.selection_set.node, absent);
             }
             Selection::FragmentSpread(_) => {}
         }

@@ -1,4 +1,4 @@
-//! The scalars of the schema: JSON, Path, JSONPath, Version.
+//! The scalars of the schema: `JSON`, `Path`, `JSONPath`, `DocumentVersion`.
 
 use std::sync::LazyLock;
 
@@ -159,9 +159,10 @@ pub(super) fn path_of(value: &Value) -> Result<Path> {
             .map(token)
             .collect::<Result<_>>()
             .map(Path::new),
-        other => Err(Error::invalid_path(format!(
-            "the path {other} is neither a list of keys and indexes nor a JSON Pointer"
-        ))),
+        other => Err(Error::invalid_path(
+            None,
+            format!("the path {other} is neither a list of keys and indexes nor a JSON Pointer"),
+        )),
     }
 }
 
@@ -170,9 +171,10 @@ fn token(element: &Value) -> Result<Token> {
         Value::String(key) => Segment::Key(key.clone()),
         Value::Number(number) => Segment::Index(index(&number.to_string())?),
         other => {
-            return Err(Error::invalid_path(format!(
-                "{other} in a path is neither a key (a string) nor an index (an integer)"
-            )));
+            return Err(Error::invalid_path(
+                None,
+                format!("{other} in a path is neither a key (a string) nor an index (an integer)"),
+            ));
         }
     };
     Ok(Token::Segment(segment))
@@ -182,9 +184,10 @@ fn token(element: &Value) -> Result<Token> {
 fn index(text: &str) -> Result<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
-        return Err(Error::invalid_path(format!(
-            "the index {text} in a path is negative or no integer"
-        )));
+        return Err(Error::invalid_path(
+            None,
+            format!("the index {text} in a path is negative or no integer"),
+        ));
     }
     Ok(text.parse().unwrap_or(u64::MAX))
 }
@@ -200,8 +203,8 @@ pub(super) enum Version {
 /// What stands in a response where the version of its own commit belongs. No JSON text.
 pub(super) const THIS_COMMIT: Bytes = Bytes::from_static(b"\0version");
 
-/// A commit of the store. Opaque text; versions sort, as text, in commit order.
-#[Scalar]
+/// A commit of the store, which last changed a document. Opaque text; versions sort, as text, in commit order.
+#[Scalar(name = "DocumentVersion")]
 impl ScalarType for Version {
     fn parse(value: Value) -> InputValueResult<Self> {
         let known = match &value {
@@ -235,8 +238,8 @@ fn version(text: &str) -> Option<key::Version> {
 /// A name for a map of values.
 pub(super) fn name(name: &str) -> Name {
     // What every representation of an entity has is made once.
-    static KEYS: LazyLock<[Name; 3]> =
-        LazyLock::new(|| ["__typename", "collection", "id"].map(Name::new));
+    static KEYS: LazyLock<[Name; 4]> =
+        LazyLock::new(|| ["__typename", "collection", "key", "id"].map(Name::new));
     let known = KEYS.iter().find(|known| known.as_str() == name);
     known.cloned().unwrap_or_else(|| Name::new(name))
 }

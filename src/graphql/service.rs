@@ -10,20 +10,21 @@ use tokio::time::{Instant, timeout_at};
 use super::batch::{Loads, Turns};
 use super::direct::{self, Plan, Written};
 use super::given::GivenVariables;
-use super::operations::{Operations, PhylloSchema, Purpose, Refusal, schema, select, select_named};
+use super::operations::{Operations, Refusal, select, select_named};
 use super::persisted::PersistedQueries;
 use super::repeat::once_only;
 use super::report::{Report, type_name};
 use super::request::Request;
 use super::response::{complete, fill, server_error, write, write_committed, write_uncommitted};
 use super::rewrite::ready;
+use super::schema::{PhylloSchema, Purpose, SchemaScope};
 use super::session::Session;
 use super::tally::Tally;
 use super::uses::check_uses;
 use super::variables::{Coerced, coerce};
 use crate::budget::Pool;
 use crate::database::{Database, KeptAnswer, OnceOnly, keep_answer, kept_answer};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
 use crate::store::{MeteredTransaction, Outcome, Settled, Transaction, aside};
 
@@ -51,6 +52,28 @@ pub enum Answer {
     Forbidden(Vec<u8>),
 }
 
+/// What a GraphQL interface allows.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphQlOptions {
+    /// Which operations there are.
+    pub scope: SchemaScope,
+    /// Whether it tells its schema by introspection.
+    pub introspection: bool,
+    /// What a request may ask for.
+    pub bounds: Bounds,
+}
+
+/// All operations, introspection, and the limits as documented.
+impl Default for GraphQlOptions {
+    fn default() -> Self {
+        Self {
+            scope: SchemaScope::default(),
+            introspection: true,
+            bounds: Bounds::DEFAULT,
+        }
+    }
+}
+
 /// The GraphQL interface of a database.
 #[derive(Clone)]
 pub struct GraphQl(Arc<Inner>);
@@ -75,6 +98,39 @@ struct Operation {
     once_only: Option<Arc<OnceOnly>>,
 }
 
+/// How long a request may take, and how large its response may be.
+#[derive(Clone, Copy)]
+struct Allowed {
+    deadline: Instant,
+    response_bytes: usize,
+}
+
+impl Allowed {
+    /// What the bounds allow, or what a batch has left of it.
+    fn of(request: &Request, bounds: &Bounds) -> Self {
+        let deadline = Instant::now() + bounds.request_time;
+        let response_bytes = bounds.response_bytes;
+        match request.left {
+            None => Self {
+                deadline,
+                response_bytes,
+            },
+            Some(left) => Self {
+                deadline: deadline.min(left.deadline),
+                response_bytes: response_bytes.min(left.response_bytes),
+            },
+        }
+    }
+
+    /// The bounds of this request.
+    fn bounds(self, bounds: &Bounds) -> Bounds {
+        Bounds {
+            response_bytes: self.response_bytes,
+            ..*bounds
+        }
+    }
+}
+
 /// What one execution of a mutation came to.
 enum Mutated {
     /// It was executed.
@@ -96,22 +152,22 @@ impl Operation {
 }
 
 impl GraphQl {
-    /// The interface of `database`.
+    /// The interface of `database`, with the defaults of all options.
     pub fn new(database: Database) -> Self {
-        Self::with_introspection(database, true)
+        Self::with_options(database, GraphQlOptions::default())
     }
 
-    /// The interface of `database`, which tells its schema by introspection or does not.
-    pub fn with_introspection(database: Database, introspection: bool) -> Self {
-        Self::bounded(database, introspection, Bounds::DEFAULT)
-    }
-
-    /// The interface of `database`, of which a request may ask no more than the bounds allow.
-    pub fn bounded(database: Database, introspection: bool, bounds: Bounds) -> Self {
+    /// The interface of `database`.
+    pub fn with_options(database: Database, options: GraphQlOptions) -> Self {
+        let GraphQlOptions {
+            scope,
+            introspection,
+            bounds,
+        } = options;
         Self(Arc::new(Inner {
             database,
-            schema: schema(Purpose::Execute, &bounds),
-            operations: Operations::new(introspection, &bounds),
+            schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
+            operations: Operations::new(scope, introspection, &bounds),
             persisted: PersistedQueries::new(),
             pool: Pool::new(bounds.held_bytes),
             bounds,
@@ -141,9 +197,12 @@ impl GraphQl {
         methods: Methods,
         report: &mut Report,
     ) -> Answer {
-        let deadline = Instant::now() + self.0.bounds.request_time;
+        let allowed = Allowed::of(&request, &self.0.bounds);
         let (operation, ty) = match self.0.prepare(request, report).await {
             Ok(prepared) => prepared,
+            Err(Refusal::Error(error)) if error.kind() == ErrorKind::Forbidden => {
+                return Answer::Forbidden(told(&error, report));
+            }
             Err(Refusal::Error(error)) => return Answer::Refused(told(&error, report)),
             Err(Refusal::Invalid(errors)) => {
                 report.note(&errors);
@@ -152,11 +211,11 @@ impl GraphQl {
         };
         match (ty, methods) {
             (OperationType::Query, _) => {
-                Answer::Executed(self.0.query(operation, deadline, report).await)
+                Answer::Executed(self.0.query(operation, allowed, report).await)
             }
             // Boxed, so that queries need not carry its room.
             (OperationType::Mutation, Methods::All) => {
-                Answer::Executed(Box::pin(self.mutation(operation, deadline, report)).await)
+                Answer::Executed(Box::pin(self.mutation(operation, allowed, report)).await)
             }
             (OperationType::Mutation, Methods::Queries) => {
                 let error = Error::bad_input("a mutation is sent by POST");
@@ -182,15 +241,15 @@ impl GraphQl {
     async fn mutation(
         &self,
         operation: Operation,
-        deadline: Instant,
+        allowed: Allowed,
         report: &mut Report,
     ) -> Vec<u8> {
         let inner = self.0.clone();
         let operation = operation.ready();
         let database = self.0.database.observed(report.store.clone());
-        let settled = database.transact(deadline, move |transaction| {
+        let settled = database.transact(allowed.deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
-            Box::pin(async move { inner.mutate(operation, transaction, deadline).await })
+            Box::pin(async move { inner.mutate(operation, transaction, allowed).await })
         });
         match settled.await {
             Ok(Settled::Committed(mutated, version)) => match mutated {
@@ -206,7 +265,9 @@ impl GraphQl {
             }
             Err(error) if error.kind() == ErrorKind::Timeout => {
                 let limit = self.0.bounds.request_time;
-                let error = error.at(format!("within {limit:?}, the limit for a request"));
+                let error = error
+                    .at(format!("within {limit:?}, the limit for a request"))
+                    .with_limit(Limit::of_time("requestMilliseconds", limit));
                 undone(&[server_error(&error)], report)
             }
             Err(error) => undone(&[server_error(&error)], report),
@@ -283,15 +344,15 @@ impl Inner {
         aside(request.variables.text().len(), read).await
     }
 
-    async fn query(&self, operation: Operation, deadline: Instant, report: &mut Report) -> Vec<u8> {
+    async fn query(&self, operation: Operation, allowed: Allowed, report: &mut Report) -> Vec<u8> {
         if let Some(plan) = &operation.plan {
-            let answer = self.query_directly(plan, &operation.variables, deadline, report);
+            let answer = self.query_directly(plan, &operation.variables, allowed, report);
             if let Some(answer) = answer.await {
                 return answer;
             }
         }
         // Boxed, so that what is executed directly need not carry its room.
-        Box::pin(self.query_generally(operation, deadline, report)).await
+        Box::pin(self.query_generally(operation, allowed, report)).await
     }
 
     /// Executes a plan; none if that is left to the general executor.
@@ -299,13 +360,13 @@ impl Inner {
         &self,
         plan: &Plan,
         variables: &Coerced,
-        deadline: Instant,
+        allowed: Allowed,
         report: &mut Report,
     ) -> Option<Vec<u8>> {
-        let tally = self.tally(deadline);
+        let tally = self.tally(allowed);
         let database = self.database.observed(report.store.clone());
         let execution = direct::execute(plan, variables, &database, &tally);
-        let Ok(answer) = timeout_at(deadline, execution).await else {
+        let Ok(answer) = timeout_at(allowed.deadline, execution).await else {
             return Some(undone(&[server_error(&out_of_time(&tally))], report));
         };
         if let Some(passed) = tally.passed() {
@@ -321,16 +382,16 @@ impl Inner {
     async fn query_generally(
         &self,
         operation: Operation,
-        deadline: Instant,
+        allowed: Allowed,
         report: &mut Report,
     ) -> Vec<u8> {
         let operation = operation.ready();
         let loads = Loads::default();
-        let tally = self.tally(deadline);
+        let tally = self.tally(allowed);
         let database = self.database.observed(report.store.clone());
         let session = Session::query(&database, &loads, &tally);
         let execution = Turns::new(self.execute(operation, session), loads);
-        let Ok(response) = timeout_at(deadline, execution).await else {
+        let Ok(response) = timeout_at(allowed.deadline, execution).await else {
             return undone(&[server_error(&out_of_time(&tally))], report);
         };
         if let Some(passed) = tally.passed() {
@@ -349,7 +410,7 @@ impl Inner {
         &self,
         operation: Operation,
         transaction: Arc<dyn Transaction>,
-        deadline: Instant,
+        allowed: Allowed,
     ) -> Result<Outcome<Mutated>> {
         let once_only = operation.once_only.clone();
         if let Some(once_only) = &once_only {
@@ -361,7 +422,11 @@ impl Inner {
         let loads = Loads::default();
         let selected = select(&operation.document, operation.name.as_deref())?;
         let several = selected.selection_set.node.items.len() > 1;
-        let tally = Arc::new(Tally::of_mutation(&self.bounds, &self.pool, deadline));
+        let tally = Arc::new(Tally::of_mutation(
+            &allowed.bounds(&self.bounds),
+            &self.pool,
+            allowed.deadline,
+        ));
         let transaction: Arc<dyn Transaction> =
             Arc::new(MeteredTransaction::new(transaction, tally.budget()));
         let bytes_max = self.database.store().limits().transaction_bytes_max;
@@ -385,8 +450,9 @@ impl Inner {
         Ok(Outcome::Commit(Mutated::Kept(answer)))
     }
 
-    fn tally(&self, deadline: Instant) -> Arc<Tally> {
-        Arc::new(Tally::new(&self.bounds, &self.pool, deadline))
+    fn tally(&self, allowed: Allowed) -> Arc<Tally> {
+        let bounds = allowed.bounds(&self.bounds);
+        Arc::new(Tally::new(&bounds, &self.pool, allowed.deadline))
     }
 
     async fn execute(&self, operation: Operation, session: Session) -> Response {

@@ -14,9 +14,9 @@ use super::batch::{Loads, NoDelay};
 use super::tally::Tally;
 use crate::budget::Budget;
 use crate::database::{
-    Answer, Database, DocumentKey, InARow, Want, depend_on_version, load, version_before,
+    Answer, Database, DocumentKey, InARow, Part, Want, depend_on_version, load, version_before,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result, Versions};
 use crate::key::Version;
 use crate::limits::PAGES_AT_ONCE;
 use crate::store::{Read, Transaction};
@@ -207,8 +207,12 @@ impl Session {
             || "has no version, or is not there".to_owned(),
             |before| format!("has the version {before}"),
         );
-        Err(Error::new(
-            ErrorKind::VersionMismatch,
+        let versions = Versions {
+            expected: expected.to_string(),
+            current: before.map(|before| before.to_string()),
+        };
+        Err(Error::version_mismatch(
+            versions,
             format!("the document {id} in the collection {collection:?} {found}, not {expected}"),
         ))
     }
@@ -263,6 +267,20 @@ impl Loaded {
             wants: wants.into(),
             answers: answers.into(),
         })
+    }
+
+    /// The part that the only want asked for; none if nothing is there.
+    ///
+    /// # Errors
+    /// What reading it failed with.
+    pub(super) fn part(&self) -> Result<Option<Part>> {
+        match self.answer(|_| true).cloned() {
+            Some(answer) => match answer? {
+                Answer::Part(part) => Ok(part),
+                Answer::Version(_) => Err(Error::internal("a load brought a version for a part")),
+            },
+            None => Err(Error::internal("a load brought no answer")),
+        }
     }
 
     /// What came of a want; none if it was not asked for.

@@ -6,7 +6,7 @@ use async_graphql::SelectionField;
 use tokio::time::Instant;
 
 use crate::budget::{Budget, Pool, Reservation};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{Bounds, HELD_PER_FIELD};
 
 /// Counts what an execution comes to, beside its [`Budget`]. Once a bound is passed the whole
@@ -61,14 +61,19 @@ impl Tally {
         self.budget.check()
     }
 
-    /// Counts entities that a gateway asks for.
+    /// Counts entities that a gateway asks for, and nodes that are asked for by their ids.
     ///
     /// # Errors
     /// `TOO_COMPLEX`: they are too many. As [`Tally::check`].
     pub(super) fn entities(&self, entities: usize) -> Result<()> {
         self.check()?;
-        let limit = self.bounds.entities;
-        self.count(&self.entities, entities, limit, "entities in one request")
+        let limit = Limit::new("entities", self.bounds.entities);
+        self.count(
+            &self.entities,
+            entities,
+            limit,
+            "entities or nodes in one request",
+        )
     }
 
     /// Counts places of documents that are about to be read.
@@ -77,7 +82,7 @@ impl Tally {
     /// `TOO_COMPLEX`: they are too many. As [`Tally::check`].
     pub(super) fn places(&self, places: usize) -> Result<()> {
         self.check()?;
-        let limit = self.bounds.places;
+        let limit = Limit::new("places", self.bounds.places);
         self.count(&self.places, places, limit, "places read in one request")
     }
 
@@ -103,7 +108,7 @@ impl Tally {
         let (fields, names) = below(field);
         self.carry(elements.saturating_mul(names))?;
         let fields = elements.saturating_mul(fields.max(1));
-        let limit = self.bounds.response_fields;
+        let limit = Limit::new("responseFields", self.bounds.response_fields);
         self.count(&self.fields, fields, limit, "fields in the response")?;
         self.memory.hold(fields.saturating_mul(HELD_PER_FIELD))
     }
@@ -117,13 +122,13 @@ impl Tally {
         self.budget.respond(bytes)
     }
 
-    fn count(&self, counter: &AtomicUsize, by: usize, limit: usize, what: &str) -> Result<()> {
-        if add(counter, by) <= limit {
+    fn count(&self, counter: &AtomicUsize, by: usize, limit: Limit, what: &str) -> Result<()> {
+        if add(counter, by) as u64 <= limit.value() {
             return Ok(());
         }
-        self.budget.fail(Error::new(
-            ErrorKind::TooComplex,
-            format!("more than {limit} {what}, which is the limit"),
+        self.budget.fail(Error::too_complex(
+            limit,
+            format!("more than {} {what}, which is the limit", limit.value()),
         ))
     }
 }

@@ -10,7 +10,7 @@ use async_graphql::parser::types::{
     TypeDefinition, TypeKind, TypeSystemDefinition,
 };
 
-use super::entities::{ENTITIES, REPRESENTATION};
+use super::entities::ENTITIES;
 use super::inputs::Inputs;
 
 /// The types by which a schema tells of itself (GraphQL specification, 4.2), as far as they take
@@ -26,8 +26,6 @@ type __InputValue { type: __Type! }
 type __EnumValue { name: String! }
 type __Directive { args(includeDeprecated: Boolean! = false): [__InputValue!]! }";
 
-/// What one query for the schema's text costs, in fields: it is printed anew each time.
-const SDL_FIELDS: usize = 1_000;
 /// What one query for entities costs, in fields: it has its own copy of their representations.
 const ENTITIES_FIELDS: usize = 1_000;
 
@@ -65,9 +63,9 @@ impl Types {
             directives: HashMap::new(),
             inputs: Inputs::default(),
             names: HashSet::new(),
-            lists: HashMap::from([("sdl", SDL_FIELDS), (ENTITIES, ENTITIES_FIELDS)]),
+            lists: HashMap::from([(ENTITIES, ENTITIES_FIELDS)]),
         };
-        let built_in = ["Boolean", "Float", "ID", "Int", "String", REPRESENTATION];
+        let built_in = ["Boolean", "Float", "ID", "Int", "String"];
         types.names.extend(built_in.map(str::to_owned));
         types.add(sdl);
         types.inputs = Inputs::of(&parsed(sdl));
@@ -150,7 +148,12 @@ impl Types {
             TypeKind::Enum(values) => self.hold("enumValues", values.values.len()),
             TypeKind::InputObject(object) => self.hold("inputFields", object.fields.len()),
             TypeKind::Union(union) => self.hold("possibleTypes", union.members.len()),
-            TypeKind::Interface(_) | TypeKind::Scalar => {}
+            TypeKind::Interface(interface) => {
+                for field in interface.fields {
+                    self.add_field(&name, &field.node);
+                }
+            }
+            TypeKind::Scalar => {}
         }
     }
 

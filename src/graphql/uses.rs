@@ -9,7 +9,7 @@ use async_graphql::{Name, Positioned};
 use async_graphql_value::Value as Input;
 
 use super::variables::Coerced;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::Bounds;
 
 /// Bounds the bytes of variables as often as a valid operation uses them, its fragments expanded.
@@ -37,10 +37,13 @@ pub(super) fn check_uses(
     if uses.selections(&operation.selection_set.node) <= limit {
         return Ok(());
     }
-    Err(Error::too_large(format!(
-        "more than {limit} bytes of variables in the arguments of the query, in which each counts \
+    Err(Error::too_large(
+        Limit::new("argumentBytes", limit),
+        format!(
+            "more than {limit} bytes of variables in the arguments of the query, in which each counts \
          as often as it is used; that is the limit"
-    )))
+        ),
+    ))
 }
 
 struct Uses<'d> {

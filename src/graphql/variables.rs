@@ -19,7 +19,7 @@ use super::types::base_name;
 use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 pub(super) use coerced::Coerced;
 use listed::is_list_of_representations;
@@ -65,7 +65,7 @@ pub(super) fn coerce(
         } else if let Some(default) = &definition.default_value {
             let default = default.node.clone();
             let default = match base_name(&ty.base) {
-                entities::REPRESENTATION => entities::all_known(default),
+                entities::REPRESENTATION => entities::all_keys_only(default),
                 _ => default,
             };
             variables.insert(name(variable), default);
@@ -210,8 +210,8 @@ impl<'i> Reading<'i> {
         given: &mut Given<'_>,
     ) -> Result<Value> {
         if self.levels == FILTER_LEVELS_MAX {
-            return Err(Error::new(
-                ErrorKind::TooComplex,
+            return Err(Error::too_complex(
+                Limit::new("filterLevels", FILTER_LEVELS_MAX),
                 format!("more than {FILTER_LEVELS_MAX} levels of {ty}, which is the limit"),
             ));
         }
@@ -262,7 +262,7 @@ impl<'i> Reading<'i> {
         }
         let value = self.subtree(given, event, begin, self.bounds.variable_levels)?;
         if scalar == entities::REPRESENTATION {
-            return Ok(entities::known(value));
+            return Ok(entities::keys_only(value));
         }
         let fits = match (scalar, &value) {
             ("Int", Value::Number(number)) => number
@@ -270,9 +270,11 @@ impl<'i> Reading<'i> {
                 .is_some_and(|number| i32::try_from(number).is_ok()),
             ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
             ("Float", Value::Number(_))
-            | ("String" | "ID" | "Version" | "JSONPath", Value::String(_))
+            | ("String" | "ID" | "DocumentVersion" | "JSONPath", Value::String(_))
             | ("Boolean", Value::Boolean(_)) => true,
-            ("Int" | "ID" | "Float" | "String" | "Version" | "JSONPath" | "Boolean", _) => false,
+            ("Int" | "ID" | "Float" | "String" | "DocumentVersion" | "JSONPath" | "Boolean", _) => {
+                false
+            }
             _ => true,
         };
         if fits {
@@ -297,10 +299,10 @@ impl<'i> Reading<'i> {
             let event = given.next()?;
             let value = self.subtree(given, event, begin, levels)?;
             if let Some(key) = key {
-                *key = value;
+                *key = Some(value);
             }
         }
-        Ok(keys.into_known())
+        Ok(keys.into_representation())
     }
 
     /// The value of which `event` is the first one, numbers exactly as they are written, in the one
@@ -320,7 +322,10 @@ impl<'i> Reading<'i> {
                     problem: Problem::TooDeep(self.bounds.variable_levels),
                 };
                 let told = error.describe(&given.json[begin..]);
-                Error::new(ErrorKind::TooComplex, told)
+                Error::too_complex(
+                    Limit::new("variableLevels", self.bounds.variable_levels),
+                    told,
+                )
             })
         };
         Ok(match event {
@@ -363,8 +368,8 @@ impl<'i> Reading<'i> {
     fn count(&mut self) -> Result<()> {
         let limit = self.bounds.variable_values;
         self.values = self.values.checked_sub(1).ok_or_else(|| {
-            Error::new(
-                ErrorKind::TooComplex,
+            Error::too_complex(
+                Limit::new("variableValues", limit),
                 format!("more than {limit} values in variables, which is the limit"),
             )
         })?;
@@ -376,10 +381,13 @@ impl<'i> Reading<'i> {
         if text.len() <= limit {
             return Ok(());
         }
-        Err(Error::too_large(format!(
-            "the string {} has more than {limit} bytes, which is the limit where the type is not \
+        Err(Error::too_large(
+            Limit::new("variableStringBytes", limit),
+            format!(
+                "the string {} has more than {limit} bytes, which is the limit where the type is not \
              JSON",
-            abridged(text)
-        )))
+                abridged(text)
+            ),
+        ))
     }
 }

@@ -7,7 +7,7 @@ use super::tuple::{
 };
 use crate::document::id::DocumentId;
 use crate::document::path::{Place, SegmentRef};
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::KEY_BYTES_MAX;
 
 use foundationdb_tuple::Element;
@@ -323,9 +323,12 @@ fn check_limit(bytes: usize) -> Result<()> {
     if bytes <= KEY_BYTES_MAX {
         return Ok(());
     }
-    Err(Error::key_too_long(format!(
-        "the collection, id and path make a key of {bytes} bytes; the limit is {KEY_BYTES_MAX} bytes"
-    )))
+    Err(Error::key_too_long(
+        Limit::new("keyBytes", KEY_BYTES_MAX),
+        format!(
+            "the collection, id and path make a key of {bytes} bytes; the limit is {KEY_BYTES_MAX} bytes"
+        ),
+    ))
 }
 
 /// A commit of the store: ten bytes that sort in commit order, as text in hexadecimal.

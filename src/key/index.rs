@@ -11,7 +11,7 @@ use super::{Marker, Step, step};
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::number::split;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::KEY_BYTES_MAX;
 
 use foundationdb_tuple::Element;
@@ -298,7 +298,7 @@ impl IndexKey {
         key.extend_from_slice(values);
         append_id(&mut key, id);
         within_limit(key).map_err(|_| {
-            Error::key_too_long(format!(
+            Error::key_too_long(Limit::new("keyBytes", KEY_BYTES_MAX), format!(
                 "the value makes an entry of more than {KEY_BYTES_MAX} bytes, which is the limit \
                  of a key"
             ))

@@ -12,7 +12,7 @@ use crate::document::flatten::{LeafSink, flatten};
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment, SegmentRef};
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{KEY_BYTES_MAX, LEAVES_AT_A_TIME, PIECE_BYTES, VALUE_BYTES_MAX};
 
 use foundationdb_tuple::Element;
@@ -325,10 +325,13 @@ fn key_too_long(prefix_bytes: usize, relative: &[u8]) -> Error {
         rest = behind;
     }
     let pointer = place.to_string();
-    Error::too_large(format!(
-        "the path {} makes a key of more than {} bytes, with collection and id; \
+    Error::too_large(
+        Limit::new("keyBytes", KEY_BYTES_MAX),
+        format!(
+            "the path {} makes a key of more than {} bytes, with collection and id; \
          the limit is {KEY_BYTES_MAX} bytes",
-        crate::document::leaf::abridged(&pointer),
-        (prefix_bytes + relative.len()).min(KEY_BYTES_MAX)
-    ))
+            crate::document::leaf::abridged(&pointer),
+            (prefix_bytes + relative.len()).min(KEY_BYTES_MAX)
+        ),
+    )
 }

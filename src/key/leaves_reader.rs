@@ -3,7 +3,7 @@
 use super::leaves::{Leaves, Packer};
 use super::measure::Measure;
 use crate::document::flatten::Flattening;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::ARGUMENT_LEAVES_BYTES_MAX;
 
 /// Takes a JSON text apart, some of it at a time.
@@ -82,10 +82,13 @@ fn check_bytes(bytes: usize) -> Result<()> {
     if bytes <= ARGUMENT_LEAVES_BYTES_MAX {
         return Ok(());
     }
-    Err(Error::too_large(format!(
-        "its keys and values have more than {ARGUMENT_LEAVES_BYTES_MAX} bytes, which is the limit: \
+    Err(Error::too_large(
+        Limit::new("documentArgumentBytes", ARGUMENT_LEAVES_BYTES_MAX),
+        format!(
+            "its keys and values have more than {ARGUMENT_LEAVES_BYTES_MAX} bytes, which is the limit: \
          each value has a key with all the names on the way to it"
-    )))
+        ),
+    ))
 }
 
 #[cfg(test)]

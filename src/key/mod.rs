@@ -21,7 +21,10 @@ pub use index::{IndexKey, IndexValue, IndexValueBuilder, Rank};
 pub use leaves::{Leaves, Packer};
 pub use leaves_reader::LeavesReader;
 pub use read::{JsonText, Malformed, Marker, Step, are_neighbours, document_prefix, kind_at, step};
-pub use system::{Ranges, SystemKey, collection_of, counts_of, split_document};
+pub use system::{
+    Ranges, SystemKey, collection_of, counts_of, name_of_collection, ranges_of_collection,
+    split_document,
+};
 pub use tree::{NoTree, tree};
 pub use tuple::{
     append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf, tuple_text,

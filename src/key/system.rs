@@ -2,7 +2,7 @@
 
 use super::Family;
 use super::family::{
-    CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, INDEX, VERSION, append_system, ended,
+    BUILD, CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, INDEX, VERSION, append_system, ended,
 };
 use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
 use crate::limits::COUNT_SHARDS;
@@ -64,6 +64,16 @@ impl<'k> SystemKey<'k> {
     }
 }
 
+/// The name of the collection that the key of a document begins with, and the bytes that it takes.
+pub fn name_of_collection(key: &[u8]) -> Option<(String, usize)> {
+    match split_element(key)? {
+        (Element::String(name), rest) if !name.is_empty() => {
+            Some((name.into_owned(), key.len() - rest.len()))
+        }
+        _ => None,
+    }
+}
+
 fn catalog(rest: &[u8]) -> Option<SystemKey<'_>> {
     let bytes = collection(rest)?;
     let (collection, rest) = rest.split_at(bytes);
@@ -93,10 +103,7 @@ fn integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
 
 /// The bytes that the name of a collection takes.
 fn collection(bytes: &[u8]) -> Option<usize> {
-    match split_element(bytes)? {
-        (Element::String(name), rest) if !name.is_empty() => Some(bytes.len() - rest.len()),
-        _ => None,
-    }
+    name_of_collection(bytes).map(|(_, bytes)| bytes)
 }
 
 /// All of it, if it is the key of a document.
@@ -132,6 +139,25 @@ pub fn counts_of(collection: &[u8]) -> Vec<u8> {
 
 /// A range of keys: the first, and the first past it.
 type Range = (Vec<u8>, Vec<u8>);
+
+/// The ranges of all keys that belong to a collection: its documents and what is known of them, its
+/// count, its indexes and their entries, and builds of them.
+pub fn ranges_of_collection(collection: &str) -> [Range; 6] {
+    let system = |family| {
+        let mut begin = Vec::new();
+        append_system(&mut begin, family);
+        append(&mut begin, &collection);
+        ended(begin)
+    };
+    [
+        Family::documents(collection),
+        system(EXISTENCE),
+        system(CATALOG),
+        system(VERSION),
+        system(INDEX),
+        system(BUILD),
+    ]
+}
 
 /// The ranges that are read side by side to check a store.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 mod batch;
 mod body;
+mod cached;
 mod cors;
 mod media;
 mod sent;
@@ -11,7 +12,7 @@ use std::time::Instant;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::header::{
-    ACCEPT, ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, VARY,
+    ACCEPT, ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest, Response, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -54,7 +55,7 @@ pub(super) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
         .post(by_post)
         .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
         .with_state(endpoint);
-    layered(methods, options)
+    layered(methods, options).layer(from_fn(cached::completed))
 }
 
 /// Methods with all that requests and responses pass on their way.
@@ -80,25 +81,19 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    /// Executes a request, and tells those who watch.
-    async fn execute(&self, request: Request, methods: Methods) -> Answer {
+    /// Executes a request, and tells those who watch. Also whether it has errors.
+    async fn execute(&self, request: Request, methods: Methods) -> (Answer, bool) {
         let begun = Instant::now();
         let mut report = Report::default();
         let answer = self.graphql.answer_and_tell(request, methods, &mut report);
         let span = operation_span();
         let answer = answer.instrument(span.clone()).await;
         tell(&self.metrics, &report, begun.elapsed(), &span);
-        answer
+        (answer, report.error.is_some())
     }
 
-    async fn answer(
-        &self,
-        media: Media,
-        request: Request,
-        methods: Methods,
-        caller: &Caller,
-    ) -> Response<Body> {
-        match self.execute(request, methods).await {
+    fn answer(&self, media: Media, answer: Answer, caller: &Caller) -> Response<Body> {
+        match answer {
             Answer::Executed(json) => self.executed(media, json),
             Answer::Refused(json) => {
                 // A query that is not known today may be tomorrow.
@@ -125,15 +120,20 @@ async fn by_get(
     Extension(caller): Extension<Caller>,
     request: HttpRequest<Body>,
 ) -> Response<Body> {
-    let Some(media) = Media::accepted(request.headers()) else {
+    let (head, _) = request.into_parts();
+    let Some(media) = Media::accepted(&head.headers) else {
         return not_acceptable();
     };
-    match Request::from_parameters(request.uri().query().unwrap_or_default()) {
-        Ok(request) => {
-            let methods = Methods::Queries;
-            endpoint.answer(media, request, methods, &caller).await
+    let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
+        Ok(request) => request,
+        Err(error) => return refused(media, &error),
+    };
+    match endpoint.execute(request, Methods::Queries).await {
+        (Answer::Executed(json), false) => {
+            let pool = endpoint.graphql.pool();
+            cached::executed(media, json, &head.headers, caller.known, pool).await
         }
-        Err(error) => refused(media, &error),
+        (answer, _) => endpoint.answer(media, answer, &caller),
     }
 }
 
@@ -167,7 +167,8 @@ async fn by_post(
     let share = endpoint.graphql.pool().share();
     let body = match body(request, coding, endpoint.graphql.bounds(), &share).await {
         Ok(body) => body,
-        Err(error) => return refused(media, &error),
+        // What is left of the body is not read, so the connection ends: the client is told.
+        Err(error) => return with(refused(media, &error), CONNECTION, "close"),
     };
     match posted(body, endpoint.batch_max).await {
         Ok(Posted::One(request)) => {
@@ -175,9 +176,8 @@ async fn by_post(
                 idempotency_key,
                 ..request
             };
-            endpoint
-                .answer(media, request, caller.methods, &caller)
-                .await
+            let (answer, _) = endpoint.execute(request, caller.methods).await;
+            endpoint.answer(media, answer, &caller)
         }
         Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
             let error =

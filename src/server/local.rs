@@ -10,6 +10,7 @@
 pub mod backup;
 pub mod checked;
 pub mod operations;
+pub mod removal;
 mod socket;
 pub mod wire;
 
@@ -60,6 +61,9 @@ pub fn router(database: Database) -> Router {
         .route(checked::CHECK, get(check))
         .route(backup::BACKUP, get(back_up))
         .route(wire::COLLECTIONS, get(collections))
+        .route(removal::DROP, post(drop_collection))
+        .route(removal::SWEEP, post(sweep))
+        .route(removal::NAMES, get(names))
         .layer(DefaultBodyLimit::disable())
         .with_state(database)
 }
@@ -218,6 +222,42 @@ async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
     };
     let goes_on = matches!(record, backup::Record::Pairs(_));
     (record.to_field(), goes_on.then_some(backup))
+}
+
+/// One transaction.
+async fn drop_collection(State(database): State<Database>, uri: Uri) -> Result<String, Failure> {
+    let collection = parameter(&uri, "collection")?;
+    let documents = operations::drop_collection(&database, &collection).await?;
+    Ok(documents.to_string())
+}
+
+/// One transaction, of which the parameters say where it begins.
+async fn sweep(
+    State(database): State<Database>,
+    uri: Uri,
+    body: String,
+) -> Result<Vec<u8>, Failure> {
+    let deletion = operations::Deletion {
+        collection: parameter(&uri, "collection")?,
+        filter: body,
+        everything: parameter(&uri, "everything")? == "true",
+    };
+    let after = optional(&uri, "after").map(|id| DocumentId::parse(&id));
+    let documents = parameter(&uri, "documents")?;
+    let documents = removal::number(documents.as_bytes())?;
+    let after = after.transpose()?;
+    let swept = operations::delete_portion(&database, &deletion, after, documents).await?;
+    Ok(removal::write_swept(&swept))
+}
+
+async fn names(State(database): State<Database>, uri: Uri) -> Result<Response, Failure> {
+    let collection = parameter(&uri, "collection")?;
+    Ok(
+        match operations::other_names(&database, &collection).await? {
+            Some(names) => removal::write_names(&names).into_response(),
+            None => StatusCode::NO_CONTENT.into_response(),
+        },
+    )
 }
 
 fn place(uri: &Uri) -> Result<(DocumentKey, path::Path)> {

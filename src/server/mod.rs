@@ -1,6 +1,7 @@
 //! The HTTP server: the only user of `axum`.
 
 mod access;
+mod conditional;
 mod heads;
 mod health;
 mod host;
@@ -18,6 +19,7 @@ mod watched;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use access::Access;
 pub use host::Host;
@@ -35,7 +37,7 @@ use tokio::sync::watch;
 
 use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
-use crate::graphql::{GraphQl, schema_text};
+use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
 use crate::limits::Bounds;
 use listen::Door;
 use local::LocalSocket;
@@ -58,6 +60,8 @@ pub struct ServeOptions {
     pub batch_max: Option<usize>,
     /// Whether queries may ask for the schema.
     pub introspection: bool,
+    /// Whether clients may make and drop indexes and drop collections.
+    pub admin: bool,
     /// Who may come in, and what they may do.
     pub access: Access,
     /// What the server proves itself with; none if it speaks plain HTTP.
@@ -77,6 +81,7 @@ impl ServeOptions {
             cors_origins: Vec::new(),
             batch_max: None,
             introspection: true,
+            admin: true,
             access: Access::default(),
             tls: None,
             metrics: Metrics::default(),
@@ -96,10 +101,17 @@ pub fn router_with(
     options: &ServeOptions,
     more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
 ) -> Router {
-    let graphql = GraphQl::bounded(database.clone(), options.introspection, options.bounds);
+    let scope = SchemaScope::of(options.access.is_read_only(), options.admin);
+    let graphql = GraphQlOptions {
+        scope,
+        introspection: options.introspection,
+        bounds: options.bounds,
+    };
+    let graphql = GraphQl::with_options(database.clone(), graphql);
     let graphql = http::methods(graphql, options);
     let admit = from_fn_with_state(options.access.clone(), access::admit);
-    let schema = get(schema).layer(http::compression());
+    let schema: Arc<str> = schema_text(scope).into();
+    let schema = get(move || std::future::ready(text(&schema))).layer(http::compression());
     let metrics = get(observe::metrics).with_state(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)
@@ -226,10 +238,10 @@ async fn stopped(mut stopping: watch::Receiver<bool>) {
     let _stop = stopping.wait_for(|stop| *stop).await;
 }
 
-async fn schema() -> ([(&'static str, &'static str); 1], String) {
+fn text(text: &Arc<str>) -> ([(&'static str, &'static str); 1], String) {
     (
         [("content-type", "text/plain; charset=utf-8")],
-        schema_text(),
+        text.to_string(),
     )
 }
 

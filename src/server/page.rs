@@ -17,6 +17,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
+use super::conditional::{elements, known};
+
 include!(concat!(env!("OUT_DIR"), "/page_assets.rs"));
 
 const INDEX: &str = "index.html";
@@ -85,7 +87,7 @@ impl Asset {
             (header::CACHE_CONTROL, self.cache_control()),
             (header::VARY, "accept-encoding"),
         ];
-        if is_known(self.etag, request) {
+        if known(self.etag, request).is_some() {
             return (StatusCode::NOT_MODIFIED, SAFETY, common).into_response();
         }
         let content_type = [(header::CONTENT_TYPE, content_type(self.name))];
@@ -128,14 +130,6 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Whether the client has this version already: `If-None-Match`, compared weakly
-/// (RFC 9110 §13.1.2).
-fn is_known(etag: &str, request: &HeaderMap) -> bool {
-    let etag = etag.trim_start_matches("W/");
-    elements(request, &header::IF_NONE_MATCH)
-        .any(|known| known == "*" || known.trim_start_matches("W/") == etag)
-}
-
 /// Whether the client takes gzip (RFC 9110 §12.5.3). One that says nothing, such as a bare
 /// `curl`, would take anything by the letter, and most likely wants to read it.
 fn takes_gzip(request: &HeaderMap) -> bool {
@@ -155,13 +149,6 @@ fn coding_and_weight(element: &str) -> (&str, f32) {
     let weight = parameter.trim().strip_prefix("q=");
     let weight = weight.and_then(|weight| weight.parse().ok());
     (coding.trim(), weight.unwrap_or(0.0))
-}
-
-/// The elements of a header that is a list (RFC 9110 §5.6.1).
-fn elements<'a>(request: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
-    let values = request.get_all(name).iter();
-    let texts = values.filter_map(|value| value.to_str().ok());
-    texts.flat_map(|text| text.split(',')).map(str::trim)
 }
 
 /// The page of a server that was built without one.
@@ -213,20 +200,6 @@ mod tests {
         ] {
             let request = headers(&header::ACCEPT_ENCODING, accepted);
             assert_eq!(takes_gzip(&request), expected, "{accepted:?}");
-        }
-    }
-
-    #[test]
-    fn a_version_is_known_whatever_the_strength_of_its_tag() {
-        for (tags, expected) in [
-            (&["\"1\""][..], true),
-            (&["\"0\", W/\"1\""], true),
-            (&["*"], true),
-            (&["\"11\""], false),
-            (&[], false),
-        ] {
-            let request = headers(&header::IF_NONE_MATCH, tags);
-            assert_eq!(is_known("W/\"1\"", &request), expected, "{tags:?}");
         }
     }
 

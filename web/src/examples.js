@@ -42,7 +42,7 @@ query BigDocument($after: String) {
     path
     page: value(path: "/mdn_url")
     firefox: value(path: "/support/firefox")
-    status: at(path: "/status") {
+    status: subdocument(path: "/status") {
       kind
       value
     }
@@ -117,7 +117,7 @@ query FindCountries($after: String) {
     after: $after
   ) {
     nodes {
-      id
+      key
       name: value(path: "/name/common")
       area: value(path: "/area")
       tongues: select(query: "$.languages.*") {
@@ -167,7 +167,7 @@ mutation InsertNote {
     }
     collection: "notes"
   ) {
-    id
+    key
     version
     value
   }

@@ -24,6 +24,7 @@ Examples:
   phyllo serve --store /var/lib/phyllo --listen 0.0.0.0:8443 --token-file tokens \
       --tls-cert cert.pem --tls-key key.pem
   phyllo serve --store fdb:/etc/foundationdb/fdb.cluster")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Serve {
     /// The address and port to listen on
     #[arg(
@@ -60,6 +61,10 @@ pub(crate) struct Serve {
     /// and explain; a gateway's _service and /schema.graphql are answered all the same
     #[arg(long)]
     pub(crate) no_introspection: bool,
+    /// Leave the mutations that make and drop indexes and drop collections out of the schema; the
+    /// command line has them all the same
+    #[arg(long)]
+    pub(crate) no_admin: bool,
     /// Let in only those who send a token of this file, as `Authorization: Bearer …`. A line is a
     /// comment that begins with #, or a name for the log, read-only or read-write, and the token:
     /// "importer read-write a9LhE4uGd1PsXo6QiVrBtM". The file is read anew when it changes

@@ -11,7 +11,7 @@ use crate::budget::Budget;
 use crate::database::DocumentKey;
 use crate::database::index::{EntryStream, Index, State, Unfit, entry_streams, indexes};
 use crate::document::id::DocumentId;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};
 use crate::limits::{CHECK_HASHES_BYTES_MAX, INDEX_READS_AT_ONCE};
 use crate::store::Read;
@@ -181,10 +181,13 @@ impl Indexes {
                 compact_at = (hashes.len() + HASHES_MAX / 4).max(HASHES_MAX / 2);
             }
             if hashes.len() > HASHES_MAX {
-                return Err(Error::too_large(format!(
-                    "the document has more than {HASHES_MAX} entries in the index, which is the \
+                return Err(Error::too_large(
+                    Limit::new("comparedEntries", HASHES_MAX),
+                    format!(
+                        "the document has more than {HASHES_MAX} entries in the index, which is the \
                      limit of what is compared"
-                )));
+                    ),
+                ));
             }
         }
         compact(&mut hashes);
@@ -291,8 +294,12 @@ mod tests {
     #[test]
     fn what_a_limit_kept_from_being_verified_is_a_finding_and_other_errors_stay_errors() {
         for error in [
-            Error::exhausted(Resource::ReadBytes, "more than 10 bytes"),
-            Error::too_large("more than 10 bytes"),
+            Error::exhausted(
+                Resource::ReadBytes,
+                Limit::new("readBytes", 10),
+                "more than 10 bytes",
+            ),
+            Error::too_large(Limit::new("readBytes", 10), "more than 10 bytes"),
         ] {
             let mut report = Report::default();
             assert!(verified(Err(error), b"key", &mut report).is_ok());

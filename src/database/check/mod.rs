@@ -13,9 +13,9 @@ use foundationdb_tuple::unpack;
 pub use finding::{Finding, Severity, Summary};
 
 use super::cursor::Cursor;
+use super::format::is_known;
 use super::index::is_definition;
 use super::plan::covers;
-use super::{FORMAT, FORMAT_INDEXED};
 use crate::error::Result;
 use crate::key::{
     Family, Ranges, SystemKey, Verify, Version, collection_of, counts_of, split_document,
@@ -149,7 +149,7 @@ impl Check {
         match SystemKey::parse(key) {
             Some(SystemKey::Format) => {
                 self.format = Format::Seen;
-                if !matches!(unpack(value), Ok((FORMAT | FORMAT_INDEXED,))) {
+                if !unpack::<(i64,)>(value).is_ok_and(|(format,)| is_known(format)) {
                     self.report.tell(What::FormatValue, key);
                 }
             }

@@ -234,27 +234,34 @@ fn shown(place: &Place) -> String {
 }
 
 pub(super) fn no_container(place: &Place) -> Error {
-    let place = shown(place);
-    Error::invalid_path(format!("{place} is neither an object nor an array"))
+    let shown = shown(place);
+    Error::invalid_path(
+        Some(place.to_string()),
+        format!("{shown} is neither an object nor an array"),
+    )
 }
 
 fn no_element(place: &Place, token: &Token) -> Error {
-    let place = shown(place);
-    Error::invalid_path(format!(
-        "{place} is an object, which has no element {token}: a key is a string"
-    ))
+    let shown = shown(place);
+    Error::invalid_path(
+        Some(place.to_string()),
+        format!("{shown} is an object, which has no element {token}: a key is a string"),
+    )
 }
 
 fn past_end(place: &Place, token: &Token, length: u64) -> Error {
-    let place = shown(place);
-    Error::invalid_path(match token {
-        Token::Segment(Segment::Key(key)) => format!(
-            "{place} is an array, which has no member {:?}: an element has an index",
-            abridged(key)
-        ),
-        _ => format!(
-            "the index {token} is past the end of an array: {place} has {length} elements, and \
+    let shown = shown(place);
+    Error::invalid_path(
+        Some(place.to_string()),
+        match token {
+            Token::Segment(Segment::Key(key)) => format!(
+                "{shown} is an array, which has no member {:?}: an element has an index",
+                abridged(key)
+            ),
+            _ => format!(
+                "the index {token} is past the end of an array: {shown} has {length} elements, and \
              {length} is the index that appends"
-        ),
-    })
+            ),
+        },
+    )
 }

@@ -103,19 +103,20 @@ impl Editor<'_> {
 
     /// A place further down inside a new member; `missing` comes from the last token up.
     fn inside(&self, outermost: Spot, missing: &[Token]) -> Result<Spot> {
-        let not_there = |element: &str| {
-            Error::invalid_path(format!(
+        let not_there = |element: String| {
+            let message = format!(
                 "there is no element {:?}: an index on the way must exist",
-                abridged(element)
-            ))
+                abridged(&element)
+            );
+            Error::invalid_path(Some(element), message)
         };
         let mut place = outermost.place.clone();
         if outermost.element().is_some() {
-            return Err(not_there(&place.to_string()));
+            return Err(not_there(place.to_string()));
         }
         for token in missing.iter().rev() {
             let name = token.as_key();
-            let name = name.ok_or_else(|| not_there(&format!("{place}/{token}")))?;
+            let name = name.ok_or_else(|| not_there(format!("{place}/{token}")))?;
             place = place.child(Segment::Key(name.into_owned()));
         }
         let key = self.document.place(&place)?;

@@ -34,9 +34,9 @@ use super::index::Upkeep;
 use super::read::version;
 use super::{DocumentKey, Put, catalog, end_of};
 use crate::budget::Budget;
-use crate::document::leaf::Kind;
+use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
 use crate::limits::LEAVES_PER_PACE;
 use crate::store::{RangeRead, Read, Transaction, behind};
@@ -251,16 +251,14 @@ impl<'t> Editor<'t> {
 
     fn nothing_at(&self, path: &Path) -> Error {
         let DocumentKey { collection, id } = &*self.document;
-        let place = match path.to_string() {
-            root if root.is_empty() => String::new(),
-            pointer => format!(
-                " at {:?} of the document",
-                crate::document::leaf::abridged(&pointer)
-            ),
+        let place = path.to_string();
+        let at = match &*place {
+            "" => String::new(),
+            pointer => format!(" at {:?} of the document", abridged(pointer)),
         };
-        Error::new(
-            ErrorKind::NotFound,
-            format!("nothing is stored{place} under the id {id} in the collection {collection:?}"),
+        Error::not_found(
+            place,
+            format!("nothing is stored{at} under the id {id} in the collection {collection:?}"),
         )
     }
 }

@@ -9,9 +9,9 @@ use super::argument::leaves_of;
 use super::locate::{Spot, Target};
 use crate::budget::Budget;
 use crate::document::number::equal;
-use crate::document::patch::{PatchOperation, numbered};
+use crate::document::patch::PatchOperation;
 use crate::document::path::Path;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::key::{Leaves, decode_leaf};
 use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Batches, Transaction};
@@ -45,7 +45,7 @@ pub async fn patch(
         }
         budget.pace(1).await?;
         let applied = editor.apply(&base, operation).await;
-        applied.map_err(|error| numbered(number, error.at(operation)))?;
+        applied.map_err(|error| error.at(operation).at_operation(number))?;
     }
     editor.finish().await
 }
@@ -121,7 +121,7 @@ impl Editor<'_> {
 
     async fn test(&mut self, base: &Path, path: &Path, expected: &Leaves) -> Result<()> {
         let Target::Present(spot) = self.locate(&base.join(path)).await? else {
-            return Err(failed("nothing is stored there"));
+            return Err(failed(base, path, "nothing is stored there"));
         };
         let mut expected = expected.iter();
         let end = end_of(&spot.key);
@@ -133,12 +133,20 @@ impl Editor<'_> {
                     key[spot.key.len()..] == *other && same_value(value, expected)
                 });
                 if !same {
-                    return Err(failed("what is stored there is not equal to it"));
+                    return Err(failed(
+                        base,
+                        path,
+                        "what is stored there is not equal to it",
+                    ));
                 }
             }
         }
         match expected.next() {
-            Some(_) => Err(failed("what is stored there is not equal to it")),
+            Some(_) => Err(failed(
+                base,
+                path,
+                "what is stored there is not equal to it",
+            )),
             None => Ok(()),
         }
     }
@@ -162,8 +170,9 @@ impl Editor<'_> {
     }
 }
 
-fn failed(why: &str) -> Error {
-    Error::new(ErrorKind::TestFailed, format!("the test fails: {why}"))
+fn failed(base: &Path, path: &Path, why: &str) -> Error {
+    let place = base.join(path).to_string();
+    Error::test_failed(place, format!("the test fails: {why}"))
 }
 
 fn same_value(a: &[u8], b: &[u8]) -> bool {

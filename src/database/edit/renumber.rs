@@ -7,7 +7,7 @@ use super::{Editor, below};
 use crate::budget::Reservation;
 use crate::document::leaf::Kind;
 use crate::document::path::Segment;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key::{Leaves, Step, empty_marker, step};
 use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
 use crate::store::{Batches, Pairs};
@@ -71,10 +71,13 @@ impl Editor<'_> {
             memory.hold(2 * batch.bytes())?;
             found.append(&batch);
             if found.bytes() > MOVED_BYTES_MAX {
-                return Err(Error::too_large(format!(
-                    "this moves or copies more than {MOVED_BYTES_MAX} bytes of keys and values, \
+                return Err(Error::too_large(
+                    Limit::new("movedBytes", MOVED_BYTES_MAX),
+                    format!(
+                        "this moves or copies more than {MOVED_BYTES_MAX} bytes of keys and values, \
                      which is the limit of one operation"
-                )));
+                    ),
+                ));
             }
         }
         Ok(HeldPairs {

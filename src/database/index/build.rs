@@ -260,7 +260,7 @@ impl Builder {
                 let Some(index) = task.index(&*transaction).await? else {
                     return Ok(Outcome::Abort(()));
                 };
-                clear_entries(&*transaction, &task.collection, task.number)?;
+                clear_entries(&*transaction, &task.collection, task.number).await?;
                 let failed = Index {
                     state: State::Failed,
                     error: Some(reason),
@@ -318,7 +318,9 @@ impl Task {
             bounds,
         };
         // Another builder may have gone past it, or begun another one, while this one had no lease.
-        let alone = alone.filter(|alone| alone.position > progress.position);
+        // Without an owner it is another index of this number, made after this one was dropped.
+        let alone =
+            alone.filter(|alone| progress.owner == owner && alone.position > progress.position);
         let added = if let Some(alone) = alone {
             adding.alone(alone).await?
         } else {

@@ -5,7 +5,7 @@ use foundationdb_tuple::{Bytes, pack};
 use super::{Index, IndexPath, State, indexes};
 use crate::database::{check_collection, format};
 use crate::document::leaf::abridged;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey};
 use crate::limits::{INDEX_NAME_BYTES_MAX, INDEX_PATHS_MAX, INDEXES_MAX};
 use crate::store::{RangeRead, Transaction};
@@ -42,10 +42,13 @@ pub async fn create_index(
         ));
     }
     if known.len() >= INDEXES_MAX {
-        return Err(Error::too_large(format!(
-            "the collection {collection:?} has {} indexes; the limit is {INDEXES_MAX}",
-            known.len()
-        )));
+        return Err(Error::too_large(
+            Limit::new("indexes", INDEXES_MAX),
+            format!(
+                "the collection {collection:?} has {} indexes; the limit is {INDEXES_MAX}",
+                known.len()
+            ),
+        ));
     }
     let (begin, end) = Family::existences(collection);
     let first = transaction.range(RangeRead::new(&begin, &end).at_most(1));
@@ -84,7 +87,7 @@ pub async fn drop_index(
         return Ok(false);
     };
     transaction.clear(&Family::Definition(collection, name).key()?);
-    clear_entries(transaction, collection, index.number)?;
+    clear_entries(transaction, collection, index.number).await?;
     Ok(true)
 }
 
@@ -96,13 +99,13 @@ pub(super) fn define(transaction: &dyn Transaction, collection: &str, index: &In
 }
 
 /// Clears all entries of an index, and what is known of its being built.
-pub(super) fn clear_entries(
+pub(super) async fn clear_entries(
     transaction: &dyn Transaction,
     collection: &str,
     number: u64,
 ) -> Result<()> {
-    let (begin, end) = IndexKey::new(collection, number)?.all();
-    transaction.clear_range(&begin, &end);
+    let entries = IndexKey::new(collection, number)?.all();
+    format::clear_large_range(transaction, &entries).await?;
     transaction.clear(&Family::Build(collection, number).key()?);
     Ok(())
 }

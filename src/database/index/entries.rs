@@ -6,9 +6,9 @@ use super::columns::{Column, ColumnRange, ColumnStream, ColumnValue, places, str
 use super::{Index, IndexPath};
 use crate::budget::{Budget, Reservation};
 use crate::database::DocumentKey;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key::{IndexValue, Leaves, append_place};
-use crate::limits::INDEX_PORTION_PAIRS_MAX;
+use crate::limits::{INDEX_PORTION_PAIRS_MAX, KEY_BYTES_MAX};
 use crate::store::Read;
 
 /// Different values of the column with `[*]`, packed. Of an index without one, a single empty one.
@@ -77,10 +77,13 @@ impl Index {
 
 /// The error of a string that no entry can hold.
 pub(super) fn too_long(index: &Index, path: &IndexPath, bytes: usize) -> Error {
-    Error::key_too_long(format!(
-        "a string of {bytes} bytes at {} is too long for an entry of the index {:?}",
-        path.text, index.name
-    ))
+    Error::key_too_long(
+        Limit::new("keyBytes", KEY_BYTES_MAX),
+        format!(
+            "a string of {bytes} bytes at {} is too long for an entry of the index {:?}",
+            path.text, index.name
+        ),
+    )
 }
 
 /// Adds a value to others, whose memory is reserved.
@@ -187,11 +190,14 @@ pub(super) fn check_value_bytes(
     if stream.value_bytes() <= bytes_max {
         return Ok(());
     }
-    Err(Error::too_large(format!(
-        "a value at {} has more than {bytes_max} bytes of keys and values, which is the limit of \
+    Err(Error::too_large(
+        Limit::new("indexValueBytes", bytes_max),
+        format!(
+            "a value at {} has more than {bytes_max} bytes of keys and values, which is the limit of \
          a value of which an index is built",
-        path.text
-    )))
+            path.text
+        ),
+    ))
 }
 
 /// What to do about a value that no entry can hold.

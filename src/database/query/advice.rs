@@ -9,7 +9,7 @@ use crate::database::index::{Index, State};
 use crate::document::filter::{Condition, Filter};
 use crate::document::json::write_string;
 use crate::document::jsonpath::{Query, SimpleStep};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, Limit};
 use crate::limits::INDEX_PATHS_MAX;
 
 /// The error of a search that has met its bound.
@@ -21,8 +21,8 @@ pub(super) fn past_bound(
 ) -> Error {
     let looked = search.scan_max;
     let advice = advice(search, plan, order, indexes);
-    Error::new(
-        ErrorKind::TooComplex,
+    Error::too_complex(
+        Limit::new("scannedDocuments", looked),
         format!(
             "{looked} documents were looked at, which is the limit here, and there are more: \
              {advice}"

@@ -41,7 +41,7 @@ impl Column {
         if let Some(listed) = listed {
             return Some(points(listed, tests, steps));
         }
-        let helps = |test: &&&Test| !matches!(test, Test::NotEqual(_));
+        let helps = |test: &&&Test| !matches!(test, Test::NotEqual(_) | Test::Contains(_));
         if !tests.is_empty() && !tests.iter().any(|test| helps(&test)) {
             return None;
         }
@@ -114,7 +114,9 @@ fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
         Test::Greater(value) => ordered(value, |_, last, at| (end_of(&at), last)),
         Test::AtLeast(value) => ordered(value, |_, last, at| (at, last)),
         Test::StartsWith(beginning) => strings_from(beginning),
-        Test::Equal(_) | Test::In(_) | Test::NotEqual(_) => (Vec::new(), PAST_ALL.to_vec()),
+        Test::Equal(_) | Test::In(_) | Test::NotEqual(_) | Test::Contains(_) => {
+            (Vec::new(), PAST_ALL.to_vec())
+        }
     }
 }
 

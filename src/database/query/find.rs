@@ -14,7 +14,7 @@ use crate::database::index::{Index, State, indexes};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::error::Result;
-use crate::limits::{PROBE_ENTRIES, SORTED_IDS_MAX};
+use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES, SORTED_IDS_MAX};
 use crate::store::Read;
 
 /// A search for documents that pass a filter.
@@ -117,6 +117,7 @@ impl<'q> Search<'q> {
                 meter: &self.meter,
                 backward,
                 first_batch,
+                batch_max: BATCH_PAIRS_MAX,
             },
             collection: self.collection,
             after,
@@ -129,6 +130,7 @@ impl<'q> Search<'q> {
             more: filled.more,
             index,
             scanned: self.meter.total() + looked,
+            total: None,
         }
     }
 

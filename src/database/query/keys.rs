@@ -4,20 +4,43 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::budget::{Budget, Share};
 use crate::error::Result;
-use crate::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX};
+use crate::limits::KEY_BYTES_MAX;
 use crate::store::{Pairs, RangeRead, Read, behind};
 
 /// Counts what a query reads.
-#[derive(Default)]
-pub(super) struct Meter(AtomicUsize);
+pub(super) struct Meter {
+    read: AtomicUsize,
+    read_max: usize,
+}
+
+impl Default for Meter {
+    /// Without a limit but those of the request.
+    fn default() -> Self {
+        Self::at_most(usize::MAX)
+    }
+}
 
 impl Meter {
-    pub(super) fn add(&self, read: usize) {
-        self.0.fetch_add(read, Relaxed);
+    /// Ends all streams once more than so many keys were read: what they have brought means
+    /// nothing then.
+    pub(super) fn at_most(read_max: usize) -> Self {
+        Self {
+            read: AtomicUsize::new(0),
+            read_max,
+        }
+    }
+
+    fn add(&self, read: usize) {
+        self.read.fetch_add(read, Relaxed);
+    }
+
+    /// Whether more was read than the limit.
+    pub(super) fn is_passed(&self) -> bool {
+        self.total() > self.read_max
     }
 
     pub(super) fn total(&self) -> usize {
-        self.0.load(Relaxed)
+        self.read.load(Relaxed)
     }
 }
 
@@ -31,6 +54,8 @@ pub(super) struct Reading<'r> {
     pub(super) backward: bool,
     /// Keys in the first batch of each range.
     pub(super) first_batch: usize,
+    /// Keys in any batch, at most.
+    pub(super) batch_max: usize,
 }
 
 /// Reads the keys of a range a batch at a time, each larger than the one before.
@@ -64,7 +89,7 @@ impl<'r> Keys<'r> {
             batch: Pairs::default(),
             memory: reading.budget.counted_share(),
             at: 0,
-            next_batch: reading.first_batch.clamp(1, BATCH_PAIRS_MAX),
+            next_batch: reading.first_batch.clamp(1, reading.batch_max),
             resumed: false,
         }
     }
@@ -75,7 +100,7 @@ impl<'r> Keys<'r> {
     /// What the store fails with.
     pub(super) async fn peek(&mut self) -> Result<Option<&[u8]>> {
         while self.at == self.batch.len() {
-            if !self.more {
+            if !self.more || self.reading.meter.is_passed() {
                 return Ok(None);
             }
             self.read_on().await?;
@@ -146,7 +171,7 @@ impl<'r> Keys<'r> {
             }
         }
         self.more &= self.begin < self.end;
-        self.next_batch = (4 * self.next_batch).min(BATCH_PAIRS_MAX);
+        self.next_batch = (4 * self.next_batch).min(self.reading.batch_max);
         self.resumed = true;
         self.memory = self.reading.budget.counted_share();
         self.memory.take(batch.pairs.bytes())?;

@@ -10,7 +10,7 @@ use crate::document::filter::{Filter, Need, Stands};
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
 use crate::document::tree::Tree;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key::IndexValue;
 use crate::limits::{
     KEY_BYTES_MAX, LOOKED_AT_BYTES_MAX, LOOKED_AT_FIRST_DOCUMENTS, SCAN_BATCH_DOCUMENTS,
@@ -199,11 +199,14 @@ impl Order {
         let values = selected.iter().map(|(_, value)| index_value(value));
         let values: Option<Vec<_>> = values.collect();
         let too_long = || {
-            Error::too_large(format!(
-                "a document is ordered by a value at {} that takes more than {KEY_BYTES_MAX} \
+            Error::too_large(
+                Limit::new("keyBytes", KEY_BYTES_MAX),
+                format!(
+                    "a document is ordered by a value at {} that takes more than {KEY_BYTES_MAX} \
                  bytes, which is the limit of a key",
-                self.by.text()
-            ))
+                    self.by.text()
+                ),
+            )
         };
         let values = values.ok_or_else(too_long)?.into_iter();
         let value = if self.descending {

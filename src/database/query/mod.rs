@@ -14,15 +14,20 @@ mod keys;
 mod look;
 mod ordered;
 mod plan;
+mod portion;
+mod total;
 mod union;
 mod walk;
 
 use self::find::Search;
+pub use self::portion::{Portion, portion};
+pub use self::total::Total;
+use self::total::total;
 use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key::IndexValue;
 use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
@@ -50,6 +55,8 @@ pub struct Select {
     pub page: Page,
     /// How many documents may be looked at.
     pub scan_max: usize,
+    /// Whether to tell how many there are on all pages.
+    pub total: bool,
 }
 
 /// Which of the documents that pass.
@@ -105,6 +112,8 @@ pub struct Found {
     pub index: Option<String>,
     /// How many keys of entries or of the catalog were read, and documents looked at.
     pub scanned: usize,
+    /// How many there are on all pages, if that was asked.
+    pub total: Option<Total>,
 }
 
 /// A page of the documents that pass.
@@ -122,10 +131,21 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
         select.scan_max,
         remedy,
     );
-    match &select.order {
-        None => search.by_id(&select.page).await,
-        Some(order) => search.by_value(order, &select.page).await,
+    let mut found = match &select.order {
+        None => search.by_id(&select.page).await?,
+        Some(order) => search.by_value(order, &select.page).await?,
+    };
+    if !select.total {
+        return Ok(found);
     }
+    if select.page.from.is_none() && !found.more {
+        found.total = Some(Total::Exact(found.rows.len() as u64));
+        return Ok(found);
+    }
+    let (total, scanned) = total(read, budget, select).await?;
+    found.total = Some(total);
+    found.scanned += scanned;
+    Ok(found)
 }
 
 /// All documents that pass, in the order of their ids. At most `documents_max` are looked at where
@@ -149,10 +169,13 @@ pub async fn matching(
     };
     let found = search.by_id(&page).await?;
     if found.more {
-        return Err(Error::too_large(format!(
-            "more than {documents_max} documents pass, which is the limit of one operation; \
+        return Err(Error::too_large(
+            Limit::new("changedDocuments", documents_max),
+            format!(
+                "more than {documents_max} documents pass, which is the limit of one operation; \
              nothing was changed"
-        )));
+            ),
+        ));
     }
     Ok(found.rows.into_iter().map(|row| row.id).collect())
 }

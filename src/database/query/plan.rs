@@ -133,7 +133,8 @@ impl Access<'_> {
         }
     }
 
-    fn spans(&self) -> usize {
+    /// How many spans of entries it reads.
+    pub(super) fn spans(&self) -> usize {
         match self {
             Self::Index { spans, .. } => spans.len(),
             Self::Union(parts) => parts.iter().map(Access::spans).sum(),

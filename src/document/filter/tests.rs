@@ -3,6 +3,7 @@
 use super::*;
 use crate::budget::Budget;
 use crate::error::ErrorKind;
+use crate::limits::{Bounds, STEPS_PER_DRAW};
 
 fn value(text: &str) -> Tree {
     Tree::from_json(text).expect(text)
@@ -30,6 +31,7 @@ fn given(at: Option<&str>, tests: &[(&str, &str)]) -> Given {
                 given.one_of = Some(values);
             }
             "startsWith" => given.starts_with = Some((*text).to_owned()),
+            "contains" => given.contains = Some((*text).to_owned()),
             "exists" => given.exists = Some(*text == "true"),
             other => panic!("no test: {other}"),
         }
@@ -99,6 +101,11 @@ fn each_test_holds_within_its_type_and_compares_numbers_by_value() {
         ("startsWith", "", &[r#""""#, r#""a""#, r#""ab""#]),
         ("startsWith", "a", &[r#""a""#, r#""ab""#]),
         ("startsWith", "b", &[]),
+        ("contains", "", &[r#""""#, r#""a""#, r#""ab""#]),
+        ("contains", "a", &[r#""a""#, r#""ab""#]),
+        ("contains", "b", &[r#""ab""#]),
+        ("contains", "abc", &[]),
+        ("contains", "1", &[]),
         ("exists", "true", &values),
     ] {
         for value in values {
@@ -275,6 +282,46 @@ fn what_passes_a_limit_is_refused_by_its_name() {
         assert_eq!(error.kind(), ErrorKind::TooComplex);
         assert!(error.message().contains(limit), "{error}");
     }
+}
+
+#[test]
+fn a_string_is_searched_by_code_points() {
+    for (text, part, expected) in [
+        ("naïve", "ï", true),
+        ("naïve", "i", false),
+        // The code points of é are compared, not what they look like.
+        ("caf\u{e9}", "e\u{301}", false),
+        ("a\u{0}b", "\u{0}", true),
+        ("😀😁", "😁", true),
+    ] {
+        let document = Tree::Leaf(Leaf::String(text.into()));
+        let budget = Budget::of_background();
+        let test = Test::Contains(part.to_owned());
+        let found = test.passes(&document, &Steps::of(&budget));
+        assert_eq!(found.expect("within bounds"), expected, "{text} {part}");
+    }
+}
+
+#[test]
+fn searching_a_string_takes_steps_by_its_length() {
+    let text = "a".repeat(64 << 10);
+    let document = Tree::Leaf(Leaf::String(text.clone().into()));
+    let passes = |part: String, steps: u64| {
+        let bounds = Bounds {
+            steps,
+            ..Bounds::DEFAULT
+        };
+        let budget = Budget::of_test(&bounds);
+        Test::Contains(part).passes(&document, &Steps::of(&budget))
+    };
+    let needed = 1 + text.len() as u64 / SEARCHED_BYTES_PER_STEP;
+    let part = || format!("{}b{}", "a".repeat(1 << 10), "a".repeat(1 << 10));
+    let drawn = needed + STEPS_PER_DRAW;
+    assert!(!passes(part(), drawn).expect("within bounds"));
+    let error = passes(part(), needed - 1).expect_err("past the bound");
+    assert_eq!(error.kind().code(), "TOO_COMPLEX");
+    // What is longer than the text is not looked for.
+    assert!(!passes("a".repeat(65 << 10), 1).expect("within bounds"));
 }
 
 #[test]

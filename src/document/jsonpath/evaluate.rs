@@ -10,7 +10,7 @@ use super::pattern::Regexp;
 use super::places::{Children, HERE, Places};
 use super::slice::slice;
 use crate::budget::Steps;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::JSONPATH_NODES_MAX;
 
 /// A node, and where in [`Places`] its place is kept.
@@ -246,8 +246,8 @@ impl<'t> Selected<'t> {
 
     fn take(&mut self, node: Node<'t>) -> Result<()> {
         if self.nodes.len() >= JSONPATH_NODES_MAX {
-            return Err(Error::new(
-                ErrorKind::TooComplex,
+            return Err(Error::too_complex(
+                Limit::new("jsonPathNodes", JSONPATH_NODES_MAX),
                 format!(
                     "the JSONPath selects more than {JSONPATH_NODES_MAX} nodes of what is stored \
                      here, which is the limit"

@@ -14,7 +14,7 @@ use super::ast::{Comparison, Nodes, Selector, Step, Test, Value};
 use super::pattern::{Pattern, Regexp};
 use super::text::{Function, Rewritten};
 use super::wording::expected;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::REGEXPS_MAX;
 
 /// The steps of a query, and how many regular expressions it has.
@@ -131,8 +131,8 @@ impl Reading<'_, '_> {
             Value::Literal(Tree::Leaf(Leaf::String(text))) => {
                 self.regexps += 1;
                 if self.regexps > REGEXPS_MAX {
-                    return Err(Error::new(
-                        ErrorKind::TooComplex,
+                    return Err(Error::too_complex(
+                        Limit::new("regexps", REGEXPS_MAX),
                         format!(
                             "the JSONPath has more than {REGEXPS_MAX} regular expressions, which \
                              is the limit"

@@ -9,7 +9,7 @@ use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 
 use super::ast::Value;
 use super::iregexp::{Refused, translate};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{REGEXP_BYTES_MAX, REGEXP_COMPILED_BYTES_MAX, REGEXP_LEVELS_MAX};
 
 /// The second argument of `match` or `search`.
@@ -55,18 +55,22 @@ impl Regexp {
     /// `TOO_COMPLEX`: it passes a limit, which the message names.
     pub(super) fn compile(text: &str, whole: bool) -> Result<Self> {
         if text.len() > REGEXP_BYTES_MAX {
-            return Err(too_complex(&format!(
-                "has {} bytes; the limit is {REGEXP_BYTES_MAX} bytes",
-                text.len()
-            )));
+            return Err(too_complex(
+                Limit::new("regexpBytes", REGEXP_BYTES_MAX),
+                &format!(
+                    "has {} bytes; the limit is {REGEXP_BYTES_MAX} bytes",
+                    text.len()
+                ),
+            ));
         }
         let compiled = match translate(text) {
             Ok(translated) => compile(&translated, whole)?,
             Err(Refused::NoRegexp) => None,
             Err(Refused::TooDeep) => {
-                return Err(too_complex(&format!(
-                    "nests deeper than {REGEXP_LEVELS_MAX} levels, which is the limit"
-                )));
+                return Err(too_complex(
+                    Limit::new("regexpLevels", REGEXP_LEVELS_MAX),
+                    &format!("nests deeper than {REGEXP_LEVELS_MAX} levels, which is the limit"),
+                ));
             }
         };
         Ok(Self {
@@ -146,12 +150,15 @@ fn compile(translated: &str, whole: bool) -> Result<Option<Compiled>> {
 }
 
 fn compiled_too_large() -> Error {
-    too_complex(&format!(
-        "takes more than {REGEXP_COMPILED_BYTES_MAX} bytes once it is compiled, which is the limit"
-    ))
+    too_complex(
+        Limit::new("regexpCompiledBytes", REGEXP_COMPILED_BYTES_MAX),
+        &format!(
+            "takes more than {REGEXP_COMPILED_BYTES_MAX} bytes once it is compiled, which is the limit"
+        ),
+    )
 }
 
-fn too_complex(what: &str) -> Error {
+fn too_complex(limit: Limit, what: &str) -> Error {
     let message = format!("a regular expression in the JSONPath {what}");
-    Error::new(ErrorKind::TooComplex, message)
+    Error::too_complex(limit, message)
 }

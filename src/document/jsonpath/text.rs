@@ -7,7 +7,7 @@
 use super::super::json::position;
 use super::super::leaf::abridged;
 use super::scan::{name_bytes, number_bytes, string};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Limit, Result};
 use crate::limits::{
     JSONPATH_BRACKETS_MAX, JSONPATH_BYTES_MAX, JSONPATH_FUNCTIONS_MAX, JSONPATH_INTEGER_MAX,
 };
@@ -81,10 +81,13 @@ impl<'q> Rewritten<'q> {
     /// passed.
     pub(super) fn of(query: &'q str) -> Result<Self> {
         if query.len() > JSONPATH_BYTES_MAX {
-            return Err(Error::too_large(format!(
-                "the JSONPath has {} bytes; the limit is {JSONPATH_BYTES_MAX} bytes",
-                query.len()
-            )));
+            return Err(Error::too_large(
+                Limit::new("jsonPathBytes", JSONPATH_BYTES_MAX),
+                format!(
+                    "the JSONPath has {} bytes; the limit is {JSONPATH_BYTES_MAX} bytes",
+                    query.len()
+                ),
+            ));
         }
         let rewritten = Self {
             query,
@@ -333,15 +336,21 @@ impl<'q> Tokens<'q> {
     fn open(&mut self, open: Open, text: &str) -> Result<()> {
         self.open.push(open);
         if self.open.len() > JSONPATH_BRACKETS_MAX {
-            return Err(self.too_complex(format_args!(
-                "brackets and parentheses nest deeper than {JSONPATH_BRACKETS_MAX} levels"
-            )));
+            return Err(self.too_complex(
+                Limit::new("jsonPathBrackets", JSONPATH_BRACKETS_MAX),
+                format_args!(
+                    "brackets and parentheses nest deeper than {JSONPATH_BRACKETS_MAX} levels"
+                ),
+            ));
         }
         let call = |open: &&Open| matches!(open, Open::Parenthesis(Some(_)));
         if self.open.iter().filter(call).count() > JSONPATH_FUNCTIONS_MAX {
-            return Err(self.too_complex(format_args!(
-                "functions stand inside one another deeper than {JSONPATH_FUNCTIONS_MAX} levels"
-            )));
+            return Err(self.too_complex(
+                Limit::new("jsonPathFunctions", JSONPATH_FUNCTIONS_MAX),
+                format_args!(
+                    "functions stand inside one another deeper than {JSONPATH_FUNCTIONS_MAX} levels"
+                ),
+            ));
         }
         self.take(1, text);
         Ok(())
@@ -378,10 +387,10 @@ impl<'q> Tokens<'q> {
         self.rewritten.wrong(self.at, what)
     }
 
-    fn too_complex(&self, what: std::fmt::Arguments<'_>) -> Error {
+    fn too_complex(&self, limit: Limit, what: std::fmt::Arguments<'_>) -> Error {
         let place = position(self.rewritten.query, self.at);
         let message = format!("in the JSONPath {what}, which is the limit, at {place}");
-        Error::new(ErrorKind::TooComplex, message)
+        Error::too_complex(limit, message)
     }
 }
 

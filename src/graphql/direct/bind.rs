@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
+use super::super::node_id;
 use super::super::scalars::path_of;
 use super::super::tally::Tally;
 use super::super::variables::Coerced;
@@ -18,7 +19,7 @@ use crate::error::Result;
 
 /// What one request comes to.
 pub(super) struct Bound<'p> {
-    documents: Vec<Cow<'p, DocumentKey>>,
+    pub(super) documents: Vec<Cow<'p, DocumentKey>>,
     wants: Vec<Want<'p>>,
     pub(super) steps: Vec<Step<'p>>,
     pub(super) spots: Vec<Spot<'p>>,
@@ -64,6 +65,11 @@ pub(super) enum Step<'p> {
     },
     Kind(usize),
     Path(usize),
+    /// The id of the place that was found.
+    SubdocumentId {
+        document: usize,
+        want: usize,
+    },
 }
 
 /// Where something stands in the response.
@@ -196,10 +202,6 @@ impl<'p> Binder<'p> {
             if at > 0 {
                 self.text(b",");
             }
-            let Some(entity) = entity else {
-                self.text(b"null");
-                continue;
-            };
             let document = self.document(Cow::Borrowed(entity));
             let first = self.wants.len();
             let around = self.enter(SpotIs::Element(at));
@@ -248,7 +250,12 @@ impl<'p> Binder<'p> {
         } = *here;
         let step = match field {
             Field::Typename(name) => Step::Text(Cow::Borrowed(name.as_bytes())),
-            Field::Id => string(&self.documents[document].id.to_string()),
+            Field::DocumentId => string(&node_id::of_document(&self.documents[document])),
+            Field::SubdocumentId => Step::SubdocumentId {
+                document,
+                want: here.want?,
+            },
+            Field::Key => string(&self.documents[document].id.to_string()),
             Field::Collection => string(&self.documents[document].collection),
             Field::Path => Step::Path(here.want?),
             Field::Version => {
@@ -273,7 +280,7 @@ impl<'p> Binder<'p> {
                 let spot = self.spot?;
                 Step::Value { want, spot }
             }
-            Field::At(path, below) => {
+            Field::Subdocument(path, below) => {
                 let path = join(&here.path, self.path(path)?);
                 return self.place(document, path, first, below);
             }

@@ -65,13 +65,17 @@ pub(super) enum Field {
     },
     /// `__typename`, as JSON.
     Typename(&'static str),
-    Id,
+    /// `Document.id`
+    DocumentId,
+    /// `Subdocument.id`
+    SubdocumentId,
+    Key,
     Collection,
     Path,
     Version,
     Kind,
     Value(Where),
-    At(Where, Selection),
+    Subdocument(Where, Selection),
     /// `Subdocument.document`
     Whole(Selection),
 }
@@ -221,12 +225,14 @@ impl Planner<'_> {
             (Of::Query, _) => return None,
             (Of::Subdocument, "document") => Field::Whole(self.selection(Of::Document, below)?),
             (Of::Subdocument, "path") => Field::Path,
-            (Of::Entity | Of::Document, "id") => Field::Id,
+            (Of::Entity | Of::Document, "id") => Field::DocumentId,
+            (Of::Subdocument, "id") => Field::SubdocumentId,
+            (Of::Entity | Of::Document, "key") => Field::Key,
             (Of::Entity | Of::Document, "collection") => Field::Collection,
             (_, "version") => Field::Version,
             (_, "kind") => Field::Kind,
             (_, "value") => Field::Value(place(argument("path"))?),
-            (_, "at") => Field::At(
+            (_, "subdocument") => Field::Subdocument(
                 place(Some(argument("path")?))?,
                 self.selection(Of::Subdocument, below)?,
             ),

@@ -3,6 +3,7 @@
 use async_graphql::{PathSegment, ServerError};
 
 use super::super::document::Kind;
+use super::super::node_id;
 use super::super::response::server_error;
 use super::super::tally::Tally;
 use super::bind::{Bound, Spot, SpotIs, Step};
@@ -72,6 +73,11 @@ pub(super) async fn write(
             }
             Step::Path(want) => {
                 place(&mut out, &loaded.place(*want)?.ok_or_else(mismatch)?);
+            }
+            Step::SubdocumentId { document, want } => {
+                let place = loaded.place(*want)?.ok_or_else(mismatch)?;
+                let document = &bound.documents[*document];
+                write_string(&mut out, &node_id::of_subdocument(document, &place));
             }
         }
     }

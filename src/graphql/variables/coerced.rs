@@ -17,7 +17,7 @@ pub(in super::super) struct Coerced {
 
 impl Coerced {
     /// The entities that a variable lists.
-    pub(in super::super) fn entities(&self, variable: &Name) -> Option<&[Option<DocumentKey>]> {
+    pub(in super::super) fn entities(&self, variable: &Name) -> Option<&[DocumentKey]> {
         let mut lists = self.entities.iter();
         let list = lists.find(|(name, _)| name == variable);
         list.map(|(_, entities)| &entities[..])
@@ -26,7 +26,7 @@ impl Coerced {
     /// Makes values of all of them.
     pub(in super::super) fn make_values(&mut self) {
         for (variable, entities) in std::mem::take(&mut self.entities) {
-            let values = entities.iter().map(|it| representation_of(it.as_ref()));
+            let values = entities.iter().map(representation_of);
             self.values.insert(variable, Value::List(values.collect()));
         }
     }
@@ -35,7 +35,7 @@ impl Coerced {
     pub(in super::super) fn sizes(&self) -> HashMap<&Name, usize> {
         let values = self.values.iter().map(|(name, value)| (name, bytes(value)));
         let entities = self.entities.iter().map(|(name, entities)| {
-            let texts = entities.iter().flatten().map(|it| it.collection.len());
+            let texts = entities.iter().map(|it| it.collection.len());
             (
                 name,
                 texts.sum::<usize>() + 4 * size_of::<Value>() * entities.len(),

@@ -6,6 +6,7 @@ use async_graphql::parser::types::{BaseType, Type};
 use bytes::Bytes;
 
 use super::super::entities::{Entities, REPRESENTATION};
+use super::super::node_id::NodeId;
 use super::{Given, Reading};
 use crate::database::DocumentKey;
 use crate::document::id::{DocumentId, is_canonical_integer};
@@ -19,8 +20,8 @@ pub(super) fn is_list_of_representations(ty: &Type) -> bool {
 }
 
 impl Reading<'_> {
-    /// The documents that a list of representations stands for; none if something is unusual about
-    /// one of them, which is then read as any value is.
+    /// The documents that a list of representations stands for; none if something is unusual or
+    /// wrong about one of them, which is then read as any value is.
     pub(super) fn entities(&mut self, text: &Bytes) -> Option<Entities> {
         let values = self.values;
         let entities = self.try_entities(text);
@@ -43,26 +44,25 @@ impl Reading<'_> {
             if given.next().ok()? != Event::BeginObject {
                 return None;
             }
-            entities.push(None);
-            self.entity(given, begin, below, entities.last_mut()?)?;
+            entities.push(self.entity(given, begin, below)?);
         }
         Some(entities)
     }
 
-    /// The document that the representation which begins at `begin` stands for, as `entity`.
+    /// The document that the representation which begins at `begin` stands for.
     fn entity(
         &mut self,
         given: &mut Given<'_>,
         begin: usize,
         levels: usize,
-        entity: &mut Option<DocumentKey>,
-    ) -> Option<()> {
+    ) -> Option<DocumentKey> {
         self.count().ok()?;
-        let (mut typename, mut collection, mut id) = (None, None, None);
+        let (mut typename, mut collection, mut key, mut id) = (None, None, None, None);
         while let Event::Name(member) = given.next().ok()? {
-            let key = match &*member {
+            let given_as = match &*member {
                 "__typename" => &mut typename,
                 "collection" => &mut collection,
+                "key" => &mut key,
                 "id" => &mut id,
                 _ => {
                     self.check_string(&member).ok()?;
@@ -74,22 +74,32 @@ impl Reading<'_> {
             self.count().ok()?;
             let text = match given.next().ok()? {
                 Event::String(text) => text,
-                Event::Number(number) if member == "id" && is_canonical_integer(number) => {
+                Event::Number(number) if member == "key" && is_canonical_integer(number) => {
                     Cow::Borrowed(number)
                 }
                 _ => return None,
             };
             self.check_string(&text).ok()?;
-            *key = Some(text);
+            *given_as = Some(text);
         }
-        let (Some("Document"), Some(collection), Some(id)) = (typename.as_deref(), collection, id)
-        else {
-            return Some(());
+        if typename.as_deref() != Some("Document") {
+            return None;
+        }
+        let by_id = match id.as_deref().map(NodeId::parse) {
+            None => None,
+            Some(Ok(NodeId::Document(document))) => Some(document),
+            Some(_) => return None,
         };
-        if !collection.is_empty() {
-            let id = DocumentId::parse(&id).ok()?;
-            *entity = Some(DocumentKey::new(collection, id).ok()?);
+        let by_key = match collection.zip(key) {
+            None => None,
+            Some((collection, key)) => {
+                let key = DocumentId::parse(&key).ok()?;
+                Some(DocumentKey::new(collection, key).ok()?)
+            }
+        };
+        match (by_id, by_key) {
+            (Some(by_id), Some(by_key)) => (by_id == by_key).then_some(by_id),
+            (one, other) => one.or(other),
         }
-        Some(())
     }
 }

@@ -3,13 +3,13 @@
 use tokio::time::Instant;
 
 use super::Endpoint;
-use crate::error::{Error, ErrorKind};
-use crate::graphql::{Answer, GraphQl, Methods, Request};
+use crate::error::{Error, Limit};
+use crate::graphql::{Answer, GraphQl, Left, Methods, Request};
 use crate::limits::Bounds;
 
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
-/// request on time and on what a response may carry hold for all together: what has not begun
-/// when one of them is passed is refused.
+/// request on time and on the bytes of its response hold for all together: each has what the ones
+/// before it have left.
 pub(super) async fn answer(
     endpoint: &Endpoint,
     requests: Vec<Request>,
@@ -18,12 +18,15 @@ pub(super) async fn answer(
     let bounds = endpoint.graphql.bounds();
     let deadline = Instant::now() + bounds.request_time;
     let mut answers = vec![b'['];
-    for request in requests {
+    for mut request in requests {
         if answers.len() > 1 {
             answers.push(b',');
         }
         answers.extend(match left(&answers, deadline, bounds) {
-            Ok(()) => json(endpoint.execute(request, methods).await),
+            Ok(left) => {
+                request.left = Some(left);
+                json(endpoint.execute(request, methods).await.0)
+            }
             Err(error) => GraphQl::refuse(&error),
         });
     }
@@ -31,18 +34,22 @@ pub(super) async fn answer(
     answers
 }
 
-/// Whether there is room and time for one more.
-fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<(), Error> {
+/// The room and time that there is for one more.
+fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<Left, Error> {
     let limit = bounds.response_bytes;
-    if answers.len() > limit {
-        return Err(Error::too_large(format!(
-            "the answers before this one in the batch have more than {limit} bytes, \
-             which is the limit: it was not executed"
-        )));
+    let response_bytes = limit.saturating_sub(answers.len());
+    if response_bytes == 0 {
+        return Err(Error::too_large(
+            Limit::new("responseBytes", limit),
+            format!(
+                "the answers before this one in the batch have {limit} bytes, which is the limit: \
+                 it was not executed"
+            ),
+        ));
     }
     if Instant::now() > deadline {
-        return Err(Error::new(
-            ErrorKind::Timeout,
+        return Err(Error::timeout(
+            Some(Limit::of_time("requestMilliseconds", bounds.request_time)),
             format!(
                 "the time for the batch is over ({:?}, which is the limit): this request was not \
                  executed",
@@ -50,7 +57,10 @@ fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<(), Error>
             ),
         ));
     }
-    Ok(())
+    Ok(Left {
+        deadline,
+        response_bytes,
+    })
 }
 
 fn json(answer: Answer) -> Vec<u8> {

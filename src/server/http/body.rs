@@ -11,7 +11,7 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::budget::Share;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, Limit};
 use crate::limits::{
     BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
 };
@@ -67,7 +67,10 @@ pub(super) async fn body(
     timeout(bounds.body_time, read).await.unwrap_or_else(|_| {
         let limit = bounds.body_time;
         let message = format!("the body did not arrive within {limit:?}, which is the limit");
-        Err(Error::new(ErrorKind::Timeout, message))
+        Err(Error::timeout(
+            Some(Limit::of_time("bodyMilliseconds", limit)),
+            message,
+        ))
     })
 }
 
@@ -155,12 +158,18 @@ impl Decoder {
     /// Ends a member behind which there is more.
     fn begin_member(&mut self) -> Result<(), Error> {
         if self.members >= BODY_MEMBERS_MAX + self.decoded() / BODY_MEMBER_BYTES {
-            return Err(Error::too_large(format!(
-                "the body has more than {} gzip members for the {} bytes that they decode to; the \
+            return Err(Error::too_large(
+                Limit::new(
+                    "gzipMembers",
+                    BODY_MEMBERS_MAX + self.decoded() / BODY_MEMBER_BYTES,
+                ),
+                format!(
+                    "the body has more than {} gzip members for the {} bytes that they decode to; the \
                  limit is {BODY_MEMBERS_MAX}, and one more for each {BODY_MEMBER_BYTES} bytes",
-                self.members,
-                self.decoded()
-            )));
+                    self.members,
+                    self.decoded()
+                ),
+            ));
         }
         let ended = self.member.try_finish();
         ended.map_err(|error| self.failed(&error))?;
@@ -213,7 +222,8 @@ fn unread(error: &(dyn std::error::Error + Send + Sync + 'static), bytes_max: us
 }
 
 fn too_large(bytes_max: usize) -> Error {
-    Error::too_large(format!(
-        "the body is larger than {bytes_max} bytes, which is the limit"
-    ))
+    Error::too_large(
+        Limit::new("bodyBytes", bytes_max),
+        format!("the body is larger than {bytes_max} bytes, which is the limit"),
+    )
 }

@@ -11,14 +11,15 @@ use crate::budget::{Pool, Share};
 use crate::limits::SENT_BYTES_AT_A_TIME;
 
 /// The body of a response, of which a connection takes no more at a time than it can send.
-pub(super) fn body(json: Vec<u8>, pool: &Pool) -> Body {
+pub(super) fn body(json: impl Into<Bytes>, pool: &Pool) -> Body {
+    let json = json.into();
     if json.len() <= SENT_BYTES_AT_A_TIME {
         return Body::from(json);
     }
     let share = pool.share();
     share.add(json.len());
     Body::new(Sent {
-        left: json.into(),
+        left: json,
         _share: share,
     })
 }

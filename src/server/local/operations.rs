@@ -8,11 +8,13 @@ use tokio::time::Instant;
 use crate::budget::Budget;
 use crate::database::{
     self, Adopted, Answer, Check, Collection, Database, DocumentKey, Existing, Extent, Part, Put,
-    Scan, Want, load, put,
+    Scan, Swept, Want, load, put, sweep,
 };
+use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graphql::read_filter;
 use crate::key::Leaves;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
 use crate::store::{Backup, Outcome, Settled, Transaction};
@@ -223,4 +225,98 @@ pub async fn check(database: &Database, collection: Option<&str>) -> Result<Chec
         database::check_collection(collection)?;
     }
     Ok(Check::new(&database.snapshot().await?, collection))
+}
+
+/// What to delete.
+#[derive(Clone, Debug)]
+pub struct Deletion {
+    /// The collection.
+    pub collection: String,
+    /// The filter that documents have to pass, as JSON.
+    pub filter: String,
+    /// Whether the filter may be one that every document passes.
+    pub everything: bool,
+}
+
+/// Drops a collection. How many documents the catalog counted in it.
+///
+/// # Errors
+/// As [`database::drop_collection`].
+pub async fn drop_collection(database: &Database, collection: &str) -> Result<i64> {
+    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+        let collection = collection.to_owned();
+        Box::pin(async move {
+            let dropped = database::drop_collection(&*transaction, &collection).await;
+            dropped.map(Outcome::Commit)
+        })
+    };
+    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+    match database.transact(deadline, body).await? {
+        Settled::Committed(documents, _) | Settled::Aborted(documents) => Ok(documents),
+    }
+}
+
+/// Deletes the next documents of a collection that pass, behind `after`, in one transaction.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the filter is none, or it is empty and not everything is meant. As [`sweep`].
+pub async fn delete_portion(
+    database: &Database,
+    deletion: &Deletion,
+    after: Option<DocumentId>,
+    documents_max: usize,
+) -> Result<Swept> {
+    let filter = Arc::new(filter(deletion).await?);
+    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+        let (collection, filter) = (deletion.collection.clone(), filter.clone());
+        let after = after.clone();
+        Box::pin(async move {
+            let budget = Budget::of_background();
+            let after = after.as_ref();
+            let transaction = &*transaction;
+            let swept = sweep(
+                transaction,
+                &budget,
+                &collection,
+                &filter,
+                after,
+                documents_max,
+            );
+            let swept = swept.await?;
+            Ok(if swept.deleted > 0 {
+                Outcome::Commit(swept)
+            } else {
+                Outcome::Abort(swept)
+            })
+        })
+    };
+    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+    match database.transact(deadline, body).await? {
+        Settled::Committed(swept, _) | Settled::Aborted(swept) => Ok(swept),
+    }
+}
+
+async fn filter(deletion: &Deletion) -> Result<Filter> {
+    let filter = read_filter(&deletion.filter).await;
+    let filter = filter.map_err(|error| error.at("the filter"))?;
+    if filter.is_empty() && !deletion.everything {
+        return Err(Error::bad_input(
+            "the filter is empty, so every document passes it: give --everything if that is what \
+             you want",
+        ));
+    }
+    Ok(filter)
+}
+
+/// The names of the collections that are there, if `collection` is not.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the collection's name is empty. What the store fails with.
+pub async fn other_names(database: &Database, collection: &str) -> Result<Option<Vec<String>>> {
+    database::check_collection(collection)?;
+    let snapshot = database.snapshot().await?;
+    if database::is_there(&*snapshot, collection).await? {
+        return Ok(None);
+    }
+    database::names(&*snapshot).await.map(Some)
 }

@@ -296,6 +296,10 @@ pub fn cut_short() -> Error {
     )
 }
 
+/// The text that bytes are.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: they are none.
 pub(super) fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| Error::bad_input("not valid UTF-8"))
 }

@@ -58,6 +58,7 @@ fn condition(at: &str, tests: &[&str]) -> Filter {
                 other => panic!("no list: {other:?}"),
             },
             "starts" => Test::StartsWith(operand.to_owned()),
+            "contains" => Test::Contains(operand.to_owned()),
             other => panic!("no test: {other}"),
         }
     };
@@ -122,6 +123,18 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             a(),
             &[&["$.b"], &["$.b", "$.a"], &["$.a[0]"], &["$.a[*]"]],
             &[],
+        ),
+        // What a string contains tells nothing of its place in an index.
+        (condition("$.a", &["contains x"]), &[&["$.a"]], &[]),
+        (
+            condition("$.a", &["contains x", "starts y"]),
+            &[&["$.a"]],
+            &["$.a: 1 to sort, 1 left"],
+        ),
+        (
+            condition("$.a", &["= \"xy\"", "contains x"]),
+            &[&["$.a"]],
+            &["$.a: 1 by id, 0 left"],
         ),
         // What is not given of an index leaves its entries in another order.
         (a(), &[&["$.a", "$.b"]], &["$.a,$.b: 1 to sort, 0 left"]),

@@ -1,0 +1,51 @@
+//! The documents of a collection in portions, for work that goes through all of them in many
+//! transactions.
+
+use super::find::Search;
+use super::look::Look;
+use crate::budget::Budget;
+use crate::document::filter::Filter;
+use crate::document::id::DocumentId;
+use crate::error::Result;
+use crate::limits::SORTED_IDS_MAX;
+use crate::store::Read;
+
+/// Some documents of a collection, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct Portion {
+    /// The ids of those that were looked at, and whether the document passes.
+    pub documents: Vec<(DocumentId, bool)>,
+    /// Whether there may be more behind them.
+    pub more: bool,
+}
+
+/// The documents behind `after`, at most `documents_max`, of those that an index or else the catalog
+/// leads to, and whether each passes.
+///
+/// # Errors
+/// `INTERNAL`: a document is damaged. What the store fails with.
+pub async fn portion(
+    read: &dyn Read,
+    budget: &Budget,
+    collection: &str,
+    filter: &Filter,
+    after: Option<&DocumentId>,
+    documents_max: usize,
+) -> Result<Portion> {
+    let search = Search::new(read, budget, collection, filter, usize::MAX, String::new());
+    let indexes = search.indexes(None).await?;
+    let plan = search.plan(&indexes).await?;
+    let source = search.source(documents_max, false, after);
+    let mut chosen = search.choose(&plan, source, SORTED_IDS_MAX).await?;
+    let ids = chosen.ids.next(documents_max, false, budget).await?;
+    let mut look = Look::new(read, budget, collection, chosen.filter, None);
+    look.in_a_row = chosen.index.is_none();
+    let passed = look.at(&ids).await?;
+    Ok(Portion {
+        more: ids.len() == documents_max,
+        documents: ids
+            .into_iter()
+            .zip(passed.iter().map(Option::is_some))
+            .collect(),
+    })
+}

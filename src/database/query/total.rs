@@ -1,0 +1,132 @@
+//! How many documents a query has on all its pages, where that is cheap to tell: from the catalog,
+//! or by counting the entries of indexes that answer the filter exactly.
+
+use std::collections::BTreeSet;
+
+use super::find::Search;
+use super::ids::Ids;
+use super::keys::Meter;
+use super::plan::{Plan, Way};
+use super::{Order, Select};
+use crate::budget::Budget;
+use crate::database::catalog::count;
+use crate::document::filter::{Condition, Filter};
+use crate::error::{Error, Result};
+use crate::limits::{COUNTED_ENTRIES_MAX, PROBE_ENTRIES, SCAN_BATCH_DOCUMENTS};
+use crate::store::Read;
+
+/// How many documents a query has on all its pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Total {
+    /// So many.
+    Exact(u64),
+    /// It is not cheap to tell, for this reason.
+    Unknown(&'static str),
+}
+
+const NOT_INDEXED: &str = "the documents would have to be looked at: no index answers `where` and \
+                           `orderBy` exactly";
+const TOO_MANY: &str = "more than 10000 index entries would have to be counted";
+const _: () = assert!(COUNTED_ENTRIES_MAX == 10_000, "the message names it");
+
+/// The total of a query, and how many keys were read for it.
+///
+/// # Errors
+/// What the store fails with. `INTERNAL`: the catalog or an index is damaged.
+pub(super) async fn total(
+    read: &dyn Read,
+    budget: &Budget,
+    select: &Select,
+) -> Result<(Total, usize)> {
+    if select.filter.is_empty() && select.order.is_none() {
+        let count = count(read, &select.collection).await?;
+        let count = u64::try_from(count).map_err(|_| {
+            let name = &select.collection;
+            Error::internal(format!("the catalog has {count} documents in {name:?}"))
+        })?;
+        return Ok((Total::Exact(count), 0));
+    }
+    let filter = selecting(select.filter.clone(), select.order.as_ref());
+    let mut search = Search::new(read, budget, &select.collection, &filter, 0, String::new());
+    search.meter = Meter::at_most(COUNTED_ENTRIES_MAX);
+    let total = search.total().await?;
+    Ok((total, search.meter.total()))
+}
+
+/// The filter that those documents pass that pass `filter` and in which `order` selects something:
+/// the others have no place in the order.
+fn selecting(filter: Filter, order: Option<&Order>) -> Filter {
+    let Some(order) = order else {
+        return filter;
+    };
+    let mut conjuncts = Vec::new();
+    super::plan::flatten(&filter, &mut conjuncts);
+    let selects = |filter: &Filter| matches!(filter, Filter::Where(it) if it.at.simple() == order.by.simple());
+    if order.by.simple().is_some() && conjuncts.iter().any(selects) {
+        return filter;
+    }
+    let selected = Filter::Where(Condition {
+        at: order.by.clone(),
+        tests: Vec::new(),
+    });
+    Filter::All(vec![filter, selected])
+}
+
+impl Search<'_> {
+    async fn total(&self) -> Result<Total> {
+        let indexes = self.indexes(None).await?;
+        let plan = self.plan(&indexes).await?;
+        let ways = exact(&plan);
+        if ways.is_empty() {
+            return Ok(Total::Unknown(NOT_INDEXED));
+        }
+        let spans: usize = ways.iter().map(|way| way.access.spans()).sum();
+        // All streams together read little more than twice the limit: a batch each once it is met.
+        let batch_max = (COUNTED_ENTRIES_MAX / spans.max(1)).max(1);
+        let mut source = self.source(batch_max.min(PROBE_ENTRIES), false, None);
+        source.reading.batch_max = batch_max;
+        let mut parts = Vec::with_capacity(ways.len());
+        for way in ways {
+            match source.open(&way.access, COUNTED_ENTRIES_MAX).await? {
+                Some(ids) => parts.push(ids),
+                None => return Ok(Total::Unknown(TOO_MANY)),
+            }
+        }
+        let ids = match <[Ids<'_>; 1]>::try_from(parts) {
+            Ok([only]) => only,
+            Err(parts) => Ids::Intersection(parts, self.budget),
+        };
+        self.count(ids).await
+    }
+
+    /// Counts ids. Several entries of a document have the same id, which comes once.
+    async fn count(&self, mut ids: Ids<'_>) -> Result<Total> {
+        let mut total = 0;
+        loop {
+            let some = ids.next(SCAN_BATCH_DOCUMENTS, false, self.budget).await?;
+            total += some.len() as u64;
+            if self.meter.is_passed() {
+                return Ok(Total::Unknown(TOO_MANY));
+            }
+            if some.len() < SCAN_BATCH_DOCUMENTS {
+                return Ok(Total::Exact(total));
+            }
+        }
+    }
+}
+
+/// The ways that together lead to the documents that pass and to no others: a single one if there
+/// is one; none if documents would have to be looked at.
+fn exact<'p, 'i>(plan: &'p Plan<'i>) -> Vec<&'p Way<'i>> {
+    let all = plan.conjuncts.len();
+    if let Some(way) = plan.ways.iter().find(|way| way.covers.len() == all) {
+        return vec![way];
+    }
+    let ways: Vec<_> = plan.ways.iter().collect();
+    let covered: BTreeSet<usize> = ways.iter().flat_map(|way| &way.covers).copied().collect();
+    if covered.len() == all {
+        ways
+    } else {
+        Vec::new()
+    }
+}

@@ -1,0 +1,71 @@
+//! Objects by the ids that they have in the whole graph (GraphQL Global Object Identification).
+
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, Interface, Object};
+use futures::future::join_all;
+
+use super::counted::Counted;
+use super::document::{Document, Subdocument};
+use super::located::Located;
+use super::node_id::NodeId;
+use super::session::Session;
+use crate::document::path::Path;
+use crate::error::Result;
+
+/// An object that a client's cache knows by its id.
+#[derive(Interface)]
+#[graphql(field(
+    name = "id",
+    ty = "Counted<ID>",
+    desc = "Its id in the whole graph, which `node` takes."
+))]
+pub(super) enum Node {
+    Document(Document),
+    Subdocument(Subdocument),
+}
+
+#[derive(Default)]
+pub(super) struct NodeQueries;
+
+#[Object]
+impl NodeQueries {
+    /// The object that has this id: a document (`COLLECTION/KEY`) or a part of one (`COLLECTION/KEY#POINTER`). Null if nothing is stored there.
+    async fn node(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The `id` of a Document or a Subdocument.")] id: ID,
+    ) -> Option<Result<Node>> {
+        let tally = Session::of(context).tally();
+        if let Err(error) = tally.entities(1) {
+            return Some(Err(error));
+        }
+        find(context, &id).await.transpose()
+    }
+
+    /// The objects that have these ids, in their order; null where nothing is stored.
+    async fn nodes(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The ids of Documents and Subdocuments.")] ids: Vec<ID>,
+    ) -> Result<Vec<Option<Result<Node>>>> {
+        let tally = Session::of(context).tally();
+        tally.entities(ids.len())?;
+        tally.elements(ids.len(), context.field())?;
+        let found = join_all(ids.iter().map(|id| find(context, id))).await;
+        Ok(found.into_iter().map(Result::transpose).collect())
+    }
+}
+
+async fn find(context: &Context<'_>, id: &str) -> Result<Option<Node>> {
+    match NodeId::parse(id)? {
+        NodeId::Document(document) => {
+            let found = Located::find(context, Arc::new(document), Path::default()).await?;
+            Ok(found.map(|found| Node::Document(Document(found))))
+        }
+        NodeId::Subdocument(document, path) => {
+            let found = Located::find(context, Arc::new(document), path).await?;
+            Ok(found.map(|found| Node::Subdocument(Subdocument(found))))
+        }
+    }
+}

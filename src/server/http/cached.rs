@@ -1,0 +1,100 @@
+//! What responses to GET tell caches (RFC 9110 §8.8, §13; RFC 9111).
+//!
+//! A response without errors has an entity tag, a digest of its bytes, and may be kept by its
+//! client, which has to ask each time whether it is still the one. The query is executed to tell
+//! that; what is saved is sending the response. All others are not stored.
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, ETAG, HeaderName, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use axum::middleware::Next;
+use sha2::{Digest as _, Sha256};
+
+use super::super::conditional::known;
+use super::{Media, response, sent};
+use crate::budget::Pool;
+use crate::key::hex;
+use crate::store::aside;
+
+/// Bytes of the digest that make an entity tag.
+const TAG_BYTES: usize = 16;
+
+/// The response to a GET whose operation was executed without errors: 304 if the client has it
+/// already. `by_token` if the server asks for tokens.
+pub(super) async fn executed(
+    media: Media,
+    json: Vec<u8>,
+    request: &HeaderMap,
+    by_token: bool,
+    pool: &Pool,
+) -> Response<Body> {
+    let json = Bytes::from(json);
+    // Counts among what is held from here on.
+    let body = sent::body(json.clone(), pool);
+    let mut answer = match tag(json).await {
+        None => return response(media, StatusCode::OK, body),
+        Some(tag) => match known(&tag, request) {
+            None => with_tag(response(media, StatusCode::OK, body), &tag),
+            Some(same) => {
+                let mut unchanged = Response::new(Body::empty());
+                *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
+                // As the client has it: its representation may be the one in gzip.
+                with_tag(unchanged, if same == "*" { &tag } else { same })
+            }
+        },
+    };
+    let headers = answer.headers_mut();
+    let kept = HeaderValue::from_static("private, no-cache");
+    headers.insert(CACHE_CONTROL, kept);
+    headers.insert(VARY, varying(by_token));
+    answer
+}
+
+/// Completes what a response to GET tells caches, once it is compressed or refused.
+pub(super) async fn completed(request: Request, next: Next) -> Response<Body> {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let mut response = next.run(request).await;
+    if reads {
+        complete(response.headers_mut());
+    }
+    response
+}
+
+fn complete(headers: &mut HeaderMap) {
+    let Some(tag) = headers.get(ETAG) else {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        return;
+    };
+    if headers.contains_key(CONTENT_ENCODING) && !tag.as_bytes().starts_with(b"W/") {
+        // The tag is of other bytes, which mean the same.
+        let weak = HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat());
+        if let Ok(weak) = weak {
+            headers.insert(ETAG, weak);
+        }
+    }
+}
+
+/// A strong entity tag; none if it could not be made. A large text is digested where that holds
+/// nobody up.
+async fn tag(json: Bytes) -> Option<String> {
+    let digest = aside(json.len(), move || Ok(Sha256::digest(&json))).await;
+    Some(format!("\"{}\"", hex(&digest.ok()?[..TAG_BYTES])))
+}
+
+fn with_tag(mut response: Response<Body>, tag: &str) -> Response<Body> {
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+/// What of a request the response depends on, in one list, whether it is compressed or not.
+fn varying(by_token: bool) -> HeaderValue {
+    const HEADERS: [HeaderName; 3] = [ACCEPT, ACCEPT_ENCODING, AUTHORIZATION];
+    let count = if by_token { 3 } else { 2 };
+    let names: Vec<&str> = HEADERS[..count].iter().map(HeaderName::as_str).collect();
+    HeaderValue::from_str(&names.join(", ")).unwrap_or(HeaderValue::from_static("*"))
+}
