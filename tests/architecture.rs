@@ -201,3 +201,82 @@ fn work_that_clients_can_make_large_takes_a_budget() {
         );
     }
 }
+
+/// What docs/errors.md has between two backquotes at the beginning of a row.
+fn documented() -> Vec<String> {
+    let text = fs::read_to_string("docs/errors.md").expect("docs/errors.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `"));
+    let names = rows.filter_map(|row| row.split('`').next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_limit_that_errors_name_is_documented() {
+    let mut names = vec!["steps".to_owned()];
+    for (_, _, code) in sources() {
+        for made in ["Limit::new(", "Limit::of_time("] {
+            let behind = code.split(made).skip(1);
+            let literals = behind.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+            names.extend(literals.filter_map(|rest| Some(rest.split('"').next()?.to_owned())));
+        }
+    }
+    names.sort();
+    names.dedup();
+    assert!(names.len() > 50, "the limits were not found: {names:?}");
+    let documented = documented();
+    let missing: Vec<_> = names
+        .iter()
+        .filter(|name| !documented.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "docs/errors.md lacks {missing:?}");
+    let text = fs::read_to_string("docs/errors.md").expect("docs/errors.md");
+    let (_, of_limits) = text
+        .split_once("## Names of limits")
+        .expect("the table of limits");
+    let unknown = documented
+        .iter()
+        .filter(|name| of_limits.contains(&format!("| `{name}` |")) && !names.contains(name));
+    assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+#[test]
+fn every_code_of_errors_is_documented() {
+    let text = code(&fs::read_to_string("src/error.rs").expect("src/error.rs"));
+    let codes = text.split("=> \"").skip(1);
+    let codes: Vec<_> = codes.filter_map(|rest| rest.split('"').next()).collect();
+    assert!(codes.len() > 15, "the codes were not found: {codes:?}");
+    let documented = documented();
+    for code in codes {
+        assert!(documented.iter().any(|name| name == code), "{code}");
+    }
+}
+
+/// Kinds that have facts are made by functions that ask for them, so that no error lacks them.
+#[test]
+fn errors_with_facts_are_made_by_their_own_functions() {
+    const WITH_FACTS: [&str; 8] = [
+        "InvalidPath",
+        "NotFound",
+        "VersionMismatch",
+        "TestFailed",
+        "TooLarge",
+        "TooComplex",
+        "KeyTooLong",
+        "Timeout",
+    ];
+    let mut wrong = Vec::new();
+    for (layer, path, code) in sources() {
+        // Commands have no `extensions`.
+        if layer == "error" || layer == "cli" {
+            continue;
+        }
+        for rest in code.split(" Error::new(").chain(code.split("(Error::new(")) {
+            let kind = rest.trim_start().strip_prefix("ErrorKind::");
+            let kind = kind.and_then(|rest| rest.split(|next: char| !next.is_alphabetic()).next());
+            if kind.is_some_and(|kind| WITH_FACTS.contains(&kind)) {
+                wrong.push(format!("{}: {kind:?}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

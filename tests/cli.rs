@@ -9,6 +9,10 @@ mod backup;
 mod check;
 #[path = "cli/copy.rs"]
 mod copy;
+#[path = "cli/delete.rs"]
+mod delete;
+#[path = "cli/drop.rs"]
+mod drop;
 #[path = "cli/export.rs"]
 mod export;
 #[path = "cli/get.rs"]
@@ -23,5 +27,7 @@ mod interrupts;
 mod limits;
 #[path = "cli/local.rs"]
 mod local;
+#[path = "cli/names.rs"]
+mod names;
 #[path = "cli/permissions.rs"]
 mod permissions;

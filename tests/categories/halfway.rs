@@ -32,7 +32,7 @@ async fn planted() -> Served {
 /// Merges a patch into one category, in an operation of its own.
 async fn merge(served: &Served, id: &str, patch: Value) {
     let query = r#"mutation($id: ID!, $patch: JSON) {
-        mergeDocument(collection: "categories", id: $id, patch: $patch) { id }
+        mergeDocument(collection: "categories", id: $id, patch: $patch) { key }
     }"#;
     served.data(query, &json!({"id": id, "patch": patch})).await;
 }

@@ -20,7 +20,7 @@ impl Tree {
         let query = r#"{
             tree: document(collection: "trees", id: "categories") { version }
             documents(collection: "categories", first: 1000) {
-                nodes { id value }
+                nodes { key value }
                 pageInfo { hasNextPage }
             }
         }"#;
@@ -31,7 +31,7 @@ impl Tree {
         Self {
             version: data["tree"]["version"].clone(),
             categories: nodes
-                .map(|node| (text(&node["id"]), node["value"].clone()))
+                .map(|node| (text(&node["key"]), node["value"].clone()))
                 .collect(),
         }
     }
@@ -43,12 +43,12 @@ impl Tree {
             tree: document(collection: "trees", id: "categories") { version }
             one: document(collection: "categories", id: $id) { value }
             below: documents(collection: "categories", where: {at: "$.ancestors[*]._id", eq: $above}, first: 1000) {
-                nodes { id value }
+                nodes { key value }
                 pageInfo { hasNextPage }
                 plan { index }
             }
             children: documents(collection: "categories", where: {at: "$.parent", eq: $above}, first: 1000) {
-                nodes { id value }
+                nodes { key value }
                 pageInfo { hasNextPage }
                 plan { index }
             }
@@ -62,7 +62,7 @@ impl Tree {
             assert_eq!(documents["pageInfo"]["hasNextPage"], false);
             assert!(documents["plan"]["index"].is_string(), "a scan");
             for node in documents["nodes"].as_array().expect("nodes") {
-                let known = categories.insert(text(&node["id"]), node["value"].clone());
+                let known = categories.insert(text(&node["key"]), node["value"].clone());
                 // A child that is found only as a child does not have its parent as an ancestor.
                 assert!(
                     found == "below" || known.is_some() || !has_ancestor(&node["value"], id),
@@ -129,9 +129,9 @@ impl Tree {
         id: &str,
         parent: &str,
     ) -> Result<Value, String> {
-        let query = r#"mutation($tree: Version, $id: ID, $category: JSON) {
-            incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) { id }
-            insertDocument(collection: "categories", id: $id, document: $category) { id }
+        let query = r#"mutation($tree: DocumentVersion, $id: ID, $category: JSON) {
+            incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) { key }
+            insertDocument(collection: "categories", id: $id, document: $category) { key }
         }"#;
         let category = json!({
             "slug": id,
@@ -186,9 +186,9 @@ impl Tree {
             variables[format!("list{number}")] = json!(self.chain(&json!(above)));
         }
         let query = format!(
-            r#"mutation($tree: Version, $id: ID!, $patch: JSON{declared}) {{
-                incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) {{ id }}
-                mergeDocument(collection: "categories", id: $id, patch: $patch) {{ id }}
+            r#"mutation($tree: DocumentVersion, $id: ID!, $patch: JSON{declared}) {{
+                incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) {{ key }}
+                mergeDocument(collection: "categories", id: $id, patch: $patch) {{ key }}
                 {fields}
             }}"#
         );
@@ -230,8 +230,8 @@ pub(crate) async fn rename(
 ) -> Result<Value, String> {
     let query = format!(
         r#"mutation($id: ID!, $above: JSON, $patch: JSON, $name: JSON, $slug: JSON) {{
-            incrementDocument(collection: "trees", id: "categories", path: "/changes") {{ id }}
-            mergeDocument(collection: "categories", id: $id, patch: $patch) {{ id }}
+            incrementDocument(collection: "trees", id: "categories", path: "/changes") {{ key }}
+            mergeDocument(collection: "categories", id: $id, patch: $patch) {{ key }}
             updateDocuments(
                 collection: "categories"
                 where: {{ at: "$.ancestors[*]._id", eq: $above }}
@@ -253,8 +253,8 @@ pub(crate) async fn plant(served: &Served, categories: &[(&str, Option<&str>)]) 
         slug: createIndex(collection: "categories", name: "slug", on: ["$.slug"], unique: true) { state }
         ancestors: createIndex(collection: "categories", name: "ancestors", on: ["$.ancestors[*]._id"]) { state }
         parent: createIndex(collection: "categories", name: "parent", on: ["$.parent"]) { state }
-        tree: insertDocument(collection: "trees", id: "categories", document: {changes: 0}) { id }
-        first: insertDocument(collection: "categories", id: $id, document: $first) { id }
+        tree: insertDocument(collection: "trees", id: "categories", document: {changes: 0}) { key }
+        first: insertDocument(collection: "categories", id: $id, document: $first) { key }
     }"#;
     let ((first, above), others) = categories.split_first().expect("categories");
     assert_eq!(*above, None, "the first one is at the top");

@@ -38,7 +38,6 @@ fn where_nothing_is_stored_get_and_pairs_say_so() {
                 &["d", "/n/x"],
                 &["d", "[\"a\", \"0\"]"],
                 &["x"],
-                &["d", "--collection", "x"],
             ] {
                 let run = store.run(&[&[command], arguments].concat()).expect(1);
                 assert_eq!(run.out, "");

@@ -248,7 +248,7 @@ fn a_stream_that_holds_no_document_is_no_error() {
     both(|store| {
         store.import("", &[]).says("0 documents imported");
         store.import(" [ ] ", &[]).says("0 documents imported");
-        assert_eq!(store.out(&["export"]), "");
+        assert_eq!(store.out(&["collections"]), "");
         let empty = store.run_on("", &["import", "-", "--format", "document"]);
         empty
             .expect(1)

@@ -288,7 +288,7 @@ pub(crate) fn damages() -> Vec<Damage> {
         at_its_key(
             "another format",
             packed(Family::Format),
-            element(&3),
+            element(&4),
             "FORMAT_VALUE",
         ),
         Damage {

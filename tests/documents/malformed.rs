@@ -1,6 +1,6 @@
 //! What other programs left behind in a form that no document has is never guessed at.
 
-use phyllo::database::Existing;
+use phyllo::database::{ChildrenPage, Existing};
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::error::{Error, ErrorKind};
 use phyllo::key::{hex, tuple_text};
@@ -248,19 +248,26 @@ fn a_malformed_container_is_not_listed_as_if_it_were_sound() {
         let (_, pairs) = cases.iter().find(|case| case.0 == name).expect(name);
         let (world, below) = stored_at(&[key("x")], pairs);
         let place = Place(vec![Segment::Key("x".to_owned())]);
-        let mut pages = Vec::new();
-        let mut after = None;
-        let error = loop {
-            match world.children(&numbered(1), &place, after.as_ref(), 1) {
-                Err(error) => break error,
-                Ok(page) => {
-                    assert!(page.more, "{name}: {pages:?}");
-                    after = page.page.last().map(|child| child.segment.clone());
-                    pages.push(page);
+        for backward in [false, true] {
+            let mut pages = Vec::new();
+            let mut from = None;
+            let error = loop {
+                let page = ChildrenPage {
+                    size: 1,
+                    backward,
+                    from,
+                };
+                match world.children(&numbered(1), &place, &page) {
+                    Err(error) => break error,
+                    Ok(page) => {
+                        assert!(page.more, "{name}, {backward}: {pages:?}");
+                        from = page.page.last().map(|child| child.segment.clone());
+                        pages.push(page);
+                    }
                 }
-            }
-        };
-        check(name, &error, &below);
+            };
+            check(name, &error, &below);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use phyllo::database::{Existing, Extent, Put, Want};
+use phyllo::database::{ChildrenPage, Existing, Extent, Put, Want};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Kind;
 use phyllo::document::path::{Path, Place, Segment, Token};
@@ -299,30 +299,41 @@ proptest! {
         let world = World::new();
         let document = world.insert(Some(DocumentId::Integer(1)), &json).expect("valid JSON");
         for (place, value) in places(&model).into_iter().take(30) {
-            let expected = children_of(value);
-            let mut found = Vec::new();
-            loop {
-                let after = found.last().map(|(segment, _)| segment);
-                let page = world.children(&document, &place, after, page_size).expect("readable");
-                prop_assert!(page.page.len() <= page_size);
-                for child in &page.page {
-                    if child.part.is_whole() {
-                        let child_value = expected.get(found.len()).map(|(_, value)| value.text());
-                        prop_assert_eq!(Some(text(&child.part)), child_value);
+            for backward in [false, true] {
+                // In the order in which the pages bring them.
+                let mut expected = children_of(value);
+                if backward {
+                    expected.reverse();
+                }
+                let mut found: Vec<(Segment, Kind)> = Vec::new();
+                loop {
+                    let from = found.last().map(|(segment, _)| segment.clone());
+                    let page = ChildrenPage { size: page_size, backward, from };
+                    let mut page = world.children(&document, &place, &page).expect("readable");
+                    prop_assert!(page.page.len() <= page_size);
+                    if backward {
+                        page.page.reverse();
                     }
-                    found.push((child.segment.clone(), child.kind));
+                    for child in &page.page {
+                        if child.part.is_whole() {
+                            let child_value = expected.get(found.len());
+                            let child_value = child_value.map(|(_, value)| value.text());
+                            prop_assert_eq!(Some(text(&child.part)), child_value);
+                        }
+                        found.push((child.segment.clone(), child.kind));
+                    }
+                    prop_assert_eq!(page.more, found.len() < expected.len());
+                    if !page.more {
+                        break;
+                    }
+                    prop_assert_eq!(page.page.len(), page_size);
                 }
-                prop_assert_eq!(page.more, found.len() < expected.len());
-                if !page.more {
-                    break;
-                }
-                prop_assert_eq!(page.page.len(), page_size);
+                let expected: Vec<(Segment, Kind)> = expected
+                    .into_iter()
+                    .map(|(segment, value)| (segment, kind(value)))
+                    .collect();
+                prop_assert_eq!(found, expected);
             }
-            let expected: Vec<(Segment, Kind)> = expected
-                .into_iter()
-                .map(|(segment, value)| (segment, kind(value)))
-                .collect();
-            prop_assert_eq!(found, expected);
         }
     }
 
@@ -444,7 +455,15 @@ fn a_page_behind_a_large_child_does_not_read_through_it() {
         .insert(Some(DocumentId::Integer(1)), &json)
         .expect("valid JSON");
     let page = world
-        .children(&document, &Place::default(), None, 2)
+        .children(
+            &document,
+            &Place::default(),
+            &ChildrenPage {
+                size: 2,
+                backward: false,
+                from: None,
+            },
+        )
         .expect("readable");
     let names: Vec<_> = page
         .page
@@ -453,5 +472,20 @@ fn a_page_behind_a_large_child_does_not_read_through_it() {
         .collect();
     assert_eq!(names, ["a", "b"].map(|name| Segment::Key(name.to_owned())));
     assert!(page.more && page.page.iter().all(|child| !child.part.is_whole()));
+    assert!(page.page[0].part.pairs().count() < 1_000);
+    let last = ChildrenPage {
+        size: 2,
+        backward: true,
+        from: None,
+    };
+    let page = world
+        .children(&document, &Place::default(), &last)
+        .expect("readable");
+    let names: Vec<_> = page.page.iter().map(|child| &child.segment).collect();
+    assert_eq!(
+        names,
+        [&Segment::Key("b".to_owned()), &Segment::Key("c".to_owned())]
+    );
+    assert!(page.more && page.page[1].part.is_whole());
     assert!(page.page[0].part.pairs().count() < 1_000);
 }

@@ -9,12 +9,12 @@ use tokio::time::Instant;
 
 use phyllo::budget::Budget;
 use phyllo::database::{
-    Answer, Builder as IndexBuilder, Check, Children, Database, DocumentKey, Existing, Extent,
-    Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, children, create_index, insert,
-    load, put,
+    Answer, Builder as IndexBuilder, Check, Children, ChildrenPage, Database, DocumentKey,
+    Existing, Extent, Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, children,
+    create_index, insert, load, put,
 };
 use phyllo::document::id::DocumentId;
-use phyllo::document::path::{Path, Place, Segment};
+use phyllo::document::path::{Path, Place};
 use phyllo::error::{Error, Result};
 use phyllo::key::Leaves;
 use phyllo::store::{Batches, Outcome, Settled, Transaction, transact};
@@ -189,14 +189,13 @@ impl World {
         &self,
         document: &DocumentKey,
         place: &Place,
-        after: Option<&Segment>,
-        first: usize,
+        page: &ChildrenPage,
     ) -> Result<Children> {
         let document = Arc::new(document.clone());
         self.run(async {
             let snapshot = self.database.snapshot().await?;
             let budget = Budget::of_background().reserve();
-            children(&*snapshot, &document, place, after, first, &budget).await
+            children(&*snapshot, &document, place, page, &budget).await
         })
     }
 

@@ -359,14 +359,14 @@ async fn a_write_conflicts_with_another_program_that_raises_the_format_meanwhile
             transaction.get(b"\x02other\x00").await?;
             let other = store.begin().await?;
             let key = Family::Format.key()?;
-            other.set(&key, &foundationdb_tuple::pack(&(3,)));
+            other.set(&key, &foundationdb_tuple::pack(&(4,)));
             other.commit().await?;
             Ok(Outcome::Commit(()))
         })
     });
     let error = written.await.err().expect("it is refused");
     assert_eq!(error.kind(), phyllo::error::ErrorKind::Unavailable);
-    assert!(error.message().contains("format 3"), "{error}");
+    assert!(error.message().contains("format 4"), "{error}");
     assert!(tries >= 2, "the first try met a conflict");
     let snapshot = store.snapshot().await.expect("taken");
     let found = snapshot.get(b"\x02written\x00").await.expect("read");

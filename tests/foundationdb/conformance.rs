@@ -17,6 +17,8 @@ macro_rules! on_every_engine {
     };
 }
 
+#[path = "../store_conformance/clearing.rs"]
+mod clearing;
 #[path = "../store_conformance/concurrency.rs"]
 mod concurrency;
 #[path = "../store_conformance/doubt.rs"]
@@ -39,6 +41,7 @@ mod writing;
 
 pub(crate) fn suite() -> Vec<Case> {
     [
+        clearing::suite(),
         concurrency::suite(),
         doubt::suite(),
         model::suite(),

@@ -22,12 +22,16 @@ mod concurrency;
 mod counting;
 #[path = "../graphql/direct.rs"]
 mod direct;
+#[path = "../graphql/dropping.rs"]
+mod dropping;
 #[path = "../graphql/entities.rs"]
 mod entities;
 #[path = "../graphql/errors.rs"]
 mod errors;
 #[path = "../graphql/exactness.rs"]
 mod exactness;
+#[path = "../graphql/extensions.rs"]
+mod extensions;
 #[path = "../graphql/finding.rs"]
 mod finding;
 #[path = "../graphql/formats.rs"]
@@ -38,6 +42,8 @@ mod found_model;
 mod indexing;
 #[path = "../graphql/model/mod.rs"]
 mod model;
+#[path = "../graphql/nodes.rs"]
+mod nodes;
 #[path = "../graphql/operations.rs"]
 mod operations;
 #[path = "../graphql/patching.rs"]
@@ -54,6 +60,8 @@ mod snapshot;
 mod suites;
 #[path = "../graphql/support.rs"]
 pub(crate) mod support;
+#[path = "../graphql/totals.rs"]
+mod totals;
 #[path = "../graphql/variables.rs"]
 mod variables;
 #[path = "../graphql/versions.rs"]
@@ -73,14 +81,17 @@ pub(crate) fn suite() -> Vec<Case> {
         concurrency::suite(),
         counting::suite(),
         direct::suite(),
+        dropping::suite(),
         entities::suite(),
         errors::suite(),
         exactness::suite(),
+        extensions::suite(),
         finding::suite(),
         formats::suite(),
         found_model::suite(),
         indexing::suite(),
         model::suite(),
+        nodes::suite(),
         operations::suite(),
         patching::suite(),
         plans::suite(),
@@ -88,6 +99,7 @@ pub(crate) fn suite() -> Vec<Case> {
         selecting::suite(),
         snapshot::suite(),
         suites::suite(),
+        totals::suite(),
         variables::suite(),
         versions::suite(),
         writing::suite(),

@@ -139,7 +139,7 @@ async fn past_the_limit_is_refused(
 async fn a_document_past_the_limit_is_too_large_and_leaves_nothing() {
     let client = client_of(empty_store().await).await;
     let document = json!({"long": "x".repeat(11_000_000)});
-    let mutation = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+    let mutation = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";
     let response = client.ask(mutation, json!({"d": document})).await;
     assert_eq!(field_error(&response), "TOO_LARGE");
     let found = client.data("{ document(id: 1) { kind } }", "{}").await;

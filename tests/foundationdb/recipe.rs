@@ -198,7 +198,7 @@ async fn what_phyllo_stores_the_recipe_reads_whole_and_in_parts() {
     for (id, json) in DOCUMENTS.into_iter().chain(others) {
         let document = Json::parse(json);
         let insert =
-            "mutation($id: ID!, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+            "mutation($id: ID!, $d: JSON) { insertDocument(id: $id, document: $d) { key } }";
         let argument: Value = serde_json::from_str(json).expect("JSON");
         server.data(insert, json!({"id": id, "d": argument})).await;
         for (path, expected) in places(&document) {
@@ -224,7 +224,7 @@ async fn what_phyllo_changes_of_the_recipes_documents_the_recipe_sees() {
 
     mutate(
         &server,
-        r#"replaceDocument(id: "-5", path: "/user/jones", document: [{}]) { id }"#,
+        r#"replaceDocument(id: "-5", path: "/user/jones", document: [{}]) { key }"#,
     )
     .await;
     let jones = [json!("user"), json!("jones")];
@@ -232,11 +232,15 @@ async fn what_phyllo_changes_of_the_recipes_documents_the_recipe_sees() {
     let smith = [json!("user"), json!("smith"), json!("group"), json!(1)];
     assert_eq!(recipe.get("-5", &smith), Json::parse("\"research\""));
 
-    mutate(&server, r#"deleteDocument(id: "7", path: "/eleven/0")"#).await;
+    mutate(
+        &server,
+        r#"deleteDocument(id: "7", path: "/eleven/0") { deleted }"#,
+    )
+    .await;
     let rest = Json::parse(r#"{"eleven": [1, 2, 3, 4, 5, 6, 7, 8, 9, "ten"], "doc_id": 7}"#);
     assert_eq!(recipe.get("7", &[]), rest);
 
-    mutate(&server, r#"deleteDocument(id: "modal-jazz")"#).await;
+    mutate(&server, r#"deleteDocument(id: "modal-jazz") { deleted }"#).await;
     assert_eq!(recipe.get("modal-jazz", &[]), Json::parse("{}"));
     assert_eq!(count(), "D\t5\n");
     // What the recipe stores in its place is new to the catalog.

@@ -179,7 +179,7 @@ impl Server {
     /// Stores a document; if that is not acknowledged, what was said.
     async fn insert(&self, number: usize) -> Result<(), String> {
         let mutation =
-            "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+            "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key } }";
         let variables = json!({"id": number.to_string(), "d": {"n": number}});
         match self.ask(mutation, variables).await {
             Ok(response) if response.get("errors").is_none() => Ok(()),

@@ -126,8 +126,7 @@ async fn doubling_fragments_in_a_circle_are_refused() {
         .await;
     assert_invalid("{ __typename } fragment A on Query { ...B } fragment B on Query { ...A }")
         .await;
-    let fields =
-        "{ document(id: 1) { ...A } } fragment A on Subdocument { at(path: \"/a\") { ...A } }";
+    let fields = "{ document(id: 1) { ...A } } fragment A on Subdocument { subdocument(path: \"/a\") { ...A } }";
     assert_invalid(fields).await;
 }
 
@@ -148,7 +147,7 @@ async fn many_operations_that_share_a_large_fragment_are_refused() {
 async fn fanning_fields_are_refused() {
     let mut query = String::from("query($p: Path!) { document(id: 1) { ...F0 } } ");
     for at in 0..12 {
-        write!(query, "fragment F{at} on Subdocument {{ a: at(path: $p) {{ ...F{0} }} b: at(path: $p) {{ ...F{0} }} c: at(path: $p) {{ ...F{0} }} }} ", at + 1).expect("a string takes all");
+        write!(query, "fragment F{at} on Subdocument {{ a: subdocument(path: $p) {{ ...F{0} }} b: subdocument(path: $p) {{ ...F{0} }} c: subdocument(path: $p) {{ ...F{0} }} }} ", at + 1).expect("a string takes all");
     }
     query.push_str("fragment F12 on Subdocument { kind }");
     assert_too_complex(&query, "1000 aliases").await;
@@ -246,7 +245,11 @@ async fn deep_fields_are_refused_by_the_limit_on_levels() {
     let nested = |levels: usize| {
         format!(
             "{{ document(id: 1) {}kind{} }}",
-            "{ at(path: []) ".repeat(levels - 2).as_str().to_owned() + "{ ",
+            "{ subdocument(path: []) "
+                .repeat(levels - 2)
+                .as_str()
+                .to_owned()
+                + "{ ",
             " }".repeat(levels - 1)
         )
     };
@@ -310,8 +313,6 @@ async fn introspection_is_counted_with_all_that_its_lists_hold() {
         .collect();
     let query = format!("{{ __schema {{ types {{ {fanned} }} }} }}");
     assert_too_complex(&query, "250000 fields in the response").await;
-    let printed = "sdl ".repeat(1_000);
-    assert_too_complex(&format!("{{ _service {{ {printed} }} }}"), "250000 fields").await;
     let client = client().await;
     let data = client.data(&nested(1), NONE).await;
     assert!(data["__schema"]["types"].is_array(), "{data}");

@@ -187,7 +187,7 @@ async fn nothing_is_changed_if_one_document_cannot_be() {
     let long = "x".repeat(20_000);
     let query = format!(
         r#"mutation {{
-            first: replaceDocument(id: "ragtime", path: "/name", document: "R") {{ id }}
+            first: replaceDocument(id: "ragtime", path: "/name", document: "R") {{ key }}
             updateDocuments(
                 where: {{at: "$.name", exists: true}},
                 set: [{{at: "$.name", value: "{long}"}}]
@@ -209,7 +209,7 @@ async fn a_scan_that_is_too_long_is_refused_and_names_the_index() {
     for some in (0..10_100).collect::<Vec<_>>().chunks(500) {
         let fields = some
             .iter()
-            .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ id }} "));
+            .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ key }} "));
         client.mutate(&fields.collect::<String>()).await;
     }
     let query = r#"mutation { deleteDocuments(where: {at: "$.n", gte: 10099}) { changed } }"#;
@@ -270,8 +270,8 @@ async fn documents_that_pass_meanwhile_are_never_missed() {
                     let (name, version) = (&read["document"]["value"], &read["document"]["version"]);
                     let query = format!(
                         r#"mutation {{
-                            replaceDocument(id: "owner", path: "/copies{writer}", document: {round}, ifVersion: {version}) {{ id }}
-                            insertDocument(id: "{writer} {round}", document: {{of: "owner", name: {name}}}) {{ id }}
+                            replaceDocument(id: "owner", path: "/copies{writer}", document: {round}, ifVersion: {version}) {{ key }}
+                            insertDocument(id: "{writer} {round}", document: {{of: "owner", name: {name}}}) {{ key }}
                         }}"#
                     );
                     let response = client.ask(&query, NONE).await;
@@ -288,7 +288,7 @@ async fn documents_that_pass_meanwhile_are_never_missed() {
     for name in 1..15 {
         client
             .mutate(&format!(
-                r#"a: replaceDocument(id: "owner", path: "/name", document: {name}) {{ id }}
+                r#"a: replaceDocument(id: "owner", path: "/name", document: {name}) {{ key }}
                    b: updateDocuments(where: {{at: "$.of", eq: "owner"}}, set: [{{at: "$.name", value: {name}}}]) {{ changed }}"#
             ))
             .await;

@@ -34,7 +34,7 @@ pub(crate) const PATCH: &str =
     "mutation($d: JSON, $p: Path) { patchDocument(id: 1, patch: $d, path: $p) { value } }";
 const INCREMENT: &str =
     "mutation($d: JSON!, $p: Path) { incrementDocument(id: 1, by: $d, path: $p) { value } }";
-const DELETE: &str = "mutation($p: Path) { deleteDocument(id: 1, path: $p) }";
+const DELETE: &str = "mutation($p: Path) { deleteDocument(id: 1, path: $p) { deleted } }";
 
 /// Asserts that what is stored is `document`, to the last pair.
 pub(crate) async fn assert_stored(client: &Client, id: i64, document: &str) {
@@ -338,7 +338,7 @@ async fn deleting_leaves_markers_where_they_belong_and_no_holes() {
         client.insert("1", before).await;
         let data = client.data(DELETE, format!(r#"{{"p":{path}}}"#)).await;
         assert_eq!(
-            data["deleteDocument"],
+            data["deleteDocument"]["deleted"],
             json!(before != after),
             "{before} without {path}"
         );
@@ -370,11 +370,11 @@ async fn a_deleted_document_leaves_nothing_behind() {
     let client = client().await;
     client.insert("1", r#"{"a":[1,{"b":2}]}"#).await;
     assert_eq!(
-        client.data(DELETE, r#"{"p":[]}"#).await["deleteDocument"],
+        client.data(DELETE, r#"{"p":[]}"#).await["deleteDocument"]["deleted"],
         json!(true)
     );
     assert_eq!(
-        client.data(DELETE, r#"{"p":[]}"#).await["deleteDocument"],
+        client.data(DELETE, r#"{"p":[]}"#).await["deleteDocument"]["deleted"],
         json!(false)
     );
     let data = client
@@ -401,9 +401,9 @@ async fn each_field_of_an_operation_sees_what_the_earlier_ones_wrote() {
         b: replaceDocument(id: 1, path: "/list/-", document: "x") { value(path: "/list") }
         c: replaceDocument(id: 1, path: "/list/-", document: "y") { value(path: "/list") }
         d: incrementDocument(id: 1, path: "/n", by: 41) { value(path: "/n") kind }
-        e: deleteDocument(id: 1, path: "/list/0")
+        e: deleteDocument(id: 1, path: "/list/0") { deleted }
         f: mergeDocument(id: 1, patch: {n: null}) { value children { nodes { path } } }
-        g: deleteDocument(id: 1)
+        g: deleteDocument(id: 1) { deleted }
         h: insertDocument(id: 1, document: [true]) { value version }
     }"#;
     let data = client.data(query, NONE).await;
@@ -411,10 +411,10 @@ async fn each_field_of_an_operation_sees_what_the_earlier_ones_wrote() {
     assert_eq!(data["b"]["value"], json!(["x"]));
     assert_eq!(data["c"]["value"], json!(["x", "y"]));
     assert_eq!(data["d"], json!({"value": 42, "kind": "OBJECT"}));
-    assert_eq!(data["e"], json!(true));
+    assert_eq!(data["e"], json!({"deleted": true}));
     assert_eq!(data["f"]["value"], json!({"list": ["y"]}));
     assert_eq!(data["f"]["children"]["nodes"], json!([{"path": ["list"]}]));
-    assert_eq!(data["g"], json!(true));
+    assert_eq!(data["g"], json!({"deleted": true}));
     assert_stored(&client, 1, "[true]").await;
     let version = client.data("{ document(id: 1) { version } }", NONE).await;
     assert_eq!(version["document"]["version"], data["h"]["version"]);
@@ -426,10 +426,10 @@ async fn an_error_undoes_the_changes_of_every_collection() {
     let client = client().await;
     client.insert("1", r#"{"a":1}"#).await;
     let query = r#"mutation {
-        a: incrementDocument(id: 1, path: "/a") { id }
-        b: replaceDocument(id: 2, collection: "E", document: 1) { id }
-        c: deleteDocument(id: 1)
-        d: patchDocument(id: 3, patch: []) { id }
+        a: incrementDocument(id: 1, path: "/a") { key }
+        b: replaceDocument(id: 2, collection: "E", document: 1) { key }
+        c: deleteDocument(id: 1) { deleted }
+        d: patchDocument(id: 3, patch: []) { key }
     }"#;
     assert_eq!(client.error(query, NONE).await.0, "NOT_FOUND");
     assert_stored(&client, 1, r#"{"a":1}"#).await;
@@ -445,18 +445,18 @@ async fn what_foreign_programs_left_is_repaired_by_replacing_or_deleting_it() {
         // A leaf with a member below it.
         (
             vec![(json!(["a"]), "1"), (json!(["a", "b"]), "2")],
-            r#"replaceDocument(id: 1, path: "/a", document: 3) { id }"#,
+            r#"replaceDocument(id: 1, path: "/a", document: 3) { key }"#,
             Some(r#"{"a":3}"#),
         ),
         // A hole in an array.
         (
             vec![(json!([0]), "1"), (json!([2]), "2")],
-            r#"replaceDocument(id: 1, document: [1]) { id }"#,
+            r#"replaceDocument(id: 1, document: [1]) { key }"#,
             Some("[1]"),
         ),
         (
             vec![(json!([0]), "1"), (json!(["x"]), "2")],
-            "deleteDocument(id: 1)",
+            "deleteDocument(id: 1) { deleted }",
             None,
         ),
     ] {

@@ -201,11 +201,10 @@ async fn a_large_child_is_skipped_over_and_split_strings_are_whole() {
 async fn children_of_children_are_of_the_same_snapshot() {
     let client = client().await;
     client.insert("1", r#"[[1, 2], [3], [], 4]"#).await;
-    let query = "{ document(id: 1) { children { nodes { children { nodes { value path document { id } } } } } } }";
+    let query = "{ document(id: 1) { children { nodes { children { nodes { value path document { key } } } } } } }";
     let (data, cost) = client.cost(query, NONE).await;
     assert_eq!(cost.transactions, 1);
-    let node =
-        |value: u32, path: [u32; 2]| json!({"value": value, "path": path, "document": {"id": "1"}});
+    let node = |value: u32, path: [u32; 2]| json!({"value": value, "path": path, "document": {"key": "1"}});
     let expected = json!([
         {"children": {"nodes": [node(1, [0, 0]), node(2, [0, 1])]}},
         {"children": {"nodes": [node(3, [1, 0])]}},

@@ -102,7 +102,7 @@ async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
         ("{ document(id: 1) { value } }", 1, 0),
         ("{ document(id: 1) { value kind version } }", 1, 1),
         (
-            "{ document(id: 1) { value kind version at(path: \"/a\") { value kind at(path: \"/b\") { value } } } }",
+            "{ document(id: 1) { value kind version subdocument(path: \"/a\") { value kind subdocument(path: \"/b\") { value } } } }",
             1,
             1,
         ),
@@ -118,7 +118,7 @@ async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
             1,
         ),
         (
-            "{ document(id: 1) { ...F } } fragment F on Subdocument { value ...G } fragment G on Subdocument { version at(path: [\"a\"]) { kind } }",
+            "{ document(id: 1) { ...F } } fragment F on Subdocument { value ...G } fragment G on Subdocument { version subdocument(path: [\"a\"]) { kind } }",
             1,
             1,
         ),
@@ -135,9 +135,9 @@ async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
 async fn variables_are_looked_ahead_as_literals_are() {
     let client = client().await;
     client.insert("1", r#"{"a": {"b": [1, 2]}, "c": 3}"#).await;
-    let query = "query($p: Path!, $q: Path = [\"b\"]) { document(id: 1, path: $p) { value at(path: $q) { value kind } } }";
+    let query = "query($p: Path!, $q: Path = [\"b\"]) { document(id: 1, path: $p) { value subdocument(path: $q) { value kind } } }";
     let (data, cost) = client.cost(query, json!({"p": ["a"]})).await;
-    assert_eq!(data["document"]["at"]["value"], json!([1, 2]));
+    assert_eq!(data["document"]["subdocument"]["value"], json!([1, 2]));
     assert_eq!((cost.transactions, cost.ranges), (1, 1));
 }
 
@@ -173,7 +173,7 @@ async fn a_refused_request_asks_nothing_of_the_store() {
         ("not GraphQL", "{}"),
         ("query($id: ID!) { document(id: $id) { kind } }", "{}"),
         (
-            "mutation($d: JSON!) { insertDocument(document: $d) { id } }",
+            "mutation($d: JSON!) { insertDocument(document: $d) { key } }",
             "{\"d\": null}",
         ),
         ("{ document(id: \"\") { kind } }", "{}"),
@@ -191,24 +191,24 @@ async fn a_kind_or_a_place_costs_one_pair_however_large_the_value_is() {
     client.insert("1", json!({"numbers": numbers})).await;
     for query in [
         "{ document(id: 1) { kind } }",
-        "{ document(id: 1, path: [\"numbers\"]) { path kind document { id } } }",
+        "{ document(id: 1, path: [\"numbers\"]) { path kind document { key } } }",
     ] {
         let (_, cost) = client.cost(query, NONE).await;
         assert_eq!(cost, READ_ONCE, "{query}");
     }
     let (data, cost) = client
         .cost(
-            "{ document(id: 1) { at(path: [\"numbers\", 4999]) { value } } }",
+            "{ document(id: 1) { subdocument(path: [\"numbers\", 4999]) { value } } }",
             NONE,
         )
         .await;
-    assert_eq!(data["document"]["at"]["value"], json!(4_999));
+    assert_eq!(data["document"]["subdocument"]["value"], json!(4_999));
     assert_eq!((cost.ranges, cost.pairs), (2, 2));
 }
 
 async fn an_insert_is_one_transaction_with_what_is_asked_of_the_result() {
     let client = client().await;
-    let query = "mutation { insertDocument(id: 1, document: {a: [1, 2]}) { id version kind value at(path: \"/a\") { value } } }";
+    let query = "mutation { insertDocument(id: 1, document: {a: [1, 2]}) { key version kind value subdocument(path: \"/a\") { value } } }";
     let (_, cost) = client.cost(query, NONE).await;
     assert_eq!((cost.transactions, cost.commits), (1, 1));
 }
@@ -231,67 +231,72 @@ async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
     for (what, ranges_max, pairs_max, writes_max) in [
         // Its own range.
         (
-            r#"replaceDocument(id: 1, path: ["members", "m0500", "a"], document: 7) { id }"#,
+            r#"replaceDocument(id: 1, path: ["members", "m0500", "a"], document: 7) { key }"#,
             1,
             1,
             2,
         ),
         (
-            r#"replaceDocument(id: 1, path: ["members", "m0500"], document: {a: 8, b: [500, {c: "x"}]}) { id }"#,
+            r#"replaceDocument(id: 1, path: ["members", "m0500"], document: {a: 8, b: [500, {c: "x"}]}) { key }"#,
             2,
             5,
             2,
         ),
         (
-            r#"incrementDocument(id: 1, path: ["list", 500, "a"]) { id }"#,
+            r#"incrementDocument(id: 1, path: ["list", 500, "a"]) { key }"#,
             1,
             1,
             2,
         ),
         // A new member: its own place and one key beside it.
         (
-            r#"replaceDocument(id: 1, path: ["members", "new"], document: 7) { id }"#,
+            r#"replaceDocument(id: 1, path: ["members", "new"], document: 7) { key }"#,
             2,
             1,
             2,
         ),
         // A member that goes: its own and one key beside it.
         (
-            r#"deleteDocument(id: 1, path: ["members", "m0400"])"#,
+            r#"deleteDocument(id: 1, path: ["members", "m0400"]) { deleted }"#,
             2,
             3,
             2,
         ),
         (
-            r#"deleteDocument(id: 1, path: ["members", "m0401", "b", 1, "c"])"#,
+            r#"deleteDocument(id: 1, path: ["members", "m0401", "b", 1, "c"]) { deleted }"#,
             2,
             2,
             3,
         ),
         // An append: its own place, both as an index and as a key, and the last key of the array.
         (
-            r#"replaceDocument(id: 1, path: "/list/-", document: 1) { id }"#,
+            r#"replaceDocument(id: 1, path: "/list/-", document: 1) { key }"#,
             2,
             1,
             2,
         ),
         (
-            r#"patchDocument(id: 1, patch: [{op: "add", path: "/flat/-", value: 1}]) { id }"#,
+            r#"patchDocument(id: 1, patch: [{op: "add", path: "/flat/-", value: 1}]) { key }"#,
             4,
             4,
             2,
         ),
         // A removal: what it renumbers.
-        (r#"deleteDocument(id: 1, path: ["flat", 990])"#, 4, 24, 14),
+        (
+            r#"deleteDocument(id: 1, path: ["flat", 990]) { deleted }"#,
+            4,
+            24,
+            14,
+        ),
         // A merge: only the leaves that change.
         (
-            r#"mergeDocument(id: 1, path: ["members", "m0700"], patch: {a: 700, b: [701, {c: "x"}]}) { id }"#,
+            r#"mergeDocument(id: 1, path: ["members", "m0700"], patch: {a: 700, b: [701, {c: "x"}]}) { key }"#,
             4,
             8,
             2,
         ),
         (
-            r#"mergeDocument(id: 1, patch: {members: {m0701: {a: 1}, m0702: {b: null}}}) { id }"#,
+            r#"mergeDocument(id: 1, patch: {members: {m0701: {a: 1}, m0702: {b: null}}}) { key }"#,
             8,
             16,
             3,

@@ -9,22 +9,23 @@ cases!(
         a_thousand_entities_are_one_transaction,
         one_entity_more_than_the_limit_is_refused_and_not_read,
         an_unknown_entity_is_null_and_the_others_are_answered,
-        a_representation_that_matches_no_key_is_null_and_the_others_are_answered,
+        a_malformed_representation_is_an_error_in_its_place_and_the_others_are_answered,
+        an_entity_is_found_by_either_key_and_by_both,
         representations_in_the_text_of_a_query_are_as_those_of_variables,
         an_entity_that_cannot_be_is_an_error_in_its_own_place,
     ]
 );
 
-const ENTITIES: &str = "query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on Document { id value version } } }";
+const ENTITIES: &str = "query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on Document { key value version } } }";
 
 fn representation(id: &Value) -> Value {
-    json!({"__typename": "Document", "collection": "D", "id": id})
+    json!({"__typename": "Document", "collection": "D", "key": id})
 }
 
 async fn a_thousand_entities_are_one_transaction() {
     let client = client().await;
     let documents: String = (0..500)
-        .map(|id| format!("d{id}: insertDocument(id: {id}, document: [{id}]) {{ id }} "))
+        .map(|id| format!("d{id}: insertDocument(id: {id}, document: [{id}]) {{ key }} "))
         .collect();
     client
         .data(&format!("mutation {{ {documents} }}"), NONE)
@@ -33,7 +34,7 @@ async fn a_thousand_entities_are_one_transaction() {
         .map(|id| representation(&json!((id % 750).to_string())))
         .collect();
     let query =
-        "query($r: [_Any!]!) { _entities(representations: $r) { ... on Document { id value } } }";
+        "query($r: [_Any!]!) { _entities(representations: $r) { ... on Document { key value } } }";
     let (data, cost) = client.cost(query, json!({"r": representations})).await;
     assert_eq!((cost.transactions, cost.ranges, cost.gets), (1, 750, 0));
     let entities = data["_entities"].as_array().expect("entities");
@@ -41,7 +42,7 @@ async fn a_thousand_entities_are_one_transaction() {
     for (at, entity) in entities.iter().enumerate() {
         let id = at % 750;
         let expected = if id < 500 {
-            json!({"id": id.to_string(), "value": [id]})
+            json!({"key": id.to_string(), "value": [id]})
         } else {
             Value::Null
         };
@@ -80,43 +81,66 @@ async fn an_unknown_entity_is_null_and_the_others_are_answered() {
     assert_eq!(entities[3]["value"], json!(2));
 }
 
-async fn a_representation_that_matches_no_key_is_null_and_the_others_are_answered() {
+async fn a_malformed_representation_is_an_error_in_its_place_and_the_others_are_answered() {
     let client = client().await;
     client.insert("1", "1").await;
     for stranger in [
-        json!({"__typename": "Nope", "id": "1"}),
-        json!({"__typename": "Subdocument", "id": "1"}),
+        json!({"__typename": "Nope", "id": "D/1"}),
+        json!({"__typename": "Subdocument", "id": "D/1#"}),
         json!({"__typename": "Document", "id": "1"}),
+        json!({"__typename": "Document", "id": "D/1#"}),
+        json!({"__typename": "Document", "id": "D/%31"}),
+        json!({"__typename": "Document", "id": "D/1", "collection": "D", "key": "2"}),
+        json!({"__typename": "Document", "id": "D/", "collection": "D", "key": "1"}),
+        json!({"__typename": "Document", "key": "1"}),
         json!({"__typename": "Document", "collection": "D"}),
         json!({"__typename": "Document"}),
-        json!({"__typename": "Document", "collection": "", "id": "1"}),
-        json!({"__typename": "Document", "collection": "D", "id": null}),
+        json!({"__typename": "Document", "collection": "", "key": "1"}),
+        json!({"__typename": "Document", "collection": "D", "key": null}),
         json!({"__typename": 1}),
         json!([]),
         json!(1),
     ] {
-        let data = client
-            .data(
+        let response = client
+            .ask(
                 ENTITIES,
                 json!({"r": [stranger, representation(&json!("1"))]}),
             )
             .await;
-        assert_eq!(data["_entities"][0], Value::Null, "{stranger}");
-        assert_eq!(data["_entities"][1]["value"], json!(1));
+        let (code, message) = only_error(&response);
+        assert_eq!(code, "BAD_USER_INPUT", "{stranger}: {message}");
+        assert_eq!(response["errors"][0]["path"], json!(["_entities", 0]));
+        let entities = &response["data"]["_entities"];
+        assert_eq!(entities[0], Value::Null, "{stranger}");
+        assert_eq!(entities[1]["value"], json!(1));
+    }
+}
+
+async fn an_entity_is_found_by_either_key_and_by_both() {
+    let client = client().await;
+    client.insert(r#""42""#, "1").await;
+    for known in [
+        json!({"__typename": "Document", "id": "D/%2242%22"}),
+        json!({"__typename": "Document", "collection": "D", "key": "\"42\""}),
+        json!({"__typename": "Document", "id": "D/%2242%22", "collection": "D", "key": "\"42\"", "more": [1]}),
+        json!({"__typename": "Document", "id": "D/%2242%22", "collection": "D"}),
+    ] {
+        let data = client.data(ENTITIES, json!({"r": [known]})).await;
+        assert_eq!(data["_entities"][0]["value"], json!(1), "{known}");
     }
 }
 
 async fn representations_in_the_text_of_a_query_are_as_those_of_variables() {
     let client = client().await;
     client.insert("1", "1").await;
-    let one = r#"{__typename: "Document", collection: "D", id: "1"}"#;
+    let one = r#"{__typename: "Document", collection: "D", key: "1"}"#;
     for stranger in [
         r#"{__typename: "Nope", id: "1"}"#,
         r#"{__typename: "Document", id: "1"}"#,
-        r#"{__typename: "Document", collection: "D", id: null}"#,
-        r#"{__typename: "Document", collection: "D", id: "nobody"}"#,
-        r#"{__typename: "Document", collection: "D", id: $absent}"#,
-        r#"{__typename: $nope, collection: "D", id: "1"}"#,
+        r#"{__typename: "Document", collection: "D", key: null}"#,
+        r#"{__typename: "Document", collection: "D", key: "nobody"}"#,
+        r#"{__typename: "Document", collection: "D", key: $absent}"#,
+        r#"{__typename: $nope, collection: "D", key: "1"}"#,
         "{}",
         "[]",
         "1",
@@ -137,8 +161,11 @@ async fn representations_in_the_text_of_a_query_are_as_those_of_variables() {
                 [] => query,
                 declared => format!("query({}) {query}", declared.join(", ")),
             };
-            let data = client.data(&query, json!({"nope": "Nope"})).await;
-            assert_eq!(data["_entities"], json!([null, {"value": 1}]), "{query}");
+            let response = client.ask(&query, json!({"nope": "Nope"})).await;
+            let entities = &response["data"]["_entities"];
+            assert_eq!(*entities, json!([null, {"value": 1}]), "{query}");
+            let nobody = query.contains("nobody");
+            assert_eq!(response.get("errors").is_none(), nobody, "{query}");
         }
     }
     let query = format!(
@@ -153,7 +180,7 @@ async fn representations_in_the_text_of_a_query_are_as_those_of_variables() {
         "same": [{"value": 1}, null, {"value": 1}],
         "single": [{"value": 1}],
     });
-    assert_eq!(client.data(&query, NONE).await, expected);
+    assert_eq!(client.ask(&query, NONE).await["data"], expected);
 }
 
 async fn an_entity_that_cannot_be_is_an_error_in_its_own_place() {

@@ -54,7 +54,7 @@ async fn check_refused(cases: &[Case<'_>]) {
 }
 
 async fn a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit() {
-    let insert = "mutation($d: JSON) { insertDocument(id: 2, document: $d) { id } }";
+    let insert = "mutation($d: JSON) { insertDocument(id: 2, document: $d) { key } }";
     let deep = format!(r#"{{"d": {}1{}}}"#, "[".repeat(129), "]".repeat(129));
     let digits = format!(r#"{{"d": {}}}"#, "9".repeat(700));
     let long_name = format!(r#"{{"d": {{"a": {{"{}": 1}}}}}}"#, "k".repeat(10_000));
@@ -128,10 +128,10 @@ async fn a_path_that_can_never_be_one_is_refused_and_told() {
 
 async fn an_id_or_a_collection_that_can_never_be_one_is_refused() {
     let by_id = "query($id: ID!) { document(id: $id) { kind } }";
-    let insert = "mutation($id: ID) { insertDocument(id: $id, document: 1) { id } }";
+    let insert = "mutation($id: ID) { insertDocument(id: $id, document: 1) { key } }";
     let in_collection = "query($id: String!) { document(id: 1, collection: $id) { kind } }";
     let insert_in =
-        "mutation($id: String!) { insertDocument(document: 1, collection: $id) { id } }";
+        "mutation($id: String!) { insertDocument(document: 1, collection: $id) { key } }";
     let long = format!(r#"{{"id": "{}"}}"#, "x".repeat(10_000));
     for by in [by_id, insert] {
         check_refused(&[
@@ -211,11 +211,11 @@ async fn an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     let query = r#"{
-        good: document(id: 1) { kind at(path: "/a") { kind } bad: at(path: "x") { kind } worse: value(path: [-1]) }
+        good: document(id: 1) { kind subdocument(path: "/a") { kind } bad: subdocument(path: "x") { kind } worse: value(path: [-1]) }
         bad: document(id: "") { kind }
     }"#;
     let response = client.ask(query, NONE).await;
-    let expected = json!({"good": {"kind": "OBJECT", "at": {"kind": "ARRAY"}, "bad": null, "worse": null}, "bad": null});
+    let expected = json!({"good": {"kind": "OBJECT", "subdocument": {"kind": "ARRAY"}, "bad": null, "worse": null}, "bad": null});
     assert_eq!(response["data"], expected);
     let errors = response["errors"].as_array().expect("errors");
     let mut told: Vec<_> = errors
@@ -247,8 +247,7 @@ async fn an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing() {
 async fn an_error_says_where_in_the_query_and_in_the_answer() {
     let client = client().await;
     client.insert("1", "[{}, {}]").await;
-    let query =
-        "{\n  document(id: 1) {\n    children { nodes { at(path: \"x\") { kind } } }\n  }\n}";
+    let query = "{\n  document(id: 1) {\n    children { nodes { subdocument(path: \"x\") { kind } } }\n  }\n}";
     let response = client.ask(query, NONE).await;
     let errors = response["errors"].as_array().expect("errors");
     assert_eq!(errors.len(), 2);
@@ -256,7 +255,7 @@ async fn an_error_says_where_in_the_query_and_in_the_answer() {
         assert_eq!(error["locations"], json!([{"line": 3, "column": 24}]));
         assert_eq!(
             error["path"],
-            json!(["document", "children", "nodes", at, "at"])
+            json!(["document", "children", "nodes", at, "subdocument"])
         );
     }
 }
@@ -294,7 +293,7 @@ async fn a_field_that_fails_to_read_leaves_those_read_together_with_it_standing(
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     let query = "query($long: Path!) {
-        good: document(id: 1) { version at(path: \"/a\") { value } bad: at(path: $long) { kind } worse: value(path: $long) }
+        good: document(id: 1) { version subdocument(path: \"/a\") { value } bad: subdocument(path: $long) { kind } worse: value(path: $long) }
         bad: document(id: 1, path: $long) { kind }
     }";
     let response = client
@@ -304,7 +303,7 @@ async fn a_field_that_fails_to_read_leaves_those_read_together_with_it_standing(
         response["data"]["good"]["version"].is_string(),
         "{response}"
     );
-    assert_eq!(response["data"]["good"]["at"]["value"], json!([1]));
+    assert_eq!(response["data"]["good"]["subdocument"]["value"], json!([1]));
     let errors = response["errors"].as_array().expect("errors");
     assert_eq!(errors.len(), 3);
     assert!(

@@ -78,7 +78,7 @@ async fn numbers_are_exact_as_variables_and_as_literals() {
         cases.push((exact.clone(), exact));
     }
     for (at, (given, stored)) in cases.iter().enumerate() {
-        let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+        let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key } }";
         client
             .data(
                 query,
@@ -86,7 +86,7 @@ async fn numbers_are_exact_as_variables_and_as_literals() {
             )
             .await;
         let query = format!(
-            r#"mutation {{ insertDocument(id: "l{at}", document: {{n: [{given}]}}) {{ id }} }}"#
+            r#"mutation {{ insertDocument(id: "l{at}", document: {{n: [{given}]}}) {{ key }} }}"#
         );
         client.data(&query, NONE).await;
         let expected = format!(r#"{{"n":[{stored}]}}"#);
@@ -111,9 +111,9 @@ async fn numbers_that_cannot_be_kept_are_refused() {
         (&"7".repeat(700), "TOO_LARGE", "255 bytes"),
         (&past, "TOO_LARGE", "255 bytes"),
     ] {
-        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";
         let variable = client.error(query, format!(r#"{{"d": [{number}]}}"#)).await;
-        let query = format!("mutation {{ insertDocument(id: 1, document: [{number}]) {{ id }} }}");
+        let query = format!("mutation {{ insertDocument(id: 1, document: [{number}]) {{ key }} }}");
         let literal = client.error(&query, NONE).await;
         for (found, message) in [variable, literal] {
             assert_eq!(found, code, "{number:.50}");
@@ -146,7 +146,7 @@ async fn what_is_no_json_is_refused() {
         "\"\u{1}\"",
         "\"\n\"",
     ] {
-        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";
         let (code, message) = client.error(query, format!(r#"{{"d": {document}}}"#)).await;
         assert_eq!(code, "BAD_USER_INPUT", "{document}");
         assert!(message.contains("line 1"), "{message}");
@@ -163,7 +163,7 @@ async fn what_is_no_json_is_refused() {
         "'a'",
         "\"a\nb\"",
     ] {
-        let query = format!("mutation {{ insertDocument(id: 1, document: {literal}) {{ id }} }}");
+        let query = format!("mutation {{ insertDocument(id: 1, document: {literal}) {{ key }} }}");
         assert_eq!(
             client.error(&query, NONE).await.0,
             "BAD_USER_INPUT",
@@ -315,7 +315,7 @@ async fn texts_in_literals_are_what_they_say() {
 
 async fn surrogate_pairs_in_literals_are_one_character() {
     let client = client().await;
-    let insert = r#"insertDocument(id: "\uD83D\uDE00", document: {a: "\uD83D\uDE00\u{1F600}"}) { id value }"#;
+    let insert = r#"insertDocument(id: "\uD83D\uDE00", document: {a: "\uD83D\uDE00\u{1F600}"}) { key value }"#;
     // The second one has a form that only the other parser takes.
     for (query, id) in [
         (format!("mutation {{ {insert} }}"), "😀"),
@@ -326,7 +326,7 @@ async fn surrogate_pairs_in_literals_are_one_character() {
         ),
     ] {
         let found = client.data(&query, NONE).await;
-        assert_eq!(found["insertDocument"]["id"], id);
+        assert_eq!(found["insertDocument"]["key"], id);
         assert_eq!(found["insertDocument"]["value"]["a"], format!("{id}😀"));
     }
     for lone in [r"\uD83D", r"\uDE00", r"\uDE00\uD83D", r"\u{D83D}"] {
@@ -358,11 +358,11 @@ async fn a_document_has_as_many_levels_as_the_limit_however_it_is_given() {
     let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     client.insert("1", nested(128)).await;
     assert_eq!(client.stored("1").await, nested(128));
-    let wrapped = "mutation($d: JSON) { insertDocument(document: {a: [$d]}) { id } }";
+    let wrapped = "mutation($d: JSON) { insertDocument(document: {a: [$d]}) { key } }";
     client
         .data(wrapped, format!(r#"{{"d": {}}}"#, nested(126)))
         .await;
-    let plain = "mutation($d: JSON) { insertDocument(document: $d) { id } }";
+    let plain = "mutation($d: JSON) { insertDocument(document: $d) { key } }";
     for (query, levels, column) in [(plain, 129, 129), (plain, 50_000, 129), (wrapped, 127, 133)] {
         let (code, message) = client
             .error(query, format!(r#"{{"d": {}}}"#, nested(levels)))

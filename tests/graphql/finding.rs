@@ -33,13 +33,15 @@ async fn filled(documents: &[&str]) -> Client {
 /// The ids of a page, as one text.
 fn ids(page: &Value) -> String {
     let nodes = page["nodes"].as_array().expect("nodes");
-    let ids = nodes.iter().map(|node| node["id"].as_str().expect("an id"));
+    let ids = nodes
+        .iter()
+        .map(|node| node["key"].as_str().expect("an id"));
     ids.collect::<Vec<_>>().join(" ")
 }
 
 /// The ids of the documents found with these arguments.
 async fn found(client: &Client, arguments: &str) -> String {
-    let query = format!("{{ documents({arguments}) {{ nodes {{ id }} }} }}");
+    let query = format!("{{ documents({arguments}) {{ nodes {{ key }} }} }}");
     ids(&client.data(&query, NONE).await["documents"])
 }
 
@@ -49,7 +51,7 @@ async fn documents_come_by_id_a_page_at_a_time_in_both_directions() {
     client.insert("a", "1").await;
     let query = "query($first: Int, $after: String, $last: Int, $before: String) {
         documents(first: $first, after: $after, last: $last, before: $before) {
-            nodes { id } edges { cursor node { id } }
+            nodes { key } edges { cursor node { key } }
             pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
         }
     }";
@@ -98,7 +100,7 @@ const DOCUMENTS: [&str; 8] = [
     r#""text""#,
 ];
 
-const FILTERS: [(&str, &str); 24] = [
+const FILTERS: [(&str, &str); 28] = [
     ("{}", "1 2 3 4 5 6 7 8"),
     (r#"{"at": "$.n", "eq": 1}"#, "1 2"),
     (r#"{"at": "$.n", "eq": null}"#, "4"),
@@ -111,6 +113,13 @@ const FILTERS: [(&str, &str); 24] = [
     (r#"{"at": "$.n", "gt": 1}"#, "3"),
     (r#"{"at": "$.n", "lte": 2}"#, "1 2 3"),
     (r#"{"at": "$.s", "startsWith": "ab"}"#, "1 5"),
+    (r#"{"at": "$.s", "contains": "b"}"#, "1 3 5"),
+    (r#"{"at": "$.s", "contains": "", "ne": "b"}"#, "1 2 5 6"),
+    (
+        r#"{"at": "$.s", "contains": "b", "startsWith": "a"}"#,
+        "1 5",
+    ),
+    (r#"{"contains": "x"}"#, "8"),
     (r#"{"at": "$.s", "exists": false}"#, "4 7 8"),
     (r#"{"at": "$.tags[*]", "exists": true}"#, "1 3 4"),
     (r#"{"at": "$.tags[*]", "eq": "x"}"#, "1 4"),
@@ -152,7 +161,7 @@ fn literal(value: &Value) -> String {
 
 async fn a_filter_means_the_same_as_literals_and_as_variables() {
     let client = filled(&DOCUMENTS).await;
-    let query = "query($where: Filter) { documents(where: $where) { nodes { id } } }";
+    let query = "query($where: DocumentFilter) { documents(where: $where) { nodes { key } } }";
     for round in ["no index", "indexes"] {
         for (filter, expected) in FILTERS {
             let told = format!("{filter} with {round}");
@@ -176,7 +185,7 @@ async fn a_filter_means_the_same_as_literals_and_as_variables() {
 async fn what_a_variable_does_not_give_is_not_tested_and_null_is_compared_with() {
     let client = filled(&DOCUMENTS).await;
     let query = "query($v: JSON, $w: JSON, $list: [JSON], $at: JSONPath, $one: JSON) {
-        documents(where: {at: $at, eq: $v, ne: $w, in: $list, any: [{at: \"$.n\", in: [$one, 2]}]}) { nodes { id } }
+        documents(where: {at: $at, eq: $v, ne: $w, in: $list, any: [{at: \"$.n\", in: [$one, 2]}]}) { nodes { key } }
     }";
     for (variables, expected) in [
         (r#"{"one": 1}"#, "1 2 3"),
@@ -219,9 +228,9 @@ async fn values_in_filters_are_exact() {
             expected
         );
     }
-    let query = "query($where: Filter, $v: JSON) {
-        a: documents(where: $where) { nodes { id } }
-        b: documents(where: {any: [{eq: $v}]}) { nodes { id } }
+    let query = "query($where: DocumentFilter, $v: JSON) {
+        a: documents(where: $where) { nodes { key } }
+        b: documents(where: {any: [{eq: $v}]}) { nodes { key } }
     }";
     for (value, expected) in [
         ("9007199254740993", "1"),
@@ -290,7 +299,7 @@ async fn paged(client: &Client, order: &str, size: &str, from: &str, documents: 
     loop {
         let query = format!(
             "{{ documents(orderBy: {order}, {size}: {documents}{cursor}) {{
-                nodes {{ id }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}
+                nodes {{ key }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}
             }} }}"
         );
         let data = client.data(&query, NONE).await;
@@ -351,7 +360,7 @@ async fn of_several_values_the_least_or_the_greatest_counts() {
 async fn what_is_selected_of_each_document_is_what_document_answers() {
     let client = filled(&DOCUMENTS).await;
     let selection = "id collection version kind value n: value(path: \"/n\")
-        at(path: \"/tags\") { kind path value document { id } } children { nodes { path value } }";
+        subdocument(path: \"/tags\") { kind path value document { key } } children { nodes { path value } }";
     let query =
         format!("{{ documents {{ nodes {{ {selection} }} edges {{ node {{ {selection} }} }} }} }}");
     let data = client.data(&query, NONE).await;
@@ -371,14 +380,14 @@ async fn a_mutation_leaves_what_a_query_then_finds() {
     client.build().await;
     let ones = r#"where: {at: "$.n", eq: 1}"#;
     client
-        .mutate(r#"replaceDocument(id: 1, path: "/n", document: 7) { id }"#)
+        .mutate(r#"replaceDocument(id: 1, path: "/n", document: 7) { key }"#)
         .await;
     assert_eq!(found(&client, ones).await, "2");
     client
-        .mutate(r#"mergeDocument(id: 9, patch: {n: 1}) { id }"#)
+        .mutate(r#"mergeDocument(id: 9, patch: {n: 1}) { key }"#)
         .await;
     assert_eq!(found(&client, ones).await, "2 9");
-    client.mutate(r#"deleteDocument(id: 2)"#).await;
+    client.mutate(r#"deleteDocument(id: 2) { deleted }"#).await;
     assert_eq!(found(&client, ones).await, "9");
 }
 
@@ -423,10 +432,11 @@ async fn bad_arguments_are_refused_with_what_is_wrong() {
         ("where: {eq: 1e999}", "binary64"),
         ("where: {nothing: 1}", "nothing"),
         ("where: {startsWith: 1}", "startsWith"),
+        ("where: {contains: 1}", "contains"),
         ("orderBy: {descending: true}", "by"),
         ("orderBy: {}", "by"),
     ] {
-        let query = format!("{{ documents({arguments}) {{ nodes {{ id }} }} }}");
+        let query = format!("{{ documents({arguments}) {{ nodes {{ key }} }} }}");
         let (code, message) = client.error(&query, NONE).await;
         assert_eq!(code, "BAD_USER_INPUT", "{arguments}: {message}");
         assert!(message.contains(told), "{arguments}: {message}");
@@ -436,9 +446,9 @@ async fn bad_arguments_are_refused_with_what_is_wrong() {
 
 async fn a_filter_in_a_variable_is_checked_member_by_member() {
     let client = filled(&["1"]).await;
-    let query = "query($where: Filter, $order: Order) { documents(where: $where, orderBy: $order) { nodes { id } } }";
+    let query = "query($where: DocumentFilter, $order: DocumentOrder) { documents(where: $where, orderBy: $order) { nodes { key } } }";
     for (variables, told) in [
-        (r#"{"where": 1}"#, "1 is not of the type Filter"),
+        (r#"{"where": 1}"#, "1 is not of the type DocumentFilter"),
         (r#"{"where": {"nothing": 1}}"#, "no member \"nothing\""),
         (
             r#"{"where": {"at": 1, "eq": 1}}"#,
@@ -447,7 +457,7 @@ async fn a_filter_in_a_variable_is_checked_member_by_member() {
         (r#"{"where": {"exists": "true"}}"#, "`exists`"),
         (
             r#"{"where": {"all": [null]}}"#,
-            "null is not of the type Filter!",
+            "null is not of the type DocumentFilter!",
         ),
         (
             r#"{"where": {"any": [{"not": {"startsWith": 1}}]}}"#,
@@ -504,7 +514,7 @@ async fn a_cursor_is_good_for_its_own_query_only() {
         r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n", descending: true}, first: 1"#,
         r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n"}, collection: "E", first: 1"#,
     ] {
-        let query = format!("{{ documents({other}, after: {cursor}) {{ nodes {{ id }} }} }}");
+        let query = format!("{{ documents({other}, after: {cursor}) {{ nodes {{ key }} }} }}");
         let (code, message) = client.error(&query, NONE).await;
         assert_eq!(code, "BAD_USER_INPUT");
         assert!(
@@ -514,7 +524,7 @@ async fn a_cursor_is_good_for_its_own_query_only() {
     }
     let text = cursor.as_str().expect("a cursor");
     for damaged in [&text[..16], &text[..text.len() - 2], &format!("{text}ff")] {
-        let query = format!("{{ documents({asked}, after: \"{damaged}\") {{ nodes {{ id }} }} }}");
+        let query = format!("{{ documents({asked}, after: \"{damaged}\") {{ nodes {{ key }} }} }}");
         let (code, message) = client.error(&query, NONE).await;
         assert_eq!(
             (&code[..], message.contains("damaged")),
@@ -526,7 +536,7 @@ async fn a_cursor_is_good_for_its_own_query_only() {
 
 async fn what_passes_a_bound_is_refused_by_its_name() {
     let client = filled(&["1"]).await;
-    let query = "query($where: Filter) { documents(where: $where) { nodes { id } } }";
+    let query = "query($where: DocumentFilter) { documents(where: $where) { nodes { key } } }";
     let values = |count: usize| json!({"where": {"in": vec![1; count]}});
     let filters = |count: usize| json!({"where": {"any": vec![json!({"eq": 1}); count]}});
     for (within, past, told) in [

@@ -48,20 +48,20 @@ async fn refusal(client: &Client, query: &str) -> String {
 const READS: [&str; 3] = [
     "{ document(id: 1) { value } }",
     "{ collections { name } }",
-    "{ documents(first: 1) { nodes { id } } }",
+    "{ documents(first: 1) { nodes { key } } }",
 ];
 
 const WRITES: [&str; 6] = [
-    "insertDocument(id: 2, document: {a: 1}) { id }",
-    "replaceDocument(id: 1, document: {a: 2}) { id }",
-    "incrementDocument(id: 1, path: \"/a\") { id }",
-    "deleteDocument(id: 1)",
+    "insertDocument(id: 2, document: {a: 1}) { key }",
+    "replaceDocument(id: 1, document: {a: 2}) { key }",
+    "incrementDocument(id: 1, path: \"/a\") { key }",
+    "deleteDocument(id: 1) { deleted }",
     "updateDocuments(where: {}, everything: true, set: [{at: \"$.a\", value: 3}]) { matched }",
     "createIndex(name: \"n\", on: [\"$.a\"]) { state }",
 ];
 
 async fn a_write_is_refused_once_another_program_has_raised_the_format() {
-    for format in [3_i64, 0, -1, i64::MAX] {
+    for format in [4_i64, 0, -1, i64::MAX] {
         for write in WRITES {
             let client = client().await;
             client.insert("1", r#"{"a":1}"#).await;
@@ -100,15 +100,15 @@ async fn a_write_is_refused_once_another_program_has_raised_the_format() {
 async fn what_a_store_of_an_unknown_format_answers_is_not_told() {
     let client = client().await;
     client.insert("1", r#"{"a":1}"#).await;
-    raise(&**client.database.store(), Some(&pack(&(3,)))).await;
+    raise(&**client.database.store(), Some(&pack(&(4,)))).await;
     // Each fails by what it reads, which may mean something else in that format.
     for write in [
-        "insertDocument(id: 1, document: 1) { id }",
-        "incrementDocument(id: 1) { id }",
-        "deleteDocument(id: 1, ifVersion: \"00000000000000000001\")",
+        "insertDocument(id: 1, document: 1) { key }",
+        "incrementDocument(id: 1) { key }",
+        "deleteDocument(id: 1, ifVersion: \"00000000000000000001\") { deleted }",
     ] {
         let message = refusal(&client, &format!("mutation {{ {write} }}")).await;
-        assert!(message.contains("format 3"), "{message}");
+        assert!(message.contains("format 4"), "{message}");
     }
     // A format that is no number is none that this program knows.
     for damaged in [&b""[..], b"1", &pack(&("3",)), &pack(&(1, 1))] {
@@ -126,7 +126,7 @@ async fn reads_are_refused_once_the_format_was_polled() {
     client.insert("1", r#"{"a":1}"#).await;
     let database = client.database.clone();
     let polling = tokio::spawn(async move { database.watch_format().await });
-    for (format, refused) in [(2, false), (3, true), (1, false), (9, true)] {
+    for (format, refused) in [(2, false), (4, true), (3, false), (9, true)] {
         raise(&**client.database.store(), Some(&pack(&(format,)))).await;
         let begin = Instant::now();
         loop {
@@ -153,8 +153,8 @@ async fn writes_go_on_and_keep_entries_when_another_program_makes_the_first_inde
     client.insert("2", r#"{"n":2}"#).await;
     other.build().await;
     client.insert("3", r#"{"n":3}"#).await;
-    client.mutate("deleteDocument(id: 1)").await;
-    let query = "mutation { insertDocument(id: 4, document: {n: 3}) { id } }";
+    client.mutate("deleteDocument(id: 1) { deleted }").await;
+    let query = "mutation { insertDocument(id: 4, document: {n: 3}) { key } }";
     assert_eq!(client.error(query, NONE).await.0, "UNIQUE_VIOLATION");
     assert_eq!(client.check().await, []);
     assert_eq!(other.check().await, []);
@@ -173,8 +173,8 @@ async fn a_query_does_not_read_the_format_and_a_mutation_reads_it_once() {
     client.insert("1", r#"{"a":1}"#).await;
     let (_, cost) = client.cost("{ document(id: 1) { value } }", NONE).await;
     assert_eq!(cost.gets, 0);
-    let insert = "mutation { insertDocument(id: 2, document: 1) { id } }";
-    let replace = "mutation { replaceDocument(id: 2, document: 2) { id } }";
+    let insert = "mutation { insertDocument(id: 2, document: 1) { key } }";
+    let replace = "mutation { replaceDocument(id: 2, document: 2) { key } }";
     for mutation in [insert, replace] {
         let (data, cost) = client.cost(mutation, NONE).await;
         assert_ne!(data, json!(null));

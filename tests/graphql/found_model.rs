@@ -192,6 +192,10 @@ fn passes(test: &str, operand: &Value, value: &Value) -> bool {
             (Value::String(text), Value::String(beginning)) => text.starts_with(beginning),
             _ => false,
         },
+        "contains" => match (value, operand) {
+            (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
+            _ => false,
+        },
         other => panic!("no test: {other}"),
     }
 }
@@ -320,11 +324,12 @@ impl Random {
                 "gte",
                 "in",
                 "startsWith",
+                "contains",
             ];
             let test = *test.choose(&mut self.0).expect("some");
             let operand = match test {
                 "in" => json!(self.values(4)),
-                "startsWith" => json!(["", "a", "ab"].choose(&mut self.0)),
+                "startsWith" | "contains" => json!(["", "a", "ab", "b"].choose(&mut self.0)),
                 _ => self.value(),
             };
             filter.insert(test.to_owned(), operand);
@@ -382,14 +387,14 @@ impl Run {
             let text = json!(id.to_string());
             if self.random.one_in(4) {
                 self.documents.remove(&id);
-                write!(fields, "d{at}: deleteDocument(id: {text}) ").expect("room");
+                write!(fields, "d{at}: deleteDocument(id: {text}) {{ deleted }} ").expect("room");
                 continue;
             }
             let document = self.random.document();
             write!(declared, "$d{at}: JSON ").expect("room");
             write!(
                 fields,
-                "d{at}: replaceDocument(id: {text}, document: $d{at}) {{ id }} "
+                "d{at}: replaceDocument(id: {text}, document: $d{at}) {{ key }} "
             )
             .expect("room");
             variables.insert(format!("d{at}"), document.clone());
@@ -446,12 +451,14 @@ struct Paging {
     /// What the pages brought, in the order in which they came.
     rows: Vec<DocumentId>,
     indexes: BTreeSet<String>,
+    /// Pages that are not all, of which the total was given.
+    totals: usize,
 }
 
-const PAGE: &str = "query($where: Filter, $by: Order, $first: Int, $after: String, $last: Int, $before: String) {
+const PAGE: &str = "query($where: DocumentFilter, $by: DocumentOrder, $first: Int, $after: String, $last: Int, $before: String) {
     documents(where: $where, orderBy: $by, first: $first, after: $after, last: $last, before: $before) {
-        nodes { id value } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-        plan { index returned }
+        nodes { key value } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+        totalCount plan { index returned totalCountReason }
     }
 }";
 
@@ -465,6 +472,7 @@ impl Paging {
             cursor: Value::Null,
             rows: Vec::new(),
             indexes: BTreeSet::new(),
+            totals: 0,
         }
     }
 
@@ -483,7 +491,7 @@ impl Paging {
         let page = &data["documents"];
         let mut rows = Vec::new();
         for node in page["nodes"].as_array().expect("nodes") {
-            let id = DocumentId::parse(node["id"].as_str().expect("an id")).expect("an id");
+            let id = DocumentId::parse(node["key"].as_str().expect("an id")).expect("an id");
             let stored = &run.documents[&id];
             assert!(equal(&node["value"], stored), "{node} and {stored}");
             rows.push(id);
@@ -494,7 +502,17 @@ impl Paging {
         if self.backward {
             rows.reverse();
         }
+        let rows_of_page = rows.len();
         self.rows.extend(rows);
+        let total = &page["totalCount"];
+        if total.is_null() {
+            assert!(page["plan"]["totalCountReason"].is_string());
+        } else {
+            let passing = run.expected(&self.filter, &self.order).len();
+            assert_eq!(*total, json!(passing), "{} by {}", self.filter, self.order);
+            assert_eq!(page["plan"]["totalCountReason"], Value::Null);
+            self.totals += usize::from(rows_of_page < passing);
+        }
         let info = &page["pageInfo"];
         let (more, next) = if self.backward {
             ("hasPreviousPage", "startCursor")
@@ -508,6 +526,7 @@ impl Paging {
 
 async fn random_queries_find_what_a_plain_evaluation_finds() {
     let mut indexes = BTreeSet::new();
+    let mut totals = 0;
     for seed in 0..u64::from(super::SEQUENCES) {
         let mut run = Run::new(seed).await;
         for query in 0..QUERIES {
@@ -527,6 +546,7 @@ async fn random_queries_find_what_a_plain_evaluation_finds() {
                 *rows, expected,
                 "seed {seed}, query {query}: {filter} by {order}"
             );
+            totals += paging.totals;
             indexes.append(&mut paging.indexes);
         }
     }
@@ -536,6 +556,8 @@ async fn random_queries_find_what_a_plain_evaluation_finds() {
         "some used several indexes"
     );
     assert!(indexes.len() > INDEXES.len(), "{indexes:?}");
+    let queries = super::SEQUENCES as usize * QUERIES;
+    assert!(totals > queries / 10, "{totals} totals were given");
 }
 
 async fn what_is_there_all_along_comes_once_whatever_is_written_between_pages() {

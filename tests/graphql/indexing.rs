@@ -195,42 +195,42 @@ async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() 
         .await;
     for (field, index, value) in [
         (
-            r#"insertDocument(id: 3, document: {slug: "bop"}) { id }"#,
+            r#"insertDocument(id: 3, document: {slug: "bop"}) { key }"#,
             "slug",
             r#""bop" at $.slug"#,
         ),
         (
-            r#"replaceDocument(id: 2, document: {slug: "bop"}) { id }"#,
+            r#"replaceDocument(id: 2, document: {slug: "bop"}) { key }"#,
             "slug",
             r#""bop""#,
         ),
         (
-            r#"replaceDocument(id: 3, document: {slug: "bop"}) { id }"#,
+            r#"replaceDocument(id: 3, document: {slug: "bop"}) { key }"#,
             "slug",
             r#""bop""#,
         ),
         (
-            r#"replaceDocument(id: 2, path: "/slug", document: "bop") { id }"#,
+            r#"replaceDocument(id: 2, path: "/slug", document: "bop") { key }"#,
             "slug",
             r#""bop""#,
         ),
         (
-            r#"mergeDocument(id: 2, patch: {slug: "bop"}) { id }"#,
+            r#"mergeDocument(id: 2, patch: {slug: "bop"}) { key }"#,
             "slug",
             r#""bop""#,
         ),
         (
-            r#"patchDocument(id: 2, patch: [{op: "replace", path: "/slug", value: "bop"}]) { id }"#,
+            r#"patchDocument(id: 2, patch: [{op: "replace", path: "/slug", value: "bop"}]) { key }"#,
             "slug",
             r#""bop""#,
         ),
         (
-            r#"replaceDocument(id: 2, path: "/b/-", document: 2.0) { id }"#,
+            r#"replaceDocument(id: 2, path: "/b/-", document: 2.0) { key }"#,
             "pair",
             "1 at $.a, 2 at $.b[*]",
         ),
         (
-            r#"incrementDocument(id: 2, path: "/b/0", by: -2) { id }"#,
+            r#"incrementDocument(id: 2, path: "/b/0", by: -2) { key }"#,
             "pair",
             "1 at $.b[*]",
         ),
@@ -256,9 +256,9 @@ async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() 
     // What one field of an operation frees the next may take.
     client
         .mutate(
-            r#"a: deleteDocument(id: 1)
-               b: replaceDocument(id: 2, path: "/slug", document: "bop") { id }
-               c: insertDocument(id: 1, document: {slug: "swing"}) { id }"#,
+            r#"a: deleteDocument(id: 1) { deleted }
+               b: replaceDocument(id: 2, path: "/slug", document: "bop") { key }
+               c: insertDocument(id: 1, document: {slug: "swing"}) { key }"#,
         )
         .await;
     sound(&client).await;
@@ -279,7 +279,7 @@ async fn what_is_missing_or_equal_in_the_same_document_violates_nothing() {
     ] {
         client.insert(id, document).await;
     }
-    let query = "mutation { insertDocument(id: 7, document: {a: {x: 1}, b: null}) { id } }";
+    let query = "mutation { insertDocument(id: 7, document: {a: {x: 1}, b: null}) { key } }";
     let (code, message) = client.error(query, NONE).await;
     assert_eq!(code, "UNIQUE_VIOLATION", "null is a value");
     assert!(
@@ -295,7 +295,7 @@ async fn a_value_that_no_entry_can_hold_is_refused_and_names_the_index() {
         .mutate(r#"createIndex(name: "text", on: ["$.t"]) { state }"#)
         .await;
     for length in [9_990, 150_000] {
-        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+        let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";
         let variables = json!({"d": {"t": "x".repeat(length)}});
         let (code, message) = client.error(query, variables).await;
         assert_eq!(code, "TOO_LARGE", "{message}");
@@ -332,7 +332,7 @@ async fn an_index_on_documents_is_built_and_then_serves() {
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
     // What is written meanwhile has its entry already.
     client.insert("1000", r#"{"n":1000}"#).await;
-    client.mutate("deleteDocument(id: 5)").await;
+    client.mutate("deleteDocument(id: 5) { deleted }").await;
     assert_eq!(entries(&client, 1, 1).await, ["1000"]);
     client.build().await;
     for name in ["a", "b"] {
@@ -368,7 +368,7 @@ type BuildValue<'v> = (String, Bytes<'v>, i64, Bytes<'v>);
 async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
     let client = client_of(NotExclusive(super::empty_store().await)).await;
     let documents: Vec<String> = (0..1200)
-        .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ id }}"))
+        .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ key }}"))
         .collect();
     for some in documents.chunks(400) {
         client.mutate(&some.join(" ")).await;
@@ -511,8 +511,8 @@ async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entr
     sound(&client).await;
     client
         .mutate(
-            r#"a: deleteDocument(id: 9)
-               b: deleteDocument(id: 11)
+            r#"a: deleteDocument(id: 9) { deleted }
+               b: deleteDocument(id: 11) { deleted }
                c: dropIndex(name: "n")
                d: createIndex(name: "n", on: ["$.n"], unique: true) { state }"#,
         )
@@ -566,7 +566,7 @@ async fn documents_of_other_programs_have_entries_once_they_are_written() {
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
     // Of a change elsewhere in it the index knows all the same.
     client
-        .mutate(r#"replaceDocument(id: 1, path: "/b", document: 9) { id }"#)
+        .mutate(r#"replaceDocument(id: 1, path: "/b", document: 9) { key }"#)
         .await;
     assert_eq!(entries(&client, 1, 1).await, ["1"]);
     sound(&client).await;
@@ -577,7 +577,7 @@ async fn an_index_is_built_while_documents_change() {
     for some in (0..1000).collect::<Vec<_>>().chunks(250) {
         let fields = some
             .iter()
-            .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: 0}}) {{ id }} "));
+            .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: 0}}) {{ key }} "));
         client.mutate(&fields.collect::<String>()).await;
     }
     client
@@ -589,10 +589,10 @@ async fn an_index_is_built_while_documents_change() {
             for round in 0..60 {
                 let id = (round * 17 + writer * 251) % 1000;
                 let field = match round % 4 {
-                    0 => format!("deleteDocument(id: {id})"),
-                    1 => format!("mergeDocument(id: {id}, patch: {{n: {round}}}) {{ id }}"),
-                    2 => format!("insertDocument(document: {{n: {round}}}) {{ id }}"),
-                    _ => format!("replaceDocument(id: {id}, document: {{m: {round}}}) {{ id }}"),
+                    0 => format!("deleteDocument(id: {id}) {{ deleted }}"),
+                    1 => format!("mergeDocument(id: {id}, patch: {{n: {round}}}) {{ key }}"),
+                    2 => format!("insertDocument(document: {{n: {round}}}) {{ key }}"),
+                    _ => format!("replaceDocument(id: {id}, document: {{m: {round}}}) {{ key }}"),
                 };
                 client.mutate(&field).await;
             }
@@ -624,7 +624,7 @@ async fn of_many_that_write_the_same_value_one_succeeds() {
             tokio::spawn(async move {
                 let id = DocumentId::Integer(round * 100 + writer).to_string();
                 let query = format!(
-                    "mutation {{ insertDocument(id: {id}, document: {{slug: {round}}}) {{ id }} }}"
+                    "mutation {{ insertDocument(id: {id}, document: {{slug: {round}}}) {{ key }} }}"
                 );
                 client.ask(&query, NONE).await
             })

@@ -70,7 +70,7 @@ async fn entries(client: &Client, number: u64) -> BTreeSet<Vec<u8>> {
 
 async fn found(client: &Client, mark: &str) -> Value {
     let query = format!(
-        "{{ documents(where: {{at: \"$.items[*]\", eq: {mark:?}}}) {{ nodes {{ id }} }} }}"
+        "{{ documents(where: {{at: \"$.items[*]\", eq: {mark:?}}}) {{ nodes {{ key }} }} }}"
     );
     client.data(&query, NONE).await["documents"]["nodes"].take()
 }
@@ -82,7 +82,7 @@ async fn large_documents_are_found_by_indexes_made_before_and_after_them() {
         let document = filled(150_000, &format!("mark-{id}"));
         client.insert(&id.to_string(), document).await;
     }
-    assert_eq!(found(&client, "mark-2").await, json!([{"id": "2"}]));
+    assert_eq!(found(&client, "mark-2").await, json!([{"key": "2"}]));
     create(&client, "after", json!(["$.items[*]"]), false).await;
     client.build().await;
     assert_eq!(state(&client, "after").await.0, "READY");
@@ -93,7 +93,7 @@ async fn large_documents_are_found_by_indexes_made_before_and_after_them() {
         let id = id.to_string();
         assert_eq!(
             found(&client, &format!("mark-{id}")).await,
-            json!([{"id": id}])
+            json!([{"key": id}])
         );
     }
     assert_eq!(client.check().await, []);
@@ -128,11 +128,11 @@ async fn a_document_that_grows_by_copies_keeps_its_unique_values() {
                 {{op: "add", path: "/a/{copy}/n", value: {copy}}}]"#
         );
         client
-            .mutate(&format!("patchDocument(id: 1, patch: {patch}) {{ id }}"))
+            .mutate(&format!("patchDocument(id: 1, patch: {patch}) {{ key }}"))
             .await;
     }
     assert_eq!(entries(&client, 1).await.len(), 10);
-    let again = r#"mutation { insertDocument(id: 2, document: {a: ["mark0"]}) { id } }"#;
+    let again = r#"mutation { insertDocument(id: 2, document: {a: ["mark0"]}) { key } }"#;
     let (code, _) = client.error(again, NONE).await;
     assert_eq!(code, "UNIQUE_VIOLATION");
     assert_eq!(client.check().await, []);
@@ -185,7 +185,7 @@ async fn deleting_a_large_document_clears_its_entries() {
     client.insert("1", json!({"s": 1, "items": items})).await;
     client.insert("2", json!({"s": 1, "items": [7]})).await;
     assert_eq!(entries(&client, 1).await.len(), 30_001);
-    client.mutate("deleteDocument(id: 1)").await;
+    client.mutate("deleteDocument(id: 1) { deleted }").await;
     assert_eq!(entries(&client, 1).await.len(), 1);
     assert_eq!(entries(&client, 2).await.len(), 1);
     assert_eq!(client.check().await, []);
@@ -248,7 +248,7 @@ impl Model {
             let document = self.new_document();
             self.document = Some(document.clone());
             return (
-                "insertDocument(id: 1, document: $v) { id }".to_owned(),
+                "insertDocument(id: 1, document: $v) { key }".to_owned(),
                 document,
             );
         }
@@ -258,7 +258,7 @@ impl Model {
         let patch = |op: &str, at: &str| {
             format!(
                 "patchDocument(id: 1, patch: [{{op: {op:?}, path: \"/items/{at}\", value: $v}}]) \
-                 {{ id }}"
+                 {{ key }}"
             )
         };
         match self.random.random_range(0..9) {
@@ -281,19 +281,19 @@ impl Model {
             5 => {
                 self.items().remove(at);
                 (
-                    format!("deleteDocument(id: 1, path: \"/items/{at}\")"),
+                    format!("deleteDocument(id: 1, path: \"/items/{at}\") {{ deleted }}"),
                     none,
                 )
             }
             6 => {
                 let s = json!(self.random.random_range(0..3));
                 self.document.as_mut().expect("a document")["s"] = s.clone();
-                let field = "replaceDocument(id: 1, path: \"/s\", document: $v) { id }";
+                let field = "replaceDocument(id: 1, path: \"/s\", document: $v) { key }";
                 (field.to_owned(), s)
             }
             7 if self.random.random_ratio(1, 3) => {
                 self.document = None;
-                ("deleteDocument(id: 1)".to_owned(), none)
+                ("deleteDocument(id: 1) { deleted }".to_owned(), none)
             }
             _ => {
                 let last = json!({"v": 20_000});

@@ -26,7 +26,8 @@ cases!(
 
 async fn places_are_counted_over_all_entities_and_none_is_read() {
     let client = client().await;
-    let representation = |id: usize| json!({"__typename": "Document", "collection": "D", "id": id});
+    let representation =
+        |id: usize| json!({"__typename": "Document", "collection": "D", "key": id});
     let representations: Vec<Value> = (0..1_000).map(representation).collect();
     let values: String = (0..101)
         .map(|at| format!("v{at}: value(path: \"/p{at}\") "))
@@ -112,7 +113,7 @@ async fn collections_are_counted_with_their_names() {
     let client = client_of_within(super::empty_store().await, bounds).await;
     for at in 0..30 {
         let collection = format!("{at}{}", "c".repeat(500));
-        let query = "mutation($c: String!) { insertDocument(document: 1, collection: $c) { id } }";
+        let query = "mutation($c: String!) { insertDocument(document: 1, collection: $c) { key } }";
         client.data(query, json!({"c": collection})).await;
     }
     let (code, message) = client.error("{ collections { name } }", NONE).await;
@@ -158,14 +159,14 @@ async fn a_variable_counts_as_often_as_it_is_used() {
     let uses = "$x ".repeat(100);
     let before = client.counts();
     for query in [
-        format!("mutation($x: JSON) {{ insertDocument(id: 1, document: [{uses}]) {{ id }} }}"),
+        format!("mutation($x: JSON) {{ insertDocument(id: 1, document: [{uses}]) {{ key }} }}"),
         "mutation($x: JSON) { ".to_owned()
             + &(0..100)
-                .map(|at| format!("a{at}: insertDocument(document: $x) {{ id }} "))
+                .map(|at| format!("a{at}: insertDocument(document: $x) {{ key }} "))
                 .collect::<String>()
             + "}",
         "mutation($x: JSON) { insertDocument(document: [[$x]]) { ...F } }
-            fragment F on Document { id @skip(if: false) }"
+            fragment F on Document { key @skip(if: false) }"
             .replace("[[$x]]", &format!("{{a: [{uses}]}}")),
     ] {
         let (code, message) = client.error(&query, format!("{{\"x\":{text}}}")).await;
@@ -188,7 +189,7 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
     let client = client().await;
     let before = client.counts();
     let path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
-    let list = "mutation($x: [JSON]) { insertDocument(document: [$x]) { id } }";
+    let list = "mutation($x: [JSON]) { insertDocument(document: [$x]) { key } }";
     let ones = format!("[{}1]", "1,".repeat(2_000_000));
     for (query, variables) in [
         (path, format!("{{\"p\":{ones}}}")),
@@ -203,7 +204,7 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
         assert!(message.contains("100000 values in variables"), "{message}");
     }
     // Nulls, and lists with nothing in them, take room as well.
-    let lists = "mutation($x: [[Int]]) { insertDocument(document: [$x]) { id } }";
+    let lists = "mutation($x: [[Int]]) { insertDocument(document: [$x]) { key } }";
     for element in ["null,", "[],", "[null],"] {
         let variables = format!("{{\"x\":[{}null]}}", element.repeat(100_001));
         let (code, message) = client.error(lists, variables).await;
@@ -248,7 +249,7 @@ async fn lists_of_lists_are_read_once_however_deep_their_type() {
     let client = client().await;
     let (open, close) = ("[".repeat(60), "]".repeat(60));
     let query = format!(
-        "mutation($x: {open}JSON{close}) {{ insertDocument(id: 1, document: [$x]) {{ id }} }}"
+        "mutation($x: {open}JSON{close}) {{ insertDocument(id: 1, document: [$x]) {{ key }} }}"
     );
     let list = format!("{open}1,{{\"a\":[null]}}{close}");
     client.data(&query, format!("{{\"x\":{list}}}")).await;
@@ -272,7 +273,7 @@ async fn private_markers_of_a_parser_mean_nothing_in_variables() {
     let client = client().await;
     for marker in ["RawValue", "Number"] {
         let document = format!(r#"{{"$serde_json::private::{marker}":"[1,{{"}}"#);
-        let query = "mutation($d: JSON) { replaceDocument(id: 1, document: $d) { id } }";
+        let query = "mutation($d: JSON) { replaceDocument(id: 1, document: $d) { key } }";
         client.data(query, format!(r#"{{"d":{document}}}"#)).await;
         assert_eq!(client.stored("1").await, document);
         for (ty, field, code) in [
@@ -380,14 +381,14 @@ async fn variables_stand_nowhere_else() {
             "\"String!\"",
         ),
         (
-            "mutation($d: [JSON]) { insertDocument(document: $d) { id } }",
+            "mutation($d: [JSON]) { insertDocument(document: $d) { key } }",
             r#"{"d": [1]}"#,
             "\"JSON\"",
         ),
         (
-            "mutation($v: Int) { deleteDocument(id: 1, ifVersion: $v) }",
+            "mutation($v: Int) { deleteDocument(id: 1, ifVersion: $v) { deleted } }",
             r#"{"v": 1}"#,
-            "\"Version\"",
+            "\"DocumentVersion\"",
         ),
     ] {
         let (executed, text) = client.named(query, None, variables).await;

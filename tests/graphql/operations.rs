@@ -49,8 +49,8 @@ async fn the_same_text_answers_each_request_by_its_own_operation_name() {
     let client = two().await;
     let query = r#"
         query A($p: Path) { document(id: 1, path: $p) { ...F } }
-        query B($p: Path!) { document(id: 2) { at(path: $p) { ...F } } }
-        mutation C { insertDocument(id: 3, document: 3) { id } }
+        query B($p: Path!) { document(id: 2) { subdocument(path: $p) { ...F } } }
+        mutation C { insertDocument(id: 3, document: 3) { key } }
         fragment F on Subdocument { value }
     "#;
     for round in 0..2 {
@@ -67,7 +67,7 @@ async fn the_same_text_answers_each_request_by_its_own_operation_name() {
             b,
             (
                 true,
-                r#"{"data":{"document":{"at":{"value":2}}}}"#.to_owned()
+                r#"{"data":{"document":{"subdocument":{"value":2}}}}"#.to_owned()
             )
         );
         let (executed, c) = client.named(query, Some("C"), NONE).await;

@@ -41,7 +41,7 @@ async fn numbered() -> Client {
         for id in ids {
             write!(
                 fields,
-                "d{id}: insertDocument(id: {id}, document: {{a: {}, b: {}, c: {id}, x: {}, y: {}, tags: [{}, \"all\"], z: {id}}}) {{ id }} ",
+                "d{id}: insertDocument(id: {id}, document: {{a: {}, b: {}, c: {id}, x: {}, y: {}, tags: [{}, \"all\"], z: {id}}}) {{ key }} ",
                 id % 2,
                 id % 3,
                 id % 10,
@@ -57,12 +57,12 @@ async fn numbered() -> Client {
 
 async fn planned(client: &Client, arguments: &str) -> (Vec<i64>, Value) {
     let query = format!(
-        "{{ documents({arguments}) {{ nodes {{ id }} plan {{ index scanned returned }} }} }}"
+        "{{ documents({arguments}) {{ nodes {{ key }} plan {{ index scanned returned }} }} }}"
     );
     let data = client.data(&query, NONE).await;
     let nodes = data["documents"]["nodes"].as_array().expect("nodes");
     let id = |node: &Value| {
-        node["id"]
+        node["key"]
             .as_str()
             .expect("an id")
             .parse()
@@ -196,7 +196,7 @@ async fn the_plan_names_the_index_that_has_the_order() {
 
 async fn an_equality_by_an_index_reads_one_short_range() {
     let client = numbered().await;
-    let query = r#"{ documents(where: {at: "$.tags[*]", eq: 42}) { nodes { id } plan { scanned returned } } }"#;
+    let query = r#"{ documents(where: {at: "$.tags[*]", eq: 42}) { nodes { key } plan { scanned returned } } }"#;
     let (data, cost) = client.cost(query, NONE).await;
     assert_eq!(
         data["documents"]["plan"],
@@ -221,21 +221,21 @@ async fn a_page_is_one_round_of_reads_after_its_ids() {
     // Definitions, entries, and two ranges of each document, of one leaf each.
     assert_eq!((cost.transactions, cost.gets, cost.ranges), (1, 0, 2 + 100));
     assert_eq!(cost.pairs, 5 + 51 + 100);
-    let query = r#"{ documents(where: {at: "$.a", eq: 1}, first: 50) { nodes { id version } } }"#;
+    let query = r#"{ documents(where: {at: "$.a", eq: 1}, first: 50) { nodes { key version } } }"#;
     let (_, cost) = client.cost(query, NONE).await;
     assert_eq!((cost.transactions, cost.gets, cost.ranges), (1, 50, 2));
 }
 
 async fn a_listing_reads_the_catalog_and_no_document() {
     let client = numbered().await;
-    let query = "{ documents(first: 50) { nodes { id collection } pageInfo { hasNextPage } plan { index scanned } } }";
+    let query = "{ documents(first: 50) { nodes { key collection } pageInfo { hasNextPage } plan { index scanned } } }";
     let (data, cost) = client.cost(query, NONE).await;
     let plan = json!({"index": null, "scanned": 51});
     assert_eq!(data["documents"]["plan"], plan);
     assert_eq!((cost.gets, cost.ranges, cost.pairs), (0, 1, 51));
     let (data, cost) = client
         .cost(
-            "{ documents(first: 10000, scanLimit: 1) { nodes { id } } }",
+            "{ documents(first: 10000, scanLimit: 1) { nodes { key } } }",
             NONE,
         )
         .await;
@@ -247,7 +247,7 @@ async fn a_page_along_an_index_reads_no_more_than_the_page() {
     let client = numbered().await;
     for order in ["", ", descending: true"] {
         let query = format!(
-            r#"{{ documents(orderBy: {{by: "$.c"{order}}}, first: 20) {{ nodes {{ id }} plan {{ scanned }} }} }}"#
+            r#"{{ documents(orderBy: {{by: "$.c"{order}}}, first: 20) {{ nodes {{ key }} plan {{ scanned }} }} }}"#
         );
         let (data, cost) = client.cost(&query, NONE).await;
         assert_eq!(
@@ -293,7 +293,7 @@ async fn a_scan_stops_at_its_bound_and_names_the_index_to_create() {
         (r#"where: {not: {at: "$.z", gte: 0}}"#, "no index can serve"),
         (r#"where: {at: "$..z", eq: -1}"#, "no index can serve"),
     ] {
-        let query = format!("{{ documents({arguments}, scanLimit: 200) {{ nodes {{ id }} }} }}");
+        let query = format!("{{ documents({arguments}, scanLimit: 200) {{ nodes {{ key }} }} }}");
         let before = client.counts();
         let (code, message) = client.error(&query, NONE).await;
         assert_eq!(code, "TOO_COMPLEX", "{message}");
@@ -333,7 +333,7 @@ async fn an_index_that_is_being_built_does_not_serve_and_is_named() {
     let arguments = r#"where: {at: "$.z", eq: 5}"#;
     let (ids, plan) = planned(&client, arguments).await;
     assert_eq!((&ids[..], &plan["index"]), (&[5][..], &Value::Null));
-    let query = format!("{{ documents({arguments}, scanLimit: 10) {{ nodes {{ id }} }} }}");
+    let query = format!("{{ documents({arguments}, scanLimit: 10) {{ nodes {{ key }} }} }}");
     let (code, message) = client.error(&query, NONE).await;
     assert_eq!(code, "TOO_COMPLEX");
     assert!(
@@ -350,7 +350,7 @@ async fn what_is_too_long_for_an_index_is_found_by_none() {
     let long = "x".repeat(20_000);
     for (test, expected) in [("eq", 0), ("gte", 0), ("lte", 0), ("startsWith", 0)] {
         let query = format!(
-            "query($v: {}) {{ documents(where: {{at: \"$.tags[*]\", {test}: $v}}) {{ nodes {{ id }} plan {{ index }} }} }}",
+            "query($v: {}) {{ documents(where: {{at: \"$.tags[*]\", {test}: $v}}) {{ nodes {{ key }} plan {{ index }} }} }}",
             if test == "startsWith" {
                 "String"
             } else {

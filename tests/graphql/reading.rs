@@ -39,8 +39,8 @@ async fn every_field_of_a_document_and_a_subdocument_is_read() {
     let query = r#"{
         document(id: 5, path: ["user", "jones"]) {
             __typename path kind version value
-            at(path: ["group"]) { path kind value(path: [1]) }
-            document { __typename id collection version kind value(path: "/user/jones/age") at(path: "/empty") { kind } }
+            subdocument(path: ["group"]) { path kind value(path: [1]) }
+            document { __typename id key collection version kind value(path: "/user/jones/age") subdocument(path: "/empty") { kind } }
             children(first: 1) { nodes { path kind value } }
         }
         collections { name count }
@@ -53,10 +53,10 @@ async fn every_field_of_a_document_and_a_subdocument_is_read() {
     let expected = json!({
         "document": {
             "__typename": "Subdocument", "path": ["user", "jones"], "kind": "OBJECT", "version": null, "value": jones,
-            "at": {"path": ["user", "jones", "group"], "kind": "ARRAY", "value": "service"},
+            "subdocument": {"path": ["user", "jones", "group"], "kind": "ARRAY", "value": "service"},
             "document": {
-                "__typename": "Document", "id": "5", "collection": "D", "version": null, "kind": "OBJECT",
-                "value": 42, "at": {"kind": "OBJECT"},
+                "__typename": "Document", "id": "D/5", "key": "5", "collection": "D", "version": null, "kind": "OBJECT",
+                "value": 42, "subdocument": {"kind": "OBJECT"},
             },
             "children": {"nodes": [{"path": ["user", "jones", ""], "kind": "BOOLEAN", "value": true}]},
         },
@@ -90,7 +90,7 @@ async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
         for path in [list, json!(pointer)] {
             let query = "query($p: Path, $q: Path!) {
                 a: document(id: 5, path: $p) { value }
-                b: document(id: 5) { value(path: $p) at(path: $q) { value document { value(path: $p) } } }
+                b: document(id: 5) { value(path: $p) subdocument(path: $q) { value document { value(path: $p) } } }
             }";
             let not_null = if path.is_null() {
                 json!("")
@@ -100,7 +100,7 @@ async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
             let data = client.data(query, json!({"p": path, "q": not_null})).await;
             let expected = json!({
                 "a": {"value": value},
-                "b": {"value": value, "at": {"value": value, "document": {"value": value}}},
+                "b": {"value": value, "subdocument": {"value": value, "document": {"value": value}}},
             });
             assert_eq!(data, expected, "{path}");
         }
@@ -160,10 +160,12 @@ async fn what_is_not_there_is_null_and_no_error() {
             "{query}"
         );
     }
-    let query =
-        r#"{ document(id: 5) { value(path: "/user/smith") at(path: "/user/smith") { kind } } }"#;
+    let query = r#"{ document(id: 5) { value(path: "/user/smith") subdocument(path: "/user/smith") { kind } } }"#;
     let data = client.data(query, NONE).await;
-    assert_eq!(data, json!({"document": {"value": null, "at": null}}));
+    assert_eq!(
+        data,
+        json!({"document": {"value": null, "subdocument": null}})
+    );
 }
 
 async fn what_is_not_there_is_null_beside_a_document_of_several_batches() {
@@ -184,7 +186,7 @@ async fn what_is_not_there_is_null_beside_a_document_of_several_batches() {
     assert_eq!(client.data(general, NONE).await["none"], Value::Null);
     let entities = "query($r: [_Any!]!) { _entities(representations: $r) \
         { ... on Document { value inside: value(path: [\"a\"]) } } }";
-    let of = |id| json!({"__typename": "Document", "collection": "D", "id": id});
+    let of = |id| json!({"__typename": "Document", "collection": "D", "key": id});
     let data = client.data(entities, json!({"r": [of(1), of(2)]})).await;
     assert_eq!(data["_entities"][1], Value::Null);
 }
@@ -230,12 +232,12 @@ async fn aliases_and_fragments_nest() {
     let client = jones().await;
     let query = r#"
         query($deep: Path!) {
-            one: document(id: 5, path: "/user") { ...Part ... on Subdocument { again: at(path: $deep) { ...Leaf } } }
+            one: document(id: 5, path: "/user") { ...Part ... on Subdocument { again: subdocument(path: $deep) { ...Leaf } } }
             two: document(id: 5) { a: value(path: "/empty") b: value(path: "/none") inner: document { ...Whole } }
         }
-        fragment Part on Subdocument { kind jones: at(path: "/jones") { friend: at(path: "/friendOf") { ...Leaf } } }
+        fragment Part on Subdocument { kind jones: subdocument(path: "/jones") { friend: subdocument(path: "/friendOf") { ...Leaf } } }
         fragment Leaf on Subdocument { path value }
-        fragment Whole on Document { at(path: $deep) { kind } user: at(path: "/user") { ...Part } }
+        fragment Whole on Document { subdocument(path: $deep) { kind } user: subdocument(path: "/user") { ...Part } }
     "#;
     let data = client.data(query, json!({"deep": ["jones", "age"]})).await;
     let friend = json!({"friend": {"path": ["user", "jones", "friendOf"], "value": "smith"}});
@@ -245,7 +247,7 @@ async fn aliases_and_fragments_nest() {
             "jones": friend,
             "again": {"path": ["user", "jones", "age"], "value": 42},
         },
-        "two": {"a": {}, "b": [], "inner": {"at": null, "user": {"kind": "OBJECT", "jones": friend}}},
+        "two": {"a": {}, "b": [], "inner": {"subdocument": null, "user": {"kind": "OBJECT", "jones": friend}}},
     });
     assert_eq!(data, expected);
 }
@@ -298,10 +300,10 @@ async fn ids_are_integers_or_strings_and_list_apart() {
         json!(1),
         "an integer literal names the integer"
     );
-    let query = "query($id: ID!) { document(id: $id) { value document { id } } }";
+    let query = "query($id: ID!) { document(id: $id) { value document { key } } }";
     let data = client.data(query, json!({"id": 42})).await;
     assert_eq!(
         data["document"],
-        json!({"value": 1, "document": {"id": "42"}})
+        json!({"value": 1, "document": {"key": "42"}})
     );
 }

@@ -78,33 +78,33 @@ async fn below_a_part_the_root_of_a_query_is_that_part() {
     let client = store().await;
     let query = "{ document(id: 1, path: \"/books\") { \
                  select(query: \"$[?@.price > $[0].price]\") { path \
-                   at(path: \"/title\") { path value } \
+                   subdocument(path: \"/title\") { path value } \
                    value(path: \"/price\") \
-                   select(query: \"$.tags[*]\") { path value kind document { id value(path: \"/bicycle/colour\") } } } \
-                 at(path: \"/0\") { select(query: \"$['title']\") { path value } } } }";
+                   select(query: \"$.tags[*]\") { path value kind document { key value(path: \"/bicycle/colour\") } } } \
+                 subdocument(path: \"/0\") { select(query: \"$['title']\") { path value } } } }";
     assert_eq!(
         client.data(query, NONE).await["document"],
         json!({
             "select": [
                 {
                     "path": ["books", 1],
-                    "at": {"path": ["books", 1, "title"], "value": "Honour"},
+                    "subdocument": {"path": ["books", 1, "title"], "value": "Honour"},
                     "value": 12.99,
                     "select": [],
                 },
                 {
                     "path": ["books", 2],
-                    "at": {"path": ["books", 2, "title"], "value": "Moby Dick"},
+                    "subdocument": {"path": ["books", 2, "title"], "value": "Moby Dick"},
                     "value": 9,
                     "select": [{
                         "path": ["books", 2, "tags", 0],
                         "value": "b",
                         "kind": "STRING",
-                        "document": {"id": "1", "value": "red"},
+                        "document": {"key": "1", "value": "red"},
                     }],
                 },
             ],
-            "at": {"select": [{"path": ["books", 0, "title"], "value": "Sayings"}]},
+            "subdocument": {"select": [{"path": ["books", 0, "title"], "value": "Sayings"}]},
         })
     );
 }
@@ -123,7 +123,7 @@ async fn whatever_is_asked_of_what_is_selected_costs_no_further_round() {
             0,
         ),
         (
-            "{ document(id: 1, path: \"/books\") { select(query: \"$[*]\") { kind at(path: \"/tags/0\") { value } select(query: \"$..*\") { value version } } } }",
+            "{ document(id: 1, path: \"/books\") { select(query: \"$[*]\") { kind subdocument(path: \"/tags/0\") { value } select(query: \"$..*\") { value version } } } }",
             1,
             1,
         ),

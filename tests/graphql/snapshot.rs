@@ -91,7 +91,7 @@ async fn of_many_that_insert_the_same_id_one_succeeds() {
     let insert = |at: usize| {
         let client = client.clone();
         tokio::spawn(async move {
-            let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+            let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";
             client.ask(query, json!({"d": at})).await
         })
     };

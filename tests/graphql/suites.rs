@@ -106,7 +106,7 @@ async fn the_examples_of_rfc_7396() {
     ] {
         let client = client().await;
         client.insert("1", original).await;
-        let query = "mutation($p: JSON) { mergeDocument(id: 1, patch: $p) { id } }";
+        let query = "mutation($p: JSON) { mergeDocument(id: 1, patch: $p) { key } }";
         client.data(query, format!(r#"{{"p":{patch}}}"#)).await;
         assert_eq!(client.stored("1").await, result, "{original} with {patch}");
     }

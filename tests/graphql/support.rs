@@ -13,7 +13,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
 use phyllo::error::{Error, Result};
-use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::graphql::{Answer, GraphQl, GraphQlOptions, Methods, Request};
 use phyllo::key::pack_leaf;
 use phyllo::limits::Bounds;
 use phyllo::store::{
@@ -63,10 +63,18 @@ pub(crate) async fn client_of_within(engine: impl Store + 'static, bounds: Bound
         .await
         .expect("the database opens");
     Client {
-        graphql: GraphQl::bounded(database.clone(), true, bounds),
+        graphql: bounded(&database, bounds),
         database,
         operations,
     }
+}
+
+fn bounded(database: &Database, bounds: Bounds) -> GraphQl {
+    let options = GraphQlOptions {
+        bounds,
+        ..GraphQlOptions::default()
+    };
+    GraphQl::with_options(database.clone(), options)
 }
 
 /// An engine that says that other processes can have it open.
@@ -104,6 +112,14 @@ impl<S: Store> Store for NotExclusive<S> {
 }
 
 impl Client {
+    /// A client of the same database, who may ask for no more than these bounds allow.
+    pub(crate) fn within(&self, bounds: Bounds) -> Self {
+        Self {
+            graphql: bounded(&self.database, bounds),
+            ..self.clone()
+        }
+    }
+
     /// The whole response, as text. `variables` is the JSON text of an object.
     pub(crate) async fn text(&self, query: &str, variables: impl Display) -> String {
         self.named(query, None, variables).await.1
@@ -156,12 +172,12 @@ impl Client {
 
     /// Stores a document under an id, both given as JSON text.
     pub(crate) async fn insert(&self, id: &str, document: impl Display) {
-        let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+        let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key } }";
         let id = json!(id);
         let response = self
             .ask(query, format!(r#"{{"id":{id},"d":{document}}}"#))
             .await;
-        assert_eq!(response, json!({"data": {"insertDocument": {"id": id}}}));
+        assert_eq!(response, json!({"data": {"insertDocument": {"key": id}}}));
     }
 
     /// Stores pairs under an integer id as another program would: each a path, as a JSON list, and

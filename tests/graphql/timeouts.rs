@@ -32,7 +32,7 @@ async fn without_time_nothing_is_read_and_nothing_written() {
     for query in [
         "{ document(id: 1) { value } }",
         "{ collections { name } }",
-        "mutation { insertDocument(id: 1, document: {a: 1}) { id } }",
+        "mutation { insertDocument(id: 1, document: {a: 1}) { key } }",
     ] {
         let (code, message) = client.error(query, NONE).await;
         assert_eq!(code, "TIMEOUT");
@@ -77,7 +77,7 @@ async fn long_work_gives_others_their_turn_again_and_again() {
     client.insert("1", json!(vec![1; leaves])).await;
     let reading = "{ document(id: 1) { value } }".to_owned();
     let writing = format!(
-        "mutation {{ replaceDocument(id: 2, document: {{a: [{}]}}) {{ id }} }}",
+        "mutation {{ replaceDocument(id: 2, document: {{a: [{}]}}) {{ key }} }}",
         "[] ".repeat(4_900)
     );
     for (query, turns_min) in [(reading, 6), (writing, 1)] {

@@ -48,7 +48,7 @@ async fn a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name()
             "Int" => "{ document(id: 1) { children(first: $v) { nodes { kind } } } }",
             "String!" => "{ document(id: 1, collection: $v) { kind } }",
             "Boolean!" => "{ document(id: 1) { kind @skip(if: $v) path } }",
-            _ => "{ insertDocument(document: $v) { id } }",
+            _ => "{ insertDocument(document: $v) { key } }",
         };
         let operation = if ty.contains("JSON") {
             "mutation"

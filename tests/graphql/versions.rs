@@ -39,22 +39,22 @@ async fn a_change_is_refused_unless_the_document_has_the_version_that_is_named()
     let first = version(&client, 1).await;
     client
         .data(
-            "mutation { incrementDocument(id: 1, path: \"/n\") { id } }",
+            "mutation { incrementDocument(id: 1, path: \"/n\") { key } }",
             NONE,
         )
         .await;
     let second = version(&client, 1).await;
     assert!(first.as_str() < second.as_str(), "{first} {second}");
     for field in [
-        "replaceDocument(id: 1, document: 1, ifVersion: $v) { id }",
-        "replaceDocument(id: 1, document: 1, path: \"/n\", ifVersion: $v) { id }",
-        "mergeDocument(id: 1, patch: {n: 5}, ifVersion: $v) { id }",
-        "patchDocument(id: 1, patch: [], ifVersion: $v) { id }",
-        "incrementDocument(id: 1, path: \"/n\", ifVersion: $v) { id }",
-        "deleteDocument(id: 1, ifVersion: $v)",
-        "deleteDocument(id: 1, path: \"/l/0\", ifVersion: $v)",
+        "replaceDocument(id: 1, document: 1, ifVersion: $v) { key }",
+        "replaceDocument(id: 1, document: 1, path: \"/n\", ifVersion: $v) { key }",
+        "mergeDocument(id: 1, patch: {n: 5}, ifVersion: $v) { key }",
+        "patchDocument(id: 1, patch: [], ifVersion: $v) { key }",
+        "incrementDocument(id: 1, path: \"/n\", ifVersion: $v) { key }",
+        "deleteDocument(id: 1, ifVersion: $v) { deleted }",
+        "deleteDocument(id: 1, path: \"/l/0\", ifVersion: $v) { deleted }",
     ] {
-        let query = format!("mutation($v: Version) {{ {field} }}");
+        let query = format!("mutation($v: DocumentVersion) {{ {field} }}");
         let (code, message) = client.error(&query, json!({"v": first})).await;
         assert_eq!(code, "VERSION_MISMATCH", "{field}");
         assert!(
@@ -68,7 +68,7 @@ async fn a_change_is_refused_unless_the_document_has_the_version_that_is_named()
         );
     }
     assert_eq!(client.stored("1").await, r#"{"l":[1],"n":2}"#);
-    let query = "mutation($v: Version) { incrementDocument(id: 1, path: \"/n\", ifVersion: $v) { version } }";
+    let query = "mutation($v: DocumentVersion) { incrementDocument(id: 1, path: \"/n\", ifVersion: $v) { version } }";
     let data = client.data(query, json!({"v": second})).await;
     assert_eq!(
         data["incrementDocument"]["version"],
@@ -82,18 +82,18 @@ async fn every_field_of_an_operation_is_held_against_the_version_before_it() {
     let client = client().await;
     client.insert("1", r#"{"n":1}"#).await;
     let before = version(&client, 1).await;
-    let query = r#"mutation($v: Version) {
+    let query = r#"mutation($v: DocumentVersion) {
         a: incrementDocument(id: 1, path: "/n") { version }
         b: incrementDocument(id: 1, path: "/n", ifVersion: $v) { version }
-        c: deleteDocument(id: 1, ifVersion: $v)
+        c: deleteDocument(id: 1, ifVersion: $v) { deleted }
         d: replaceDocument(id: 1, document: {n: 7}, ifVersion: $v) { version }
     }"#;
     let data = client.data(query, json!({"v": before})).await;
     assert_eq!(data["a"]["version"], data["d"]["version"]);
     assert_eq!(client.stored("1").await, r#"{"n":7}"#);
-    let query = r#"mutation($v: Version) {
-        a: insertDocument(id: 2, document: 1) { id }
-        b: incrementDocument(id: 2, ifVersion: $v) { id }
+    let query = r#"mutation($v: DocumentVersion) {
+        a: insertDocument(id: 2, document: 1) { key }
+        b: incrementDocument(id: 2, ifVersion: $v) { key }
     }"#;
     assert_eq!(
         client.error(query, json!({"v": before})).await.0,
@@ -119,9 +119,12 @@ async fn what_changes_nothing_leaves_the_version_as_it_is() {
         assert_eq!(data["a"]["version"], before, "{field}");
     }
     let data = client
-        .data("mutation { deleteDocument(id: 1, path: \"/m\") }", NONE)
+        .data(
+            "mutation { deleteDocument(id: 1, path: \"/m\") { deleted } }",
+            NONE,
+        )
         .await;
-    assert_eq!(data["deleteDocument"], json!(false));
+    assert_eq!(data["deleteDocument"], json!({"deleted": false}));
     assert_eq!(version(&client, 1).await, before);
 }
 
@@ -141,7 +144,7 @@ async fn keyed(client: &Client, key: &str, query: &str, variables: &str) -> Valu
 }
 
 const COUNT: &str = r#"mutation($by: JSON! = 1) {
-    a: incrementDocument(id: 1, path: "/n", by: $by) { version value(path: "/n") at(path: "/n") { version } }
+    a: incrementDocument(id: 1, path: "/n", by: $by) { version value(path: "/n") subdocument(path: "/n") { version } }
     b: replaceDocument(id: 2, document: null) { version }
 }"#;
 
@@ -152,11 +155,11 @@ async fn an_operation_with_a_key_takes_effect_once_and_answers_the_same() {
     assert_eq!(first["data"]["a"]["value"], json!(3));
     let committed = version(&client, 1).await;
     assert_eq!(first["data"]["a"]["version"], committed);
-    assert_eq!(first["data"]["a"]["at"]["version"], committed);
+    assert_eq!(first["data"]["a"]["subdocument"]["version"], committed);
     // Others change it meanwhile.
     client
         .data(
-            "mutation { incrementDocument(id: 1, path: \"/n\", by: 10) { id } }",
+            "mutation { incrementDocument(id: 1, path: \"/n\", by: 10) { key } }",
             NONE,
         )
         .await;
@@ -170,7 +173,7 @@ async fn an_operation_with_a_key_takes_effect_once_and_answers_the_same() {
     for (query, variables) in [
         (COUNT, r#"{"by":3}"#),
         (COUNT, "{}"),
-        ("mutation { deleteDocument(id: 1) }", "{}"),
+        ("mutation { deleteDocument(id: 1) { deleted } }", "{}"),
     ] {
         let (code, message) = only_error(&keyed(&client, "k", query, variables).await);
         assert_eq!(code, "BAD_USER_INPUT");
@@ -274,7 +277,7 @@ async fn a_query_takes_no_notice_of_a_key() {
     let one = keyed(&client, "k", query, "{}").await;
     assert_eq!(one, json!({"data": {"document": {"value": 1}}}));
     client
-        .data("mutation { incrementDocument(id: 1) { id } }", NONE)
+        .data("mutation { incrementDocument(id: 1) { key } }", NONE)
         .await;
     let two = keyed(&client, "k", query, "{}").await;
     assert_eq!(two, json!({"data": {"document": {"value": 2}}}));

@@ -28,7 +28,7 @@ async fn collections(client: &Client) -> Value {
 async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer() {
     let client = client().await;
     let query =
-        "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id value } }";
+        "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key value } }";
     for (id, document, stored_under) in [
         (json!("a"), json!({"doc_id": "b"}), "a"),
         (json!(7), json!(1), "7"),
@@ -44,7 +44,7 @@ async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer(
         ),
     ] {
         let data = client.data(query, json!({"id": id, "d": document})).await;
-        let expected = json!({"id": stored_under, "value": document});
+        let expected = json!({"key": stored_under, "value": document});
         assert_eq!(
             data["insertDocument"], expected,
             "doc_id is neither added nor removed"
@@ -56,7 +56,7 @@ async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer(
         json!("text"),
     ] {
         let data = client.data(query, json!({"d": document})).await;
-        let id = data["insertDocument"]["id"].as_str().expect("an id");
+        let id = data["insertDocument"]["key"].as_str().expect("an id");
         assert!(id.parse::<i64>().is_ok_and(|id| id > 0), "{id}");
         assert_eq!(client.stored(id).await, document.to_string());
     }
@@ -79,7 +79,7 @@ async fn a_doc_id_that_is_no_id_is_refused() {
         "[1]",
         "{\"a\": 1}",
     ] {
-        let query = "mutation($d: JSON) { insertDocument(document: $d) { id } }";
+        let query = "mutation($d: JSON) { insertDocument(document: $d) { key } }";
         let error = client
             .error(query, format!(r#"{{"d": {{"doc_id": {doc_id}}}}}"#))
             .await;
@@ -94,7 +94,7 @@ async fn what_is_stored_already_is_kept() {
     client.insert("1", "1").await;
     for document in ["2", "null", r#"{"doc_id": 1}"#] {
         let query = format!(
-            "mutation {{ insertDocument(id: 1, document: {}) {{ id }} }}",
+            "mutation {{ insertDocument(id: 1, document: {}) {{ key }} }}",
             document.replace("\"doc_id\"", "doc_id")
         );
         let (code, message) = client.error(&query, NONE).await;
@@ -104,7 +104,7 @@ async fn what_is_stored_already_is_kept() {
             "{message}"
         );
     }
-    let query = "mutation { insertDocument(document: {doc_id: 1}) { id } }";
+    let query = "mutation { insertDocument(document: {doc_id: 1}) { key } }";
     assert_eq!(client.error(query, NONE).await.0, "ALREADY_EXISTS");
     assert_eq!(client.stored("1").await, "1");
     assert_eq!(
@@ -116,8 +116,8 @@ async fn what_is_stored_already_is_kept() {
 async fn all_fields_of_an_operation_commit_together() {
     let client = client().await;
     let query = r#"mutation {
-        a: insertDocument(id: 1, document: {n: 1}) { id version }
-        b: insertDocument(id: 2, document: [2], collection: "E") { id version collection value(path: [0]) }
+        a: insertDocument(id: 1, document: {n: 1}) { key version }
+        b: insertDocument(id: 2, document: [2], collection: "E") { key version collection value(path: [0]) }
     }"#;
     let (data, cost) = client.cost(query, NONE).await;
     assert_eq!((cost.transactions, cost.commits), (1, 1));
@@ -132,17 +132,17 @@ async fn an_error_of_a_later_field_undoes_the_earlier_ones() {
     let client = client().await;
     client.insert("taken", "0").await;
     for second in [
-        r#"insertDocument(id: "taken", document: 1) { id }"#,
-        r#"insertDocument(id: "first", document: 1) { id }"#,
-        r#"insertDocument(id: "", document: 1) { id }"#,
-        r#"insertDocument(id: "big", document: 1e400) { id }"#,
-        r#"insertDocument(id: "ok", document: 1) { at(path: [-1]) { kind } }"#,
+        r#"insertDocument(id: "taken", document: 1) { key }"#,
+        r#"insertDocument(id: "first", document: 1) { key }"#,
+        r#"insertDocument(id: "", document: 1) { key }"#,
+        r#"insertDocument(id: "big", document: 1e400) { key }"#,
+        r#"insertDocument(id: "ok", document: 1) { subdocument(path: [-1]) { kind } }"#,
         r#"insertDocument(id: "ok", document: 1) { value(path: "bad") }"#,
         r#"insertDocument(id: "ok", document: 1) { children(first: -1) { nodes { kind } } }"#,
         r#"insertDocument(id: "ok", document: [1]) { children { nodes { value(path: "bad") } } }"#,
     ] {
         let query = format!(
-            r#"mutation {{ first: insertDocument(id: "first", document: 1) {{ id }} second: {second} }}"#
+            r#"mutation {{ first: insertDocument(id: "first", document: 1) {{ key }} second: {second} }}"#
         );
         let response = client.ask(&query, NONE).await;
         assert_eq!(response["data"], Value::Null, "{second}");
@@ -172,13 +172,16 @@ async fn an_error_of_a_later_field_undoes_the_earlier_ones() {
 async fn an_error_of_a_nullable_field_of_the_first_undoes_the_second() {
     let client = client().await;
     let query = r#"mutation {
-        first: insertDocument(id: 1, document: 1) { at(path: "bad") { kind } }
-        second: insertDocument(id: 2, document: 1) { id }
+        first: insertDocument(id: 1, document: 1) { subdocument(path: "bad") { kind } }
+        second: insertDocument(id: 2, document: 1) { key }
     }"#;
     let response = client.ask(query, NONE).await;
     assert_eq!(response["data"], Value::Null);
     assert_eq!(only_error(&response).0, "INVALID_PATH");
-    assert_eq!(response["errors"][0]["path"], json!(["first", "at"]));
+    assert_eq!(
+        response["errors"][0]["path"],
+        json!(["first", "subdocument"])
+    );
     assert_eq!(collections(&client).await, json!([]));
 }
 
@@ -186,17 +189,17 @@ async fn a_field_reads_what_its_own_and_earlier_fields_wrote() {
     let client = client().await;
     let query = r#"mutation {
         a: insertDocument(id: 1, document: {n: {m: [1, "x"]}}) {
-            kind value at(path: "/n/m") { value version document { id version } } children { nodes { path version } }
+            kind value subdocument(path: "/n/m") { value version document { key version } } children { nodes { path version } }
         }
         b: insertDocument(id: 1, document: 2, collection: "E") { value }
     }"#;
     let mut data = client.data(query, NONE).await;
-    let version = data["a"]["at"]["version"].take();
+    let version = data["a"]["subdocument"]["version"].take();
     assert!(version.is_string());
     let expected = json!({
         "a": {
             "kind": "OBJECT", "value": {"n": {"m": [1, "x"]}},
-            "at": {"value": [1, "x"], "version": null, "document": {"id": "1", "version": version}},
+            "subdocument": {"value": [1, "x"], "version": null, "document": {"key": "1", "version": version}},
             "children": {"nodes": [{"path": ["n"], "version": version}]},
         },
         "b": {"value": 2},
@@ -228,7 +231,7 @@ async fn the_version_told_is_the_version_read_later_and_versions_ascend() {
 
 async fn an_undone_operation_leaves_no_version_behind() {
     let client = client().await;
-    let query = "mutation { a: insertDocument(id: 1, document: 1) { id } b: insertDocument(id: 1, document: 1) { id } }";
+    let query = "mutation { a: insertDocument(id: 1, document: 1) { key } b: insertDocument(id: 1, document: 1) { key } }";
     assert_eq!(client.error(query, NONE).await.0, "ALREADY_EXISTS");
     client.insert("1", "2").await;
     assert_eq!(client.stored("1").await, "2");
@@ -238,15 +241,15 @@ async fn a_field_asked_twice_under_one_name_writes_once() {
     let client = client().await;
     for (query, variables) in [
         (
-            "mutation { insertDocument(id: 1, document: 1) { id } insertDocument(id: 1, document: 1) { value } }",
+            "mutation { insertDocument(id: 1, document: 1) { key } insertDocument(id: 1, document: 1) { value } }",
             json!({}),
         ),
         (
-            "mutation { ...A ...B } fragment A on Mutation { insertDocument(id: 2, document: 1) { id } } fragment B on Mutation { ... { insertDocument(id: 2, document: 1) { value } } }",
+            "mutation { ...A ...B } fragment A on Mutation { insertDocument(id: 2, document: 1) { key } } fragment B on Mutation { ... { insertDocument(id: 2, document: 1) { value } } }",
             json!({}),
         ),
         (
-            "mutation($on: Boolean!) { insertDocument(id: 3, document: 1) { id } insertDocument(id: 3, document: 1) @include(if: $on) { value } insertDocument(id: 3, document: 1) @skip(if: $on) { version } }",
+            "mutation($on: Boolean!) { insertDocument(id: 3, document: 1) { key } insertDocument(id: 3, document: 1) @include(if: $on) { value } insertDocument(id: 3, document: 1) @skip(if: $on) { version } }",
             json!({"on": true}),
         ),
     ] {
@@ -263,9 +266,9 @@ async fn a_field_asked_twice_under_one_name_writes_once() {
 
 async fn a_skipped_field_writes_nothing() {
     let client = client().await;
-    let query = "mutation($skip: Boolean!) { a: insertDocument(id: 1, document: 1) @skip(if: $skip) { id } b: insertDocument(id: 2, document: 1) { id } }";
+    let query = "mutation($skip: Boolean!) { a: insertDocument(id: 1, document: 1) @skip(if: $skip) { key } b: insertDocument(id: 2, document: 1) { key } }";
     let data = client.data(query, json!({"skip": true})).await;
-    assert_eq!(data, json!({"b": {"id": "2"}}));
+    assert_eq!(data, json!({"b": {"key": "2"}}));
     assert_eq!(
         collections(&client).await,
         json!([{"name": "D", "count": 1}])
@@ -276,19 +279,19 @@ async fn a_document_must_be_given_but_may_be_null() {
     let client = client().await;
     client
         .data(
-            "mutation { insertDocument(id: 1, document: null) { id } }",
+            "mutation { insertDocument(id: 1, document: null) { key } }",
             NONE,
         )
         .await;
     client
         .data(
-            "mutation($d: JSON) { insertDocument(id: 2, document: $d) { id } }",
+            "mutation($d: JSON) { insertDocument(id: 2, document: $d) { key } }",
             r#"{"d": null}"#,
         )
         .await;
     client
         .data(
-            "mutation($d: JSON = null) { insertDocument(id: 3, document: $d) { id } }",
+            "mutation($d: JSON = null) { insertDocument(id: 3, document: $d) { key } }",
             NONE,
         )
         .await;
@@ -296,8 +299,8 @@ async fn a_document_must_be_given_but_may_be_null() {
         assert_eq!(client.stored(id).await, "null");
     }
     for query in [
-        "mutation { insertDocument(id: 4) { id } }",
-        "mutation($d: JSON) { insertDocument(id: 4, document: $d) { id } }",
+        "mutation { insertDocument(id: 4) { key } }",
+        "mutation($d: JSON) { insertDocument(id: 4, document: $d) { key } }",
     ] {
         let (code, message) = client.error(query, NONE).await;
         assert_eq!(code, "BAD_USER_INPUT");

@@ -82,12 +82,12 @@ fn check_mark(client: &mut Client, number: usize) -> Option<String> {
 /// The index that was used, and the ids that were found.
 fn found(client: &mut Client, collection: &str, filter: &Value) -> (Value, BTreeSet<String>) {
     let query = format!(
-        "query($w: Filter) {{ documents(collection: \"{collection}\", where: $w, first: {SMALL}, \
-         scanLimit: 100000) {{ nodes {{ id }} plan {{ index }} }} }}"
+        "query($w: DocumentFilter) {{ documents(collection: \"{collection}\", where: $w, first: {SMALL}, \
+         scanLimit: 100000) {{ nodes {{ key }} plan {{ index }} }} }}"
     );
     let data = client.data(&query, &json!({"w": filter}));
     let nodes = data["documents"]["nodes"].as_array().expect("a list");
-    let ids = nodes.iter().filter_map(|node| node["id"].as_str());
+    let ids = nodes.iter().filter_map(|node| node["key"].as_str());
     let ids = ids.map(str::to_owned).collect();
     (data["documents"]["plan"]["index"].clone(), ids)
 }

@@ -39,13 +39,23 @@ impl Client {
     /// not answer for a long time.
     pub(crate) fn send(&mut self, request: &[u8]) -> Option<Answer> {
         let begin = Instant::now();
+        let reused = self.connection.is_some();
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.connect(),
         };
         // The server may answer and close before it has taken all.
-        let _refused = connection.get_mut().write_all(request);
-        let (answer, stays) = receive(&mut connection, begin)?;
+        let refused = connection.get_mut().write_all(request);
+        let Some((answer, stays)) = receive(&mut connection, begin) else {
+            // Says why, for whoever reads the output of a test that failed.
+            let next = std::io::Read::read(&mut connection, &mut [0; 64]);
+            println!(
+                "a connection ended after {:?}: reused {reused}, {} bytes written: {refused:?}, then {next:?}",
+                begin.elapsed(),
+                request.len()
+            );
+            return None;
+        };
         self.connection = stays.then_some(connection);
         Some(answer)
     }

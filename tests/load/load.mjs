@@ -38,11 +38,11 @@ async function fill() {
   await ask(`mutation {
     a: createIndex(collection: "shop", name: "colour_price", on: ["$.colour", "$.price"]) { state }
     b: createIndex(collection: "shop", name: "tags", on: ["$.tags[*]"]) { state }
-    insertDocument(collection: "counters", id: "all", document: 0) { id }
+    insertDocument(collection: "counters", id: "all", document: 0) { key }
   }`);
   for (let first = 0; first < DOCUMENTS; first += 100) {
     const ids = Array.from({ length: 100 }, (_, at) => first + at);
-    const fields = ids.map((id) => `i${id}: insertDocument(collection: "shop", id: ${id}, document: $d${id}) { id }`);
+    const fields = ids.map((id) => `i${id}: insertDocument(collection: "shop", id: ${id}, document: $d${id}) { key }`);
     const variables = Object.fromEntries(ids.map((id) => [`d${id}`, product(id)]));
     const declared = ids.map((id) => `$d${id}: JSON!`);
     await ask(`mutation(${declared}) { ${fields.join(' ')} }`, variables);
@@ -58,22 +58,22 @@ const KINDS = [
   ['query($id: ID!) { document(collection: "shop", id: $id) { children(first: 3) { nodes { path kind } pageInfo { endCursor } } } }'],
   ['query($id: ID!) { document(collection: "shop", id: $id) { select(query: "$.sizes[?@.size > 4].shelf") { path value } } }'],
   [
-    'query($colour: JSON) { documents(collection: "shop", where: {at: "$.colour", eq: $colour}, orderBy: {by: "$.price"}, first: 10) { nodes { id value(path: "/price") } plan { index } } }',
+    'query($colour: JSON) { documents(collection: "shop", where: {at: "$.colour", eq: $colour}, orderBy: {by: "$.price"}, first: 10) { nodes { key value(path: "/price") } plan { index } } }',
     () => ({ colour: COLOURS[any(COLOURS.length)] }),
   ],
   [
-    'query($tag: JSON) { documents(collection: "shop", where: {at: "$.tags[*]", eq: $tag, not: {at: "$.colour", eq: "black"}}, last: 5) { nodes { id } } }',
+    'query($tag: JSON) { documents(collection: "shop", where: {at: "$.tags[*]", eq: $tag, not: {at: "$.colour", eq: "black"}}, last: 5) { nodes { key } } }',
     () => ({ tag: `t${any(7)}` }),
   ],
   [
     'query($of: [_Any!]!) { _entities(representations: $of) { ... on Document { value(path: "/name") } } }',
-    () => ({ of: Array.from({ length: 20 }, () => ({ __typename: 'Document', collection: 'shop', id: any(DOCUMENTS + 5) })) }),
+    () => ({ of: Array.from({ length: 20 }, () => ({ __typename: 'Document', collection: 'shop', key: any(DOCUMENTS + 5) })) }),
   ],
   ['mutation($id: ID!, $value: JSON) { replaceDocument(collection: "shop", id: $id, path: "/colour", document: $value) { version } }', () => ({ id: any(DOCUMENTS), value: COLOURS[any(COLOURS.length)] })],
-  ['mutation($id: ID!) { mergeDocument(collection: "shop", id: $id, patch: {stock: {left: 99, seen: null}, note: "merged"}) { id } }'],
+  ['mutation($id: ID!) { mergeDocument(collection: "shop", id: $id, patch: {stock: {left: 99, seen: null}, note: "merged"}) { key } }'],
   ['mutation($id: ID!) { patchDocument(collection: "shop", id: $id, patch: [{op: "add", path: "/tags/-", value: "new"}, {op: "remove", path: "/tags/2"}]) { value(path: "/tags") } }'],
-  ['mutation($id: ID!) { incrementDocument(collection: "counters", id: "all") { value } a: incrementDocument(collection: "shop", id: $id, path: "/stock/sold") { id } }'],
-  ['mutation($id: ID!) { insertDocument(collection: "moments", id: $id, document: {here: true}) { id } deleteDocument(collection: "moments", id: $id) }', () => ({ id: `m${Math.random()}` })],
+  ['mutation($id: ID!) { incrementDocument(collection: "counters", id: "all") { value } a: incrementDocument(collection: "shop", id: $id, path: "/stock/sold") { key } }'],
+  ['mutation($id: ID!) { insertDocument(collection: "moments", id: $id, document: {here: true}) { key } deleteDocument(collection: "moments", id: $id) { deleted } }', () => ({ id: `m${Math.random()}` })],
   ['mutation($tag: JSON) { updateDocuments(collection: "shop", where: {all: [{at: "$.tags[*]", eq: $tag}, {at: "$.price", lt: 10}]}, set: [{at: "$.stock.left", value: 98}]) { matched } }', () => ({ tag: `t${any(11)}` })],
   ['{ collections { name count indexes { name state } } }', () => ({})],
 ];

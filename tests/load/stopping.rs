@@ -95,10 +95,10 @@ fn insert(
         };
         let id = format!("{client}-{number}");
         let query = format!(
-            "mutation {{ insertDocument(id: \"{id}\", document: {{n: {number}}}) {{ id }} }}"
+            "mutation {{ insertDocument(id: \"{id}\", document: {{n: {number}}}) {{ key }} }}"
         );
         if let Some(answer) = open.query(&query) {
-            assert_eq!(answer, json!({"data": {"insertDocument": {"id": id}}}));
+            assert_eq!(answer, json!({"data": {"insertDocument": {"key": id}}}));
             stored.push(id);
             answered.fetch_add(1, SeqCst);
         } else {

@@ -29,7 +29,7 @@ async fn total(served: &Served) -> u64 {
 async fn a_counter_split_over_documents_counts_to_the_exact_total() {
     let served = Served::on(super::empty_store().await).await;
     let count = r#"mutation($shard: ID!, $by: JSON!) {
-        incrementDocument(collection: "hits", id: $shard, by: $by) { id }
+        incrementDocument(collection: "hits", id: $shard, by: $by) { key }
     }"#;
     let clients = (0..CLIENTS).map(|client| {
         let served = served.clone();

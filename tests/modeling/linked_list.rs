@@ -19,13 +19,13 @@ const ROUNDS: u64 = 40;
 
 /// All nodes, each with what it leads to, at one moment.
 async fn nodes(served: &Served) -> BTreeMap<String, Value> {
-    let query = r#"{ documents(collection: "nodes", first: 1000) { nodes { id next: value(path: "/next") } } }"#;
+    let query = r#"{ documents(collection: "nodes", first: 1000) { nodes { key next: value(path: "/next") } } }"#;
     let mut data = served.data(query, &json!({})).await;
     let nodes = data["documents"]["nodes"].as_array_mut().expect("nodes");
     nodes
         .iter_mut()
         .map(|node| {
-            let id = node["id"].as_str().expect("an id").to_owned();
+            let id = node["key"].as_str().expect("an id").to_owned();
             (id, node["next"].take())
         })
         .collect()
@@ -49,9 +49,9 @@ async fn change(served: &Served, id: &str, new: Option<&str>) -> Option<i64> {
         return None;
     }
     let (query, variables) = if let Some(new) = new {
-        let query = r#"mutation($id: ID!, $version: Version, $new: ID, $next: JSON, $node: JSON) {
-            replaceDocument(collection: "nodes", id: $id, path: "/next", document: $next, ifVersion: $version) { id }
-            insertDocument(collection: "nodes", id: $new, document: $node) { id }
+        let query = r#"mutation($id: ID!, $version: DocumentVersion, $new: ID, $next: JSON, $node: JSON) {
+            replaceDocument(collection: "nodes", id: $id, path: "/next", document: $next, ifVersion: $version) { key }
+            insertDocument(collection: "nodes", id: $new, document: $node) { key }
         }"#;
         let node = json!({"next": next});
         (
@@ -64,9 +64,9 @@ async fn change(served: &Served, id: &str, new: Option<&str>) -> Option<i64> {
         if gone_version.is_null() {
             return None;
         }
-        let query = r#"mutation($id: ID!, $version: Version, $gone: ID!, $goneVersion: Version, $behind: JSON) {
-            replaceDocument(collection: "nodes", id: $id, path: "/next", document: $behind, ifVersion: $version) { id }
-            deleteDocument(collection: "nodes", id: $gone, ifVersion: $goneVersion)
+        let query = r#"mutation($id: ID!, $version: DocumentVersion, $gone: ID!, $goneVersion: DocumentVersion, $behind: JSON) {
+            replaceDocument(collection: "nodes", id: $id, path: "/next", document: $behind, ifVersion: $version) { key }
+            deleteDocument(collection: "nodes", id: $gone, ifVersion: $goneVersion) { deleted }
         }"#;
         (
             query,
@@ -84,7 +84,7 @@ async fn change(served: &Served, id: &str, new: Option<&str>) -> Option<i64> {
 async fn a_list_that_many_clients_change_stays_one_list() {
     let served = Served::on(super::empty_store().await).await;
     let first = r#"mutation {
-        insertDocument(collection: "nodes", id: "first", document: {next: null}) { id }
+        insertDocument(collection: "nodes", id: "first", document: {next: null}) { key }
     }"#;
     served.data(first, &json!({})).await;
     let clients = (0..CLIENTS).map(|client| {

@@ -16,7 +16,7 @@ const CLASSES: usize = 40;
 async fn what_many_clients_add_to_one_key_at_once_is_all_there_once() {
     let served = Served::on(super::empty_store().await).await;
     let add = r#"mutation($class: JSON) {
-        mergeDocument(collection: "students", id: "jones", patch: $class) { id }
+        mergeDocument(collection: "students", id: "jones", patch: $class) { key }
     }"#;
     let clients = (0..CLIENTS).map(|client| {
         let served = served.clone();

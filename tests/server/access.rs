@@ -287,7 +287,7 @@ fn sighup_reloads_the_file_of_tokens_at_once_and_the_server_goes_on() {
 #[test]
 fn sighup_does_not_end_a_server_that_has_nothing_to_reload() {
     let server = Server::logged(&[]);
-    server.query("mutation { insertDocument(id: 1, document: 1) { id } }");
+    server.query("mutation { insertDocument(id: 1, document: 1) { key } }");
     for _ in 0..3 {
         server.signal("HUP");
         server.wait_for_log("SIGHUP: there is no file of tokens");

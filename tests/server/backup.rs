@@ -25,8 +25,8 @@ fn phyllo(arguments: &[&str], store: &Path) -> String {
 /// Writes until told to stop: with each operation a document of its own, and one more in each of
 /// two counters. Counts what was answered.
 fn write(server: &Server, writer: usize, answered: &AtomicU64, stop: &AtomicBool) {
-    let query = "mutation($id: ID!, $d: JSON) { insertDocument(id: $id, document: $d) { id } \
-                 a: incrementDocument(id: \"a\") { id } b: incrementDocument(id: \"b\") { id } }";
+    let query = "mutation($id: ID!, $d: JSON) { insertDocument(id: $id, document: $d) { key } \
+                 a: incrementDocument(id: \"a\") { key } b: incrementDocument(id: \"b\") { key } }";
     let mut connection = server.connect();
     while !stop.load(SeqCst) {
         let number = answered.load(SeqCst);
@@ -116,11 +116,11 @@ fn a_backup_under_writes_has_all_that_was_answered_before_and_nothing_by_half() 
 #[test]
 fn a_backup_is_served_as_any_store_and_takes_writes() {
     let server = Server::start();
-    server.query("mutation { insertDocument(id: 1, document: {a: [1, null]}) { id } }");
+    server.query("mutation { insertDocument(id: 1, document: {a: [1, null]}) { key } }");
     let restored = tempfile::tempdir().expect("a directory");
     let place = restored.path().to_str().expect("a plain path");
     phyllo(&["backup", place], server.store());
-    server.query("mutation { deleteDocument(id: 1) { id } }");
+    server.query("mutation { deleteDocument(id: 1) { deleted } }");
     let restored = Server::on(restored, &[]);
     let found = restored.query("{ document(id: 1) { value version } collections { count } }");
     assert_eq!(found["data"]["document"]["value"], json!({"a": [1, null]}));

@@ -90,7 +90,7 @@ fn the_default_limit_takes_a_large_document() {
         &[JSON],
         insertion("1", &json!({"t": text}).to_string()),
     );
-    assert_eq!(response.json()["data"]["insertDocument"]["id"], json!("1"));
+    assert_eq!(response.json()["data"]["insertDocument"]["key"], json!("1"));
     let found = server.query("{ document(id: 1) { value } }");
     assert_eq!(found["data"]["document"]["value"]["t"], json!(text));
     let mut connection = server.connect();
@@ -115,13 +115,13 @@ fn a_body_that_comes_byte_by_byte_is_answered_when_it_is_whole_and_holds_nobody_
     }
     assert_eq!(
         slow.response(true).json(),
-        json!({"data": {"insertDocument": {"id": "1"}}})
+        json!({"data": {"insertDocument": {"key": "1"}}})
     );
     let (half, rest) = body.split_at(body.len() / 2);
     let body = slow
         .ask("POST", "/graphql", &[JSON], insertion("2", "1"))
         .json();
-    assert_eq!(body["data"]["insertDocument"]["id"], json!("2"));
+    assert_eq!(body["data"]["insertDocument"]["key"], json!("2"));
     slow.send(head("POST", "/graphql", &[JSON], half.len() + rest.len()));
     slow.send(half);
     for _ in 0..50 {
@@ -171,7 +171,7 @@ fn requests_that_come_before_the_last_is_answered_are_answered_in_order() {
     for id in 0..50 {
         let inserted = connection.response(true).json();
         assert_eq!(
-            inserted["data"]["insertDocument"]["id"],
+            inserted["data"]["insertDocument"]["key"],
             json!(id.to_string())
         );
         assert_eq!(

@@ -51,7 +51,7 @@ impl Client {
         let query = "mutation($log: ID!, $count: ID!, $id: ID!, $n: JSON, $d: JSON) {
             append: replaceDocument(id: $log, path: \"/entries/-\", document: $n) { version }
             count: incrementDocument(id: $count, collection: \"counts\") { value version }
-            all: incrementDocument(id: \"all\", collection: \"counts\") { id }
+            all: incrementDocument(id: \"all\", collection: \"counts\") { key }
             insert: insertDocument(id: $id, document: $d) { version }
         }";
         let variables = json!({
@@ -153,7 +153,7 @@ fn a_killed_server_has_lost_nothing_and_done_nothing_by_half() {
     for client in &clients {
         let id = json!(client.log());
         let query =
-            format!("mutation {{ insertDocument(id: {id}, document: {{entries: []}}) {{ id }} }}");
+            format!("mutation {{ insertDocument(id: {id}, document: {{entries: []}}) {{ key }} }}");
         assert_eq!(server.query(&query).get("errors"), None);
     }
     for kill in 0..KILLS {

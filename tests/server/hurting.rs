@@ -100,7 +100,7 @@ fn past_the_limit_connections_wait_until_one_ends() {
     }
     drop(second);
     let inserted = waiting.response(true).json();
-    assert_eq!(inserted, json!({"data": {"insertDocument": {"id": "1"}}}));
+    assert_eq!(inserted, json!({"data": {"insertDocument": {"key": "1"}}}));
     assert_eq!(
         asked(&mut first),
         json!({"data": {"document": {"value": 1}}})
@@ -238,7 +238,7 @@ fn small_requests_are_answered_when_others_hold_all_there_is() {
     }
     server.assert_serves();
     let small = server.ask("POST", "/graphql", &[JSON], insertion("2", "[1]"));
-    assert_eq!(small.json()["data"]["insertDocument"]["id"], "2");
+    assert_eq!(small.json()["data"]["insertDocument"]["key"], "2");
     for mut connection in holding {
         connection.shutdown(Shutdown::Both);
         connection.rest();

@@ -64,7 +64,7 @@ fn of_queries() -> Vec<Case> {
         (
             "--query-levels-max",
             "2",
-            of("at(path: []) { kind }"),
+            of("subdocument(path: []) { kind }"),
             "{}",
             ["TOO_COMPLEX", "2 levels"],
         ),
@@ -105,7 +105,7 @@ fn of_variables_and_answers() -> Vec<Case> {
     let two = r#"{"r":[{"__typename":"Document","collection":"D","id":1},{"__typename":"Document","collection":"D","id":2}]}"#;
     let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }".to_owned();
     let by_id = "query($i: ID!) { document(id: $i) { kind } }".to_owned();
-    let insert = "mutation($d: JSON) { insertDocument(document: [$d, $d]) { id } }".to_owned();
+    let insert = "mutation($d: JSON) { insertDocument(document: [$d, $d]) { key } }".to_owned();
     vec![
         (
             "--variable-levels-max",
@@ -152,7 +152,7 @@ fn of_variables_and_answers() -> Vec<Case> {
         (
             "--response-fields-max",
             "5",
-            of("at(path: [\"rows\"]) { children { nodes { kind path } } }"),
+            of("subdocument(path: [\"rows\"]) { children { nodes { kind path } } }"),
             "{}",
             ["TOO_COMPLEX", "5 fields"],
         ),
@@ -169,7 +169,7 @@ fn of_variables_and_answers() -> Vec<Case> {
             "--request-time-max",
             "1ms",
             of(
-                "at(path: [\"rows\"]) { children(first: 200) { nodes { children { nodes { value } } } } }",
+                "subdocument(path: [\"rows\"]) { children(first: 200) { nodes { children { nodes { value } } } } }",
             ),
             "{}",
             ["TIMEOUT", "1ms"],
@@ -185,9 +185,9 @@ fn each_limit_moves_with_its_flag_and_is_named() {
         // What is asked later is stored by a server that has no such limit.
         let server = Server::start();
         let rows = vec![vec![1; 40]; 200];
-        let insert = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { id } }";
+        let insert = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";
         let stored = ask(&server, insert, &json!({"d": {"rows": rows}}).to_string());
-        assert_eq!(stored.json()["data"]["insertDocument"]["id"], "1");
+        assert_eq!(stored.json()["data"]["insertDocument"]["key"], "1");
         server.signal("TERM");
         let server = Server::on(server.stopped(), &[flag, amount]);
         let response = ask(&server, &query, variables);

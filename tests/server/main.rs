@@ -5,6 +5,7 @@ mod audits;
 mod backup;
 mod batches;
 mod bodies;
+mod caching;
 mod coding;
 mod cors;
 mod crash;

@@ -200,7 +200,7 @@ fn what_was_executed_is_200_errors_or_not() {
         r#"{"query": "{ __typename }"}"#,
         r#"{"query": "{ __typename }", "variables": null, "operationName": null, "extensions": null}"#,
         r#"{"query": "{ document(id: \"\") { kind } }"}"#,
-        r#"{"query": "mutation { insertDocument(id: \"\", document: 1) { id } }"}"#,
+        r#"{"query": "mutation { insertDocument(id: \"\", document: 1) { key } }"}"#,
         " \n{\t\"query\" : \"{ __typename }\" }\r\n ",
         r#"{"query": "{ nothing }", "query": "{ __typename }", "unknown": [{"a": [1]}]}"#,
     ] {
@@ -304,7 +304,7 @@ fn a_body_that_is_not_json_by_its_header_is_refused_so_that_no_form_can_write() 
             insertion(&at.to_string(), "1"),
         );
         assert_eq!(
-            response.json()["data"]["insertDocument"]["id"],
+            response.json()["data"]["insertDocument"]["key"],
             json!(at.to_string()),
             "{content_type}"
         );
@@ -326,7 +326,7 @@ fn integers_and_markers_pass_through_http_as_they_are() {
         let response = server.ask("POST", "/graphql", &[JSON], insertion(id, &document));
         assert_eq!(
             response.body,
-            format!(r#"{{"data":{{"insertDocument":{{"id":"{id}"}}}}}}"#)
+            format!(r#"{{"data":{{"insertDocument":{{"key":"{id}"}}}}}}"#)
         );
         let query =
             json!({"query": format!("{{ document(id: \"{id}\") {{ value }} }}")}).to_string();

@@ -29,7 +29,7 @@ fn a_signal_to_stop_lets_what_was_accepted_be_answered_and_ends_with_success() {
         let response = slow.response(true);
         assert_eq!(
             response.json(),
-            json!({"data": {"insertDocument": {"id": "1"}}}),
+            json!({"data": {"insertDocument": {"key": "1"}}}),
             "{signal}"
         );
         slow.assert_closed();
@@ -125,7 +125,7 @@ fn what_was_answered_survives_a_kill() {
             insertion(&id.to_string(), "[1]"),
         );
         assert_eq!(
-            response.json()["data"]["insertDocument"]["id"],
+            response.json()["data"]["insertDocument"]["key"],
             json!(id.to_string())
         );
     }

@@ -377,7 +377,7 @@ pub(crate) fn head(method: &str, path: &str, headers: &[(&str, &str)], length: u
 
 /// The body of a request to insert a document, given as JSON text, under an id.
 pub(crate) fn insertion(id: &str, document: &str) -> String {
-    let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { id } }";
+    let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key } }";
     format!(
         r#"{{"query":{},"variables":{{"id":"{id}","d":{document}}}}}"#,
         json!(query)

@@ -112,7 +112,7 @@ fn a_trace_shows_the_operations_of_a_request_and_what_they_asked_of_the_store() 
         ("traceparent", parent.as_str()),
         ("x-request-id", "id-4"),
     ];
-    let insert = "mutation Put { insertDocument(id: 1, document: {a: 1, b: [2, 3]}) { id } }";
+    let insert = "mutation Put { insertDocument(id: 1, document: {a: 1, b: [2, 3]}) { key } }";
     let read = "query Part { document(id: 1) { value(path: \"/b\") } }";
     let batch = json!([{"query": insert}, {"query": read}]).to_string();
     assert_eq!(server.ask("POST", "/graphql", &headers, batch).status, 200);
@@ -200,7 +200,7 @@ fn no_secret_and_nothing_of_a_document_is_in_a_trace() {
     for (status, query) in [
         (
             200,
-            r#"mutation($d: JSON) { insertDocument(id: "SECRET-id", document: $d) { id } }"#,
+            r#"mutation($d: JSON) { insertDocument(id: "SECRET-id", document: $d) { key } }"#,
         ),
         (200, r#"{ document(id: "SECRET-id") { value } }"#),
         (
@@ -209,7 +209,7 @@ fn no_secret_and_nothing_of_a_document_is_in_a_trace() {
         ),
         (
             200,
-            r#"mutation { incrementDocument(id: "SECRET-id", path: "/SECRET-key") { id } }"#,
+            r#"mutation { incrementDocument(id: "SECRET-id", path: "/SECRET-key") { key } }"#,
         ),
         (200, "{ SECRET_field }"),
     ] {

@@ -73,7 +73,7 @@ fn assert_samples(samples: &BTreeMap<String, f64>, expected: &[(&str, f64)]) {
 #[test]
 fn requests_are_counted_by_type_name_and_outcome() {
     let server = Server::with(&["--batch-max", "3"]);
-    let insert = "mutation Insert { insertDocument(id: 1, document: {a: 1, b: [2, 3]}) { id } }";
+    let insert = "mutation Insert { insertDocument(id: 1, document: {a: 1, b: [2, 3]}) { key } }";
     let read = "query Read { document(id: 1) { value(path: \"/b\") } }";
     post(&server, &json!({"query": insert}));
     post(&server, &json!({"query": insert}));
@@ -254,7 +254,7 @@ fn the_log_is_told_by_whom_and_under_which_id_a_request_was_answered() {
         ("authorization", "Bearer some-secret-token"),
         ("x-request-id", "id-17"),
     ];
-    let body = json!({"query": "mutation Count { incrementDocument(id: 1) { id } }"}).to_string();
+    let body = json!({"query": "mutation Count { incrementDocument(id: 1) { key } }"}).to_string();
     let server = Server::logged_at("info,phyllo::request=debug", &arguments);
     server.ask("POST", "/graphql", &headers, &body);
     let line = server.wait_for_log("id-17");
@@ -305,7 +305,7 @@ fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
             server.ask("POST", "/graphql", &headers, body).status
         };
         let store = json!({
-            "query": "mutation($d: JSON) { insertDocument(id: \"SECRET-id\", document: $d) { id } }",
+            "query": "mutation($d: JSON) { insertDocument(id: \"SECRET-id\", document: $d) { key } }",
             "variables": {"d": {"SECRET-key": "SECRET-value", "n": [1]}}
         });
         assert_eq!(
@@ -317,9 +317,9 @@ fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
         );
         for body in [
             r#"{"query": "{ document(id: \"SECRET-id\") { value } }"}"#,
-            r#"{"query": "mutation { replaceDocument(id: \"SECRET-id\", path: \"/n/7\", document: {SECRET_literal: \"SECRET\"}) { id } }"}"#,
-            r#"{"query": "mutation { patchDocument(id: \"SECRET-id\", patch: [{op: \"test\", path: \"/SECRET-key\", value: \"SECRET-other\"}]) { id } }"}"#,
-            r#"{"query": "mutation { incrementDocument(id: \"SECRET-id\", path: \"/SECRET-key\") { id } }"}"#,
+            r#"{"query": "mutation { replaceDocument(id: \"SECRET-id\", path: \"/n/7\", document: {SECRET_literal: \"SECRET\"}) { key } }"}"#,
+            r#"{"query": "mutation { patchDocument(id: \"SECRET-id\", patch: [{op: \"test\", path: \"/SECRET-key\", value: \"SECRET-other\"}]) { key } }"}"#,
+            r#"{"query": "mutation { incrementDocument(id: \"SECRET-id\", path: \"/SECRET-key\") { key } }"}"#,
             r#"{"query": "{ SECRET_field }"}"#,
             r#"{"query": "SECRET { not graphql"}"#,
             r#"{"query": "query($v: Int!) { __typename }", "variables": {"v": "SECRET"}}"#,
@@ -331,7 +331,7 @@ fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
         }
         // An index that two documents stand in the way of.
         for query in [
-            r#"mutation { a: insertDocument(id: 1, document: {u: \"SECRET-same\"}) { id } b: insertDocument(id: 2, document: {u: \"SECRET-same\"}) { id } }"#,
+            r#"mutation { a: insertDocument(id: 1, document: {u: \"SECRET-same\"}) { key } b: insertDocument(id: 2, document: {u: \"SECRET-same\"}) { key } }"#,
             r#"mutation { createIndex(name: \"i\", on: [\"$.u\"], unique: true) { state } }"#,
         ] {
             assert_eq!(send(&[], &format!(r#"{{"query": "{query}"}}"#)), 200);

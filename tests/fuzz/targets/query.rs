@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::world::World;
 
 pub(super) const SEEDS: &[&[u8]] = &[
-    br#"{ document(id: "1", path: ["a", 0]) { value kind version at(path: "/b") { value } } }"#,
-    br#"query Q($id: ID! = "x") { a: document(id: $id) @skip(if: false) { ...F } } fragment F on Document { id children(first: 2) { nodes { path } } }"#,
-    br#"mutation { insertDocument(document: {a: [1, {b: null}], c: """block "text" """}) { id } }"#,
+    br#"{ document(id: "1", path: ["a", 0]) { value kind version subdocument(path: "/b") { value } } }"#,
+    br#"query Q($id: ID! = "x") { a: document(id: $id) @skip(if: false) { ...F } } fragment F on Document { key children(first: 2) { nodes { path } } }"#,
+    br#"mutation { insertDocument(document: {a: [1, {b: null}], c: """block "text" """}) { key } }"#,
     br"{ __schema { types { name fields { name args { name } } } } }",
     br"{ collections { name count } } # comment",
     br"fragment A on Query { ...B ...B } fragment B on Query { ...A } { ...A }",

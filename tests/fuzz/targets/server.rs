@@ -22,8 +22,8 @@ pub(super) const SEEDS: &[&[u8]] = &[
     b"rPOST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n19\r\n{\"query\":\"{__typename }\"}\r\n0\r\n\r\n",
     b"rOPTIONS /graphql HTTP/1.1\r\nhost: localhost\r\norigin: http://a.example\r\nexpect: 100-continue\r\n\r\nHEAD /schema.graphql HTTP/1.0\r\n\r\n",
     br#"b{"query":"query Q($v: JSON) { document(id: 1) { value } }","operationName":"Q","variables":{"v":[1,{"$serde_json::private::RawValue":"x"}]},"extensions":{"persistedQuery":{"version":1,"sha256Hash":"00"}}}"#,
-    br#"b[{"query":"{ a }"},{"query":"mutation { deleteDocument(id: 1) }"}]"#,
-    br#"qmutation { insertDocument(id: "x", document: {a: [1, {b: "c"}]}) { id version value at(path: "/a/0") { kind } } }"#,
+    br#"b[{"query":"{ a }"},{"query":"mutation { deleteDocument(id: 1) { deleted } }"}]"#,
+    br#"qmutation { insertDocument(id: "x", document: {a: [1, {b: "c"}]}) { key version value subdocument(path: "/a/0") { kind } } }"#,
     br#"q{ documents(where: {all: [{at: "$.a[*]", gt: 1}]}, orderBy: {at: "$.a[0]"}, first: 2) { nodes { select(query: "$..b") { value } } plan { index } } }"#,
     b"q{ ...A } fragment A on Query { ...B ...B } fragment B on Query { __schema { types { name } } }",
     br#"v{"p":["a",0,{"b":[[[]]]}],"d":{"$serde_json::private::Number":"1"},"i":42}"#,
@@ -90,7 +90,7 @@ pub(super) fn check(bytes: &[u8]) {
         }
         b'v' => {
             let query = "query($p: Path, $d: JSON, $i: ID = 1) { \
-                         document(id: $i, path: $p) { value at(path: [\\\"a\\\", $d]) { kind } } }";
+                         document(id: $i, path: $p) { value subdocument(path: [\\\"a\\\", $d]) { kind } } }";
             let body = [
                 br#"{"query":""#,
                 query.as_bytes(),

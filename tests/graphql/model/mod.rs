@@ -120,7 +120,7 @@ impl Run {
                 let answer = &response["data"][format!("f{at}")];
                 match outcome {
                     Outcome::Deleted(deleted) => {
-                        prop_assert_eq!(answer, &json!(deleted), "{}", &told);
+                        prop_assert_eq!(answer, &json!({"deleted": deleted}), "{}", &told);
                     }
                     Outcome::Document(document) => {
                         prop_assert_eq!(&answer["value"], document, "{}", &told);
@@ -248,7 +248,7 @@ fn request(changes: &[Change]) -> (String, Map<String, Value>) {
             variables.insert(format!("p{at}"), change.written_path());
         }
         let selection = if change.kind == Kind::Delete {
-            ""
+            "{ deleted }"
         } else {
             "{ value version }"
         };

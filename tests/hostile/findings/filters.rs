@@ -10,7 +10,7 @@ use super::{BOUNDED, Case, Expected};
 
 /// Filters in a list, near the limit of 1,000.
 const FILTERS: usize = 990;
-const FIND: &str = "query($w: Filter) { documents(where: $w) { nodes { id } } }";
+const FIND: &str = "query($w: DocumentFilter) { documents(where: $w) { nodes { key } } }";
 
 fn nothing() -> Expected {
     Expected::RefusedOr(BOUNDED, json!({"documents": {"nodes": []}}))
@@ -105,7 +105,7 @@ fn filters_of_a_thousand_spans_of_an_index_hold_nobody_up() {
         format!("{{\"any\":{}}}", each(FILTERS)),
         format!("{{\"all\":{}}}", each(FILTERS)),
     );
-    let ids: Vec<_> = (0..40).map(|id| json!({"id": id.to_string()})).collect();
+    let ids: Vec<_> = (0..40).map(|id| json!({"key": id.to_string()})).collect();
     let every = Expected::RefusedOr(BOUNDED, json!({"documents": {"nodes": ids}}));
     for (name, filter) in [("a union", union), ("any", any), ("all", all)] {
         case.check(

@@ -40,7 +40,7 @@ fn what_filters_read_counts_in_what_all_requests_hold() {
         "{at: \"$..*\", eq: -1}",
         "{not: {at: \"$..*\", exists: true}}",
     ] {
-        let query = format!("{{ documents(where: {filter}) {{ nodes {{ id }} }} }}");
+        let query = format!("{{ documents(where: {filter}) {{ nodes {{ key }} }} }}");
         let request = post(&body(&query, "{}"));
         case.check(&format!("12 times {filter}"), &vec![request; 12], &nothing);
     }
@@ -71,10 +71,10 @@ fn filters_on_large_documents_work_for_pages_of_any_length() {
             &format!("{{\"n\":{id},\"s\":\"{text}\"}}"),
         );
     }
-    let last = json!({"documents": {"nodes": [{"id": "23"}]}});
+    let last = json!({"documents": {"nodes": [{"key": "23"}]}});
     for first in [1, 100] {
         let query = format!(
-            "{{ documents(first: {first}, where: {{at: \"$[?@==23]\", exists: true}}) {{ nodes {{ id }} }} }}"
+            "{{ documents(first: {first}, where: {{at: \"$[?@==23]\", exists: true}}) {{ nodes {{ key }} }} }}"
         );
         let name = format!("documents(first: {first})");
         case.check_query(&name, &query, "{}", &Expected::Data(last.clone()));

@@ -30,9 +30,9 @@ fn names_and_ids_count_in_responses() {
     let ids = aliases(240, "id");
     let edges = aliases(240, "cursor");
     let pages = aliases(240, "pageInfo { startCursor endCursor }");
-    let places = aliases(240, "at(path: \"/n\") { document { id } }");
-    let children = aliases(240, "children(first: 3) { nodes { document { id } } }");
-    let selected = aliases(240, "select(query: \"$.n[*]\") { document { id } }");
+    let places = aliases(240, "subdocument(path: \"/n\") { document { key } }");
+    let children = aliases(240, "children(first: 3) { nodes { document { key } } }");
+    let selected = aliases(240, "select(query: \"$.n[*]\") { document { key } }");
     for (name, below) in [
         ("ids of a page", format!("nodes {{ {ids} }}")),
         ("cursors of a page", format!("edges {{ {edges} }}")),
@@ -58,7 +58,7 @@ fn names_and_ids_count_in_responses() {
         aliases(
             240,
             &format!(
-                "document(id: \"{}\") {{ document {{ id }} }}",
+                "document(id: \"{}\") {{ document {{ key }} }}",
                 long_id(1)[..400].to_owned()
             )
         )
@@ -70,7 +70,7 @@ fn names_and_ids_count_in_responses() {
         &Expected::Bounded,
     );
     let all: Vec<_> = (0..100)
-        .map(|at| json!({"__typename": "Document", "collection": "D", "id": long_id(at % 20)}))
+        .map(|at| json!({"__typename": "Document", "collection": "D", "key": long_id(at % 20)}))
         .collect();
     let variables = json!({"r": all}).to_string();
     for (name, fields) in [("planned", ""), ("generally", "more: collections { name }")] {

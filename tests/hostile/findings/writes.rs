@@ -109,7 +109,7 @@ fn removals_at_the_beginning_of_an_array_hold_no_writer_up() {
         let operations = operations.into_iter().cycle().take(200).cloned();
         case.check_write(name, PATCH, &patch(operations), &TOO_MUCH);
     }
-    let several = repeated(200, "a#: deleteDocument(id: 1, path: \"/0\") ");
+    let several = repeated(200, "a#: deleteDocument(id: 1, path: \"/0\") { deleted } ");
     case.check_write(
         "200 fields that remove",
         &format!("mutation {{ {several} }}"),
@@ -174,8 +174,8 @@ fn an_index_on_a_large_array_is_built_while_others_write() {
         ("{at: \"$[*]\", eq: \"mark\"}", "1"),
         ("{at: \"$.p3[*]\", eq: 159999}", "2"),
     ] {
-        let query = format!("{{ documents(where: {filter}) {{ nodes {{ id }} }} }}");
-        let found = json!({"documents": {"nodes": [{"id": id}]}});
+        let query = format!("{{ documents(where: {filter}) {{ nodes {{ key }} }} }}");
+        let found = json!({"documents": {"nodes": [{"key": id}]}});
         case.check_query(filter, &query, "{}", &Expected::Data(found));
     }
     case.end();

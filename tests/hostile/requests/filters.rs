@@ -30,11 +30,12 @@ const VARIABLES_BYTES_MAX: usize = 3 << 20;
 /// `documents` with a filter.
 fn find(maker: &mut Maker, collection: &str, filter: &str) -> Operation {
     let first = maker.one_of(&[1, 10, 100, 1_000]);
+    let total = maker.one_of(&["", "totalCount"]);
     Operation {
-        declared: "$w: Filter".to_owned(),
+        declared: "$w: DocumentFilter".to_owned(),
         fields: format!(
             "documents(collection: \"{collection}\", where: $w, first: {first}, scanLimit: 100000) \
-             {{ nodes {{ id }} plan {{ index scanned }} }}"
+             {{ nodes {{ key }} {total} plan {{ index scanned }} }}"
         ),
         variables: format!("\"w\":{filter}"),
         ..Operation::default()
@@ -92,11 +93,12 @@ pub(super) fn path(maker: &mut Maker) -> String {
 /// A test of a value.
 fn test(maker: &mut Maker) -> String {
     let n = maker.large(ELEMENTS);
-    match maker.random.random_range(0..6) {
+    match maker.random.random_range(0..7) {
         0 | 1 => "\"exists\":true".to_owned(),
         2 => format!("\"gte\":{n}"),
         3 => format!("\"eq\":{n}"),
         4 => "\"startsWith\":\"n\"".to_owned(),
+        5 => format!("\"contains\":\"{}x\"", "n".repeat(n % 1_000)),
         _ => format!("\"ne\":{n}"),
     }
 }
@@ -125,7 +127,7 @@ fn counts(maker: &mut Maker) -> Operation {
         // The same without variables, which a GET may carry.
         let filter = "{at: \"$[?count($[0:88])>100]\", exists: true}, ".repeat(maker.large(100));
         return Operation::query_of(format!(
-            "documents(collection: \"arrays\", where: {{any: [{filter}]}}) {{ nodes {{ id }} }}"
+            "documents(collection: \"arrays\", where: {{any: [{filter}]}}) {{ nodes {{ key }} }}"
         ));
     }
     let collection = collection(maker);
@@ -207,6 +209,8 @@ fn spans(maker: &mut Maker) -> Operation {
 fn large_documents(maker: &mut Maker) -> Operation {
     let filter = maker.one_of(&[
         "{\"at\":\"$.s\",\"eq\":\"x\"}",
+        "{\"at\":\"$.s\",\"contains\":\"xxxxxxxxxxxxxxxy\"}",
+        "{\"at\":\"$..*\",\"contains\":\"\"}",
         "{\"at\":\"$\",\"eq\":1}",
         "{\"at\":\"$..*\",\"eq\":-1}",
         "{\"not\":{\"at\":\"$.a[7999]\",\"exists\":true}}",
@@ -233,7 +237,7 @@ fn selects(maker: &mut Maker) -> Operation {
     let mut fields = String::new();
     for alias in 0..aliases {
         let path = json!(path(maker));
-        let below = maker.one_of(&["value", "path", "kind", "path value", "document { id }"]);
+        let below = maker.one_of(&["value", "path", "kind", "path value", "document { key }"]);
         // A string takes all.
         let _ = write!(fields, "a{alias}: select(query: {path}) {{ {below} }} ");
     }
@@ -249,6 +253,6 @@ fn orders(maker: &mut Maker) -> Operation {
     let first = maker.one_of(&[1, SMALL, 10_000]);
     Operation::query_of(format!(
         "documents(collection: \"{collection}\", orderBy: {{by: {path}, descending: true}}, \
-         first: {first}, scanLimit: 100000) {{ nodes {{ id kind }} }}"
+         first: {first}, scanLimit: 100000) {{ nodes {{ key kind }} }}"
     ))
 }

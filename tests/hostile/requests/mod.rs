@@ -130,12 +130,12 @@ impl Maker {
         let aborted = self.chance(5);
         let id = format!("c{}", self.client);
         let mark = format!(
-            " mark: incrementDocument(collection: \"ledger\", id: \"{id}\", path: \"/n\") {{ id }}"
+            " mark: incrementDocument(collection: \"ledger\", id: \"{id}\", path: \"/n\") {{ key }}"
         );
         operation.fields += &mark;
         if aborted {
             let fails = format!(
-                " fails: insertDocument(collection: \"ledger\", id: \"{id}\", document: 1) {{ id }}"
+                " fails: insertDocument(collection: \"ledger\", id: \"{id}\", document: 1) {{ key }}"
             );
             operation.fields += &fails;
         }

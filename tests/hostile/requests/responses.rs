@@ -11,6 +11,8 @@ use super::{Family, Maker, Operation, repeated};
 pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("aliases of ids", ids),
     ("entities", entities),
+    ("nodes", nodes),
+    ("schemas", schemas),
     ("children", children),
     ("long aliases", long_aliases),
     ("values again and again", values),
@@ -25,13 +27,13 @@ fn aliased(maker: &mut Maker, fields: &[&str], most: usize) -> String {
 }
 
 fn ids(maker: &mut Maker) -> Operation {
-    let fields = aliased(maker, &["id", "collection", "kind", "version"], 990);
+    let fields = aliased(maker, &["id", "key", "collection", "kind", "version"], 990);
     let whole = aliased(
         maker,
         &[
             "cursor",
-            "node { id }",
-            "node { id at(path: \"/o\") { path } }",
+            "node { key }",
+            "node { key subdocument(path: \"/o\") { path } }",
         ],
         100,
     );
@@ -59,7 +61,7 @@ fn entities(maker: &mut Maker) -> Operation {
             } else {
                 ("large", format!("large-{}", at % 24))
             };
-            json!({"__typename": "Document", "collection": collection, "id": id}).to_string()
+            json!({"__typename": "Document", "collection": collection, "key": id}).to_string()
         })
         .collect();
     let fields = [
@@ -67,7 +69,7 @@ fn entities(maker: &mut Maker) -> Operation {
         "collection",
         "value(path: \"/s\")",
         "value",
-        "at(path: \"/o\") { path document { id } }",
+        "subdocument(path: \"/o\") { path document { key } }",
     ];
     let fields = aliased(maker, &fields, 900);
     let more = maker.one_of(&["", "more: collections { name }"]);
@@ -81,11 +83,48 @@ fn entities(maker: &mut Maker) -> Operation {
     }
 }
 
+/// Objects by their global ids, of which some are long.
+fn nodes(maker: &mut Maker) -> Operation {
+    let count = maker.large(900);
+    let long = maker.chance(2);
+    let ids: Vec<_> = (0..count)
+        .map(|at| {
+            let id = match (long, at % 3) {
+                (true, 0) => format!("long/{}", long_id(at % LONG)),
+                (true, _) => format!("long/{}#/o/a", long_id(at % LONG)),
+                (false, 0) => format!("large/large-{}", at % 24),
+                (false, 1) => format!("large/large-{}#/a", at % 24),
+                (false, _) => format!("arrays/numbers#/{at}"),
+            };
+            json!(id).to_string()
+        })
+        .collect();
+    let fields = aliased(
+        maker,
+        &["id", "... on Subdocument { id path }", "__typename"],
+        200,
+    );
+    let fields = fields.replace(": ...", ": id ...");
+    Operation {
+        declared: "$ids: [ID!]!".to_owned(),
+        fields: format!("nodes(ids: $ids) {{ {fields} ... on Document {{ value }} }}"),
+        variables: format!("\"ids\":[{}]", ids.join(",")),
+        ..Operation::default()
+    }
+}
+
+/// The schema's text, again and again.
+fn schemas(maker: &mut Maker) -> Operation {
+    let texts = aliased(maker, &["sdl"], 900);
+    Operation::query_of(format!("_service {{ {texts} }}"))
+}
+
 fn children(maker: &mut Maker) -> Operation {
     let fields = [
+        "id",
         "path",
         "kind",
-        "document { id }",
+        "document { key }",
         "value",
         "version",
         "children(first: 1) { nodes { path } }",
@@ -97,7 +136,8 @@ fn children(maker: &mut Maker) -> Operation {
         "nodes" => format!("nodes {{ {fields} }}"),
         other => other.to_owned(),
     };
-    let page = format!("children(first: {first}) {{ {below} }}");
+    let direction = maker.one_of(&["first", "last"]);
+    let page = format!("children({direction}: {first}) {{ {below} }}");
     let place = match maker.random.random_range(0..3) {
         0 => "document(collection: \"arrays\", id: \"numbers\")".to_owned(),
         1 => "document(collection: \"arrays\", id: \"objects\")".to_owned(),
@@ -117,7 +157,10 @@ fn long_aliases(maker: &mut Maker) -> Operation {
     let kind = maker.one_of(&["kind", "__typename", "version"]);
     let (collection, nodes) = maker.one_of(&[
         ("arrays", "children(first: 10000) { nodes"),
-        ("large", "at(path: \"/a\") { children(first: 8000) { nodes"),
+        (
+            "large",
+            "subdocument(path: \"/a\") { children(first: 8000) { nodes",
+        ),
     ]);
     let id = if collection == "arrays" {
         "numbers"
@@ -148,7 +191,10 @@ fn fragments(maker: &mut Maker) -> Operation {
     let spreads = maker.random.random_range(1..4);
     let mut fragments = String::new();
     for level in 0..levels {
-        let below = format!("f{level}x#: at(path: \"/d#\") {{ ...F{} }} ", level + 1);
+        let below = format!(
+            "f{level}x#: subdocument(path: \"/d#\") {{ ...F{} }} ",
+            level + 1
+        );
         let each = repeated(spreads, &below);
         // A string takes all.
         let _ = write!(fragments, "fragment F{level} on Subdocument {{ {each} }} ");

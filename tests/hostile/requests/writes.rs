@@ -112,7 +112,11 @@ fn bulk(collection: &str, filter: &str, at: &str, value: &str) -> Operation {
          set: [{{at: $at, value: $v}}]) {{ matched changed }}"
     );
     let variables = format!("\"w\":{filter},\"at\":{},\"v\":{value}", json!(at));
-    write("$w: Filter!, $at: JSONPath!, $v: JSON", fields, variables)
+    write(
+        "$w: DocumentFilter!, $at: JSONPath!, $v: JSON",
+        fields,
+        variables,
+    )
 }
 
 fn bulk_values(maker: &mut Maker) -> Operation {
