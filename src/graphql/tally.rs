@@ -107,7 +107,14 @@ impl Tally {
         self.check()?;
         let (fields, names) = below(field);
         self.carry(elements.saturating_mul(names))?;
-        let fields = elements.saturating_mul(fields.max(1));
+        self.fields(elements.saturating_mul(fields.max(1)))
+    }
+
+    /// Counts fields of a response, and holds memory for them while it is made.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`, `TOO_LARGE`: names the limit.
+    pub(super) fn fields(&self, fields: usize) -> Result<()> {
         let limit = Limit::new("responseFields", self.bounds.response_fields);
         self.count(&self.fields, fields, limit, "fields in the response")?;
         self.memory.hold(fields.saturating_mul(HELD_PER_FIELD))

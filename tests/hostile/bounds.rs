@@ -22,10 +22,9 @@ const LATENCY_MAX: Duration = Duration::from_millis(250);
 const OVERRUN_MAX: Duration = Duration::from_secs(1);
 /// The same for a debug build, whose clients wait for the processor as well.
 const OVERRUN_DEBUG_MAX: Duration = Duration::from_secs(5);
-/// Memory of the process beyond `--held-bytes-max`: its code, stacks and the engine's cache.
+/// Memory of the process beyond `--held-bytes-max`: its code, its stacks, the engine's cache, and
+/// what the allocator has not returned to the system yet.
 const MEMORY_BESIDES_HELD_MAX: usize = 300 * MIB;
-/// The same for a debug build, whose code and stacks are several times as large.
-const MEMORY_BESIDES_HELD_DEBUG_MAX: usize = 450 * MIB;
 /// What a response may have beyond `--response-bytes-max`: at most 100 errors of 1,000 bytes, each
 /// with the path of its field.
 const ERRORS_BYTES_MAX: usize = 256 << 10;
@@ -111,12 +110,7 @@ impl Bounds {
                 found <= limit,
             );
         }
-        let besides = if is_release() {
-            MEMORY_BESIDES_HELD_MAX
-        } else {
-            MEMORY_BESIDES_HELD_DEBUG_MAX
-        };
-        let memory = self.limits.held_bytes + besides;
+        let memory = self.limits.held_bytes + MEMORY_BESIDES_HELD_MAX;
         bound(
             "peak memory",
             mib(seen.memory_peak),

@@ -71,9 +71,18 @@ impl Server {
 
     /// The most that it has held, in bytes.
     pub(crate) fn memory_peak(&self) -> usize {
+        self.memory("VmHWM:")
+    }
+
+    /// What it holds now, in bytes.
+    pub(crate) fn memory_now(&self) -> usize {
+        self.memory("VmRSS:")
+    }
+
+    fn memory(&self, which: &str) -> usize {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.expect("the server runs, on Linux");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(which));
         let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
         kib.and_then(|kib| kib.parse::<usize>().ok())
             .expect("a number")

@@ -26,6 +26,8 @@ pub(crate) struct Seen {
     pub(crate) disk_peak: usize,
     /// What ran during slow requests of the second client.
     slow: Vec<(Duration, String)>,
+    /// What ran when a look found the most memory held.
+    large: (usize, String),
 }
 
 impl Seen {
@@ -50,6 +52,8 @@ impl Seen {
             // A string takes all.
             let _ = write!(told, "\n{latency:?} while these ran: {running}");
         }
+        let (held, running) = &self.large;
+        let _ = write!(told, "\n{} held while these ran: {running}", mib(*held));
         told
     }
 }
@@ -87,21 +91,27 @@ pub(crate) fn during<T>(
 ) -> (T, Seen) {
     let (over, disk) = (AtomicBool::new(false), AtomicUsize::new(0));
     server.forget_memory_peak();
-    let (done, latencies, mut slow) = thread::scope(|scope| {
+    let (done, latencies, mut slow, large) = thread::scope(|scope| {
         let second = scope.spawn(|| second_client(server, bounds, running, &over));
         let look = scope.spawn(|| {
+            let mut large = (0, String::new());
             while !over.load(Relaxed) {
                 disk.fetch_max(server.disk(), Relaxed);
+                let held = server.memory_now();
+                if held > large.0 {
+                    large = (held, running.told());
+                }
                 thread::sleep(LOOK);
             }
+            large
         });
         // The threads end also if the work fails.
         let ends = Ends(&over);
         let done = work();
         drop(ends);
         let (latencies, slow) = second.join().expect("the second client is answered");
-        look.join().expect("it looks");
-        (done, latencies, slow)
+        let large = look.join().expect("it looks");
+        (done, latencies, slow, large)
     });
     slow.sort_by_key(|(latency, _)| std::cmp::Reverse(*latency));
     slow.truncate(TOLD_MAX);
@@ -110,6 +120,7 @@ pub(crate) fn during<T>(
         memory_peak: server.memory_peak(),
         disk_peak: disk.into_inner().max(server.disk()),
         slow,
+        large,
     };
     (done, seen)
 }

@@ -6,14 +6,12 @@ use std::borrow::Cow;
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
-use super::super::node_id;
 use super::super::scalars::path_of;
 use super::super::tally::Tally;
 use super::super::variables::Coerced;
 use super::plan::{Condition, Field, Flag, Plan, Selected, Selection, Where};
 use crate::database::{Asked, DocumentKey, Extent};
 use crate::document::id::DocumentId;
-use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::Result;
 
@@ -65,6 +63,11 @@ pub(super) enum Step<'p> {
     },
     Kind(usize),
     Path(usize),
+    /// The id of the document of this number, its key and its collection: they may be long, and are
+    /// written again for each field that selects them.
+    DocumentId(usize),
+    Key(usize),
+    Collection(usize),
     /// The id of the place that was found.
     SubdocumentId {
         document: usize,
@@ -89,22 +92,25 @@ pub(super) enum SpotIs<'p> {
 /// A plan with these variables. None: the general executor has to see to them.
 ///
 /// # Errors
-/// As [`Tally::entities`] and [`Tally::places`].
+/// As [`Tally::entities`], [`Tally::fields`] and [`Tally::places`].
 pub(super) fn bind<'p>(
     plan: &'p Plan,
     variables: &'p Coerced,
-    tally: &Tally,
+    tally: &'p Tally,
 ) -> Result<Option<Bound<'p>>> {
     let mut binder = Binder {
         variables,
+        tally,
+        places: 0,
         documents: Vec::new(),
         wants: Vec::new(),
         steps: Vec::new(),
         spots: Vec::new(),
         spot: None,
     };
-    if let Some(count) = binder.entities(&plan.0) {
-        tally.entities(count)?;
+    if let Some((entities, fields)) = binder.entities(&plan.0) {
+        tally.entities(entities)?;
+        tally.fields(fields)?;
     }
     if binder.root(&plan.0).is_none() {
         return Ok(None);
@@ -114,10 +120,10 @@ pub(super) fn bind<'p>(
         wants,
         steps,
         spots,
+        places,
         ..
     } = binder;
-    let places = wants.iter().filter(|want| matches!(want, Want::Part(..)));
-    tally.places(places.count())?;
+    tally.places(places)?;
     Ok(Some(Bound {
         documents,
         wants,
@@ -128,8 +134,11 @@ pub(super) fn bind<'p>(
 
 struct Binder<'p> {
     variables: &'p Coerced,
+    tally: &'p Tally,
     documents: Vec<Cow<'p, DocumentKey>>,
     wants: Vec<Want<'p>>,
+    /// The wants that are parts of documents.
+    places: usize,
     steps: Vec<Step<'p>>,
     spots: Vec<Spot<'p>>,
     /// Where it is.
@@ -148,20 +157,39 @@ struct Here<'p> {
 }
 
 impl<'p> Binder<'p> {
-    /// How many entities are asked for. A field that is skipped asks for none.
-    fn entities(&self, selection: &Selection) -> Option<usize> {
+    /// How many entities are asked for, and how many fields of all of them. A field that is skipped
+    /// asks for none.
+    fn entities(&self, selection: &Selection) -> Option<(usize, usize)> {
         let included = selection.0.iter();
         let included = included.filter(|selected| self.is_there(selected) == Some(true));
         let asked = included.filter_map(|selected| {
             let Field::Entities {
-                representations, ..
+                representations,
+                below,
             } = &selected.field
             else {
                 return None;
             };
-            self.variables.entities(representations).map(<[_]>::len)
+            let entities = self.variables.entities(representations)?.len();
+            Some((entities, entities.saturating_mul(self.fields(below).max(1))))
         });
-        asked.reduce(usize::saturating_add)
+        asked.reduce(|(entities, fields), (more, of_more)| {
+            (
+                entities.saturating_add(more),
+                fields.saturating_add(of_more),
+            )
+        })
+    }
+
+    /// The fields that are selected, at every level.
+    fn fields(&self, selection: &Selection) -> usize {
+        let included = selection.0.iter();
+        let included = included.filter(|selected| self.is_there(selected) == Some(true));
+        let each = included.map(|selected| match &selected.field {
+            Field::Subdocument(_, below) | Field::Whole(below) => 1 + self.fields(below),
+            _ => 1,
+        });
+        each.sum()
     }
 
     fn root(&mut self, selection: &'p Selection) -> Option<()> {
@@ -207,6 +235,8 @@ impl<'p> Binder<'p> {
             let around = self.enter(SpotIs::Element(at));
             self.place(document, Cow::Borrowed(Path::root()), first, below)?;
             self.spot = around;
+            // What passes the bound ends here, before more is bound: `tally` keeps the error.
+            self.tally.room(self.places).ok()?;
         }
         self.text(b"]");
         Some(())
@@ -250,13 +280,13 @@ impl<'p> Binder<'p> {
         } = *here;
         let step = match field {
             Field::Typename(name) => Step::Text(Cow::Borrowed(name.as_bytes())),
-            Field::DocumentId => string(&node_id::of_document(&self.documents[document])),
+            Field::DocumentId => Step::DocumentId(document),
             Field::SubdocumentId => Step::SubdocumentId {
                 document,
                 want: here.want?,
             },
-            Field::Key => string(&self.documents[document].id.to_string()),
-            Field::Collection => string(&self.documents[document].collection),
+            Field::Key => Step::Key(document),
+            Field::Collection => Step::Collection(document),
             Field::Path => Step::Path(here.want?),
             Field::Version => {
                 let wants = &self.wants[first..];
@@ -371,6 +401,7 @@ impl<'p> Binder<'p> {
                 return first + at;
             }
         }
+        self.places += 1;
         self.wants.push(Want::Part(document, path, extent));
         self.wants.len() - 1
     }
@@ -434,10 +465,4 @@ fn join<'p>(above: &Cow<'p, Path>, below: Cow<'p, Path>) -> Cow<'p, Path> {
 fn document(collection: &str, id: &str) -> Option<DocumentKey> {
     let id = DocumentId::parse(id).ok()?;
     DocumentKey::new(collection, id).ok()
-}
-
-fn string<'p>(text: &str) -> Step<'p> {
-    let mut json = Vec::with_capacity(text.len() + 2);
-    write_string(&mut json, text);
-    Step::Text(Cow::Owned(json))
 }

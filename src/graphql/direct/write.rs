@@ -74,6 +74,15 @@ pub(super) async fn write(
             Step::Path(want) => {
                 place(&mut out, &loaded.place(*want)?.ok_or_else(mismatch)?);
             }
+            Step::DocumentId(document) => {
+                write_string(&mut out, &node_id::of_document(&bound.documents[*document]));
+            }
+            Step::Key(document) => {
+                write_string(&mut out, &bound.documents[*document].id.to_string());
+            }
+            Step::Collection(document) => {
+                write_string(&mut out, &bound.documents[*document].collection);
+            }
             Step::SubdocumentId { document, want } => {
                 let place = loaded.place(*want)?.ok_or_else(mismatch)?;
                 let document = &bound.documents[*document];
