@@ -7,7 +7,7 @@ mod support;
 
 /// As in the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 use std::fs::read_to_string;
 use std::net::SocketAddr;
