@@ -63,15 +63,9 @@ impl Bounds {
         self.latency_p99
     }
 
-    /// The longest that a request may take.
+    /// The longest that a request, or a batch, may take.
     pub(crate) fn time(&self) -> Duration {
         self.limits.request_time + self.overrun
-    }
-
-    /// The longest that a batch may take: within the time of one request it begins its last, which
-    /// has that time as well.
-    pub(crate) fn batch_time(&self) -> Duration {
-        self.limits.request_time + self.time()
     }
 
     /// The largest response, with its errors.

@@ -175,11 +175,7 @@ impl Outcome {
             let told = format!("{what}: {}: {}", request.family, request.told);
             self.violations.push(told);
         };
-        let most = if request.kind == Kind::Batch {
-            bounds.batch_time()
-        } else {
-            bounds.time()
-        };
+        let most = bounds.time();
         if answer.time > most {
             wrong(format!("{:?}, of {most:?}", answer.time));
         }

@@ -47,7 +47,6 @@ pub(crate) struct Request {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Query,
-    Batch,
     /// It commits if it has no error, and counts in the ledger then.
     Mutation {
         /// Whether it always fails in the end.
@@ -111,7 +110,6 @@ impl Maker {
         }
         let length: usize = bodies.iter().map(String::len).sum();
         request.bytes = if bodies.len() > 1 && length <= BATCH_BYTES_MAX {
-            request.kind = Kind::Batch;
             request.told.insert_str(0, "a batch that begins with ");
             post(&format!("[{}]", bodies.join(",")))
         } else {
