@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::Place;
 use phyllo::key::{Family, Leaves, Version};
-use phyllo::store::{Outcome, Store, transact};
+use phyllo::store::{Decision, Store, transact};
 use support::load::{graphql, rate};
 use support::{compare, database, deadline, document, serve};
 
@@ -77,7 +77,7 @@ async fn commit(store: &dyn Store, leaves: Arc<Leaves>) {
             let version = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
             transaction.set_versionstamped_value(&Family::Version("E", &id).key()?, &version, 1);
             transaction.add(&Family::Count("E", 0).key()?, 1);
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     });
     committed.await.expect("committed");

@@ -19,13 +19,13 @@
 //!
 //! 1. `server::http::by_post` reads the body within its bound and [`graphql::Posted::from_json`]
 //!    takes it apart; variables stay text.
-//! 2. [`graphql::GraphQl::answer`] asks `graphql::operations` for the document of this text:
-//!    kept, or bounded (`guard::check_text`), parsed (`parse::parse`), bounded again
-//!    (`guard::check_expanded`) and validated. `variables::coerce` checks the variables.
+//! 2. [`graphql::GraphQl::answer`] asks `graphql::prepared_query` for the document of this text:
+//!    kept, or bounded (`text_limits::check_text`), parsed (`parse::parse`), bounded again
+//!    (`query_cost::check_expanded`) and validated. `variables::coerce` checks the variables.
 //! 3. A query of which all reads are known beforehand, as of this one, is planned once for its text
 //!    (`graphql::direct`): the plan is bound to the variables, which gives all that is to be read.
 //!    For any other, resolvers look ahead in their selection (`lookahead::wants_below`) and ask the
-//!    session's loader; `batch::Turns` runs it when none can go on, so everything asked for at the
+//!    session's loader; `batcher::Batcher` runs it when none can go on, so everything asked for at the
 //!    same level is one batch.
 //! 4. [`database::read_asked`] plans the reads ([`database::ReadPlan`]): one range for each place
 //!    that lies in no other. It reads them in one round ([`store::Read::ranges`]) from one snapshot

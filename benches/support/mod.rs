@@ -20,7 +20,7 @@ use phyllo::database::{Database, DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
 use phyllo::server::{ServeOptions, router, router_with, serve_connections};
-use phyllo::store::{Embedded, EmbeddedOptions, Outcome, Store};
+use phyllo::store::{Decision, Embedded, EmbeddedOptions, Store};
 use tokio::net::TcpListener;
 
 /// How often each pair of things is measured.
@@ -93,7 +93,7 @@ pub(crate) async fn store_document(database: &Database, id: i64, json: &str) {
                 Existing::Replace,
             )
             .await
-            .map(Outcome::Commit)
+            .map(Decision::Commit)
         })
     });
     stored.await.expect("stored");
@@ -121,7 +121,7 @@ pub(crate) async fn store_batch(
                 )
                 .await?;
             }
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     });
     stored.await.expect("stored");

@@ -49,8 +49,26 @@ const SHELVES: [&str; 6] = [
     "Spare parts",
 ];
 const ADJECTIVES: [&str; 20] = [
-    "Quiet", "Sturdy", "Folding", "Bright", "Slim", "Heavy", "Woven", "Brushed", "Plain", "Round",
-    "Nordic", "Double", "Little", "Grand", "Smart", "Soft", "Classic", "Modern", "Rustic", "Light",
+    "Quiet",
+    "Sturdy",
+    "Folding",
+    "Bright",
+    "Slim",
+    "Heavy",
+    "Woven",
+    "Brushed",
+    "Plain",
+    "MultiRange",
+    "Nordic",
+    "Double",
+    "Little",
+    "Grand",
+    "Smart",
+    "Soft",
+    "Classic",
+    "Modern",
+    "Rustic",
+    "Light",
 ];
 const MATERIALS: [&str; 12] = [
     "Oak",

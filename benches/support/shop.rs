@@ -8,7 +8,7 @@ use phyllo::budget::Budget;
 use phyllo::database::{Builder, Database, DocumentKey, Existing, create_index, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
-use phyllo::store::Outcome;
+use phyllo::store::Decision;
 
 use super::postgres::Postgres;
 use super::products::{Category, Product};
@@ -125,7 +125,7 @@ pub(crate) async fn fill(database: &Database, collection: &'static str) {
                     )
                     .await?;
                 }
-                Ok(Outcome::Commit(()))
+                Ok(Decision::Commit(()))
             })
         });
         stored.await.expect("stored");
@@ -139,7 +139,7 @@ pub(crate) async fn index(database: &Database) {
             Box::pin(async move {
                 create_index(&*transaction, INDEXED, name, on, unique)
                     .await
-                    .map(Outcome::Commit)
+                    .map(Decision::Commit)
             })
         });
         created.await.expect("an index");

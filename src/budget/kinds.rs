@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Budget, Limits, Pool};
+use super::{Budget, BudgetLimits, Pool};
 use crate::limits::{Bounds, MOVED_BYTES_MAX, READ_PER_RESPONSE};
 
 impl Budget {
@@ -15,7 +15,7 @@ impl Budget {
 
     /// The budget of one try of a mutation.
     pub fn of_mutation(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
-        let limits = Limits {
+        let limits = BudgetLimits {
             writes: true,
             ..of_request(bounds)
         };
@@ -34,7 +34,7 @@ impl Budget {
     /// bounded here.
     pub fn of_background() -> Self {
         const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-        let limits = Limits {
+        let limits = BudgetLimits {
             steps: u64::MAX,
             read_bytes: usize::MAX,
             reserved_bytes: MOVED_BYTES_MAX,
@@ -47,8 +47,8 @@ impl Budget {
     }
 }
 
-fn of_request(bounds: &Bounds) -> Limits {
-    Limits {
+fn of_request(bounds: &Bounds) -> BudgetLimits {
+    BudgetLimits {
         steps: bounds.steps,
         read_bytes: bounds.read_bytes,
         reserved_bytes: bounds.response_bytes.saturating_mul(READ_PER_RESPONSE),

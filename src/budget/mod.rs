@@ -35,7 +35,7 @@ pub struct Budget(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    limits: Limits,
+    limits: BudgetLimits,
     deadline: Instant,
     pool: Pool,
     steps: AtomicU64,
@@ -50,7 +50,7 @@ struct Inner {
 
 /// How much of each resource there is.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+struct BudgetLimits {
     steps: u64,
     read_bytes: usize,
     /// Of what is read, the most that is held until the response is written.
@@ -63,7 +63,7 @@ struct Limits {
 }
 
 impl Budget {
-    fn new(limits: Limits, pool: &Pool, deadline: Instant) -> Self {
+    fn new(limits: BudgetLimits, pool: &Pool, deadline: Instant) -> Self {
         Self(Arc::new(Inner {
             limits,
             deadline,

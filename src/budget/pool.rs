@@ -9,10 +9,10 @@ use crate::limits::HELD_UNCOUNTED_BYTES;
 
 /// Bytes of memory that all requests hold together.
 #[derive(Clone, Debug)]
-pub struct Pool(Arc<Held>);
+pub struct Pool(Arc<PoolState>);
 
 #[derive(Debug)]
-struct Held {
+struct PoolState {
     bytes_max: usize,
     bytes: AtomicUsize,
 }
@@ -21,7 +21,7 @@ impl Pool {
     /// A pool of so many bytes.
     pub fn new(bytes_max: usize) -> Self {
         let bytes = AtomicUsize::new(0);
-        Self(Arc::new(Held { bytes_max, bytes }))
+        Self(Arc::new(PoolState { bytes_max, bytes }))
     }
 
     /// Bytes that are held now.

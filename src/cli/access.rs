@@ -12,7 +12,7 @@ use super::arguments::WrittenPath;
 use super::client::{self, Client, Records};
 use super::cluster::{self, Clusters};
 use super::failed;
-use super::location::Location;
+use super::location::StoreLocation;
 use super::output::say;
 use crate::database::{
     Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned,
@@ -28,7 +28,7 @@ use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The way to a database. Both ways do and answer the same.
-pub(super) enum Access {
+pub(super) enum DatabaseAccess {
     /// This process holds the store.
     Direct(Database),
     /// Another process holds it and serves it.
@@ -42,16 +42,16 @@ pub(super) enum Missing {
     Create,
 }
 
-impl Access {
+impl DatabaseAccess {
     /// Opens a store; one in a directory through the server that holds it where there is one.
     ///
     /// # Errors
     /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it and does not share
     /// it, or it cannot be opened.
-    pub(super) async fn open(store: &Location, missing: Missing) -> Result<Self> {
+    pub(super) async fn open(store: &StoreLocation, missing: Missing) -> Result<Self> {
         match store {
-            Location::Directory(directory) => Self::open_directory(directory, missing).await,
-            Location::Cluster(file) => {
+            StoreLocation::Directory(directory) => Self::open_directory(directory, missing).await,
+            StoreLocation::Cluster(file) => {
                 let cluster = cluster::open(file.as_deref())?;
                 if missing == Missing::Fail && !Database::is_in(&cluster).await? {
                     return Err(no_store(store));
@@ -176,41 +176,46 @@ impl Access {
     }
 
     /// All documents of a collection.
-    pub(super) async fn scan(&self, collection: &str) -> Result<Documents> {
+    pub(super) async fn scan(&self, collection: &str) -> Result<ExportedDocuments> {
         match self {
             Self::Direct(database) => operations::scan(database, collection)
                 .await
-                .map(Documents::Direct),
-            Self::Through(client) => client.export(collection).await.map(Documents::Through),
+                .map(ExportedDocuments::Direct),
+            Self::Through(client) => client
+                .export(collection)
+                .await
+                .map(ExportedDocuments::Through),
         }
     }
 
     /// All that is stored now.
-    pub(super) async fn backup(&self) -> Result<Backup> {
+    pub(super) async fn backup(&self) -> Result<BackupBatches> {
         match self {
-            Self::Direct(database) => operations::backup(database).await.map(Backup::Direct),
-            Self::Through(client) => client.backup().await.map(Backup::Through),
+            Self::Direct(database) => operations::backup(database)
+                .await
+                .map(BackupBatches::Direct),
+            Self::Through(client) => client.backup().await.map(BackupBatches::Through),
         }
     }
 
     /// A check of the store, or of one collection.
-    pub(super) async fn check(&self, collection: Option<&str>) -> Result<Findings> {
+    pub(super) async fn check(&self, collection: Option<&str>) -> Result<FindingsSource> {
         match self {
             Self::Direct(database) => operations::check(database, collection)
                 .await
-                .map(|check| Findings::Direct(Box::new(check))),
-            Self::Through(client) => client.check(collection).await.map(Findings::Through),
+                .map(|check| FindingsSource::Direct(Box::new(check))),
+            Self::Through(client) => client.check(collection).await.map(FindingsSource::Through),
         }
     }
 }
 
 /// A store at one moment, one batch of pairs after another.
-pub(super) enum Backup {
+pub(super) enum BackupBatches {
     Direct(store::Backup),
-    Through(client::Backup),
+    Through(client::BackupStream),
 }
 
-impl Backup {
+impl BackupBatches {
     /// The number of the last commit in it.
     pub(super) fn last_commit(&self) -> u64 {
         match self {
@@ -229,12 +234,12 @@ impl Backup {
 }
 
 /// What a check finds, one after another.
-pub(super) enum Findings {
+pub(super) enum FindingsSource {
     Direct(Box<Check>),
-    Through(client::Findings),
+    Through(client::FindingsStream),
 }
 
-impl Findings {
+impl FindingsSource {
     /// The next finding, or the summary after the last.
     pub(super) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
         match self {
@@ -248,12 +253,12 @@ impl Findings {
 }
 
 /// The documents of a collection, one after another.
-pub(super) enum Documents {
+pub(super) enum ExportedDocuments {
     Direct(Scan),
     Through(Records),
 }
 
-impl Documents {
+impl ExportedDocuments {
     /// The next one; none after the last.
     pub(super) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         match self {
@@ -268,10 +273,13 @@ impl Documents {
 ///
 /// # Errors
 /// `UNAVAILABLE`: another process holds it, or it cannot be opened.
-pub(super) async fn open_to_serve(store: &Location, options: EmbeddedOptions) -> Result<Database> {
+pub(super) async fn open_to_serve(
+    store: &StoreLocation,
+    options: EmbeddedOptions,
+) -> Result<Database> {
     match store {
-        Location::Directory(directory) => open_alone(directory, options).await,
-        Location::Cluster(file) => open_database(cluster::open(file.as_deref())?).await,
+        StoreLocation::Directory(directory) => open_alone(directory, options).await,
+        StoreLocation::Cluster(file) => open_database(cluster::open(file.as_deref())?).await,
     }
 }
 
@@ -279,20 +287,20 @@ pub(super) async fn open_to_serve(store: &Location, options: EmbeddedOptions) ->
 /// nobody else is to hold, or a cluster.
 ///
 /// # Errors
-/// As [`Access::open`].
+/// As [`DatabaseAccess::open`].
 pub(super) async fn open_to_copy(
     clusters: &mut Clusters,
-    store: &Location,
+    store: &StoreLocation,
     missing: Missing,
 ) -> Result<Database> {
     match store {
-        Location::Directory(directory) => {
+        StoreLocation::Directory(directory) => {
             if missing == Missing::Fail && !directory.join(FILE_NAME).exists() {
                 return Err(no_store(&directory.display()));
             }
             open_alone(directory, EmbeddedOptions::default()).await
         }
-        Location::Cluster(file) => {
+        StoreLocation::Cluster(file) => {
             let cluster = clusters.open(file.as_deref())?;
             if missing == Missing::Fail && !Database::is_in(&cluster).await? {
                 return Err(no_store(store));

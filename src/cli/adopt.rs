@@ -3,21 +3,21 @@
 use indicatif::{HumanCount, ProgressBar};
 
 use super::Done;
-use super::access::{Access, Missing};
+use super::access::{DatabaseAccess, Missing};
 use super::arguments::Adopt;
-use super::location::Location;
+use super::location::StoreLocation;
 use super::output::{Output, say, spinner};
 use crate::database::Adopted;
 use crate::key::tuple_text;
 
-pub(super) async fn run(store: &Location, asked: Adopt) -> Done {
+pub(super) async fn run(store: &StoreLocation, asked: Adopt) -> Done {
     // A cluster in which only other programs have stored anything is no store of ours yet.
     let missing = match store {
-        Location::Directory(_) => Missing::Fail,
-        Location::Cluster(_) => Missing::Create,
+        StoreLocation::Directory(_) => Missing::Fail,
+        StoreLocation::Cluster(_) => Missing::Create,
     };
-    let access = Access::open(store, missing).await?;
-    let mut report = Report::new();
+    let access = DatabaseAccess::open(store, missing).await?;
+    let mut report = AdoptReport::new();
     let mut begin = None;
     loop {
         let batch = access.adopt(&asked.collection, begin.take()).await;
@@ -32,14 +32,14 @@ pub(super) async fn run(store: &Location, asked: Adopt) -> Done {
     Ok(())
 }
 
-struct Report {
+struct AdoptReport {
     bar: ProgressBar,
     entered: u64,
     known: u64,
     foreign: u64,
 }
 
-impl Report {
+impl AdoptReport {
     fn new() -> Self {
         Self {
             bar: spinner("{spinner} {msg}{elapsed}"),

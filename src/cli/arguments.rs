@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::location::Location;
+use super::location::StoreLocation;
 use crate::database::{Existing, check_collection};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
@@ -40,7 +40,7 @@ To begin:
 Exit codes: 0 done, 1 failed, 2 the command line means nothing or names a collection that is
 not there."
 )]
-pub(super) struct Arguments {
+pub(super) struct CommandArguments {
     /// The directory of the store; or a FoundationDB cluster: fdb:FILE is that of a cluster file,
     /// fdb: that of the default one
     #[arg(
@@ -49,9 +49,9 @@ pub(super) struct Arguments {
         value_name = "STORE",
         env = "PHYLLO_STORE",
         default_value = "./phyllo-data",
-        value_parser = clap::builder::OsStringValueParser::new().map(Location::from)
+        value_parser = clap::builder::OsStringValueParser::new().map(StoreLocation::from)
     )]
-    pub(super) store: Location,
+    pub(super) store: StoreLocation,
     #[command(subcommand)]
     pub(super) command: Command,
 }
@@ -62,11 +62,11 @@ pub(super) enum Command {
     Import(Import),
     Export(Export),
     Get(Get),
-    Pairs(Pairs),
-    Check(Check),
+    Pairs(PairsArguments),
+    Check(CheckArguments),
     Adopt(Adopt),
     Copy(Copy),
-    Backup(Backup),
+    Backup(BackupArguments),
     Delete(Delete),
     Drop(Drop),
     /// Print the collections that hold a document, and how many
@@ -112,10 +112,10 @@ pub(super) struct Import {
     /// The file to read; - is standard input
     pub(super) file: PathBuf,
     #[command(flatten)]
-    pub(super) collection: Collection,
+    pub(super) collection: CollectionArgument,
     /// What the file consists of, instead of looking
     #[arg(long, value_enum)]
-    pub(super) format: Option<Format>,
+    pub(super) format: Option<ExportFormat>,
     /// The member of each document that is its id, as a JSON Pointer such as /code
     #[arg(long, value_name = "POINTER", value_parser = Path::pointer)]
     pub(super) id: Option<Path>,
@@ -147,7 +147,7 @@ Examples:
   phyllo export | head -3")]
 pub(super) struct Export {
     #[command(flatten)]
-    pub(super) collection: Collection,
+    pub(super) collection: CollectionArgument,
     /// Write to this file, which appears once it is complete
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -167,7 +167,7 @@ Examples:
   phyllo check
   phyllo check --collection logs
   phyllo check --json | tail -1      the summary, for machines")]
-pub(super) struct Check {
+pub(super) struct CheckArguments {
     /// Only what belongs to this collection
     #[arg(long, value_name = "NAME", value_parser = parse_collection)]
     pub(super) collection: Option<String>,
@@ -189,7 +189,7 @@ Examples:
   phyllo get '\"42\"'                the document whose id is the string \"42\", not the integer 42")]
 pub(super) struct Get {
     #[command(flatten)]
-    pub(super) place: Place,
+    pub(super) place: PlaceArguments,
     /// Indent it, also if the output is no terminal
     #[arg(long)]
     pub(super) pretty: bool,
@@ -207,9 +207,9 @@ Examples:
   phyllo pairs ABW
   phyllo pairs ABW /name --hex"
 )]
-pub(super) struct Pairs {
+pub(super) struct PairsArguments {
     #[command(flatten)]
-    pub(super) place: Place,
+    pub(super) place: PlaceArguments,
     /// Print the bytes, in hexadecimal: the key, a space, and the value
     #[arg(long)]
     pub(super) hex: bool,
@@ -260,11 +260,11 @@ Examples:
   phyllo copy --from fdb: --to ./copy")]
 pub(super) struct Copy {
     /// The store to copy, a directory or fdb:FILE; --store has no meaning here
-    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(Location::from))]
-    pub(super) from: Location,
+    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(StoreLocation::from))]
+    pub(super) from: StoreLocation,
     /// The store to copy to
-    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(Location::from))]
-    pub(super) to: Location,
+    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(StoreLocation::from))]
+    pub(super) to: StoreLocation,
 }
 
 /// Write the whole store, as it is at one moment, to a new directory
@@ -280,14 +280,14 @@ pub(super) struct Copy {
 Examples:
   phyllo backup /backup/monday
   phyllo check --store /backup/monday")]
-pub(super) struct Backup {
+pub(super) struct BackupArguments {
     /// The directory to write to; it is made if need be, and must hold no store
     #[arg(value_name = "DIR")]
     pub(super) directory: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Place {
+pub(super) struct PlaceArguments {
     /// The document's id: an integer such as 42; a JSON string such as '"42"'; any other text
     /// is that text
     #[arg(allow_negative_numbers = true, value_parser = DocumentId::parse)]
@@ -297,11 +297,11 @@ pub(super) struct Place {
     #[arg(value_parser = parse_path, default_value = "", hide_default_value = true)]
     pub(super) path: WrittenPath,
     #[command(flatten)]
-    pub(super) collection: Collection,
+    pub(super) collection: CollectionArgument,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Collection {
+pub(super) struct CollectionArgument {
     /// The collection
     #[arg(id = "collection", long = "collection", value_name = "NAME", default_value = "D", value_parser = parse_collection)]
     pub(super) name: String,
@@ -315,7 +315,7 @@ pub(super) struct WrittenPath {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(super) enum ExportFormat {
     /// One JSON document
     Document,
     /// A JSON array of documents

@@ -4,14 +4,14 @@ use indicatif::{HumanBytes, HumanCount};
 use tokio::task::yield_now;
 
 use super::Done;
-use super::access::{Access, Missing};
-use super::arguments::Backup;
-use super::location::Location;
+use super::access::{DatabaseAccess, Missing};
+use super::arguments::BackupArguments;
+use super::location::StoreLocation;
 use super::output::{say, spinner};
 use crate::store::BackupDirectory;
 
-pub(super) async fn run(store: &Location, asked: Backup) -> Done {
-    let access = Access::open(store, Missing::Fail).await?;
+pub(super) async fn run(store: &StoreLocation, asked: BackupArguments) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
     let mut backup = access.backup().await?;
     let mut target = BackupDirectory::begin(&asked.directory)?;
     let bar = spinner("{spinner} {bytes}, {elapsed}");

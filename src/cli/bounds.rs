@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::units::{Bytes, Time};
+use super::units::{ByteSize, Time};
 use crate::limits::Bounds;
 
 const DEFAULT: Bounds = Bounds::DEFAULT;
@@ -11,13 +11,13 @@ const DEFAULT: Bounds = Bounds::DEFAULT;
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
 #[command(next_help_heading = "Limits on what clients may ask")]
-pub(super) struct Limits {
+pub(super) struct LimitArguments {
     /// The body of a request, as it is sent and as it decodes
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.body_bytes))]
-    body_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.body_bytes))]
+    body_bytes_max: ByteSize,
     /// The text of a query
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.query_bytes))]
-    query_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.query_bytes))]
+    query_bytes_max: ByteSize,
     /// Tokens in the text of a query; lines as well
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_tokens), value_parser = any())]
     query_tokens_max: u64,
@@ -52,11 +52,11 @@ pub(super) struct Limits {
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.variable_values), value_parser = any())]
     variable_values_max: u64,
     /// A string in a variable that is not JSON
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.variable_string_bytes))]
-    variable_string_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.variable_string_bytes))]
+    variable_string_bytes_max: ByteSize,
     /// Variables in arguments, each as often as it is used
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.argument_bytes))]
-    argument_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.argument_bytes))]
+    argument_bytes_max: ByteSize,
     /// Entities, and nodes by id, in one request
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.entities), value_parser = any())]
     entities_max: u64,
@@ -70,17 +70,17 @@ pub(super) struct Limits {
     #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT.steps, value_parser = up_to(1_000_000_000_000))]
     steps_max: u64,
     /// Keys and values that one request reads
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.read_bytes))]
-    read_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.read_bytes))]
+    read_bytes_max: ByteSize,
     /// Keys and values that one request writes
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.write_bytes))]
-    write_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.write_bytes))]
+    write_bytes_max: ByteSize,
     /// JSON in one response, or in the responses to a batch
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.response_bytes))]
-    response_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.response_bytes))]
+    response_bytes_max: ByteSize,
     /// Bodies, what is read of the store and responses, of all requests together
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes(DEFAULT.held_bytes))]
-    held_bytes_max: Bytes,
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.held_bytes))]
+    held_bytes_max: ByteSize,
     /// Time for one request, or for a batch, once its body is there
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.request_time))]
     request_time_max: Time,
@@ -101,8 +101,8 @@ pub(super) struct Limits {
     connections_max: u64,
 }
 
-impl From<Limits> for Bounds {
-    fn from(limits: Limits) -> Self {
+impl From<LimitArguments> for Bounds {
+    fn from(limits: LimitArguments) -> Self {
         Self {
             body_bytes: limits.body_bytes_max.0,
             query_bytes: limits.query_bytes_max.0,

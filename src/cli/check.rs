@@ -1,16 +1,16 @@
 //! `phyllo check`
 
-use super::access::{Access, Missing};
-use super::arguments::Check;
-use super::location::Location;
+use super::access::{DatabaseAccess, Missing};
+use super::arguments::CheckArguments;
+use super::location::StoreLocation;
 use super::output::Output;
 use super::{Done, Ended, names};
 use crate::database::{Finding, Severity, Summary};
 use crate::document::json::write_string;
 use crate::key::{hex, tuple_text};
 
-pub(super) async fn run(store: &Location, check: Check) -> Done {
-    let access = Access::open(store, Missing::Fail).await?;
+pub(super) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
     if let Some(collection) = &check.collection {
         names::check(&access, collection).await?;
     }

@@ -145,18 +145,18 @@ impl Client {
         Ok(Records(Fields::new(answer.await?)))
     }
 
-    pub(super) async fn check(&self, collection: Option<&str>) -> Result<Findings> {
+    pub(super) async fn check(&self, collection: Option<&str>) -> Result<FindingsStream> {
         let query = collection.map(|collection| ("collection", collection));
         let query = query.as_slice();
         let answer = self.request(Method::GET, checked::CHECK, query, Vec::new());
-        Ok(Findings(Fields::new(answer.await?)))
+        Ok(FindingsStream(Fields::new(answer.await?)))
     }
 
-    pub(super) async fn backup(&self) -> Result<Backup> {
+    pub(super) async fn backup(&self) -> Result<BackupStream> {
         let answer = self.request(Method::GET, backup::BACKUP, &[], Vec::new());
         let mut fields = Fields::new(answer.await?);
-        match backup::Record::read(fields.next().await?)? {
-            backup::Record::Begin(last_commit) => Ok(Backup {
+        match backup::BackupRecord::read(fields.next().await?)? {
+            backup::BackupRecord::Begin(last_commit) => Ok(BackupStream {
                 last_commit,
                 fields,
             }),
@@ -210,36 +210,36 @@ pub(super) struct Records(Fields);
 impl Records {
     /// The next document; none after the last.
     pub(super) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
-        match wire::Record::read(self.0.next().await?)? {
-            wire::Record::Document(document) => Ok(Some(Ok(document))),
-            wire::Record::Foreign(foreign) => Ok(Some(Err(foreign))),
-            wire::Record::End => Ok(None),
-            wire::Record::Failed(error) => Err(error),
+        match wire::ExportRecord::read(self.0.next().await?)? {
+            wire::ExportRecord::Document(document) => Ok(Some(Ok(document))),
+            wire::ExportRecord::Foreign(foreign) => Ok(Some(Err(foreign))),
+            wire::ExportRecord::End => Ok(None),
+            wire::ExportRecord::Failed(error) => Err(error),
         }
     }
 }
 
 /// What a check tells, as it arrives.
-pub(super) struct Findings(Fields);
+pub(super) struct FindingsStream(Fields);
 
-impl Findings {
+impl FindingsStream {
     /// The next finding, or the summary after the last.
     pub(super) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
-        match checked::Record::read(self.0.next().await?)? {
-            checked::Record::Finding(finding) => Ok(Ok(finding)),
-            checked::Record::End(summary) => Ok(Err(summary)),
-            checked::Record::Failed(error) => Err(error),
+        match checked::CheckRecord::read(self.0.next().await?)? {
+            checked::CheckRecord::Finding(finding) => Ok(Ok(finding)),
+            checked::CheckRecord::End(summary) => Ok(Err(summary)),
+            checked::CheckRecord::Failed(error) => Err(error),
         }
     }
 }
 
 /// A backup, as it arrives.
-pub(super) struct Backup {
+pub(super) struct BackupStream {
     last_commit: u64,
     fields: Fields,
 }
 
-impl Backup {
+impl BackupStream {
     /// The number of the last commit in it.
     pub(super) fn last_commit(&self) -> u64 {
         self.last_commit
@@ -247,11 +247,11 @@ impl Backup {
 
     /// The next pairs; none behind the last.
     pub(super) async fn next(&mut self) -> Result<Option<Pairs>> {
-        match backup::Record::read(self.fields.next().await?)? {
-            backup::Record::Pairs(pairs) => Ok(Some(pairs)),
-            backup::Record::End => Ok(None),
-            backup::Record::Failed(error) => Err(error),
-            backup::Record::Begin(_) => Err(wire::cut_short()),
+        match backup::BackupRecord::read(self.fields.next().await?)? {
+            backup::BackupRecord::Pairs(pairs) => Ok(Some(pairs)),
+            backup::BackupRecord::End => Ok(None),
+            backup::BackupRecord::Failed(error) => Err(error),
+            backup::BackupRecord::Begin(_) => Err(wire::cut_short()),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use indicatif::{HumanCount, ProgressBar};
 
-use super::access::{Access, Missing};
+use super::access::{DatabaseAccess, Missing};
 use super::arguments::Delete;
-use super::location::Location;
+use super::location::StoreLocation;
 use super::output::{say, spinner};
 use super::{Done, Ended, names};
 use crate::database::Swept;
@@ -13,15 +13,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::SWEEP_DOCUMENTS_MAX;
 use crate::server::local::operations::Deletion;
 
-pub(super) async fn run(store: &Location, asked: Delete) -> Done {
-    let access = Access::open(store, Missing::Fail).await?;
+pub(super) async fn run(store: &StoreLocation, asked: Delete) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
     names::check(&access, &asked.collection).await?;
     let deletion = Deletion {
         collection: asked.collection,
         filter: asked.filter,
         everything: asked.everything,
     };
-    let mut report = Report::new();
+    let mut report = DeleteReport::new();
     let deleted = delete_all(&access, &deletion, &mut report).await;
     report.end(&deletion.collection, deleted.is_ok());
     deleted.map_err(|error| match error.kind() {
@@ -32,7 +32,11 @@ pub(super) async fn run(store: &Location, asked: Delete) -> Done {
 
 /// Goes through the collection, a portion in each transaction: a smaller one after one that did not
 /// go through for its size.
-async fn delete_all(access: &Access, deletion: &Deletion, report: &mut Report) -> Result<()> {
+async fn delete_all(
+    access: &DatabaseAccess,
+    deletion: &Deletion,
+    report: &mut DeleteReport,
+) -> Result<()> {
     let mut after: Option<DocumentId> = None;
     let mut documents_max = SWEEP_DOCUMENTS_MAX;
     loop {
@@ -62,13 +66,13 @@ fn is_about_size(error: &Error) -> bool {
     )
 }
 
-struct Report {
+struct DeleteReport {
     bar: ProgressBar,
     looked: u64,
     deleted: u64,
 }
 
-impl Report {
+impl DeleteReport {
     fn new() -> Self {
         Self {
             bar: spinner("{spinner} {msg}{elapsed}"),

@@ -2,14 +2,14 @@
 
 use indicatif::HumanCount;
 
-use super::access::{Access, Missing};
+use super::access::{DatabaseAccess, Missing};
 use super::arguments::Drop;
-use super::location::Location;
+use super::location::StoreLocation;
 use super::output::say;
 use super::{Done, names};
 
-pub(super) async fn run(store: &Location, asked: Drop) -> Done {
-    let access = Access::open(store, Missing::Fail).await?;
+pub(super) async fn run(store: &StoreLocation, asked: Drop) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
     names::check(&access, &asked.collection).await?;
     let documents = access.drop_collection(&asked.collection).await?;
     say(format_args!(

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use tokio::task::yield_now;
 
-use super::access::{Access, Documents, Missing};
+use super::access::{DatabaseAccess, ExportedDocuments, Missing};
 use super::arguments::Export;
-use super::location::Location;
+use super::location::StoreLocation;
 use super::output::{Output, say};
 use super::{Done, failed, names};
 use crate::database::{Foreign, Scanned};
@@ -18,8 +18,8 @@ use crate::error::Error;
 use crate::key::tuple_text;
 use crate::server::local::is_about_one;
 
-pub(super) async fn run(store: &Location, export: Export) -> Done {
-    let access = Access::open(store, Missing::Fail).await?;
+pub(super) async fn run(store: &StoreLocation, export: Export) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
     names::check(&access, &export.collection.name).await?;
     let documents = access.scan(&export.collection.name).await?;
     let Some(path) = export.output else {
@@ -41,7 +41,7 @@ pub(super) async fn run(store: &Location, export: Export) -> Done {
     Ok(())
 }
 
-async fn write_all(mut documents: Documents, mut output: Output<impl Write>) -> Done {
+async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Write>) -> Done {
     let mut line = Vec::new();
     let (mut foreign, mut damaged) = (0_u64, 0_u64);
     loop {

@@ -1,8 +1,8 @@
 //! `phyllo get` and `phyllo pairs`
 
-use super::access::{Access, Missing};
-use super::arguments::{Get, Pairs, Place};
-use super::location::Location;
+use super::access::{DatabaseAccess, Missing};
+use super::arguments::{Get, PairsArguments, PlaceArguments};
+use super::location::StoreLocation;
 use super::output::Output;
 use super::{Done, names, pretty};
 use crate::database::DocumentKey;
@@ -10,9 +10,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{hex, tuple_text};
 use std::io::IsTerminal;
 
-pub(super) async fn get(store: &Location, get: Get) -> Done {
+pub(super) async fn get(store: &StoreLocation, get: Get) -> Done {
     let document = document(&get.place)?;
-    let access = Access::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
     let path = get.place.path.clone();
     let Some(mut json) = access.get(document, path).await? else {
         names::check(&access, &get.place.collection.name).await?;
@@ -27,9 +27,9 @@ pub(super) async fn get(store: &Location, get: Get) -> Done {
     output.finish()
 }
 
-pub(super) async fn pairs(store: &Location, asked: Pairs) -> Done {
+pub(super) async fn pairs(store: &StoreLocation, asked: PairsArguments) -> Done {
     let document = document(&asked.place)?;
-    let access = Access::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
     let pairs = access.pairs(document, asked.place.path.clone()).await?;
     if pairs.is_empty() {
         names::check(&access, &asked.place.collection.name).await?;
@@ -47,11 +47,11 @@ pub(super) async fn pairs(store: &Location, asked: Pairs) -> Done {
     output.finish()
 }
 
-fn document(place: &Place) -> Result<DocumentKey> {
+fn document(place: &PlaceArguments) -> Result<DocumentKey> {
     DocumentKey::new(&*place.collection.name, place.id.clone())
 }
 
-fn nothing(place: &Place) -> Error {
+fn nothing(place: &PlaceArguments) -> Error {
     let id = place.id.to_string();
     let collection = &place.collection.name;
     let at = match &*place.path.text {

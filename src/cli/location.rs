@@ -10,14 +10,14 @@ const CLUSTER: &[u8] = b"fdb:";
 
 /// Where a store is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Location {
+pub(super) enum StoreLocation {
     /// The embedded engine, in this directory.
     Directory(PathBuf),
     /// The cluster of this cluster file; of the default one, if none is given.
     Cluster(Option<PathBuf>),
 }
 
-impl From<OsString> for Location {
+impl From<OsString> for StoreLocation {
     /// `fdb:` is the default cluster, `fdb:FILE` that of a cluster file; all else is a directory.
     fn from(text: OsString) -> Self {
         match text.as_bytes().strip_prefix(CLUSTER) {
@@ -28,7 +28,7 @@ impl From<OsString> for Location {
     }
 }
 
-impl fmt::Display for Location {
+impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(directory) => directory.display().fmt(f),
@@ -44,16 +44,19 @@ mod tests {
 
     #[test]
     fn what_begins_with_fdb_is_a_cluster_and_all_else_a_directory() {
-        let location = |text: &str| Location::from(OsString::from(text));
-        let cluster = |file: &str| Location::Cluster(Some(file.into()));
-        assert_eq!(location("fdb:"), Location::Cluster(None));
+        let location = |text: &str| StoreLocation::from(OsString::from(text));
+        let cluster = |file: &str| StoreLocation::Cluster(Some(file.into()));
+        assert_eq!(location("fdb:"), StoreLocation::Cluster(None));
         assert_eq!(
             location("fdb:/etc/fdb.cluster"),
             cluster("/etc/fdb.cluster")
         );
         assert_eq!(location("fdb:a:b"), cluster("a:b"));
         for directory in ["fdb", "./fdb:x", "/data", "FDB:"] {
-            assert_eq!(location(directory), Location::Directory(directory.into()));
+            assert_eq!(
+                location(directory),
+                StoreLocation::Directory(directory.into())
+            );
         }
     }
 }

@@ -32,7 +32,7 @@ use clap::Parser;
 
 use crate::error::{Error, ErrorKind};
 use crate::limits::TASKS_END_TIME_MAX;
-use arguments::{Arguments, Command};
+use arguments::{Command, CommandArguments};
 use output::say;
 
 /// Exit code of a command that did not do what it was told to.
@@ -63,7 +63,7 @@ impl From<Error> for Ended {
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = CommandArguments::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
@@ -80,7 +80,7 @@ pub fn run() -> ExitCode {
     exit_code(done)
 }
 
-async fn dispatch(arguments: Arguments) -> Done {
+async fn dispatch(arguments: CommandArguments) -> Done {
     let store = &arguments.store;
     match arguments.command {
         Command::Serve(serve) => serve::run(store, *serve).await,
@@ -125,6 +125,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        super::Arguments::command().debug_assert();
+        super::CommandArguments::command().debug_assert();
     }
 }

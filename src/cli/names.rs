@@ -1,6 +1,6 @@
 //! Names of collections that are not there.
 
-use super::access::Access;
+use super::access::DatabaseAccess;
 use super::{Done, Ended};
 use crate::error::{Error, ErrorKind};
 
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 const TOLD_MAX: usize = 3;
 
 /// Fails if nothing at all is stored of a collection, and tells the names that come nearest.
-pub(super) async fn check(access: &Access, collection: &str) -> Done {
+pub(super) async fn check(access: &DatabaseAccess, collection: &str) -> Done {
     match access.other_names(collection).await? {
         None => Ok(()),
         Some(names) => Err(Ended::Misused(nowhere(collection, &names))),

@@ -11,12 +11,12 @@ use super::Done;
 use super::access::open_to_serve;
 use super::arguments::{LogFormat, Serve};
 use super::files::make_room;
-use super::location::Location;
+use super::location::StoreLocation;
 use crate::error::{Error, Result};
 use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
-pub(super) async fn run(store: &Location, asked: Serve) -> Done {
+pub(super) async fn run(store: &StoreLocation, asked: Serve) -> Done {
     // From here on SIGHUP does not end the process, also while it opens the store. The server
     // reloads its files on SIGHUP; it has just read them when it begins to serve.
     let _hangup = signal(SignalKind::hangup());
@@ -29,7 +29,7 @@ pub(super) async fn run(store: &Location, asked: Serve) -> Done {
     served
 }
 
-async fn serve_store(store: &Location, asked: Serve) -> Done {
+async fn serve_store(store: &StoreLocation, asked: Serve) -> Done {
     let access = Access::new(asked.token_file, asked.read_only)?;
     let tls = asked.tls_cert.zip(asked.tls_key);
     let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
@@ -40,8 +40,8 @@ async fn serve_store(store: &Location, asked: Serve) -> Done {
     let options = ServeOptions {
         listen: asked.listen,
         directory: match store {
-            Location::Directory(directory) => Some(directory.clone()),
-            Location::Cluster(_) => None,
+            StoreLocation::Directory(directory) => Some(directory.clone()),
+            StoreLocation::Cluster(_) => None,
         },
         bounds: make_room(&asked.limits.into()),
         hosts: asked.hosts,

@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 
 /// A number of bytes: plain, or in KiB, MiB or GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bytes(pub(super) usize);
+pub(super) struct ByteSize(pub(super) usize);
 
 const BYTES: [(&str, usize); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
 
-impl FromStr for Bytes {
+impl FromStr for ByteSize {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -29,7 +29,7 @@ impl FromStr for Bytes {
     }
 }
 
-impl fmt::Display for Bytes {
+impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = BYTES.iter().find(|(_, unit)| self.0.is_multiple_of(*unit));
         match whole {
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn amounts_print_as_they_read() {
         for (text, bytes) in [("1000", 1_000), ("64KiB", 65_536), ("32MiB", 32 << 20)] {
-            let read = text.parse::<Bytes>().expect(text);
+            let read = text.parse::<ByteSize>().expect(text);
             assert_eq!((read.0, &*read.to_string()), (bytes, text));
         }
         for (text, milliseconds) in [("30s", 30_000), ("500ms", 500), ("1500ms", 1_500)] {
@@ -90,7 +90,7 @@ mod tests {
             "1MB",
             "99999999999999999GiB",
         ] {
-            assert!(text.parse::<Bytes>().is_err(), "{text:?}");
+            assert!(text.parse::<ByteSize>().is_err(), "{text:?}");
         }
         for text in ["", "0s", "1", "s", "1m", "1.5s", "-1s"] {
             assert!(text.parse::<Time>().is_err(), "{text:?}");

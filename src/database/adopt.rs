@@ -15,7 +15,7 @@ use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::Family;
 use crate::limits::{ADOPT_BATCH_DOCUMENTS_MAX, ADOPT_BATCH_TIME, ADOPT_PAIRS_AT_ONCE};
-use crate::store::{RangeRead, Read, Transaction, behind};
+use crate::store::{RangeRead, Read, Transaction, key_after};
 
 /// What became of one batch of documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub async fn adopt(
     collection: &str,
     begin: Option<&[u8]>,
 ) -> Result<Adopted> {
-    let documents = Documents::of(collection, begin);
+    let documents = UncountedDocuments::of(collection, begin);
     let (found, next) = documents.find(transaction.without_conflict()).await?;
     let mut adopted = Adopted {
         next,
@@ -78,13 +78,16 @@ pub async fn adopt(
     Ok(adopted)
 }
 
-struct Unknown {
+struct UnknownDocument {
     documents: Vec<(DocumentKey, Vec<u8>)>,
     known: u64,
 }
 
 /// Those of some documents that the catalog does not know.
-async fn unknown(read: &dyn Read, documents: Vec<(DocumentKey, Vec<u8>)>) -> Result<Unknown> {
+async fn unknown(
+    read: &dyn Read,
+    documents: Vec<(DocumentKey, Vec<u8>)>,
+) -> Result<UnknownDocument> {
     let entries = documents.iter().map(|(document, _)| async {
         let existence = Family::Existence(&document.collection, &document.id).key()?;
         read.get(&existence).await.map(|entry| entry.is_some())
@@ -95,21 +98,21 @@ async fn unknown(read: &dyn Read, documents: Vec<(DocumentKey, Vec<u8>)>) -> Res
     let documents: Vec<_> = documents
         .filter_map(|(document, known)| (!known).then_some(document))
         .collect();
-    Ok(Unknown {
+    Ok(UnknownDocument {
         known: (count - documents.len()) as u64,
         documents,
     })
 }
 
 /// The documents of a collection by their first pairs.
-struct Documents {
+struct UncountedDocuments {
     collection_key: usize,
     begin: Vec<u8>,
     end: Vec<u8>,
 }
 
 /// A document that has leaves.
-struct Found {
+struct UncountedDocument {
     /// The beginning of its keys.
     key: Vec<u8>,
     /// Whether it is a key that ends in what is no id, and so stands for itself alone.
@@ -117,7 +120,7 @@ struct Found {
     id: Option<DocumentId>,
 }
 
-impl Documents {
+impl UncountedDocuments {
     fn of(collection: &str, begin: Option<&[u8]>) -> Self {
         let (first, end) = Family::documents(collection);
         let collection_key = first.len();
@@ -132,7 +135,7 @@ impl Documents {
 
     /// One batch of documents, and where the next begins. Of a document no more is read than what
     /// comes along: the next read begins behind it.
-    async fn find(mut self, read: &dyn Read) -> Result<(Vec<Found>, Option<Vec<u8>>)> {
+    async fn find(mut self, read: &dyn Read) -> Result<(Vec<UncountedDocument>, Option<Vec<u8>>)> {
         let began = Instant::now();
         let mut found = Vec::new();
         while found.len() < ADOPT_BATCH_DOCUMENTS_MAX && began.elapsed() < ADOPT_BATCH_TIME {
@@ -140,7 +143,7 @@ impl Documents {
             let batch = read.range(range).await?;
             for (key, _) in batch.pairs.iter() {
                 if key >= &self.begin[..] {
-                    let document = Found::at(key, self.collection_key);
+                    let document = UncountedDocument::at(key, self.collection_key);
                     self.begin = document.end();
                     found.push(document);
                 }
@@ -153,7 +156,7 @@ impl Documents {
     }
 }
 
-impl Found {
+impl UncountedDocument {
     fn at(key: &[u8], collection_key: usize) -> Self {
         match Family::document_id(key, collection_key) {
             Ok((id, bytes)) => Self {
@@ -172,7 +175,7 @@ impl Found {
     /// Past its last key.
     fn end(&self) -> Vec<u8> {
         if self.alone {
-            behind(&self.key)
+            key_after(&self.key)
         } else {
             end_of(&self.key)
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::part::{Brought, Part};
-use super::plan::covers;
+use super::range_plan::covers;
 use super::slice::malformed;
 use super::{DocumentKey, end_of};
 use crate::budget::Reservation;
@@ -11,7 +11,7 @@ use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};
 use crate::error::Result;
-use crate::key::{Malformed, Marker, Step, append_segment, kind_at, step};
+use crate::key::{KeyStep, Malformed, Marker, append_segment, kind_at, step};
 use crate::store::{Batch, Pairs, RangeRead, Read};
 
 /// The least number of pairs to read at a time when children turn out to be large.
@@ -62,7 +62,7 @@ pub async fn children(
     memory: &Reservation,
 ) -> Result<Children> {
     let key = document.place(place)?;
-    let reading = Reading {
+    let reading = ChildReader {
         document,
         place,
         key: &key,
@@ -84,7 +84,7 @@ fn first_batch_pairs(size: usize) -> usize {
 
 async fn forward(
     read: &dyn Read,
-    mut reading: Reading<'_>,
+    mut reading: ChildReader<'_>,
     memory: &Reservation,
 ) -> Result<Children> {
     let key = reading.key;
@@ -119,7 +119,7 @@ async fn forward(
 /// As [`forward`], from the last child to the first.
 async fn backward(
     read: &dyn Read,
-    mut reading: Reading<'_>,
+    mut reading: ChildReader<'_>,
     memory: &Reservation,
 ) -> Result<Children> {
     let key = reading.key;
@@ -171,7 +171,7 @@ fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
     key
 }
 
-struct Reading<'a> {
+struct ChildReader<'a> {
     document: &'a Arc<DocumentKey>,
     place: &'a Place,
     key: &'a [u8],
@@ -180,7 +180,7 @@ struct Reading<'a> {
     found: Children,
 }
 
-impl Reading<'_> {
+impl ChildReader<'_> {
     /// Takes the children that a batch begins with or goes on with. Returns the last one, which
     /// may not be whole if there is more to read.
     fn take(&mut self, batch: Batch, more: bool) -> Result<Option<Segment>> {
@@ -299,9 +299,9 @@ impl Reading<'_> {
             return Ok(None);
         }
         match step(relative) {
-            Some((Step::Key(name), _)) => Ok(Some(Segment::Key(name.into_owned()))),
-            Some((Step::Index(index), _)) => Ok(Some(Segment::Index(index))),
-            Some((Step::Marker(_), _)) => Ok(None),
+            Some((KeyStep::Key(name), _)) => Ok(Some(Segment::Key(name.into_owned()))),
+            Some((KeyStep::Index(index), _)) => Ok(Some(Segment::Index(index))),
+            Some((KeyStep::Marker(_), _)) => Ok(None),
             None => Err(malformed(Malformed::Segment, key)),
         }
     }
@@ -309,7 +309,7 @@ impl Reading<'_> {
     /// Nothing but the pieces of a split string stands beside what has no children.
     fn check_childless(&self, key: &[u8], pairs: &Pairs) -> Result<()> {
         let relative = &key[self.key.len()..];
-        let split = matches!(step(relative), Some((Step::Marker(Marker::Piece), _)));
+        let split = matches!(step(relative), Some((KeyStep::Marker(Marker::Piece), _)));
         if self.found.page.is_empty() && (split || pairs.len() == 1) {
             return Ok(());
         }

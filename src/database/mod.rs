@@ -1,7 +1,7 @@
 //! Operations on documents: each inside one transaction or snapshot of the store.
 
+mod adjacent;
 mod adopt;
-mod answers;
 mod bulk;
 mod catalog;
 mod check;
@@ -10,18 +10,18 @@ pub mod copy;
 mod cursor;
 mod drop;
 mod edit;
+mod fetch;
 mod format;
-mod found;
 mod index;
 mod names;
 mod part;
-mod plan;
+mod path_candidates;
 pub mod query;
+mod range_plan;
 mod read;
-mod readings;
-mod row;
 mod scan;
 mod slice;
+mod stored_response;
 mod sweep;
 mod write;
 
@@ -30,8 +30,8 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, join};
 use tokio::time::{Instant, sleep};
 
+pub use adjacent::AdjacentDocuments;
 pub use adopt::{Adopted, adopt};
-pub use answers::{KeptAnswer, OnceOnly, keep_answer, kept_answer};
 pub use bulk::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::{Collection, collections};
 pub use check::{Check, Finding, Severity, Summary};
@@ -41,14 +41,14 @@ pub use edit::{
     SetValue, delete, depend_on_version, increment, merge, patch, replace, version_before,
 };
 pub use format::{FORMAT, FORMAT_INDEXED, FORMAT_TOMBSTONES};
-pub use index::{Builder, Built, Index, IndexPath, State, create_index, drop_index, indexes};
+pub use index::{BuildStep, Builder, Index, IndexPath, State, create_index, drop_index, indexes};
 pub use names::{is_there, names};
 pub use part::Part;
-pub use plan::{Extent, ReadPlan, Source};
+pub use range_plan::{Extent, RangeSource, ReadPlan};
 pub use read::{Answer, Asked, Loaded, Want, load, read_asked};
-pub use row::InARow;
 pub use scan::{Foreign, Scan, Scanned};
 pub use slice::Slice;
+pub use stored_response::{IdempotencyKey, StoredResponse, keep_answer, kept_answer};
 pub use sweep::{Swept, sweep};
 pub use write::{Existing, Put, insert, put};
 
@@ -59,7 +59,8 @@ use crate::error::{Error, Result};
 use crate::key::Family;
 use crate::limits::{FORMAT_POLL_TIME, KEY_BYTES_MAX};
 use crate::store::{
-    MeteredRead, Observed, Operations, Outcome, Read, Settled, Store, Transaction, transact,
+    Decision, MeteredRead, Observed, Operations, Read, Store, Transaction, TransactionResult,
+    transact,
 };
 use format::LastFormat;
 
@@ -86,7 +87,7 @@ impl Database {
                 Box::pin(async move {
                     format::write_format(&*transaction)
                         .await
-                        .map(Outcome::Commit)
+                        .map(Decision::Commit)
                 })
             };
             database.transact(deadline, write).await?;
@@ -179,8 +180,8 @@ impl Database {
     pub async fn transact<T: Send + 'static>(
         &self,
         deadline: Instant,
-        mut body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Outcome<T>>> + Send,
-    ) -> Result<Settled<T>> {
+        mut body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send,
+    ) -> Result<TransactionResult<T>> {
         let checked = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let outcome = body(transaction.clone());
             let format = self.format.clone();
@@ -190,7 +191,7 @@ impl Database {
                 let (stored, outcome) = join(stored, outcome).await;
                 // What a body tells without a commit needs no format, unless it is an unknown one.
                 format.check()?;
-                if matches!(outcome, Ok(Outcome::Commit(_))) {
+                if matches!(outcome, Ok(Decision::Commit(_))) {
                     stored?;
                 }
                 outcome

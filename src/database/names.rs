@@ -6,7 +6,7 @@ use super::{collections, end_of};
 use crate::error::Result;
 use crate::key::{name_of_collection, ranges_of_collection};
 use crate::limits::NAMES_LOOKED_AT_MAX;
-use crate::store::{RangeRead, Read, behind};
+use crate::store::{RangeRead, Read, key_after};
 
 /// Whether a collection holds anything: a leaf, which another program may have stored, or anything
 /// that the catalog or an index has.
@@ -48,7 +48,7 @@ pub async fn names(read: &dyn Read) -> Result<Vec<String>> {
                 names.insert(name);
                 end_of(&key[..bytes])
             }
-            None => behind(key),
+            None => key_after(key),
         };
     }
     Ok(names.into_iter().collect())

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use futures::future::{join, join_all};
 
-use super::found::Found;
+use super::fetch::Fetched;
 use super::part::{Brought, Part};
-use super::plan::{Extent, ReadPlan, Source};
-use super::readings::{Reading, Readings};
+use super::path_candidates::{PathCandidate, PathCandidates};
+use super::range_plan::{Extent, RangeSource, ReadPlan};
 use super::slice::Slice;
 use super::{DocumentKey, end_of};
 use crate::budget::Reservation;
@@ -70,13 +70,13 @@ pub async fn read_asked<'w>(
     asked: &'w [Asked<'w>],
     memory: &Reservation,
 ) -> Loaded<'w> {
-    let readings = Readings::new(read, asked, memory).await;
+    let readings = PathCandidates::new(read, asked, memory).await;
     let keys = asked.iter().enumerate().flat_map(|(number, asked)| {
         let extent = asked.extent();
         readings.keys(number).map(move |key| (key, extent))
     });
     let plan = ReadPlan::new(keys);
-    let (found, versions) = join(Found::read(read, &plan, memory), versions(read, asked)).await;
+    let (found, versions) = join(Fetched::read(read, &plan, memory), versions(read, asked)).await;
     Loaded {
         asked,
         sources: plan.sources,
@@ -90,16 +90,16 @@ pub async fn read_asked<'w>(
 #[derive(Default)]
 pub struct Loaded<'w> {
     asked: &'w [Asked<'w>],
-    readings: Readings,
+    readings: PathCandidates,
     /// What brings each of the readings.
-    sources: Vec<Source>,
-    found: Found,
+    sources: Vec<RangeSource>,
+    found: Fetched,
     versions: HashMap<&'w DocumentKey, Result<Option<Version>>>,
 }
 
 /// What was found at one of the places that a path may mean.
 struct Standing<'l> {
-    reading: &'l Reading,
+    reading: &'l PathCandidate,
     pairs: &'l Arc<Pairs>,
     range: Range<usize>,
     whole: bool,
@@ -150,7 +150,7 @@ impl Loaded<'_> {
         ))
     }
 
-    fn place_of(&self, number: usize, reading: &Reading) -> Option<Place> {
+    fn place_of(&self, number: usize, reading: &PathCandidate) -> Option<Place> {
         match (&reading.place, &self.asked[number]) {
             (Some(place), _) => Some(place.clone()),
             (None, Asked::Part(_, path, _)) => path.place(),

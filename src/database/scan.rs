@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use super::plan::covers;
+use super::range_plan::covers;
 use super::slice::malformed;
 use super::{Database, end_of};
 use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Family, JsonText};
-use crate::store::{Read, behind};
+use crate::store::{Read, key_after};
 
 /// A document that a scan came across.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Scan {
             self.pairs.advance();
         }
         self.done = if alone {
-            behind(document_key)
+            key_after(document_key)
         } else {
             end_of(document_key)
         };

@@ -40,7 +40,7 @@ pub async fn sweep(
     documents_max: usize,
 ) -> Result<Swept> {
     check_collection(collection)?;
-    let time_max = if transaction.waits() {
+    let time_max = if transaction.is_remote() {
         CLUSTER_SWEEP_TIME
     } else {
         SWEEP_TIME

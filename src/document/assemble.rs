@@ -27,7 +27,7 @@ impl fmt::Display for Misshapen {
     }
 }
 
-enum Open {
+enum OpenContainer {
     Object,
     /// How many elements are written.
     Array(u64),
@@ -36,7 +36,7 @@ enum Open {
 /// Writes one JSON value; told the leaves in the order of their paths.
 pub struct Assembler<'o> {
     out: &'o mut Vec<u8>,
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
 }
 
 impl<'o> Assembler<'o> {
@@ -75,11 +75,11 @@ impl<'o> Assembler<'o> {
     pub fn enter_object(&mut self, level: usize) -> Result<&mut Vec<u8>, Misshapen> {
         self.close_to(level + 1);
         match self.open.get(level) {
-            Some(Open::Object) => self.out.push(b','),
-            Some(Open::Array(_)) => return Err(Misshapen::MixedSegments),
+            Some(OpenContainer::Object) => self.out.push(b','),
+            Some(OpenContainer::Array(_)) => return Err(Misshapen::MixedSegments),
             None => {
                 self.out.push(b'{');
-                self.open.push(Open::Object);
+                self.open.push(OpenContainer::Object);
             }
         }
         Ok(self.out)
@@ -88,14 +88,14 @@ impl<'o> Assembler<'o> {
     fn enter_array(&mut self, level: usize, index: u64) -> Result<(), Misshapen> {
         self.close_to(level + 1);
         let written = match self.open.get_mut(level) {
-            Some(Open::Array(written)) => {
+            Some(OpenContainer::Array(written)) => {
                 self.out.push(b',');
                 std::mem::replace(written, *written + 1)
             }
-            Some(Open::Object) => return Err(Misshapen::MixedSegments),
+            Some(OpenContainer::Object) => return Err(Misshapen::MixedSegments),
             None => {
                 self.out.push(b'[');
-                self.open.push(Open::Array(1));
+                self.open.push(OpenContainer::Array(1));
                 0
             }
         };
@@ -126,7 +126,7 @@ impl<'o> Assembler<'o> {
     fn close_to(&mut self, level: usize) {
         while self.open.len() > level {
             let bracket = match self.open.pop() {
-                Some(Open::Object) => b'}',
+                Some(OpenContainer::Object) => b'}',
                 _ => b']',
             };
             self.out.push(bracket);

@@ -62,7 +62,7 @@ pub enum Test {
 /// A filter as a client gives it, each member if it is given.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "they are the members of the schema's Filter")]
-pub struct Given {
+pub struct FilterMembers {
     pub at: Option<Query>,
     pub eq: Option<Tree>,
     pub ne: Option<Tree>,
@@ -99,13 +99,13 @@ pub enum Stands<'t> {
     Value(&'t Tree),
 }
 
-impl TryFrom<Given> for Filter {
+impl TryFrom<FilterMembers> for Filter {
     type Error = Error;
 
     /// # Errors
     /// `BAD_USER_INPUT`: the members make no sense together.
-    fn try_from(given: Given) -> Result<Self> {
-        let Given { at, exists, .. } = given;
+    fn try_from(given: FilterMembers) -> Result<Self> {
+        let FilterMembers { at, exists, .. } = given;
         let tests = [
             given.eq.map(Test::Equal),
             given.ne.map(Test::NotEqual),
@@ -202,14 +202,14 @@ impl Filter {
     }
 
     /// Recurses no deeper than what it was made from did, which the query's own bounds hold.
-    fn size(&self) -> Size {
+    fn size(&self) -> FilterSize {
         let inner = match self {
             Self::Where(condition) => {
                 let values = condition.tests.iter().map(|test| match test {
                     Test::In(values) => values.len(),
                     _ => 0,
                 });
-                return Size {
+                return FilterSize {
                     levels: 1,
                     filters: 1,
                     values: values.sum(),
@@ -219,12 +219,12 @@ impl Filter {
             Self::All(parts) | Self::Any(parts) => parts,
         };
         inner.iter().map(Self::size).fold(
-            Size {
+            FilterSize {
                 levels: 1,
                 filters: 1,
                 values: 0,
             },
-            |all, one| Size {
+            |all, one| FilterSize {
                 levels: all.levels.max(one.levels + 1),
                 filters: all.filters + one.filters,
                 values: all.values + one.values,
@@ -296,7 +296,7 @@ impl Filter {
 }
 
 #[derive(Clone, Copy)]
-struct Size {
+struct FilterSize {
     levels: usize,
     filters: usize,
     values: usize,

@@ -64,7 +64,7 @@ pub fn json_error(error: &JsonError, text: &str) -> Error {
     }
 }
 
-enum Open {
+enum OpenValue {
     /// Where its members begin in [`Members::seen`].
     Object(usize),
     /// How many elements were entered.
@@ -75,7 +75,7 @@ enum Open {
 pub struct Flattening<'a> {
     text: &'a str,
     reader: Reader<'a>,
-    open: Vec<Open>,
+    open: Vec<OpenValue>,
     members: Members<'a>,
 }
 
@@ -126,17 +126,17 @@ impl<'a> Flattening<'a> {
             Event::EndObject | Event::EndArray => return self.close(sink),
             _ => {}
         }
-        if let Some(Open::Array(elements)) = self.open.last_mut() {
+        if let Some(OpenValue::Array(elements)) = self.open.last_mut() {
             sink.enter(SegmentRef::Index(*elements))?;
             *elements += 1;
         }
         match event {
             Event::BeginObject => {
-                self.open.push(Open::Object(self.members.seen.len()));
+                self.open.push(OpenValue::Object(self.members.seen.len()));
                 return Ok(());
             }
             Event::BeginArray => {
-                self.open.push(Open::Array(0));
+                self.open.push(OpenValue::Array(0));
                 return Ok(());
             }
             Event::Null => sink.leaf(Leaf::Null)?,
@@ -151,11 +151,11 @@ impl<'a> Flattening<'a> {
 
     fn close(&mut self, sink: &mut impl LeafSink) -> Result<()> {
         match self.open.pop() {
-            Some(Open::Array(0)) => sink.empty(Kind::Array)?,
-            Some(Open::Object(begin)) if begin == self.members.seen.len() => {
+            Some(OpenValue::Array(0)) => sink.empty(Kind::Array)?,
+            Some(OpenValue::Object(begin)) if begin == self.members.seen.len() => {
                 sink.empty(Kind::Object)?;
             }
-            Some(Open::Object(begin)) => self.members.end(begin, sink),
+            Some(OpenValue::Object(begin)) => self.members.end(begin, sink),
             _ => {}
         }
         self.after_value(sink);
@@ -164,11 +164,11 @@ impl<'a> Flattening<'a> {
 
     fn after_value(&mut self, sink: &mut impl LeafSink) {
         match self.open.last() {
-            Some(Open::Object(_)) => {
+            Some(OpenValue::Object(_)) => {
                 self.members.end_member(sink.taken());
                 sink.leave();
             }
-            Some(Open::Array(_)) => sink.leave(),
+            Some(OpenValue::Array(_)) => sink.leave(),
             None => {}
         }
     }

@@ -92,7 +92,7 @@ pub fn parse(patch: &Bytes) -> Result<Vec<PatchOperation>> {
 }
 
 fn parse_operation(patch: &Bytes, text: &str) -> Result<PatchOperation> {
-    let mut members = Members {
+    let mut members = OperationMembers {
         patch,
         op: None,
         path: None,
@@ -118,7 +118,7 @@ fn parse_operation(patch: &Bytes, text: &str) -> Result<PatchOperation> {
 }
 
 /// The members of an operation, as JSON text.
-struct Members<'t> {
+struct OperationMembers<'t> {
     /// The whole patch.
     patch: &'t Bytes,
     op: Option<&'t str>,
@@ -127,7 +127,7 @@ struct Members<'t> {
     value: Option<&'t str>,
 }
 
-impl Members<'_> {
+impl OperationMembers<'_> {
     fn operation(&self) -> Result<PatchOperation> {
         let op = string("op", self.op)?;
         Ok(match op.as_str() {

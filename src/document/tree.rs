@@ -37,15 +37,15 @@ impl Tree {
             let event = reader.next();
             let value = match event.map_err(|error| json_error(&error, text))? {
                 Event::BeginObject => {
-                    open.push(Open::Object(Vec::new(), String::new()));
+                    open.push(TreeBuilder::Object(Vec::new(), String::new()));
                     continue;
                 }
                 Event::BeginArray => {
-                    open.push(Open::Array(Vec::new()));
+                    open.push(TreeBuilder::Array(Vec::new()));
                     continue;
                 }
                 Event::Name(name) => {
-                    if let Some(Open::Object(_, next)) = open.last_mut() {
+                    if let Some(TreeBuilder::Object(_, next)) = open.last_mut() {
                         *next = name.into_owned();
                     }
                     continue;
@@ -61,8 +61,10 @@ impl Tree {
                 Event::End => return Err(Error::internal("a reader ended before its value")),
             };
             match open.last_mut() {
-                Some(Open::Array(elements)) => elements.push(value),
-                Some(Open::Object(members, name)) => members.push((std::mem::take(name), value)),
+                Some(TreeBuilder::Array(elements)) => elements.push(value),
+                Some(TreeBuilder::Object(members, name)) => {
+                    members.push((std::mem::take(name), value));
+                }
                 None => {
                     let end = reader.next();
                     end.map_err(|error| json_error(&error, text))?;
@@ -145,13 +147,13 @@ impl Tree {
 }
 
 /// A container that is being read.
-enum Open {
+enum TreeBuilder {
     Array(Vec<Tree>),
     /// Its members as they were written, and the name of the next.
     Object(Vec<(String, Tree)>, String),
 }
 
-impl Open {
+impl TreeBuilder {
     fn closed(self) -> Tree {
         match self {
             Self::Array(elements) => Tree::Array(elements),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, SimpleObject};
 
-use super::apart::parsed;
-use super::filter::Filter;
+use super::filter::FilterInput;
+use super::json_argument::parsed;
 use super::mutation::{given, in_argument};
+use super::request_budget::RequestBudget;
 use super::scalars::{Json, JsonPath};
 use super::session::Session;
-use super::tally::Tally;
 use crate::database::{Bulk, DocumentKey, SetValue, bulk, bulk_documents};
 use crate::document::filter;
 use crate::document::flatten::json_text;
@@ -47,7 +47,7 @@ impl BulkMutations {
         context: &Context<'_>,
         #[graphql(default = "D", desc = "The collection that holds the documents.")]
         collection: String,
-        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: Filter,
+        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: FilterInput,
         #[graphql(desc = "What to put where, one after another.")] set: Vec<SetValueInput>,
         #[graphql(
             default = false,
@@ -58,7 +58,7 @@ impl BulkMutations {
         let filter = read(context, &filter, everything).await?;
         let mut values = Vec::new();
         for value in &set {
-            let value = value.read(Session::of(context).tally()).await;
+            let value = value.read(Session::of(context).request_budget()).await;
             values.push(value.map_err(|error| in_argument("set", error))?);
         }
         change(context, &collection, &filter, &Bulk::Set(values)).await
@@ -70,7 +70,7 @@ impl BulkMutations {
         context: &Context<'_>,
         #[graphql(default = "D", desc = "The collection that holds the documents.")]
         collection: String,
-        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: Filter,
+        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: FilterInput,
         #[graphql(
             default = false,
             desc = "Whether the filter may be one that every document passes."
@@ -82,8 +82,12 @@ impl BulkMutations {
     }
 }
 
-async fn read(context: &Context<'_>, filter: &Filter, everything: bool) -> Result<filter::Filter> {
-    let filter = filter.read(Session::of(context).tally()).await;
+async fn read(
+    context: &Context<'_>,
+    filter: &FilterInput,
+    everything: bool,
+) -> Result<filter::Filter> {
+    let filter = filter.read(Session::of(context).request_budget()).await;
     let filter = filter.map_err(|error| in_argument("where", error))?;
     if filter.is_empty() && !everything {
         return Err(Error::bad_input(
@@ -95,10 +99,13 @@ async fn read(context: &Context<'_>, filter: &Filter, everything: bool) -> Resul
 }
 
 impl SetValueInput {
-    async fn read(&self, tally: &Tally) -> Result<SetValue> {
+    async fn read(&self, request_budget: &RequestBudget) -> Result<SetValue> {
         let text = given("value", &self.value)?;
-        let at = self.at.query(tally.budget()).await?;
-        let leaves = parsed(text, tally, |text| Leaves::from_argument(json_text(text)?)).await;
+        let at = self.at.query(request_budget.budget()).await?;
+        let leaves = parsed(text, request_budget, |text| {
+            Leaves::from_argument(json_text(text)?)
+        })
+        .await;
         let leaves = leaves.map_err(|error| in_argument("value", error))?;
         Ok(SetValue { at, leaves })
     }

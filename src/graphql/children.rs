@@ -2,7 +2,7 @@
 
 use async_graphql::{Context, Object, SimpleObject};
 
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::cursor;
 use super::document::Subdocument;
 use super::located::Located;
@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::database::{ChildrenPage, DocumentKey, children};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Limit, Result};
-use crate::key::{Step, append_segment, step};
+use crate::key::{KeyStep, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 
 /// A page of children, and whether there are more on either side.
@@ -89,7 +89,7 @@ impl Connection {
             from,
         };
         let session = Session::of(context);
-        session.tally().places(1)?;
+        session.request_budget().places(1)?;
         let _turn = session.turn_to_page().await;
         let read = session.read().await?;
         let found = children(
@@ -97,11 +97,11 @@ impl Connection {
             &parent.document,
             &parent.place,
             &page,
-            &session.tally().memory,
+            &session.request_budget().memory,
         )
         .await?;
         session
-            .tally()
+            .request_budget()
             .elements(found.page.len(), context.field())?;
         let child = |child: crate::database::Child| {
             let cursor = encode_cursor(digest, &child.segment);
@@ -123,7 +123,7 @@ impl SubdocumentConnection {
     /// The children, each with the cursor behind which to go on.
     async fn edges(&self) -> Vec<SubdocumentEdge> {
         let edge = |(cursor, node): &(String, Located)| SubdocumentEdge {
-            cursor: Counted(cursor.clone()),
+            cursor: CountedBytes(cursor.clone()),
             node: Subdocument(node.clone()),
         };
         self.0.children.iter().map(edge).collect()
@@ -137,8 +137,9 @@ impl SubdocumentConnection {
 
     /// Whether there are more, and how to get them.
     async fn page_info(&self) -> PageInfo {
-        let cursor =
-            |child: Option<&(String, Located)>| child.map(|(cursor, _)| Counted(cursor.clone()));
+        let cursor = |child: Option<&(String, Located)>| {
+            child.map(|(cursor, _)| CountedBytes(cursor.clone()))
+        };
         PageInfo {
             has_next_page: self.0.next,
             has_previous_page: self.0.previous,
@@ -152,7 +153,7 @@ impl SubdocumentConnection {
 #[derive(SimpleObject)]
 pub(super) struct SubdocumentEdge {
     /// Give it as `after` to go on behind this child, or as `before` to go back before it.
-    cursor: Counted<String>,
+    cursor: CountedBytes<String>,
     /// The child.
     node: Subdocument,
 }
@@ -167,9 +168,9 @@ pub(super) struct PageInfo {
     /// Whether this page began behind a cursor; paging backwards, whether there are more before it.
     pub(super) has_previous_page: bool,
     /// The cursor of the first one; null if there is none.
-    pub(super) start_cursor: Option<Counted<String>>,
+    pub(super) start_cursor: Option<CountedBytes<String>>,
     /// The cursor of the last one; null if there is none.
-    pub(super) end_cursor: Option<Counted<String>>,
+    pub(super) end_cursor: Option<CountedBytes<String>>,
 }
 
 /// The size of a page of `what`, given by an argument of this name.
@@ -206,8 +207,10 @@ fn encode_cursor(digest: u64, last: &Segment) -> String {
 fn decode_cursor(cursor: &str, digest: u64, argument: &str) -> Result<Segment> {
     let last = cursor::decode(cursor, digest, argument, "this place's children")?;
     match step(&last) {
-        Some((Step::Key(key), bytes)) if bytes == last.len() => Ok(Segment::Key(key.into_owned())),
-        Some((Step::Index(index), bytes)) if bytes == last.len() => Ok(Segment::Index(index)),
+        Some((KeyStep::Key(key), bytes)) if bytes == last.len() => {
+            Ok(Segment::Key(key.into_owned()))
+        }
+        Some((KeyStep::Index(index), bytes)) if bytes == last.len() => Ok(Segment::Index(index)),
         _ => Err(cursor::damaged(argument)),
     }
 }

@@ -11,9 +11,9 @@ use super::session::Session;
 
 /// A value whose bytes count in the response, each time that it is selected.
 #[derive(Clone, Debug)]
-pub(super) struct Counted<T>(pub(super) T);
+pub(super) struct CountedBytes<T>(pub(super) T);
 
-impl<T: OutputType> OutputType for Counted<T> {
+impl<T: OutputType> OutputType for CountedBytes<T> {
     fn type_name() -> Cow<'static, str> {
         T::type_name()
     }
@@ -29,7 +29,7 @@ impl<T: OutputType> OutputType for Counted<T> {
     ) -> ServerResult<Value> {
         let value = self.0.resolve(context, field).await?;
         let session = context.data_unchecked::<Session>();
-        let counted = session.tally().carry(bytes(&value));
+        let counted = session.request_budget().carry(bytes(&value));
         counted.map_err(|error| server_error(&error))?;
         Ok(value)
     }

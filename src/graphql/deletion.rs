@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, ID, Object};
 
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::document::Document;
 use super::located::Located;
 use super::node_id;
@@ -41,7 +41,7 @@ impl DocumentDeletion {
             return Ok(None);
         };
         let text = part.json_within(session.budget()).await?;
-        session.tally().memory.hold(text.len())?;
+        session.request_budget().memory.hold(text.len())?;
         Ok(Some(Json(text.into())))
     }
 
@@ -73,7 +73,7 @@ impl DocumentDeletion {
     }
 
     /// The global id of what was removed, a Document or a Subdocument; null if nothing was there.
-    async fn deleted_id(&self) -> Option<Counted<ID>> {
+    async fn deleted_id(&self) -> Option<CountedBytes<ID>> {
         let id = || {
             if self.is_of_whole() {
                 node_id::of_document(&self.document)
@@ -81,13 +81,13 @@ impl DocumentDeletion {
                 node_id::of_subdocument(&self.document, &self.path)
             }
         };
-        self.deleted.then(|| Counted(ID(id())))
+        self.deleted.then(|| CountedBytes(ID(id())))
     }
 
     /// The JSON that was removed; null also if nothing was there.
     async fn value(&self, context: &Context<'_>) -> Option<Result<Json>> {
         let value = self.before.clone()?;
-        let carried = Session::of(context).tally().carry(value.0.len());
+        let carried = Session::of(context).request_budget().carry(value.0.len());
         Some(carried.map(|()| value))
     }
 

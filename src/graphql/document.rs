@@ -3,17 +3,17 @@
 use async_graphql::{Context, Enum, ID, Object};
 
 use super::children::{AskedPage, SubdocumentConnection};
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::located::Located;
 use super::node_id;
-use super::scalars::{Json, JsonPath, PathScalar, Version};
+use super::scalars::{Json, JsonPath, PathScalar, VersionScalar};
 use crate::document::leaf;
 use crate::error::Result;
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]
 #[graphql(name = "JSONKind")]
-pub(super) enum Kind {
+pub(super) enum JsonKind {
     /// An object, empty or not.
     Object,
     /// An array, empty or not.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Null,
 }
 
-impl Kind {
+impl JsonKind {
     /// The name that the schema has for it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-impl From<leaf::Kind> for Kind {
+impl From<leaf::Kind> for JsonKind {
     fn from(kind: leaf::Kind) -> Self {
         match kind {
             leaf::Kind::Object => Self::Object,
@@ -61,28 +61,28 @@ pub(super) struct Document(pub(super) Located);
 #[Object]
 impl Document {
     /// Its id in the whole graph: `COLLECTION/KEY`, both percent-encoded. The same document has the same id however it was reached.
-    pub(super) async fn id(&self) -> Counted<ID> {
-        Counted(ID(node_id::of_document(&self.0.document)))
+    pub(super) async fn id(&self) -> CountedBytes<ID> {
+        CountedBytes(ID(node_id::of_document(&self.0.document)))
     }
 
     /// Its id in its collection, which `document(id:)` and the mutations take: the decimal text of a 64-bit integer, or a string.
-    async fn key(&self) -> Counted<ID> {
-        Counted(ID(self.0.document.id.to_string()))
+    async fn key(&self) -> CountedBytes<ID> {
+        CountedBytes(ID(self.0.document.id.to_string()))
     }
 
     /// The name of its collection.
-    async fn collection(&self) -> Counted<&str> {
-        Counted(&self.0.document.collection)
+    async fn collection(&self) -> CountedBytes<&str> {
+        CountedBytes(&self.0.document.collection)
     }
 
     /// The commit that last changed it; null if Phyllo has not written it.
-    async fn version(&self, context: &Context<'_>) -> Option<Result<Version>> {
+    async fn version(&self, context: &Context<'_>) -> Option<Result<VersionScalar>> {
         self.0.version(context).await.transpose()
     }
 
     /// What kind of value the document is.
-    async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
-        self.0.kind(context).await.map(Kind::from)
+    async fn kind(&self, context: &Context<'_>) -> Result<JsonKind> {
+        self.0.kind(context).await.map(JsonKind::from)
     }
 
     /// The JSON of the document, or of the part at `path`; null also if nothing is stored there.
@@ -146,8 +146,8 @@ pub(super) struct Subdocument(pub(super) Located);
 #[Object]
 impl Subdocument {
     /// Its id in the whole graph: `COLLECTION/KEY#POINTER`, percent-encoded, where the pointer is the JSON Pointer of its place. It names a place and not a thing: when elements of an array move, another value has this id.
-    pub(super) async fn id(&self) -> Counted<ID> {
-        Counted(ID(node_id::of_subdocument(&self.0.document, &self.0.place)))
+    pub(super) async fn id(&self) -> CountedBytes<ID> {
+        CountedBytes(ID(node_id::of_subdocument(&self.0.document, &self.0.place)))
     }
 
     /// The whole document that this is a part of.
@@ -156,18 +156,18 @@ impl Subdocument {
     }
 
     /// Its place in the document, in list form.
-    async fn path(&self) -> Counted<PathScalar> {
-        Counted(PathScalar::from(&self.0.place))
+    async fn path(&self) -> CountedBytes<PathScalar> {
+        CountedBytes(PathScalar::from(&self.0.place))
     }
 
     /// The commit that last changed the document; null if Phyllo has not written it.
-    async fn version(&self, context: &Context<'_>) -> Option<Result<Version>> {
+    async fn version(&self, context: &Context<'_>) -> Option<Result<VersionScalar>> {
         self.0.version(context).await.transpose()
     }
 
     /// What kind of value stands here.
-    async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
-        self.0.kind(context).await.map(Kind::from)
+    async fn kind(&self, context: &Context<'_>) -> Result<JsonKind> {
+        self.0.kind(context).await.map(JsonKind::from)
     }
 
     /// The JSON here, or further down at `path`; null also if nothing is stored there.

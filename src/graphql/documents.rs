@@ -5,15 +5,15 @@ use std::sync::Arc;
 use async_graphql::{Context, Object, SelectionField, SimpleObject};
 
 use super::children::{AskedPage, PageBounds, PageInfo};
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::cursor;
 use super::document::Document;
-use super::filter::{Filter, Order};
+use super::filter::{FilterInput, OrderInput};
 use super::located::Located;
 use super::lookahead::wants_of_document;
-use super::session::{Loaded, Session};
-use super::tally::Tally;
-use crate::database::query::{self, Found, Page, Position, Select, Total};
+use super::request_budget::RequestBudget;
+use super::session::{LoadedReads, Session};
+use crate::database::query::{self, DocumentPage, Page, Position, Select, Total};
 use crate::database::{DocumentKey, Want, check_collection};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
@@ -21,10 +21,10 @@ use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX
 
 /// What `documents` is asked.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct DocumentsRequest {
     pub(super) collection: String,
-    pub(super) filter: Option<Filter>,
-    pub(super) order: Option<Order>,
+    pub(super) filter: Option<FilterInput>,
+    pub(super) order: Option<OrderInput>,
     pub(super) page: AskedPage,
     pub(super) scan_limit: Option<i32>,
 }
@@ -33,16 +33,16 @@ pub(super) struct Asked {
 pub(super) struct DocumentConnection {
     rows: Vec<(String, Located)>,
     page_info: PageInfo,
-    plan: Plan,
+    plan: QueryPlanObject,
     total_count: Option<i32>,
 }
 
 /// How the rows were found, so that nobody has to guess whether an index served.
 #[derive(SimpleObject, Clone)]
 #[graphql(name = "DocumentQueryPlan")]
-pub(super) struct Plan {
+pub(super) struct QueryPlanObject {
     /// The index that was used; of several, joined by ` & ` if each led to the rows, by ` | ` if any did. Null if every document of the collection was looked at.
-    index: Option<Counted<String>>,
+    index: Option<CountedBytes<String>>,
     /// How many keys of entries or of the catalog were read, and how many documents were looked at besides.
     scanned: usize,
     /// How many documents the page has.
@@ -51,27 +51,27 @@ pub(super) struct Plan {
     total_count_reason: Option<&'static str>,
 }
 
-impl Asked {
+impl DocumentsRequest {
     /// Finds the documents, and reads what the selection needs of them in one round.
     pub(super) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
         let session = Session::of(context);
-        session.tally().check()?;
-        let (mut select, digest) = self.select(session.tally()).await?;
+        session.request_budget().check()?;
+        let (mut select, digest) = self.select(session.request_budget()).await?;
         let field = context.field();
         let mut selected = field.selection_set();
         select.total = selected.any(|field| field.name() == "totalCount");
         let read = session.read().await?;
         let found = query::documents(&*read, session.budget(), &select).await?;
         session
-            .tally()
+            .request_budget()
             .elements(found.rows.len(), context.field())?;
         let rows = found.rows.iter();
         let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.id.bytes()).sum();
-        session.tally().memory.hold(bytes)?;
+        session.request_budget().memory.hold(bytes)?;
         let page_info = page_info(&select.page, &found, digest);
         let (total_count, total_count_reason) = total_count(found.total);
-        let plan = Plan {
-            index: found.index.map(Counted),
+        let plan = QueryPlanObject {
+            index: found.index.map(CountedBytes),
             scanned: found.scanned,
             returned: found.rows.len(),
             total_count_reason,
@@ -90,13 +90,13 @@ impl Asked {
     }
 
     /// What to find, and the digest of the query that its cursors belong to.
-    async fn select(self, tally: &Tally) -> Result<(Select, u64)> {
+    async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
         check_collection(&self.collection)?;
         let filter = self.filter.unwrap_or_default();
-        let filter = filter.read(tally).await;
+        let filter = filter.read(request_budget).await;
         let filter = filter.map_err(|error| error.at("the argument `where`"))?;
         let order = match &self.order {
-            Some(order) => Some(order.read(tally.budget()).await),
+            Some(order) => Some(order.read(request_budget.budget()).await),
             None => None,
         };
         let order = order.transpose();
@@ -161,9 +161,9 @@ fn row_cursor(row: &Position, digest: u64) -> String {
     cursor::encode(digest, &row.encode())
 }
 
-fn page_info(page: &Page, found: &Found, digest: u64) -> PageInfo {
+fn page_info(page: &Page, found: &DocumentPage, digest: u64) -> PageInfo {
     let began = page.from.is_some();
-    let cursor = |row: Option<&Position>| row.map(|row| Counted(row_cursor(row, digest)));
+    let cursor = |row: Option<&Position>| row.map(|row| CountedBytes(row_cursor(row, digest)));
     PageInfo {
         has_next_page: if page.backward { began } else { found.more },
         has_previous_page: if page.backward { found.more } else { began },
@@ -187,10 +187,12 @@ async fn project(
     };
     let of_one = wants_of_nodes(context, first);
     if of_one.is_empty() {
-        let listed = |document| Located::listed(document, Loaded::default());
+        let listed = |document| Located::listed(document, LoadedReads::default());
         return Ok(documents.into_iter().map(listed).collect());
     }
-    Session::of(context).tally().room(rows * of_one.len())?;
+    Session::of(context)
+        .request_budget()
+        .room(rows * of_one.len())?;
     let mut wants = Vec::with_capacity(rows * of_one.len());
     for document in &documents {
         wants.extend(of_one.iter().map(|want| want.of(document)));
@@ -238,7 +240,7 @@ impl DocumentConnection {
     /// The documents, each with the cursor behind which to go on.
     async fn edges(&self) -> Vec<DocumentEdge> {
         let edge = |(cursor, node): &(String, Located)| DocumentEdge {
-            cursor: Counted(cursor.clone()),
+            cursor: CountedBytes(cursor.clone()),
             node: Document(node.clone()),
         };
         self.rows.iter().map(edge).collect()
@@ -261,7 +263,7 @@ impl DocumentConnection {
     }
 
     /// How they were found.
-    async fn plan(&self) -> Plan {
+    async fn plan(&self) -> QueryPlanObject {
         self.plan.clone()
     }
 }
@@ -270,7 +272,7 @@ impl DocumentConnection {
 #[derive(SimpleObject)]
 pub(super) struct DocumentEdge {
     /// Give it as `after` to go on behind this document, or as `before` to go back before it.
-    cursor: Counted<String>,
+    cursor: CountedBytes<String>,
     /// The document.
     node: Document,
 }

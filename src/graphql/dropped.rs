@@ -2,7 +2,7 @@
 
 use async_graphql::{Context, Object, SimpleObject};
 
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::session::Session;
 use crate::database;
 use crate::document::leaf::abridged;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 #[derive(SimpleObject)]
 pub(super) struct DocumentCollectionDrop {
     /// The collection that was dropped.
-    collection: Counted<String>,
+    collection: CountedBytes<String>,
     /// How many documents the catalog counted in it; 0 if there was no such collection.
     documents: i64,
 }
@@ -43,7 +43,7 @@ impl CollectionMutations {
         let transaction = Session::of(context).transaction()?;
         let documents = database::drop_collection(transaction, &collection).await?;
         Ok(DocumentCollectionDrop {
-            collection: Counted(collection),
+            collection: CountedBytes(collection),
             documents,
         })
     }

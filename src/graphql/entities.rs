@@ -24,14 +24,14 @@ pub(super) struct Representation(pub(super) Value);
 
 /// What a representation says of what tells entities of this graph apart.
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct EntityKeys {
     typename: Option<Value>,
     collection: Option<Value>,
     key: Option<Value>,
     id: Option<Value>,
 }
 
-impl Keys {
+impl EntityKeys {
     /// What a representation says.
     pub(super) fn of(Representation(value): Representation) -> Self {
         let mut keys = Self::default();
@@ -127,7 +127,7 @@ pub(super) type Entities = Vec<DocumentKey>;
 /// A representation of a document.
 pub(super) fn representation_of(document: &DocumentKey) -> Value {
     let DocumentKey { collection, id } = document;
-    let keys = Keys {
+    let keys = EntityKeys {
         typename: Some(Value::String(DOCUMENT.to_owned())),
         collection: Some(Value::String(collection.clone())),
         key: Some(Value::String(id.to_string())),
@@ -139,7 +139,7 @@ pub(super) fn representation_of(document: &DocumentKey) -> Value {
 /// The representation with its keys only, so that what else it says is not copied.
 pub(super) fn keys_only(representation: Value) -> Value {
     match representation {
-        Value::Object(_) => Keys::of(Representation(representation)).into_representation(),
+        Value::Object(_) => EntityKeys::of(Representation(representation)).into_representation(),
         other => other,
     }
 }

@@ -13,9 +13,9 @@ use async_graphql::{
 use bytes::Bytes;
 use futures::future::join_all;
 
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::document::Document;
-use super::entities::{Keys, Representation};
+use super::entities::{EntityKeys, Representation};
 use super::located::Located;
 use super::session::Session;
 use crate::document::json::write_string;
@@ -59,7 +59,7 @@ impl OutputType for SubgraphSdl {
 #[graphql(name = "_Service")]
 struct Service {
     /// Its text, with the directives of federation.
-    sdl: Counted<SubgraphSdl>,
+    sdl: CountedBytes<SubgraphSdl>,
 }
 
 /// What stands for an entity: its type's name and one of its keys.
@@ -91,7 +91,7 @@ impl FederationQueries {
     #[graphql(name = "_service")]
     async fn service(&self, context: &Context<'_>) -> Service {
         Service {
-            sdl: Counted(context.data_unchecked::<SubgraphSdl>().clone()),
+            sdl: CountedBytes(context.data_unchecked::<SubgraphSdl>().clone()),
         }
     }
 
@@ -105,9 +105,9 @@ impl FederationQueries {
         )]
         representations: Vec<Representation>,
     ) -> Result<Vec<Option<Result<Entity>>>> {
-        let tally = Session::of(context).tally();
-        tally.entities(representations.len())?;
-        tally.elements(representations.len(), context.field())?;
+        let request_budget = Session::of(context).request_budget();
+        request_budget.entities(representations.len())?;
+        request_budget.elements(representations.len(), context.field())?;
         let found = representations.into_iter();
         let found = join_all(found.map(|representation| find(context, representation))).await;
         Ok(found.into_iter().map(Result::transpose).collect())
@@ -115,7 +115,7 @@ impl FederationQueries {
 }
 
 async fn find(context: &Context<'_>, representation: Representation) -> Result<Option<Entity>> {
-    let document = Keys::of(representation).document()?;
+    let document = EntityKeys::of(representation).document()?;
     let found = Located::find(context, Arc::new(document), Path::default()).await?;
     Ok(found.map(|found| Entity::Document(Document(found))))
 }

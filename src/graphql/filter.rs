@@ -2,11 +2,11 @@
 
 use async_graphql::{InputObject, MaybeUndefined};
 
+use super::request_budget::RequestBudget;
 use super::scalars::{Json, JsonPath};
-use super::tally::Tally;
 use crate::budget::{Budget, Steps};
 use crate::database::query;
-use crate::document::filter::{self, Given};
+use crate::document::filter::{self, FilterMembers};
 use crate::document::flatten::json_text;
 use crate::document::tree::Tree;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::limits::{HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP};
 /// Holds if one value that `at` selects passes every test given here; without `at`, the whole document is that value. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` hold only within one type; equality is deep and compares numbers by value; `ne` holds for whatever is not equal. A null that is given is a value to compare with. `exists: false` stands alone and means that nothing is selected. `all`, `any` and `not` combine filters about the document. A filter in which nothing is given holds for every document.
 #[derive(InputObject, Default)]
 #[graphql(name = "DocumentFilter")]
-pub(super) struct Filter {
+pub(super) struct FilterInput {
     /// What selects the values to test. It goes with a test.
     at: Option<JsonPath>,
     /// Equal to this.
@@ -40,17 +40,17 @@ pub(super) struct Filter {
     /// Whether `at` selects anything.
     exists: Option<bool>,
     /// Every one of these holds.
-    all: Option<Vec<Filter>>,
+    all: Option<Vec<FilterInput>>,
     /// At least one of these holds.
-    any: Option<Vec<Filter>>,
+    any: Option<Vec<FilterInput>>,
     /// This does not hold.
-    not: Option<Box<Filter>>,
+    not: Option<Box<FilterInput>>,
 }
 
 /// Documents in which `by` selects nothing are left out; of several values the least counts (descending: the greatest); ties by id. The order is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only the equal ones stand together.
 #[derive(InputObject)]
 #[graphql(name = "DocumentOrder")]
-pub(super) struct Order {
+pub(super) struct OrderInput {
     /// What selects the value.
     by: JsonPath,
     /// From the greatest value to the least.
@@ -58,19 +58,19 @@ pub(super) struct Order {
     descending: bool,
 }
 
-impl Filter {
+impl FilterInput {
     /// The filter that was given.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: a JSONPath or a value is none, or members make no sense together.
     /// `TOO_COMPLEX`: it passes a limit.
-    pub(super) async fn read(&self, tally: &Tally) -> Result<filter::Filter> {
+    pub(super) async fn read(&self, request_budget: &RequestBudget) -> Result<filter::Filter> {
         let paths = self.path_bytes();
-        tally
+        request_budget
             .memory
             .hold(paths.saturating_mul(HELD_PER_JSONPATH_BYTE))?;
         let read = |steps: &Steps<'_>| self.part(steps)?.bounded();
-        tally.budget().compute(read).await
+        request_budget.budget().compute(read).await
     }
 
     /// Bytes of all its JSONPaths. Recurses no deeper than the query's brackets and the levels of
@@ -97,7 +97,7 @@ impl Filter {
         };
         let value = |name, given| value(name, given, steps);
         let query = |path: &JsonPath| path.query_within(steps);
-        filter::Filter::try_from(Given {
+        filter::Filter::try_from(FilterMembers {
             at: self.at.as_ref().map(query).transpose()?,
             eq: value("eq", &self.eq)?,
             ne: value("ne", &self.ne)?,
@@ -116,7 +116,7 @@ impl Filter {
     }
 }
 
-impl Order {
+impl OrderInput {
     /// The order that was given.
     ///
     /// # Errors

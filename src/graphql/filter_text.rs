@@ -8,11 +8,11 @@ use async_graphql::{InputType, Name, Positioned};
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::filter::Filter;
-use super::given::GivenVariables;
+use super::filter::FilterInput;
 use super::inputs::Inputs;
+use super::raw_variables::GivenVariables;
+use super::request_budget::RequestBudget;
 use super::schema::{SchemaScope, schema_text};
-use super::tally::Tally;
 use super::variables::coerce;
 use crate::budget::Pool;
 use crate::document::filter;
@@ -43,19 +43,19 @@ pub async fn read_filter(json: &str) -> Result<filter::Filter> {
     let bounds = Bounds::DEFAULT;
     let mut variables = coerce(&[definition()], &given, &INPUTS, &bounds, false)?.values;
     let value = variables.remove(&Name::new(VARIABLE));
-    let filter = Filter::parse(value).map_err(|error| {
+    let filter = FilterInput::parse(value).map_err(|error| {
         let error = error.into_server_error(async_graphql::Pos::default());
         Error::bad_input(error.message)
     })?;
     let deadline = Instant::now() + bounds.request_time;
-    let tally = Tally::new(&bounds, &Pool::new(usize::MAX), deadline);
-    filter.read(&tally).await
+    let request_budget = RequestBudget::new(&bounds, &Pool::new(usize::MAX), deadline);
+    filter.read(&request_budget).await
 }
 
 /// The variable, of the input's type and required.
 fn definition() -> Positioned<VariableDefinition> {
     let ty = Type {
-        base: BaseType::Named(Name::new(Filter::type_name())),
+        base: BaseType::Named(Name::new(FilterInput::type_name())),
         nullable: false,
     };
     let here = |node| Positioned::new(node, async_graphql::Pos::default());

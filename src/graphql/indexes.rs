@@ -2,7 +2,7 @@
 
 use async_graphql::{Context, Enum, Object, SimpleObject};
 
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::scalars::JsonPath;
 use super::session::Session;
 use crate::database;
@@ -11,17 +11,17 @@ use crate::error::Result;
 /// An index of a collection.
 #[derive(SimpleObject)]
 #[graphql(name = "DocumentIndex")]
-pub(super) struct Index {
+pub(super) struct IndexObject {
     /// Its name in the collection.
-    name: Counted<String>,
+    name: CountedBytes<String>,
     /// What it is on, from the left.
-    on: Vec<Counted<JsonPath>>,
+    on: Vec<CountedBytes<JsonPath>>,
     /// Whether no two documents may have the same values.
     unique: bool,
     /// Whether queries use it.
     state: IndexState,
     /// Why it failed; null unless it did.
-    error: Option<Counted<String>>,
+    error: Option<CountedBytes<String>>,
 }
 
 /// Whether queries use an index.
@@ -36,21 +36,21 @@ pub(super) enum IndexState {
     Failed,
 }
 
-impl From<database::Index> for Index {
+impl From<database::Index> for IndexObject {
     fn from(index: database::Index) -> Self {
         let on = index.on.iter();
         Self {
             on: on
-                .map(|path| Counted(JsonPath(path.text().to_owned())))
+                .map(|path| CountedBytes(JsonPath(path.text().to_owned())))
                 .collect(),
-            name: Counted(index.name),
+            name: CountedBytes(index.name),
             unique: index.unique,
             state: match index.state {
                 database::State::Building => IndexState::Building,
                 database::State::Ready => IndexState::Ready,
                 database::State::Failed => IndexState::Failed,
             },
-            error: index.error.map(Counted),
+            error: index.error.map(CountedBytes),
         }
     }
 }
@@ -73,7 +73,7 @@ impl IndexMutations {
             desc = "Whether no two documents may have the same values."
         )]
         unique: bool,
-    ) -> Result<Index> {
+    ) -> Result<IndexObject> {
         let transaction = Session::of(context).transaction()?;
         let on: Vec<String> = on.into_iter().map(|JsonPath(text)| text).collect();
         let index = database::create_index(transaction, &collection, &name, &on, unique).await?;

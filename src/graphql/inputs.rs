@@ -6,11 +6,11 @@ use async_graphql::parser::types::{ServiceDocument, Type, TypeKind, TypeSystemDe
 
 /// The members of each input object by their names.
 #[derive(Debug, Default)]
-pub(super) struct Inputs(HashMap<String, HashMap<String, Member>>);
+pub(super) struct Inputs(HashMap<String, HashMap<String, InputMember>>);
 
 /// A member of an input object.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct InputMember {
     pub(super) ty: Type,
     /// Whether it may be left out.
     pub(super) optional: bool,
@@ -35,7 +35,7 @@ impl Inputs {
                 let field = &field.node;
                 let ty = field.ty.node.clone();
                 let optional = ty.nullable || field.default_value.is_some();
-                (field.name.node.to_string(), Member { ty, optional })
+                (field.name.node.to_string(), InputMember { ty, optional })
             });
             (name, members.collect())
         });
@@ -43,7 +43,7 @@ impl Inputs {
     }
 
     /// The members of the input object of this name; none if it is none.
-    pub(super) fn members(&self, name: &str) -> Option<&HashMap<String, Member>> {
+    pub(super) fn members(&self, name: &str) -> Option<&HashMap<String, InputMember>> {
         self.0.get(name)
     }
 }

@@ -6,8 +6,8 @@ use async_graphql::Context;
 
 use super::children::{AskedPage, Connection};
 use super::lookahead::{wants_below, wants_of_document};
-use super::scalars::{Json, JsonPath, PathScalar, Version, path_argument};
-use super::session::{Loaded, Session};
+use super::scalars::{Json, JsonPath, PathScalar, VersionScalar, path_argument};
+use super::session::{LoadedReads, Session};
 use crate::budget::Steps;
 use crate::database::{Answer, DocumentKey, Extent, Part, Want};
 use crate::document::jsonpath::Query;
@@ -26,7 +26,7 @@ pub(super) struct Located {
     kind: Option<Kind>,
     /// All that stands here, if it was read.
     part: Option<Part>,
-    ahead: Loaded,
+    ahead: LoadedReads,
 }
 
 impl Located {
@@ -38,7 +38,7 @@ impl Located {
         path: Path,
     ) -> Result<Option<Self>> {
         let session = Session::of(context);
-        session.tally().check()?;
+        session.request_budget().check()?;
         let mut wants = wants_below(context.field(), &document, &path, session.budget());
         if session.has_written(&document) {
             wants.retain(|want| !matches!(want, Want::Version(_)));
@@ -64,7 +64,7 @@ impl Located {
             wants.retain(|want| !matches!(want, Want::Version(_)));
         }
         let ahead = if wants.is_empty() {
-            Loaded::default()
+            LoadedReads::default()
         } else {
             session.load(wants).await?
         };
@@ -72,7 +72,7 @@ impl Located {
     }
 
     /// A whole document that is there, and what was read of it ahead.
-    pub(super) fn listed(document: Arc<DocumentKey>, ahead: Loaded) -> Self {
+    pub(super) fn listed(document: Arc<DocumentKey>, ahead: LoadedReads) -> Self {
         Self {
             document,
             asked: Path::default(),
@@ -99,7 +99,7 @@ impl Located {
             place,
             kind: Some(kind),
             part: None,
-            ahead: Loaded::of(want, Answer::Part(Some(part))),
+            ahead: LoadedReads::of(want, Answer::Part(Some(part))),
         }
     }
 
@@ -133,11 +133,11 @@ impl Located {
         let Some(part) = part else {
             return Ok(None);
         };
-        let tally = Session::of(context).tally();
+        let request_budget = Session::of(context).request_budget();
         // Nothing is made once the response is full.
-        tally.carry(0)?;
-        let text = part.json_within(tally.budget()).await?;
-        tally.carry(text.len())?;
+        request_budget.carry(0)?;
+        let text = part.json_within(request_budget.budget()).await?;
+        request_budget.carry(text.len())?;
         Ok(Some(Json(text.into())))
     }
 
@@ -156,10 +156,10 @@ impl Located {
         }
     }
 
-    pub(super) async fn version(&self, context: &Context<'_>) -> Result<Option<Version>> {
+    pub(super) async fn version(&self, context: &Context<'_>) -> Result<Option<VersionScalar>> {
         let session = Session::of(context);
         if session.has_written(&self.document) {
-            return Ok(Some(Version::OfThisCommit));
+            return Ok(Some(VersionScalar::OfThisCommit));
         }
         let ahead = self.ahead.answer(|want| matches!(want, Want::Version(_)));
         let answer = match ahead {
@@ -170,7 +170,7 @@ impl Located {
             }
         };
         match answer {
-            Answer::Version(version) => Ok(version.map(Version::Known)),
+            Answer::Version(version) => Ok(version.map(VersionScalar::Known)),
             Answer::Part(_) => Err(mismatch()),
         }
     }
@@ -190,7 +190,7 @@ impl Located {
         query: &JsonPath,
     ) -> Result<Vec<Self>> {
         let session = Session::of(context);
-        session.tally().check()?;
+        session.request_budget().check()?;
         let budget = session.budget();
         let query = query.query(budget).await?;
         let path = self.asked.join(&Path::of_segments(query.prefix()));
@@ -208,7 +208,9 @@ impl Located {
             Ok(with_kinds.collect::<Vec<_>>())
         };
         let selected = budget.compute(select).await?;
-        session.tally().elements(selected.len(), context.field())?;
+        session
+            .request_budget()
+            .elements(selected.len(), context.field())?;
         let located = selected.into_iter().map(|(place, kind)| {
             let part = part.below(&place).ok_or_else(mismatch)?;
             Ok(Self {

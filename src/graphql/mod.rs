@@ -2,13 +2,11 @@
 //!
 //! A request is read (`request`), bounded before it is parsed (`guard`) and before it is validated
 //! (`expanded`), looked up or parsed and validated (`operations`), executed in one snapshot or one
-//! transaction (`service`) while what it comes to is counted (`tally`), and written with its JSON
+//! transaction (`service`) while what it comes to is counted (`request_budget`), and written with its JSON
 //! spliced in (`response`). A query that only reads by path is executed from a plan (`direct`),
 //! everything else by `async_graphql`.
 
-mod allowed;
-mod apart;
-mod batch;
+mod batcher;
 mod bulk;
 mod children;
 mod counted;
@@ -19,46 +17,48 @@ mod document;
 mod documents;
 mod dropped;
 mod entities;
-mod expanded;
 mod federation;
 mod filter;
 mod filter_text;
-mod given;
-mod guard;
+mod idempotency;
 mod indexes;
 mod inputs;
+mod json_argument;
 mod jsonpath;
-mod kept;
 mod located;
 mod lookahead;
+mod lru_cache;
 mod mutation;
 mod node;
 mod node_id;
-mod operations;
+mod normalize;
 mod parse;
 mod persisted;
+mod prepared_query;
 mod query;
-mod repeat;
-mod report;
+mod query_cost;
+mod raw_variables;
 mod request;
+mod request_budget;
+mod request_stats;
 mod response;
-mod rewrite;
 mod scalars;
 mod schema;
 mod service;
 mod session;
-mod tally;
+mod text_limits;
 mod typename;
 mod types;
-mod unknown;
-mod uses;
+mod unknown_fields;
+mod variable_cost;
+mod variable_usage;
 mod variables;
 mod walk;
 
 pub use filter_text::read_filter;
-pub use given::GivenVariables;
 pub use persisted::QueryHash;
-pub use report::Report;
+pub use raw_variables::GivenVariables;
 pub use request::{Left, Posted, Request};
+pub use request_stats::RequestStats;
 pub use schema::{SchemaScope, schema_text, subgraph_text};
-pub use service::{Answer, GraphQl, GraphQlOptions, Methods};
+pub use service::{GraphQl, GraphQlOptions, GraphQlResponse, Methods};

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 use bytes::Bytes;
 
-use super::apart::{leaves, parsed};
 use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
 use super::document::Document;
 use super::dropped::CollectionMutations;
 use super::indexes::IndexMutations;
+use super::json_argument::{leaves, parsed};
 use super::located::Located;
-use super::scalars::{Json, PathScalar, Version, path_argument};
+use super::scalars::{Json, PathScalar, VersionScalar, path_argument};
 use super::session::Session;
 use crate::database::{self, DocumentKey};
 use crate::document::flatten::{json_error, json_text};
@@ -57,7 +57,7 @@ impl DocumentMutations {
         let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
         let session = Session::of(context);
         let text = given("document", &document)?;
-        let leaves = leaves(text, session.tally()).await;
+        let leaves = leaves(text, session.request_budget()).await;
         let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let transaction = session.transaction()?;
         let document = database::insert(
@@ -87,10 +87,12 @@ impl DocumentMutations {
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
         collection: String,
-        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<
+            VersionScalar,
+        >,
     ) -> Result<Document> {
         let text = given("document", &document)?;
-        let leaves = leaves(text, Session::of(context).tally()).await;
+        let leaves = leaves(text, Session::of(context).request_budget()).await;
         let leaves = leaves.map_err(|error| in_argument("document", error))?;
         let Change {
             transaction,
@@ -124,10 +126,17 @@ impl DocumentMutations {
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
         collection: String,
-        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<
+            VersionScalar,
+        >,
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
-        let patch = parsed(text, Session::of(context).tally(), MergePatch::parse).await;
+        let patch = parsed(
+            text,
+            Session::of(context).request_budget(),
+            MergePatch::parse,
+        )
+        .await;
         let patch = patch.map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
@@ -159,10 +168,12 @@ impl DocumentMutations {
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
         collection: String,
-        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<
+            VersionScalar,
+        >,
     ) -> Result<Document> {
         let text = given("patch", &patch)?;
-        let operations = parsed(text, Session::of(context).tally(), patch::parse).await;
+        let operations = parsed(text, Session::of(context).request_budget(), patch::parse).await;
         let operations = operations.map_err(|error| in_argument("patch", error))?;
         let Change {
             transaction,
@@ -197,7 +208,9 @@ impl DocumentMutations {
         by: Json,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
         collection: String,
-        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<
+            VersionScalar,
+        >,
     ) -> Result<Document> {
         let by = number(&by).map_err(|error| in_argument("by", error))?;
         let Change {
@@ -228,7 +241,9 @@ impl DocumentMutations {
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
         collection: String,
-        #[graphql(desc = "The version that the document must have.")] if_version: Option<Version>,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<
+            VersionScalar,
+        >,
     ) -> Result<DocumentDeletion> {
         let Change {
             transaction,
@@ -258,15 +273,15 @@ impl<'c> Change<'c> {
         collection: String,
         id: &str,
         path: Option<&PathScalar>,
-        if_version: Option<Version>,
+        if_version: Option<VersionScalar>,
     ) -> Result<Self> {
         let document = Arc::new(DocumentKey::new(collection, DocumentId::parse(id)?)?);
         let path = path_argument(path)?;
         let session = Session::of(context);
-        session.tally().check()?;
+        session.request_budget().check()?;
         let expected = match if_version {
-            Some(Version::Known(version)) => Some(version),
-            Some(Version::OfThisCommit) | None => None,
+            Some(VersionScalar::Known(version)) => Some(version),
+            Some(VersionScalar::OfThisCommit) | None => None,
         };
         session.expect_version(&document, expected).await?;
         Ok(Self {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, Interface, Object};
 use futures::future::join_all;
 
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::document::{Document, Subdocument};
 use super::located::Located;
 use super::node_id::NodeId;
@@ -15,12 +15,15 @@ use crate::error::Result;
 
 /// An object that a client's cache knows by its id.
 #[derive(Interface)]
-#[graphql(field(
-    name = "id",
-    ty = "Counted<ID>",
-    desc = "Its id in the whole graph, which `node` takes."
-))]
-pub(super) enum Node {
+#[graphql(
+    name = "Node",
+    field(
+        name = "id",
+        ty = "CountedBytes<ID>",
+        desc = "Its id in the whole graph, which `node` takes."
+    )
+)]
+pub(super) enum NodeObject {
     Document(Document),
     Subdocument(Subdocument),
 }
@@ -35,9 +38,9 @@ impl NodeQueries {
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The `id` of a Document or a Subdocument.")] id: ID,
-    ) -> Option<Result<Node>> {
-        let tally = Session::of(context).tally();
-        if let Err(error) = tally.entities(1) {
+    ) -> Option<Result<NodeObject>> {
+        let request_budget = Session::of(context).request_budget();
+        if let Err(error) = request_budget.entities(1) {
             return Some(Err(error));
         }
         find(context, &id).await.transpose()
@@ -48,24 +51,24 @@ impl NodeQueries {
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The ids of Documents and Subdocuments.")] ids: Vec<ID>,
-    ) -> Result<Vec<Option<Result<Node>>>> {
-        let tally = Session::of(context).tally();
-        tally.entities(ids.len())?;
-        tally.elements(ids.len(), context.field())?;
+    ) -> Result<Vec<Option<Result<NodeObject>>>> {
+        let request_budget = Session::of(context).request_budget();
+        request_budget.entities(ids.len())?;
+        request_budget.elements(ids.len(), context.field())?;
         let found = join_all(ids.iter().map(|id| find(context, id))).await;
         Ok(found.into_iter().map(Result::transpose).collect())
     }
 }
 
-async fn find(context: &Context<'_>, id: &str) -> Result<Option<Node>> {
+async fn find(context: &Context<'_>, id: &str) -> Result<Option<NodeObject>> {
     match NodeId::parse(id)? {
         NodeId::Document(document) => {
             let found = Located::find(context, Arc::new(document), Path::default()).await?;
-            Ok(found.map(|found| Node::Document(Document(found))))
+            Ok(found.map(|found| NodeObject::Document(Document(found))))
         }
         NodeId::Subdocument(document, path) => {
             let found = Located::find(context, Arc::new(document), path).await?;
-            Ok(found.map(|found| Node::Subdocument(Subdocument(found))))
+            Ok(found.map(|found| NodeObject::Subdocument(Subdocument(found))))
         }
     }
 }

@@ -19,7 +19,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value;
 
-use lexer::{Lexer, Token};
+use lexer::{Lexeme, Lexer};
 use strings::{block_string_value, string_value, with_known_escapes};
 
 /// Levels of selections below the first that the other parser takes.
@@ -49,11 +49,11 @@ pub(super) fn parse_otherwise(text: &str) -> async_graphql::parser::Result<Execu
 struct Parser<'t> {
     lexer: Lexer<'t>,
     /// The token that is looked at, and where it stands.
-    token: Token<'t>,
+    token: Lexeme<'t>,
     pos: Pos,
 }
 
-type Arguments = Vec<(Positioned<Name>, Positioned<Value>)>;
+type ParsedArguments = Vec<(Positioned<Name>, Positioned<Value>)>;
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Option<Self> {
@@ -70,7 +70,7 @@ impl<'t> Parser<'t> {
     }
 
     fn is(&self, punctuator: u8) -> bool {
-        self.token == Token::Punctuator(punctuator)
+        self.token == Lexeme::Punctuator(punctuator)
     }
 
     fn expect(&mut self, punctuator: u8) -> Option<Pos> {
@@ -91,8 +91,8 @@ impl<'t> Parser<'t> {
     fn document(&mut self) -> Option<ExecutableDocument> {
         let (mut single, mut named) = (None, HashMap::new());
         let mut fragments = HashMap::new();
-        while self.token != Token::End {
-            if self.token == Token::Name("fragment") {
+        while self.token != Lexeme::End {
+            if self.token == Lexeme::Name("fragment") {
                 let (name, fragment) = self.fragment_definition()?;
                 if fragments.insert(name, fragment).is_some() {
                     return None;
@@ -124,13 +124,13 @@ impl<'t> Parser<'t> {
         let (mut variable_definitions, mut directives) = (Vec::new(), Vec::new());
         if !self.is(b'{') {
             ty = match self.token {
-                Token::Name("query") => OperationType::Query,
-                Token::Name("mutation") => OperationType::Mutation,
-                Token::Name("subscription") => OperationType::Subscription,
+                Lexeme::Name("query") => OperationType::Query,
+                Lexeme::Name("mutation") => OperationType::Mutation,
+                Lexeme::Name("subscription") => OperationType::Subscription,
                 _ => return None,
             };
             self.advance()?;
-            if let Token::Name(_) = self.token {
+            if let Lexeme::Name(_) = self.token {
                 name = Some(self.name()?.node);
             }
             if self.accept(b'(')? {
@@ -181,14 +181,14 @@ impl<'t> Parser<'t> {
 
     /// A type is one token here: the other parser takes no white space in it.
     fn ty(&mut self) -> Option<Positioned<Type>> {
-        let begins = self.is(b'[') || matches!(self.token, Token::Name(_));
+        let begins = self.is(b'[') || matches!(self.token, Lexeme::Name(_));
         let text = self.lexer.rest_of_type().filter(|_| begins)?;
         let pos = self.advance()?;
         Some(Positioned::new(Type::new(text)?, pos))
     }
 
     fn type_condition(&mut self) -> Option<Positioned<TypeCondition>> {
-        if self.token != Token::Name("on") || !self.lexer.is_before_space() {
+        if self.token != Lexeme::Name("on") || !self.lexer.is_before_space() {
             return None;
         }
         let pos = self.advance()?;
@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
     }
 
     fn name(&mut self) -> Option<Positioned<Name>> {
-        let Token::Name(name) = self.token else {
+        let Lexeme::Name(name) = self.token else {
             return None;
         };
         let name = Name::new(name);
@@ -215,7 +215,7 @@ impl<'t> Parser<'t> {
         Some(directives)
     }
 
-    fn arguments(&mut self) -> Option<Arguments> {
+    fn arguments(&mut self) -> Option<ParsedArguments> {
         let mut arguments = Vec::new();
         if self.accept(b'(')? {
             while !self.is(b')') || arguments.is_empty() {
@@ -242,7 +242,7 @@ impl<'t> Parser<'t> {
     fn selection(&mut self, levels: usize) -> Option<Positioned<Selection>> {
         let pos = self.pos;
         let selection = match self.token {
-            Token::Spread => self.fragment(levels)?,
+            Lexeme::Spread => self.fragment(levels)?,
             _ => Selection::Field(Positioned::new(self.field(levels)?, pos)),
         };
         Some(Positioned::new(selection, pos))
@@ -271,7 +271,7 @@ impl<'t> Parser<'t> {
     /// A fragment that is spread, or one that stands here.
     fn fragment(&mut self, levels: usize) -> Option<Selection> {
         let pos = self.advance()?;
-        if let Token::Name(name) = self.token
+        if let Lexeme::Name(name) = self.token
             && name != "on"
         {
             let spread = FragmentSpread {
@@ -282,7 +282,7 @@ impl<'t> Parser<'t> {
         }
         let inline = InlineFragment {
             type_condition: match self.token {
-                Token::Name(_) => Some(self.type_condition()?),
+                Lexeme::Name(_) => Some(self.type_condition()?),
                 _ => None,
             },
             directives: self.directives()?,
@@ -295,27 +295,27 @@ impl<'t> Parser<'t> {
     fn value(&mut self) -> Option<Positioned<Value>> {
         let pos = self.pos;
         let value = match self.token {
-            Token::Punctuator(b'$') => {
+            Lexeme::Punctuator(b'$') => {
                 self.advance()?;
                 return Some(Positioned::new(Value::Variable(self.name()?.node), pos));
             }
-            Token::Punctuator(b'[') => self.list()?,
-            Token::Punctuator(b'{') => self.object()?,
-            Token::Number(number) => Value::Number(number.parse().ok()?),
-            Token::String(text) => Value::String(string_value(text)?),
-            Token::BlockString(text) => Value::String(block_string_value(text)),
-            Token::Name("true") => Value::Boolean(true),
-            Token::Name("false") => Value::Boolean(false),
-            Token::Name("null") => Value::Null,
+            Lexeme::Punctuator(b'[') => self.list()?,
+            Lexeme::Punctuator(b'{') => self.object()?,
+            Lexeme::Number(number) => Value::Number(number.parse().ok()?),
+            Lexeme::String(text) => Value::String(string_value(text)?),
+            Lexeme::BlockString(text) => Value::String(block_string_value(text)),
+            Lexeme::Name("true") => Value::Boolean(true),
+            Lexeme::Name("false") => Value::Boolean(false),
+            Lexeme::Name("null") => Value::Null,
             // The other parser takes these for two values.
-            Token::Name(name)
+            Lexeme::Name(name)
                 if ["true", "false", "null"]
                     .iter()
                     .any(|it| name.starts_with(it)) =>
             {
                 return None;
             }
-            Token::Name(name) => Value::Enum(Name::new(name)),
+            Lexeme::Name(name) => Value::Enum(Name::new(name)),
             _ => return None,
         };
         self.advance()?;

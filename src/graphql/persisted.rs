@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-use super::kept::Kept;
+use super::lru_cache::LruCache;
 use super::request::Request;
 use crate::document::json::{Event, Reader, utf8};
 use crate::document::leaf::abridged;
@@ -102,7 +102,7 @@ fn from_hex(json: &str) -> Option<QueryHash> {
 }
 
 /// The texts that were kept, by their hash. The ones used last stay.
-pub(super) struct PersistedQueries(Mutex<Kept<QueryHash, Arc<str>>>);
+pub(super) struct PersistedQueries(Mutex<LruCache<QueryHash, Arc<str>>>);
 
 impl PersistedQueries {
     pub(super) fn new() -> Self {
@@ -110,7 +110,7 @@ impl PersistedQueries {
     }
 
     fn bounded(bytes_max: usize) -> Self {
-        Self(Mutex::new(Kept::new(PERSISTED_QUERIES_MAX, bytes_max)))
+        Self(Mutex::new(LruCache::new(PERSISTED_QUERIES_MAX, bytes_max)))
     }
 
     /// The request with the text of its query, if only the hash was sent.
@@ -146,7 +146,7 @@ impl PersistedQueries {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept<QueryHash, Arc<str>>> {
+    fn kept(&self) -> MutexGuard<'_, LruCache<QueryHash, Arc<str>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

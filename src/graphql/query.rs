@@ -5,11 +5,11 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, Object};
 
 use super::children::AskedPage;
-use super::counted::Counted;
+use super::counted::CountedBytes;
 use super::document::Subdocument;
-use super::documents::{Asked, DocumentConnection};
-use super::filter::{Filter, Order};
-use super::indexes::Index;
+use super::documents::{DocumentConnection, DocumentsRequest};
+use super::filter::{FilterInput, OrderInput};
+use super::indexes::IndexObject;
 use super::located::Located;
 use super::scalars::{PathScalar, path_argument};
 use super::session::Session;
@@ -53,8 +53,8 @@ impl DocumentQueries {
             name = "where",
             desc = "What documents have to pass; every document if not given."
         )]
-        filter: Option<Filter>,
-        #[graphql(desc = "Their order; by id if not given.")] order_by: Option<Order>,
+        filter: Option<FilterInput>,
+        #[graphql(desc = "Their order; by id if not given.")] order_by: Option<OrderInput>,
         #[graphql(desc = "How many at most, the first ones; 100 if not given, 10,000 at most.")]
         first: Option<i32>,
         #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
@@ -66,7 +66,7 @@ impl DocumentQueries {
         )]
         scan_limit: Option<i32>,
     ) -> Result<DocumentConnection> {
-        let asked = Asked {
+        let asked = DocumentsRequest {
             collection,
             filter,
             order: order_by,
@@ -82,12 +82,12 @@ impl DocumentQueries {
     }
 
     /// The collections that hold a document or an index, by name.
-    async fn collections(&self, context: &Context<'_>) -> Result<Vec<Collection>> {
+    async fn collections(&self, context: &Context<'_>) -> Result<Vec<CollectionObject>> {
         let read = Session::of(context).read().await?;
         let found = database::collections(&*read).await?;
-        let tally = Session::of(context).tally();
-        tally.elements(found.len(), context.field())?;
-        Ok(found.into_iter().map(Collection).collect())
+        let request_budget = Session::of(context).request_budget();
+        request_budget.elements(found.len(), context.field())?;
+        Ok(found.into_iter().map(CollectionObject).collect())
     }
 }
 
@@ -102,14 +102,14 @@ async fn find(
     Located::find(context, Arc::new(document), path).await
 }
 
-pub(super) struct Collection(database::Collection);
+pub(super) struct CollectionObject(database::Collection);
 
 /// A collection of documents.
 #[Object(name = "DocumentCollection")]
-impl Collection {
+impl CollectionObject {
     /// Its name.
-    async fn name(&self) -> Counted<&str> {
-        Counted(&self.0.name)
+    async fn name(&self) -> CountedBytes<&str> {
+        CountedBytes(&self.0.name)
     }
 
     /// How many documents it holds.
@@ -118,11 +118,11 @@ impl Collection {
     }
 
     /// Its indexes, by name.
-    async fn indexes(&self, context: &Context<'_>) -> Result<Vec<Index>> {
+    async fn indexes(&self, context: &Context<'_>) -> Result<Vec<IndexObject>> {
         let read = Session::of(context).read().await?;
         let found = database::indexes(&*read, &self.0.name).await?;
-        let tally = Session::of(context).tally();
-        tally.elements(found.len(), context.field())?;
-        Ok(found.into_iter().map(Index::from).collect())
+        let request_budget = Session::of(context).request_budget();
+        request_budget.elements(found.len(), context.field())?;
+        Ok(found.into_iter().map(IndexObject::from).collect())
     }
 }

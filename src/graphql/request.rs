@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::given::GivenVariables;
 use super::persisted::{QueryHash, persisted_query};
+use super::raw_variables::GivenVariables;
 use crate::document::flatten::json_error;
 use crate::document::json::{self, Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;

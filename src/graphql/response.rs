@@ -18,7 +18,7 @@ pub(super) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
 
 /// Completes a response that begins with `{"data":…`.
 pub(super) fn complete(data: Vec<u8>, errors: &[ServerError]) -> Vec<u8> {
-    let mut writer = Writer {
+    let mut writer = ResponseWriter {
         out: data,
         version: None,
     };
@@ -68,7 +68,7 @@ fn write_with(
     errors: &[ServerError],
     version: Option<CommitVersion>,
 ) -> Vec<u8> {
-    let mut writer = Writer {
+    let mut writer = ResponseWriter {
         out: Vec::with_capacity(128 + data.map_or(0, spliced_bytes)),
         version,
     };
@@ -116,12 +116,12 @@ fn bounded(message: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &message[..end]))
 }
 
-struct Writer {
+struct ResponseWriter {
     out: Vec<u8>,
     version: Option<CommitVersion>,
 }
 
-impl Writer {
+impl ResponseWriter {
     fn value(&mut self, value: &Value) {
         match value {
             Value::Null => self.out.extend_from_slice(b"null"),

@@ -192,7 +192,7 @@ fn index(text: &str) -> Result<u64> {
     Ok(text.parse().unwrap_or(u64::MAX))
 }
 
-pub(super) enum Version {
+pub(super) enum VersionScalar {
     /// A commit that was read.
     Known(key::Version),
     /// The commit of the mutation operation that is being executed: the response writer fills it
@@ -205,7 +205,7 @@ pub(super) const THIS_COMMIT: Bytes = Bytes::from_static(b"\0version");
 
 /// A commit of the store, which last changed a document. Opaque text; versions sort, as text, in commit order.
 #[Scalar(name = "DocumentVersion")]
-impl ScalarType for Version {
+impl ScalarType for VersionScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
         let known = match &value {
             Value::String(text) => version(text),

@@ -11,7 +11,7 @@ use async_graphql::{
 
 use super::federation::{FederationQueries, SubgraphSdl};
 use super::mutation::{Mutation, MutationWithoutAdmin};
-use super::node::{Node, NodeQueries};
+use super::node::{NodeObject, NodeQueries};
 use super::query::DocumentQueries;
 use crate::limits::Bounds;
 
@@ -54,7 +54,8 @@ impl SchemaScope {
 
 /// JSON documents, read by path. All fields of one query operation see the same version of the store.
 #[derive(MergedObject, Default)]
-pub(super) struct Query(DocumentQueries, NodeQueries, FederationQueries);
+#[graphql(name = "Query")]
+pub(super) struct QueryRoot(DocumentQueries, NodeQueries, FederationQueries);
 
 /// JSON documents, read by path. All fields of one query operation see the same version of the store.
 // What a subgraph tells: its gateway finds objects by `_entities`, and two subgraphs with a field
@@ -73,9 +74,9 @@ pub(super) enum Purpose {
 
 /// An executable schema of some scope.
 pub(super) enum PhylloSchema {
-    Full(Schema<Query, Mutation, EmptySubscription>),
-    WithoutAdmin(Schema<Query, MutationWithoutAdmin, EmptySubscription>),
-    ReadOnly(Schema<Query, EmptyMutation, EmptySubscription>),
+    Full(Schema<QueryRoot, Mutation, EmptySubscription>),
+    WithoutAdmin(Schema<QueryRoot, MutationWithoutAdmin, EmptySubscription>),
+    ReadOnly(Schema<QueryRoot, EmptyMutation, EmptySubscription>),
 }
 
 impl PhylloSchema {
@@ -111,8 +112,8 @@ impl PhylloSchema {
 fn finish<M: ObjectType + Default + 'static>(
     purpose: Purpose,
     bounds: &Bounds,
-) -> Schema<Query, M, EmptySubscription> {
-    let builder = Schema::build(Query::default(), M::default(), EmptySubscription)
+) -> Schema<QueryRoot, M, EmptySubscription> {
+    let builder = Schema::build(QueryRoot::default(), M::default(), EmptySubscription)
         .limit_recursive_depth(2 * bounds.query_levels);
     match purpose {
         Purpose::Validate => builder.extension(ValidateOnly).finish(),
@@ -140,7 +141,7 @@ pub fn subgraph_text(scope: SchemaScope) -> String {
 
 fn subgraph<M: ObjectType + Default + 'static>() -> String {
     let schema = Schema::build(SubgraphQuery::default(), M::default(), EmptySubscription)
-        .register_output_type::<Node>()
+        .register_output_type::<NodeObject>()
         .finish();
     let options = SDLExportOptions::new().federation().include_specified_by();
     let sdl = tidied(&schema.sdl_with_options(options));

@@ -7,26 +7,28 @@ use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, Oper
 use async_graphql::{Response, ServerError};
 use tokio::time::{Instant, timeout_at};
 
-use super::batch::{Loads, Turns};
-use super::direct::{self, Plan, Written};
-use super::given::GivenVariables;
-use super::operations::{Operations, Refusal, select, select_named};
+use super::batcher::{Batcher, LoadQueue};
+use super::direct::{self, Plan, WrittenResponse};
+use super::idempotency::once_only;
+use super::normalize::ready;
 use super::persisted::PersistedQueries;
-use super::repeat::once_only;
-use super::report::{Report, type_name};
+use super::prepared_query::{PreparedQueries, Refusal, select, select_named};
+use super::raw_variables::GivenVariables;
 use super::request::Request;
+use super::request_budget::RequestBudget;
+use super::request_stats::{RequestStats, type_name};
 use super::response::{complete, fill, server_error, write, write_committed, write_uncommitted};
-use super::rewrite::ready;
 use super::schema::{PhylloSchema, Purpose, SchemaScope};
 use super::session::Session;
-use super::tally::Tally;
-use super::uses::check_uses;
+use super::variable_cost::check_uses;
 use super::variables::{Coerced, coerce};
 use crate::budget::Pool;
-use crate::database::{Database, KeptAnswer, OnceOnly, keep_answer, kept_answer};
+use crate::database::{Database, IdempotencyKey, StoredResponse, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::{MeteredTransaction, Outcome, Settled, Transaction, aside};
+use crate::store::{
+    Decision, MeteredTransaction, Transaction, TransactionResult, offload_if_large,
+};
 
 /// Which operations a request may execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub enum Methods {
 
 /// The answer to a request.
 #[derive(Debug)]
-pub enum Answer {
+pub enum GraphQlResponse {
     /// It was executed; the JSON of its response, which may tell errors of fields.
     Executed(Vec<u8>),
     /// It was refused before it was executed; the JSON of its response says why.
@@ -76,12 +78,12 @@ impl Default for GraphQlOptions {
 
 /// The GraphQL interface of a database.
 #[derive(Clone)]
-pub struct GraphQl(Arc<Inner>);
+pub struct GraphQl(Arc<ServiceParts>);
 
-struct Inner {
+struct ServiceParts {
     database: Database,
     schema: PhylloSchema,
-    operations: Operations,
+    operations: PreparedQueries,
     persisted: PersistedQueries,
     pool: Pool,
     bounds: Bounds,
@@ -95,7 +97,7 @@ struct Operation {
     plan: Option<Arc<Plan>>,
     name: Option<String>,
     variables: Coerced,
-    once_only: Option<Arc<OnceOnly>>,
+    once_only: Option<Arc<IdempotencyKey>>,
 }
 
 /// How long a request may take, and how large its response may be.
@@ -136,9 +138,9 @@ enum Mutated {
     /// It was executed.
     Now(Response),
     /// It was executed and its answer is kept, but for the version.
-    Kept(Vec<u8>),
+    LruCache(Vec<u8>),
     /// It took effect earlier, and this was the answer.
-    Earlier(KeptAnswer),
+    Earlier(StoredResponse),
 }
 
 impl Operation {
@@ -164,10 +166,10 @@ impl GraphQl {
             introspection,
             bounds,
         } = options;
-        Self(Arc::new(Inner {
+        Self(Arc::new(ServiceParts {
             database,
             schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
-            operations: Operations::new(scope, introspection, &bounds),
+            operations: PreparedQueries::new(scope, introspection, &bounds),
             persisted: PersistedQueries::new(),
             pool: Pool::new(bounds.held_bytes),
             bounds,
@@ -185,8 +187,8 @@ impl GraphQl {
     }
 
     /// Executes a request.
-    pub async fn answer(&self, request: Request, methods: Methods) -> Answer {
-        self.answer_and_tell(request, methods, &mut Report::default())
+    pub async fn answer(&self, request: Request, methods: Methods) -> GraphQlResponse {
+        self.answer_and_tell(request, methods, &mut RequestStats::default())
             .await
     }
 
@@ -195,40 +197,40 @@ impl GraphQl {
         &self,
         request: Request,
         methods: Methods,
-        report: &mut Report,
-    ) -> Answer {
+        report: &mut RequestStats,
+    ) -> GraphQlResponse {
         let allowed = Allowed::of(&request, &self.0.bounds);
         let (operation, ty) = match self.0.prepare(request, report).await {
             Ok(prepared) => prepared,
             Err(Refusal::Error(error)) if error.kind() == ErrorKind::Forbidden => {
-                return Answer::Forbidden(told(&error, report));
+                return GraphQlResponse::Forbidden(told(&error, report));
             }
-            Err(Refusal::Error(error)) => return Answer::Refused(told(&error, report)),
+            Err(Refusal::Error(error)) => return GraphQlResponse::Refused(told(&error, report)),
             Err(Refusal::Invalid(errors)) => {
                 report.note(&errors);
-                return Answer::Refused(write(None, &errors));
+                return GraphQlResponse::Refused(write(None, &errors));
             }
         };
         match (ty, methods) {
             (OperationType::Query, _) => {
-                Answer::Executed(self.0.query(operation, allowed, report).await)
+                GraphQlResponse::Executed(self.0.query(operation, allowed, report).await)
             }
             // Boxed, so that queries need not carry its room.
             (OperationType::Mutation, Methods::All) => {
-                Answer::Executed(Box::pin(self.mutation(operation, allowed, report)).await)
+                GraphQlResponse::Executed(Box::pin(self.mutation(operation, allowed, report)).await)
             }
             (OperationType::Mutation, Methods::Queries) => {
                 let error = Error::bad_input("a mutation is sent by POST");
-                Answer::MutationRefused(told(&error, report))
+                GraphQlResponse::MutationRefused(told(&error, report))
             }
             (OperationType::Mutation, Methods::ReadOnly(why)) => {
                 let message = format!("{why}: a mutation is not executed");
                 let error = Error::new(ErrorKind::Forbidden, message);
-                Answer::Forbidden(told(&error, report))
+                GraphQlResponse::Forbidden(told(&error, report))
             }
             (OperationType::Subscription, _) => {
                 let error = Error::bad_input("subscriptions are not served");
-                Answer::Refused(told(&error, report))
+                GraphQlResponse::Refused(told(&error, report))
             }
         }
     }
@@ -242,7 +244,7 @@ impl GraphQl {
         &self,
         operation: Operation,
         allowed: Allowed,
-        report: &mut Report,
+        report: &mut RequestStats,
     ) -> Vec<u8> {
         let inner = self.0.clone();
         let operation = operation.ready();
@@ -252,14 +254,18 @@ impl GraphQl {
             Box::pin(async move { inner.mutate(operation, transaction, allowed).await })
         });
         match settled.await {
-            Ok(Settled::Committed(mutated, version)) => match mutated {
+            Ok(TransactionResult::Committed(mutated, version)) => match mutated {
                 Mutated::Now(response) => write_committed(&response.data, version),
-                Mutated::Kept(answer) => fill(&answer, version),
+                Mutated::LruCache(answer) => fill(&answer, version),
                 Mutated::Earlier(kept) => fill(&kept.bytes, kept.version),
             },
-            Ok(Settled::Aborted(Mutated::Earlier(kept))) => fill(&kept.bytes, kept.version),
-            Ok(Settled::Aborted(Mutated::Now(response))) => undone(&response.errors, report),
-            Ok(Settled::Aborted(Mutated::Kept(_))) => {
+            Ok(TransactionResult::Aborted(Mutated::Earlier(kept))) => {
+                fill(&kept.bytes, kept.version)
+            }
+            Ok(TransactionResult::Aborted(Mutated::Now(response))) => {
+                undone(&response.errors, report)
+            }
+            Ok(TransactionResult::Aborted(Mutated::LruCache(_))) => {
                 let error = Error::internal("a kept answer was not committed");
                 undone(&[server_error(&error)], report)
             }
@@ -275,11 +281,11 @@ impl GraphQl {
     }
 }
 
-impl Inner {
+impl ServiceParts {
     async fn prepare(
         self: &Arc<Self>,
         request: Request,
-        report: &mut Report,
+        report: &mut RequestStats,
     ) -> Result<(Operation, OperationType), Refusal> {
         let by_hash = request.query.is_empty() && request.query_hash.is_some();
         report.found_by_hash = by_hash.then_some(false);
@@ -331,7 +337,7 @@ impl Inner {
         coerce(definitions, given, inputs, &self.bounds, planned)
     }
 
-    /// As [`Inner::variables`], where reading large ones holds nobody up.
+    /// As [`ServiceParts::variables`], where reading large ones holds nobody up.
     async fn large_variables(
         self: &Arc<Self>,
         document: &Arc<ExecutableDocument>,
@@ -341,10 +347,15 @@ impl Inner {
         let (inner, document) = (self.clone(), document.clone());
         let (name, given) = (request.operation_name.clone(), request.variables.clone());
         let read = move || inner.variables(select(&document, name.as_deref())?, &given, planned);
-        aside(request.variables.text().len(), read).await
+        offload_if_large(request.variables.text().len(), read).await
     }
 
-    async fn query(&self, operation: Operation, allowed: Allowed, report: &mut Report) -> Vec<u8> {
+    async fn query(
+        &self,
+        operation: Operation,
+        allowed: Allowed,
+        report: &mut RequestStats,
+    ) -> Vec<u8> {
         if let Some(plan) = &operation.plan {
             let answer = self.query_directly(plan, &operation.variables, allowed, report);
             if let Some(answer) = answer.await {
@@ -361,18 +372,21 @@ impl Inner {
         plan: &Plan,
         variables: &Coerced,
         allowed: Allowed,
-        report: &mut Report,
+        report: &mut RequestStats,
     ) -> Option<Vec<u8>> {
-        let tally = self.tally(allowed);
+        let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
-        let execution = direct::execute(plan, variables, &database, &tally);
+        let execution = direct::execute(plan, variables, &database, &request_budget);
         let Ok(answer) = timeout_at(allowed.deadline, execution).await else {
-            return Some(undone(&[server_error(&out_of_time(&tally))], report));
+            return Some(undone(
+                &[server_error(&out_of_time(&request_budget))],
+                report,
+            ));
         };
-        if let Some(passed) = tally.passed() {
+        if let Some(passed) = request_budget.passed() {
             return Some(undone(&[server_error(passed)], report));
         }
-        let Written { data, errors } = answer?;
+        let WrittenResponse { data, errors } = answer?;
         report.planned = true;
         report.note(&errors);
         log(&errors);
@@ -383,24 +397,24 @@ impl Inner {
         &self,
         operation: Operation,
         allowed: Allowed,
-        report: &mut Report,
+        report: &mut RequestStats,
     ) -> Vec<u8> {
         let operation = operation.ready();
-        let loads = Loads::default();
-        let tally = self.tally(allowed);
+        let loads = LoadQueue::default();
+        let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
-        let session = Session::query(&database, &loads, &tally);
-        let execution = Turns::new(self.execute(operation, session), loads);
+        let session = Session::query(&database, &loads, &request_budget);
+        let execution = Batcher::new(self.execute(operation, session), loads);
         let Ok(response) = timeout_at(allowed.deadline, execution).await else {
-            return undone(&[server_error(&out_of_time(&tally))], report);
+            return undone(&[server_error(&out_of_time(&request_budget))], report);
         };
-        if let Some(passed) = tally.passed() {
+        if let Some(passed) = request_budget.passed() {
             return undone(&[server_error(passed)], report);
         }
         report.note(&response.errors);
         log(&response.errors);
         let answer = write(Some(&response.data), &response.errors);
-        match tally.budget().check_response(answer.len()) {
+        match request_budget.budget().check_response(answer.len()) {
             Ok(()) => answer,
             Err(error) => undone(&[server_error(&error)], report),
         }
@@ -411,48 +425,56 @@ impl Inner {
         operation: Operation,
         transaction: Arc<dyn Transaction>,
         allowed: Allowed,
-    ) -> Result<Outcome<Mutated>> {
+    ) -> Result<Decision<Mutated>> {
         let once_only = operation.once_only.clone();
         if let Some(once_only) = &once_only {
             let kept = kept_answer(&*transaction, once_only, SystemTime::now()).await?;
             if let Some(kept) = kept {
-                return Ok(Outcome::Abort(Mutated::Earlier(kept)));
+                return Ok(Decision::Abort(Mutated::Earlier(kept)));
             }
         }
-        let loads = Loads::default();
+        let loads = LoadQueue::default();
         let selected = select(&operation.document, operation.name.as_deref())?;
         let several = selected.selection_set.node.items.len() > 1;
-        let tally = Arc::new(Tally::of_mutation(
+        let request_budget = Arc::new(RequestBudget::of_mutation(
             &allowed.bounds(&self.bounds),
             &self.pool,
             allowed.deadline,
         ));
-        let transaction: Arc<dyn Transaction> =
-            Arc::new(MeteredTransaction::new(transaction, tally.budget()));
+        let transaction: Arc<dyn Transaction> = Arc::new(MeteredTransaction::new(
+            transaction,
+            request_budget.budget(),
+        ));
         let bytes_max = self.database.store().limits().transaction_bytes_max;
-        let session = Session::mutation(transaction.clone(), &loads, &tally, several, bytes_max);
-        let response = Turns::new(self.execute(operation, session), loads).await;
+        let session = Session::mutation(
+            transaction.clone(),
+            &loads,
+            &request_budget,
+            several,
+            bytes_max,
+        );
+        let response = Batcher::new(self.execute(operation, session), loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());
         }
-        if let Some(passed) = tally.passed() {
+        if let Some(passed) = request_budget.passed() {
             return Err(passed.clone());
         }
         if !response.errors.is_empty() {
-            return Ok(Outcome::Abort(Mutated::Now(response)));
+            return Ok(Decision::Abort(Mutated::Now(response)));
         }
         let Some(once_only) = once_only else {
-            return Ok(Outcome::Commit(Mutated::Now(response)));
+            return Ok(Decision::Commit(Mutated::Now(response)));
         };
         let answer = write_uncommitted(&response.data);
         keep_answer(&*transaction, &once_only, &answer, SystemTime::now()).await?;
-        tally.check()?;
-        Ok(Outcome::Commit(Mutated::Kept(answer)))
+        request_budget.check()?;
+        Ok(Decision::Commit(Mutated::LruCache(answer)))
     }
 
-    fn tally(&self, allowed: Allowed) -> Arc<Tally> {
+    fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
-        Arc::new(Tally::new(&bounds, &self.pool, allowed.deadline))
+        Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))
     }
 
     async fn execute(&self, operation: Operation, session: Session) -> Response {
@@ -466,8 +488,8 @@ impl Inner {
 }
 
 /// The error of a request whose time is over.
-fn out_of_time(tally: &Tally) -> Error {
-    let checked = tally.check();
+fn out_of_time(request_budget: &RequestBudget) -> Error {
+    let checked = request_budget.check();
     checked
         .err()
         .unwrap_or_else(|| Error::internal("a deadline passed and did not"))
@@ -488,13 +510,13 @@ fn refusal(error: &Error) -> Vec<u8> {
 }
 
 /// The same, told about.
-fn told(error: &Error, report: &mut Report) -> Vec<u8> {
+fn told(error: &Error, report: &mut RequestStats) -> Vec<u8> {
     report.error = Some(error.kind());
     refusal(error)
 }
 
 /// The response to an operation of which nothing holds.
-fn undone(errors: &[ServerError], report: &mut Report) -> Vec<u8> {
+fn undone(errors: &[ServerError], report: &mut RequestStats) -> Vec<u8> {
     report.note(errors);
     log(errors);
     write(Some(&async_graphql::Value::Null), errors)

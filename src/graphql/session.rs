@@ -10,11 +10,12 @@ use async_graphql::Context;
 use async_graphql::dataloader::{DataLoader, Loader};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
-use super::batch::{Loads, NoDelay};
-use super::tally::Tally;
+use super::batcher::{LoadQueue, NoDelay};
+use super::request_budget::RequestBudget;
 use crate::budget::Budget;
 use crate::database::{
-    Answer, Database, DocumentKey, InARow, Part, Want, depend_on_version, load, version_before,
+    AdjacentDocuments, Answer, Database, DocumentKey, Part, Want, depend_on_version, load,
+    version_before,
 };
 use crate::error::{Error, Result, Versions};
 use crate::key::Version;
@@ -23,7 +24,7 @@ use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
 pub(super) struct Session {
-    source: Source,
+    source: LoadSource,
     loader: DataLoader<WantLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
     /// The versions that documents had before this operation, of those that it has come to.
@@ -33,20 +34,20 @@ pub(super) struct Session {
     /// The bytes that the transaction may have, if they are limited.
     bytes_max: Option<usize>,
     asks: AtomicUsize,
-    tally: Arc<Tally>,
+    request_budget: Arc<RequestBudget>,
     /// Pages that may still be read at the same time.
     pages: Semaphore,
 }
 
 #[derive(Clone)]
-enum Source {
+enum LoadSource {
     /// A query: one snapshot, taken when the first read needs it, whose reads the budget counts.
     Snapshot(Database, Budget, Arc<OnceCell<Arc<dyn Read>>>),
     /// A mutation: one transaction.
     Transaction(Arc<dyn Transaction>),
 }
 
-impl Source {
+impl LoadSource {
     async fn read(&self) -> Result<Arc<dyn Read>> {
         match self {
             Self::Snapshot(database, budget, snapshot) => {
@@ -62,32 +63,40 @@ impl Source {
 
 impl Session {
     /// A session of a query operation.
-    pub(super) fn query(database: &Database, loads: &Loads, tally: &Arc<Tally>) -> Self {
-        let source = Source::Snapshot(database.clone(), tally.budget().clone(), Arc::default());
-        Self::new(source, loads, tally, false, None)
+    pub(super) fn query(
+        database: &Database,
+        loads: &LoadQueue,
+        request_budget: &Arc<RequestBudget>,
+    ) -> Self {
+        let source = LoadSource::Snapshot(
+            database.clone(),
+            request_budget.budget().clone(),
+            Arc::default(),
+        );
+        Self::new(source, loads, request_budget, false, None)
     }
 
     /// A session of a mutation operation of one field, or of several, whose transaction may have
     /// so many bytes.
     pub(super) fn mutation(
         transaction: Arc<dyn Transaction>,
-        loads: &Loads,
-        tally: &Arc<Tally>,
+        loads: &LoadQueue,
+        request_budget: &Arc<RequestBudget>,
         several: bool,
         bytes_max: Option<usize>,
     ) -> Self {
-        let source = Source::Transaction(transaction);
-        Self::new(source, loads, tally, several, bytes_max)
+        let source = LoadSource::Transaction(transaction);
+        Self::new(source, loads, request_budget, several, bytes_max)
     }
 
     fn new(
-        source: Source,
-        loads: &Loads,
-        tally: &Arc<Tally>,
+        source: LoadSource,
+        loads: &LoadQueue,
+        request_budget: &Arc<RequestBudget>,
         several: bool,
         bytes_max: Option<usize>,
     ) -> Self {
-        let loader = WantLoader(source.clone(), tally.clone());
+        let loader = WantLoader(source.clone(), request_budget.clone());
         Self {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
@@ -96,7 +105,7 @@ impl Session {
             several,
             bytes_max,
             asks: AtomicUsize::new(0),
-            tally: tally.clone(),
+            request_budget: request_budget.clone(),
             pages: Semaphore::new(PAGES_AT_ONCE),
         }
     }
@@ -108,28 +117,28 @@ impl Session {
 
     /// What the request may still use.
     pub(super) fn budget(&self) -> &Budget {
-        self.tally.budget()
+        self.request_budget.budget()
     }
 
     /// What the execution has come to.
-    pub(super) fn tally(&self) -> &Tally {
-        &self.tally
+    pub(super) fn request_budget(&self) -> &RequestBudget {
+        &self.request_budget
     }
 
     /// The snapshot or transaction, for a read of its own beside the loader's.
     ///
     /// # Errors
-    /// As [`Tally::check`], and what the store fails with.
+    /// As [`RequestBudget::check`], and what the store fails with.
     pub(super) async fn read(&self) -> Result<Arc<dyn Read>> {
-        self.tally.check()?;
+        self.request_budget.check()?;
         self.source.read().await
     }
 
     /// The transaction of a mutation.
     pub(super) fn transaction(&self) -> Result<&dyn Transaction> {
         match &self.source {
-            Source::Transaction(transaction) => Ok(&**transaction),
-            Source::Snapshot(..) => Err(Error::internal("a query asked for a transaction")),
+            LoadSource::Transaction(transaction) => Ok(&**transaction),
+            LoadSource::Snapshot(..) => Err(Error::internal("a query asked for a transaction")),
         }
     }
 
@@ -139,18 +148,18 @@ impl Session {
     }
 
     /// Loads all of these, in one round with what other resolvers ask for in the same turn.
-    pub(super) async fn load(&self, wants: Vec<Want>) -> Result<Loaded> {
+    pub(super) async fn load(&self, wants: Vec<Want>) -> Result<LoadedReads> {
         self.ask(wants, false).await
     }
 
     /// As [`Session::load`], in documents between which stand no others of their collection.
-    pub(super) async fn load_in_a_row(&self, wants: Vec<Want>) -> Result<Loaded> {
+    pub(super) async fn load_in_a_row(&self, wants: Vec<Want>) -> Result<LoadedReads> {
         self.ask(wants, true).await
     }
 
-    async fn ask(&self, wants: Vec<Want>, in_a_row: bool) -> Result<Loaded> {
+    async fn ask(&self, wants: Vec<Want>, in_a_row: bool) -> Result<LoadedReads> {
         let parts = wants.iter().filter(|want| matches!(want, Want::Part(..)));
-        self.tally.places(parts.count())?;
+        self.request_budget.places(parts.count())?;
         let ask = Ask {
             number: self.asks.fetch_add(1, Relaxed),
             wants: wants.into(),
@@ -159,7 +168,7 @@ impl Session {
         // Boxed, because every resolver's future holds room for this one.
         let answers = Box::pin(self.loader.load_one(ask.clone())).await?;
         let answers = answers.ok_or_else(|| Error::internal("a load brought no answer"))?;
-        Ok(Loaded {
+        Ok(LoadedReads {
             wants: ask.wants,
             answers,
         })
@@ -245,12 +254,12 @@ impl Session {
 
 /// What was asked for at once, and what came of it.
 #[derive(Clone, Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedReads {
     wants: Arc<[Want]>,
     answers: Arc<[Result<Answer>]>,
 }
 
-impl Loaded {
+impl LoadedReads {
     /// One want and its answer.
     pub(super) fn of(want: Want, answer: Answer) -> Self {
         Self {
@@ -312,7 +321,7 @@ impl Hash for Ask {
     }
 }
 
-struct WantLoader(Source, Arc<Tally>);
+struct WantLoader(LoadSource, Arc<RequestBudget>);
 
 impl Loader<Ask> for WantLoader {
     type Value = Arc<[Result<Answer>]>;
@@ -322,7 +331,7 @@ impl Loader<Ask> for WantLoader {
         self.1.check()?;
         let read = self.0.read().await?;
         let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
-        let in_a_row = InARow(&*read);
+        let in_a_row = AdjacentDocuments(&*read);
         let read = match asks {
             [ask] if ask.in_a_row => &in_a_row,
             _ => &*read,

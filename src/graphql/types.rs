@@ -31,24 +31,24 @@ const ENTITIES_FIELDS: usize = 1_000;
 
 /// Where a value is given: its type, and whether another stands there if none is.
 #[derive(Clone, Debug)]
-pub(super) struct Position {
+pub(super) struct InputPosition {
     pub(super) ty: Type,
     pub(super) has_default: bool,
 }
 
 /// The arguments of a field or a directive, by name.
-pub(super) type Arguments = HashMap<Name, Position>;
+pub(super) type ArgumentTypes = HashMap<Name, InputPosition>;
 
 struct FieldType {
     /// The type that it goes on to, without lists.
     of: String,
-    arguments: Arguments,
+    arguments: ArgumentTypes,
 }
 
 /// The types of a schema.
 pub(super) struct Types {
     fields: HashMap<String, HashMap<Name, FieldType>>,
-    directives: HashMap<Name, Arguments>,
+    directives: HashMap<Name, ArgumentTypes>,
     inputs: Inputs,
     names: HashSet<String>,
     /// How much each list that the schema tells of itself holds at most.
@@ -98,7 +98,7 @@ impl Types {
     }
 
     /// The arguments of a field, and the type that it goes on to.
-    pub(super) fn field(&self, of: &str, name: &Name) -> Option<(&Arguments, &str)> {
+    pub(super) fn field(&self, of: &str, name: &Name) -> Option<(&ArgumentTypes, &str)> {
         let field = self.fields.get(of)?.get(name)?;
         Some((&field.arguments, &field.of))
     }
@@ -110,7 +110,7 @@ impl Types {
     }
 
     /// The arguments of a directive.
-    pub(super) fn directive(&self, name: &Name) -> Option<&Arguments> {
+    pub(super) fn directive(&self, name: &Name) -> Option<&ArgumentTypes> {
         self.directives.get(name)
     }
 
@@ -178,9 +178,9 @@ fn parsed(sdl: &str) -> ServiceDocument {
     parse_schema(sdl).expect("the text that the schema prints is GraphQL")
 }
 
-fn arguments<'a>(definitions: impl Iterator<Item = &'a InputValueDefinition>) -> Arguments {
+fn arguments<'a>(definitions: impl Iterator<Item = &'a InputValueDefinition>) -> ArgumentTypes {
     let argument = |definition: &InputValueDefinition| {
-        let position = Position {
+        let position = InputPosition {
             ty: definition.ty.node.clone(),
             has_default: definition.default_value.is_some(),
         };

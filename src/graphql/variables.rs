@@ -12,8 +12,8 @@ use async_graphql::{Number, Positioned, Value};
 use bytes::Bytes;
 
 use super::entities;
-use super::given::GivenVariables;
-use super::inputs::{Inputs, Member};
+use super::inputs::{InputMember, Inputs};
+use super::raw_variables::GivenVariables;
 use super::scalars::name;
 use super::types::base_name;
 use crate::document::flatten::{json_error, json_text};
@@ -37,7 +37,7 @@ pub(super) fn coerce(
     bounds: &Bounds,
     planned: bool,
 ) -> Result<Coerced> {
-    let mut reading = Reading {
+    let mut reading = ValueReader {
         inputs,
         bounds,
         levels: 0,
@@ -99,7 +99,7 @@ fn declared<'g>(
 const JSON: &str = "JSON";
 
 /// Reads values as they are declared. JSON stays text; of all else there are so many at most.
-struct Reading<'i> {
+struct ValueReader<'i> {
     inputs: &'i Inputs,
     bounds: &'i Bounds,
     /// How many input objects deep it is.
@@ -109,13 +109,13 @@ struct Reading<'i> {
 }
 
 /// A variable while it is read, once from its beginning to its end, whatever its type.
-struct Given<'t> {
+struct VariableReader<'t> {
     text: &'t Bytes,
     json: &'t str,
     reader: Reader<'t>,
 }
 
-impl<'t> Given<'t> {
+impl<'t> VariableReader<'t> {
     fn new(text: &'t Bytes) -> Result<Self> {
         let json = json_text(text)?;
         Ok(Self {
@@ -157,18 +157,18 @@ impl<'t> Given<'t> {
     }
 }
 
-impl<'i> Reading<'i> {
+impl<'i> ValueReader<'i> {
     fn variable(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
         if matches!(&ty.base, BaseType::Named(name) if name == JSON) && text[..] != *b"null" {
             // It was found to be JSON when the request was read.
             self.count()?;
             return Ok(Value::Binary(text.clone()));
         }
-        self.value(ty, &mut Given::new(text)?)
+        self.value(ty, &mut VariableReader::new(text)?)
     }
 
     /// Recurses no deeper than types and filters nest.
-    fn value(&mut self, ty: &Type, given: &mut Given<'_>) -> Result<Value> {
+    fn value(&mut self, ty: &Type, given: &mut VariableReader<'_>) -> Result<Value> {
         let (first, _) = given.peek();
         if first == Some(b'n') {
             self.count()?;
@@ -206,8 +206,8 @@ impl<'i> Reading<'i> {
     fn input_object(
         &mut self,
         ty: &str,
-        members: &'i HashMap<String, Member>,
-        given: &mut Given<'_>,
+        members: &'i HashMap<String, InputMember>,
+        given: &mut VariableReader<'_>,
     ) -> Result<Value> {
         if self.levels == FILTER_LEVELS_MAX {
             return Err(Error::too_complex(
@@ -225,7 +225,7 @@ impl<'i> Reading<'i> {
         given.next()?;
         let mut object = IndexMap::new();
         while let Event::Name(member) = given.next()? {
-            let Some(Member { ty: of, .. }) = members.get(&*member) else {
+            let Some(InputMember { ty: of, .. }) = members.get(&*member) else {
                 return Err(Error::bad_input(format!(
                     "the type {ty} has no member {:?}",
                     abridged(&member)
@@ -247,7 +247,7 @@ impl<'i> Reading<'i> {
         Ok(Value::Object(object))
     }
 
-    fn scalar(&mut self, scalar: &str, given: &mut Given<'_>) -> Result<Value> {
+    fn scalar(&mut self, scalar: &str, given: &mut VariableReader<'_>) -> Result<Value> {
         if scalar == JSON {
             self.count()?;
             return given.skip().map(Value::Binary);
@@ -287,12 +287,12 @@ impl<'i> Reading<'i> {
     /// it says recurses no deeper than `levels`.
     fn representation(
         &mut self,
-        given: &mut Given<'_>,
+        given: &mut VariableReader<'_>,
         begin: usize,
         levels: usize,
     ) -> Result<Value> {
         self.count()?;
-        let mut keys = entities::Keys::default();
+        let mut keys = entities::EntityKeys::default();
         while let Event::Name(member) = given.next()? {
             self.check_string(&member)?;
             let key = keys.named(&member);
@@ -309,7 +309,7 @@ impl<'i> Reading<'i> {
     /// that begins at `begin`. Recurses no deeper than `levels`.
     fn subtree(
         &mut self,
-        given: &mut Given<'_>,
+        given: &mut VariableReader<'_>,
         event: Event<'_>,
         begin: usize,
         levels: usize,

@@ -7,27 +7,27 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Positioned};
 
-use super::types::{Arguments, Types};
+use super::types::{ArgumentTypes, Types};
 
 /// What is done where a walk comes by.
 pub(super) trait Visitor<'d> {
     /// A field of the type `of`, and the arguments that it may have; none if the type has no such
     /// field, of which nothing below is walked.
-    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d Arguments>);
+    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d ArgumentTypes>);
 
     /// The directives at one place.
     fn directives(&mut self, _: &'d [Positioned<Directive>]) {}
 }
 
 /// A walk through operations, each fragment walked once for all of them.
-pub(super) struct Walk<'d, V> {
+pub(super) struct SelectionWalk<'d, V> {
     document: &'d ExecutableDocument,
     types: &'d Types,
     visited: HashSet<&'d Name>,
     pub(super) visitor: V,
 }
 
-impl<'d, V: Visitor<'d>> Walk<'d, V> {
+impl<'d, V: Visitor<'d>> SelectionWalk<'d, V> {
     pub(super) fn new(document: &'d ExecutableDocument, types: &'d Types, visitor: V) -> Self {
         Self {
             document,

@@ -7,7 +7,7 @@ use super::leaves::Leaves;
 use super::tuple::{
     append, append_id, append_leaf, append_piece, decode_leaf, split_element, split_first, split_id,
 };
-use super::{Marker, Step, step};
+use super::{KeyStep, Marker, step};
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::number::split;
@@ -187,10 +187,10 @@ impl IndexValue {
 /// Makes an [`IndexValue`] of the pairs at and below a place, one after another in the order of
 /// their keys. However many they are, it holds one leaf or the state of a digest.
 #[derive(Clone, Debug, Default)]
-pub struct IndexValueBuilder(Built);
+pub struct IndexValueBuilder(ValueBuilder);
 
 #[derive(Clone, Debug, Default)]
-enum Built {
+enum ValueBuilder {
     /// No pair so far.
     #[default]
     Nothing,
@@ -206,22 +206,24 @@ impl IndexValueBuilder {
     /// Takes the next pair; `key` is relative to the place.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         match &mut self.0 {
-            Built::Nothing if key.is_empty() => {
+            ValueBuilder::Nothing if key.is_empty() => {
                 let leaf = decode_leaf(value);
-                self.0 = Built::Leaf(leaf.map(|leaf| IndexValue::of_leaf(&leaf)));
+                self.0 = ValueBuilder::Leaf(leaf.map(|leaf| IndexValue::of_leaf(&leaf)));
             }
-            Built::Nothing if matches!(step(key), Some((Step::Marker(Marker::Piece), _))) => {
-                self.0 = Built::Pieces(value.len());
+            ValueBuilder::Nothing
+                if matches!(step(key), Some((KeyStep::Marker(Marker::Piece), _))) =>
+            {
+                self.0 = ValueBuilder::Pieces(value.len());
             }
-            Built::Nothing => {
+            ValueBuilder::Nothing => {
                 let mut digest = Sha256::new();
                 append_to_digest(&mut digest, key, value);
-                self.0 = Built::Container(digest);
+                self.0 = ValueBuilder::Container(digest);
             }
             // What is below a leaf is damage, which has no value.
-            Built::Leaf(_) => {}
-            Built::Pieces(bytes) => *bytes += value.len(),
-            Built::Container(digest) => append_to_digest(digest, key, value),
+            ValueBuilder::Leaf(_) => {}
+            ValueBuilder::Pieces(bytes) => *bytes += value.len(),
+            ValueBuilder::Container(digest) => append_to_digest(digest, key, value),
         }
     }
 
@@ -232,10 +234,10 @@ impl IndexValueBuilder {
     /// It is a string that is too long for any key: about how many bytes it has.
     pub fn finish(&mut self) -> Result<Option<IndexValue>, usize> {
         match std::mem::take(&mut self.0) {
-            Built::Nothing => Ok(None),
-            Built::Leaf(value) => Ok(value),
-            Built::Pieces(bytes) => Err(bytes),
-            Built::Container(digest) => {
+            ValueBuilder::Nothing => Ok(None),
+            ValueBuilder::Leaf(value) => Ok(value),
+            ValueBuilder::Pieces(bytes) => Err(bytes),
+            ValueBuilder::Container(digest) => {
                 let mut value = Rank::Container.prefix();
                 append_piece(&mut value, &digest.finalize());
                 Ok(Some(IndexValue(value)))

@@ -22,12 +22,12 @@ use foundationdb_tuple::Element;
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
     bytes: Vec<u8>,
-    pairs: Vec<Pair>,
+    pairs: Vec<LeafPair>,
     key_bytes_max: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct LeafPair {
     begin: usize,
     key_bytes: u32,
     value_bytes: u32,
@@ -113,7 +113,7 @@ impl Leaves {
 
     /// What they hold in memory, in bytes.
     pub fn held(&self) -> usize {
-        self.bytes.len() + self.pairs.len() * size_of::<Pair>()
+        self.bytes.len() + self.pairs.len() * size_of::<LeafPair>()
     }
 
     /// Bytes of all keys and values.
@@ -183,14 +183,14 @@ impl Leaves {
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
         self.key_bytes_max = self.key_bytes_max.max(key.len());
-        self.pairs.push(Pair {
+        self.pairs.push(LeafPair {
             begin,
             key_bytes: u32::try_from(key.len()).unwrap_or(u32::MAX),
             value_bytes: u32::try_from(value.len()).unwrap_or(u32::MAX),
         });
     }
 
-    fn pair(&self, pair: Pair) -> (&[u8], &[u8]) {
+    fn pair(&self, pair: LeafPair) -> (&[u8], &[u8]) {
         let key_end = pair.begin + pair.key_bytes as usize;
         let value_end = key_end + pair.value_bytes as usize;
         (
@@ -225,7 +225,7 @@ impl Packer {
         }
         let Leaves { bytes, pairs, .. } = &mut self.leaves;
         pairs.retain(|pair| pair.key_bytes != u32::MAX);
-        let key = |pair: &Pair| &bytes[pair.begin..pair.begin + pair.key_bytes as usize];
+        let key = |pair: &LeafPair| &bytes[pair.begin..pair.begin + pair.key_bytes as usize];
         pairs.sort_unstable_by(|a, b| key(a).cmp(key(b)));
         self.leaves
     }
@@ -242,7 +242,7 @@ impl Packer {
         value(bytes);
         let value_bytes = bytes.len() - begin - key_bytes;
         self.leaves.key_bytes_max = self.leaves.key_bytes_max.max(key_bytes);
-        self.leaves.pairs.push(Pair {
+        self.leaves.pairs.push(LeafPair {
             begin,
             key_bytes: u32::try_from(key_bytes).unwrap_or(u32::MAX),
             value_bytes: u32::try_from(value_bytes).unwrap_or(u32::MAX),

@@ -20,7 +20,9 @@ pub use family::{Family, Version};
 pub use index::{IndexKey, IndexValue, IndexValueBuilder, Rank};
 pub use leaves::{Leaves, Packer};
 pub use leaves_reader::LeavesReader;
-pub use read::{JsonText, Malformed, Marker, Step, are_neighbours, document_prefix, kind_at, step};
+pub use read::{
+    JsonText, KeyStep, Malformed, Marker, are_neighbours, document_prefix, kind_at, step,
+};
 pub use system::{
     Ranges, SystemKey, collection_of, counts_of, name_of_collection, ranges_of_collection,
     split_document,

@@ -45,7 +45,7 @@ impl From<Misshapen> for Malformed {
 
 /// What a key goes on with below a place.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step<'k> {
+pub enum KeyStep<'k> {
     /// A member of an object.
     Key(Cow<'k, str>),
     /// An element of an array.
@@ -67,23 +67,23 @@ pub enum Marker {
 
 /// The first step of a relative key and how many bytes it takes; none if it is no step.
 #[inline]
-pub fn step(key: &[u8]) -> Option<(Step<'_>, usize)> {
+pub fn step(key: &[u8]) -> Option<(KeyStep<'_>, usize)> {
     if *key.first()? == STRING {
         if let Some((text, rest)) = split_plain_string(key) {
-            return Some((Step::Key(Cow::Borrowed(text)), key.len() - rest.len()));
+            return Some((KeyStep::Key(Cow::Borrowed(text)), key.len() - rest.len()));
         }
         let (text, rest) = split_first(key)?;
-        return Some((Step::Key(text), key.len() - rest.len()));
+        return Some((KeyStep::Key(text), key.len() - rest.len()));
     }
     if !is_canonical_integer(key) {
         return None;
     }
     let (integer, rest) = split_short_integer(key).or_else(|| split_first(key))?;
     let step = match integer {
-        0.. => Step::Index(integer.unsigned_abs()),
-        EMPTY_ARRAY => Step::Marker(Marker::EmptyArray),
-        EMPTY_OBJECT => Step::Marker(Marker::EmptyObject),
-        PIECE => Step::Marker(Marker::Piece),
+        0.. => KeyStep::Index(integer.unsigned_abs()),
+        EMPTY_ARRAY => KeyStep::Marker(Marker::EmptyArray),
+        EMPTY_OBJECT => KeyStep::Marker(Marker::EmptyObject),
+        PIECE => KeyStep::Marker(Marker::Piece),
         _ => return None,
     };
     Some((step, key.len() - rest.len()))
@@ -132,9 +132,9 @@ pub fn kind_at(key: &[u8], value: &[u8]) -> Result<Kind, Malformed> {
             .ok_or(Malformed::Value);
     }
     match step(key).ok_or(Malformed::Segment)?.0 {
-        Step::Key(_) | Step::Marker(Marker::EmptyObject) => Ok(Kind::Object),
-        Step::Index(_) | Step::Marker(Marker::EmptyArray) => Ok(Kind::Array),
-        Step::Marker(Marker::Piece) => Ok(Kind::String),
+        KeyStep::Key(_) | KeyStep::Marker(Marker::EmptyObject) => Ok(Kind::Object),
+        KeyStep::Index(_) | KeyStep::Marker(Marker::EmptyArray) => Ok(Kind::Array),
+        KeyStep::Marker(Marker::Piece) => Ok(Kind::String),
     }
 }
 
@@ -308,11 +308,11 @@ impl<A: Assemble> Decoding<A> {
             } else {
                 let (step, bytes) = step(rest).ok_or(Malformed::Segment)?;
                 match step {
-                    Step::Index(index) => {
+                    KeyStep::Index(index) => {
                         self.assembler.enter(level, SegmentRef::Index(index))?;
                     }
-                    Step::Key(name) => self.assembler.enter(level, SegmentRef::Key(&name))?,
-                    Step::Marker(found) => {
+                    KeyStep::Key(name) => self.assembler.enter(level, SegmentRef::Key(&name))?,
+                    KeyStep::Marker(found) => {
                         marker = Some((found, &rest[bytes..]));
                         break;
                     }
@@ -341,7 +341,7 @@ impl<A: Assemble> Decoding<A> {
         match marker {
             None => self.assembler.leaf(value),
             Some((Marker::Piece, number)) => {
-                if Some((Step::Index(0), number.len())) != step(number) {
+                if Some((KeyStep::Index(0), number.len())) != step(number) {
                     return Err(Malformed::Pieces.into());
                 }
                 self.piece(value)
@@ -361,11 +361,11 @@ impl<A: Assemble> Decoding<A> {
     }
 
     fn is_next_piece(&self, marker: &[u8]) -> bool {
-        let Some((Step::Marker(Marker::Piece), bytes)) = step(marker) else {
+        let Some((KeyStep::Marker(Marker::Piece), bytes)) = step(marker) else {
             return false;
         };
         let number = &marker[bytes..];
-        step(number) == Some((Step::Index(self.pieces_next), number.len()))
+        step(number) == Some((KeyStep::Index(self.pieces_next), number.len()))
     }
 
     fn piece(&mut self, value: &[u8]) -> Result<(), A::Error> {
@@ -414,7 +414,7 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 /// The name with which a key goes on, and how many bytes it takes.
 fn name(key: &[u8]) -> Result<(Cow<'_, str>, usize), Malformed> {
     match step(key) {
-        Some((Step::Key(name), bytes)) => Ok((name, bytes)),
+        Some((KeyStep::Key(name), bytes)) => Ok((name, bytes)),
         _ => Err(Malformed::Segment),
     }
 }

@@ -43,13 +43,13 @@ pub fn tree<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Result<Tre
 /// A value that is being put together, from the leaves up.
 #[derive(Default)]
 struct Growing {
-    open: Vec<Open>,
+    open: Vec<PendingContainer>,
     /// What stands at the place that was entered last, once it is whole.
     value: Option<Tree>,
 }
 
 /// A container that waits for what stands at its last name or index.
-enum Open {
+enum PendingContainer {
     Object(Vec<(String, Tree)>, String),
     Array(Vec<Tree>),
 }
@@ -59,8 +59,8 @@ impl Growing {
         while self.open.len() > level {
             self.settle();
             self.value = self.open.pop().map(|open| match open {
-                Open::Object(members, _) => Tree::Object(members),
-                Open::Array(elements) => Tree::Array(elements),
+                PendingContainer::Object(members, _) => Tree::Object(members),
+                PendingContainer::Array(elements) => Tree::Array(elements),
             });
         }
     }
@@ -71,8 +71,10 @@ impl Growing {
             return;
         };
         match self.open.last_mut() {
-            Some(Open::Object(members, name)) => members.push((std::mem::take(name), value)),
-            Some(Open::Array(elements)) => elements.push(value),
+            Some(PendingContainer::Object(members, name)) => {
+                members.push((std::mem::take(name), value));
+            }
+            Some(PendingContainer::Array(elements)) => elements.push(value),
             None => self.value = Some(value),
         }
     }
@@ -82,8 +84,8 @@ impl Growing {
             return Err(NoTree::TooDeep);
         }
         self.open.push(match segment {
-            SegmentRef::Key(_) => Open::Object(Vec::new(), String::new()),
-            SegmentRef::Index(_) => Open::Array(Vec::new()),
+            SegmentRef::Key(_) => PendingContainer::Object(Vec::new(), String::new()),
+            SegmentRef::Index(_) => PendingContainer::Array(Vec::new()),
         });
         Ok(())
     }
@@ -100,8 +102,10 @@ impl Assemble for Growing {
             self.begin(segment)?;
         }
         match (self.open.last_mut(), segment) {
-            (Some(Open::Object(_, next)), SegmentRef::Key(name)) => name.clone_into(next),
-            (Some(Open::Array(elements)), SegmentRef::Index(index)) => {
+            (Some(PendingContainer::Object(_, next)), SegmentRef::Key(name)) => {
+                name.clone_into(next);
+            }
+            (Some(PendingContainer::Array(elements)), SegmentRef::Index(index)) => {
                 if elements.len() as u64 != index {
                     return Err(Malformed::from(Misshapen::Hole).into());
                 }

@@ -1,6 +1,6 @@
 //! The pairs of one value checked, all of them, without building anything.
 
-use super::read::{Malformed, Marker, Step, common_prefix, shared_segments, step};
+use super::read::{KeyStep, Malformed, Marker, common_prefix, shared_segments, step};
 use super::tuple::{decode_leaf, decode_piece};
 use crate::document::assemble::Misshapen;
 
@@ -55,7 +55,7 @@ impl Verify {
         let stays = shared == self.ends.len();
         if stays
             && let AtPath::Pieces(..) = self.at_path
-            && let Some((Step::Marker(Marker::Piece), bytes)) = step(&key[at..])
+            && let Some((KeyStep::Marker(Marker::Piece), bytes)) = step(&key[at..])
         {
             let here = self.piece(&key[at + bytes..], value).err();
             return Verified { before: None, here };
@@ -94,9 +94,9 @@ impl Verify {
         while at < key.len() {
             let (found, bytes) = step(&key[at..]).ok_or(Malformed::Segment)?;
             let entered = match found {
-                Step::Key(_) => self.enter_member(),
-                Step::Index(index) => self.enter_element(index),
-                Step::Marker(marker) => {
+                KeyStep::Key(_) => self.enter_member(),
+                KeyStep::Index(index) => self.enter_element(index),
+                KeyStep::Marker(marker) => {
                     let beside = self.open.len() > self.ends.len();
                     let written = self.mark(marker, &key[at + bytes..], value);
                     if beside {
@@ -161,7 +161,7 @@ impl Verify {
             return Err(Malformed::Pieces);
         };
         let found = match step(number) {
-            Some((Step::Index(found), bytes)) if bytes == number.len() => found,
+            Some((KeyStep::Index(found), bytes)) if bytes == number.len() => found,
             _ => return Err(Malformed::Pieces),
         };
         let follows = found == *next;

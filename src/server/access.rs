@@ -12,16 +12,16 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::file_reload::{ReloadedFile, Watch};
 use super::http::{Media, response};
-use super::watched::{Watch, Watched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::{GraphQl, Methods};
-use tokens::Tokens;
+use tokens::AccessTokens;
 
 /// The rules of a server. Without a file of tokens everybody may come in.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    tokens: Option<Arc<Watched<Tokens>>>,
+    tokens: Option<Arc<ReloadedFile<AccessTokens>>>,
     read_only: bool,
 }
 
@@ -43,7 +43,7 @@ impl Access {
     pub fn new(token_file: Option<PathBuf>, read_only: bool) -> Result<Self> {
         let tokens = token_file.map(|path| {
             let file = Watch { path, secret: true };
-            Watched::new(vec![file], |files| Tokens::read(&files.concat()))
+            ReloadedFile::new(vec![file], |files| AccessTokens::read(&files.concat()))
         });
         Ok(Self {
             tokens: tokens.transpose()?.map(Arc::new),

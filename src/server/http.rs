@@ -5,7 +5,7 @@ mod body;
 mod cached;
 mod cors;
 mod media;
-mod sent;
+mod response_body;
 
 use std::time::Instant;
 
@@ -30,9 +30,9 @@ use super::access::{Caller, admit, forbidden};
 use super::metrics::Metrics;
 use super::observe::{operation_span, tell};
 use crate::error::{Error, ErrorKind};
-use crate::graphql::{Answer, GraphQl, Methods, Posted, Report, Request};
+use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request, RequestStats};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
-use crate::store::aside;
+use crate::store::offload_if_large;
 use body::{Coding, body};
 use media::is_json;
 
@@ -82,9 +82,9 @@ struct Endpoint {
 
 impl Endpoint {
     /// Executes a request, and tells those who watch. Also whether it has errors.
-    async fn execute(&self, request: Request, methods: Methods) -> (Answer, bool) {
+    async fn execute(&self, request: Request, methods: Methods) -> (GraphQlResponse, bool) {
         let begun = Instant::now();
-        let mut report = Report::default();
+        let mut report = RequestStats::default();
         let answer = self.graphql.answer_and_tell(request, methods, &mut report);
         let span = operation_span();
         let answer = answer.instrument(span.clone()).await;
@@ -92,24 +92,24 @@ impl Endpoint {
         (answer, report.error.is_some())
     }
 
-    fn answer(&self, media: Media, answer: Answer, caller: &Caller) -> Response<Body> {
+    fn answer(&self, media: Media, answer: GraphQlResponse, caller: &Caller) -> Response<Body> {
         match answer {
-            Answer::Executed(json) => self.executed(media, json),
-            Answer::Refused(json) => {
+            GraphQlResponse::Executed(json) => self.executed(media, json),
+            GraphQlResponse::Refused(json) => {
                 // A query that is not known today may be tomorrow.
                 let response = response(media, media.refused(), json);
                 with(response, CACHE_CONTROL, "no-store")
             }
-            Answer::MutationRefused(json) => {
+            GraphQlResponse::MutationRefused(json) => {
                 let response = response(media, StatusCode::METHOD_NOT_ALLOWED, json);
                 with(response, ALLOW, "POST")
             }
-            Answer::Forbidden(body) => forbidden(caller, media, body),
+            GraphQlResponse::Forbidden(body) => forbidden(caller, media, body),
         }
     }
 
     fn executed(&self, media: Media, json: Vec<u8>) -> Response<Body> {
-        let body = sent::body(json, self.graphql.pool());
+        let body = response_body::body(json, self.graphql.pool());
         response(media, StatusCode::OK, body)
     }
 }
@@ -129,7 +129,7 @@ async fn by_get(
         Err(error) => return refused(media, &error),
     };
     match endpoint.execute(request, Methods::Queries).await {
-        (Answer::Executed(json), false) => {
+        (GraphQlResponse::Executed(json), false) => {
             let pool = endpoint.graphql.pool();
             cached::executed(media, json, &head.headers, caller.known, pool).await
         }
@@ -194,7 +194,7 @@ async fn by_post(
 
 /// What a body holds; a large one is read where that holds nobody up.
 async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Posted, Error> {
-    aside(body.len(), move || Posted::from_json(&body, batch_max)).await
+    offload_if_large(body.len(), move || Posted::from_json(&body, batch_max)).await
 }
 
 /// The key of the header `Idempotency-Key`, with or without the quotes that its draft standard

@@ -17,10 +17,10 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
 
-use super::heads::{HeadTimes, timed};
+use super::header_timeout::{HeadTimes, timed};
 use super::metrics::Metrics;
-use super::patience::Patient;
 use super::tls::Tls;
+use super::write_timeout::Patient;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
 

@@ -68,15 +68,15 @@ pub fn router(database: Database) -> Router {
         .with_state(database)
 }
 
-struct Failure(Error);
+struct LocalError(Error);
 
-impl From<Error> for Failure {
+impl From<Error> for LocalError {
     fn from(error: Error) -> Self {
         Self(error)
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for LocalError {
     fn into_response(self) -> Response {
         let Self(error) = self;
         let status = match error.kind().for_clients() {
@@ -109,7 +109,7 @@ async fn put_batch(
     State(database): State<Database>,
     uri: Uri,
     body: Bytes,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, LocalError> {
     let collection = parameter(&uri, "collection")?;
     let policy = Policy::parse(&parameter(&uri, "existing")?, &parameter(&uri, "on-error")?)?;
     let put = move || {
@@ -127,13 +127,13 @@ async fn adopt(
     State(database): State<Database>,
     uri: Uri,
     body: Bytes,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, LocalError> {
     let begin = (!body.is_empty()).then(|| body.to_vec());
     let adopted = operations::adopt(&database, &parameter(&uri, "collection")?, begin).await?;
     Ok(wire::write_adopted(&adopted))
 }
 
-async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response, Failure> {
+async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response, LocalError> {
     let (document, path) = place(&uri)?;
     Ok(match operations::get(&database, document, path).await? {
         Some(json) => json.into_response(),
@@ -141,18 +141,18 @@ async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response
     })
 }
 
-async fn get_pairs(State(database): State<Database>, uri: Uri) -> Result<Vec<u8>, Failure> {
+async fn get_pairs(State(database): State<Database>, uri: Uri) -> Result<Vec<u8>, LocalError> {
     let (document, path) = place(&uri)?;
     let part = operations::part(&database, document, path).await?;
     Ok(wire::write_pairs(part.iter().flat_map(Part::pairs)))
 }
 
-async fn collections(State(database): State<Database>) -> Result<Vec<u8>, Failure> {
+async fn collections(State(database): State<Database>) -> Result<Vec<u8>, LocalError> {
     let collections = operations::collections(&database).await?;
     Ok(wire::write_collections(&collections))
 }
 
-async fn export(State(database): State<Database>, uri: Uri) -> Result<Body, Failure> {
+async fn export(State(database): State<Database>, uri: Uri) -> Result<Body, LocalError> {
     let scan = operations::scan(&database, &parameter(&uri, "collection")?).await?;
     Ok(Body::from_stream(parts(scan, export_chunk)))
 }
@@ -174,10 +174,10 @@ async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
     let mut chunk = Vec::new();
     while chunk.len() < EXPORT_CHUNK_BYTES {
         let record = match scan.next().await {
-            Ok(Some(Ok(document))) => wire::Record::Document(document),
-            Ok(Some(Err(foreign))) => wire::Record::Foreign(foreign),
-            Ok(None) => wire::Record::End,
-            Err(error) => wire::Record::Failed(log(error)),
+            Ok(Some(Ok(document))) => wire::ExportRecord::Document(document),
+            Ok(Some(Err(foreign))) => wire::ExportRecord::Foreign(foreign),
+            Ok(None) => wire::ExportRecord::End,
+            Err(error) => wire::ExportRecord::Failed(log(error)),
         };
         record.write(&mut chunk);
         if record.is_last() {
@@ -187,7 +187,7 @@ async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
     (chunk, Some(scan))
 }
 
-async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, Failure> {
+async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, LocalError> {
     let collection = optional(&uri, "collection");
     let check = operations::check(&database, collection.as_deref()).await?;
     Ok(Body::from_stream(parts(check, check_record)))
@@ -196,18 +196,18 @@ async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, Failu
 /// The next record of a check, and the check if it goes on.
 async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
     let record = match check.next().await {
-        Ok(Some(finding)) => checked::Record::Finding(finding),
-        Ok(None) => checked::Record::End(check.summary()),
-        Err(error) => checked::Record::Failed(log(error)),
+        Ok(Some(finding)) => checked::CheckRecord::Finding(finding),
+        Ok(None) => checked::CheckRecord::End(check.summary()),
+        Err(error) => checked::CheckRecord::Failed(log(error)),
     };
-    let goes_on = matches!(record, checked::Record::Finding(_));
+    let goes_on = matches!(record, checked::CheckRecord::Finding(_));
     (record.to_field(), goes_on.then_some(check))
 }
 
 /// A snapshot is taken before this is answered, and kept until all of it is sent.
-async fn back_up(State(database): State<Database>) -> Result<Body, Failure> {
+async fn back_up(State(database): State<Database>) -> Result<Body, LocalError> {
     let backup = operations::backup(&database).await?;
-    let begin = backup::Record::Begin(backup.last_commit()).to_field();
+    let begin = backup::BackupRecord::Begin(backup.last_commit()).to_field();
     let begin = futures::stream::iter([Ok(begin)]);
     let parts = parts(backup, backup_record);
     Ok(Body::from_stream(futures::StreamExt::chain(begin, parts)))
@@ -216,16 +216,16 @@ async fn back_up(State(database): State<Database>) -> Result<Body, Failure> {
 /// The next record of a backup, and the backup if it goes on.
 async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
     let record = match backup.next().await {
-        Ok(Some(pairs)) => backup::Record::Pairs(pairs),
-        Ok(None) => backup::Record::End,
-        Err(error) => backup::Record::Failed(log(error)),
+        Ok(Some(pairs)) => backup::BackupRecord::Pairs(pairs),
+        Ok(None) => backup::BackupRecord::End,
+        Err(error) => backup::BackupRecord::Failed(log(error)),
     };
-    let goes_on = matches!(record, backup::Record::Pairs(_));
+    let goes_on = matches!(record, backup::BackupRecord::Pairs(_));
     (record.to_field(), goes_on.then_some(backup))
 }
 
 /// One transaction.
-async fn drop_collection(State(database): State<Database>, uri: Uri) -> Result<String, Failure> {
+async fn drop_collection(State(database): State<Database>, uri: Uri) -> Result<String, LocalError> {
     let collection = parameter(&uri, "collection")?;
     let documents = operations::drop_collection(&database, &collection).await?;
     Ok(documents.to_string())
@@ -236,7 +236,7 @@ async fn sweep(
     State(database): State<Database>,
     uri: Uri,
     body: String,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, LocalError> {
     let deletion = operations::Deletion {
         collection: parameter(&uri, "collection")?,
         filter: body,
@@ -250,7 +250,7 @@ async fn sweep(
     Ok(removal::write_swept(&swept))
 }
 
-async fn names(State(database): State<Database>, uri: Uri) -> Result<Response, Failure> {
+async fn names(State(database): State<Database>, uri: Uri) -> Result<Response, LocalError> {
     let collection = parameter(&uri, "collection")?;
     Ok(
         match operations::other_names(&database, &collection).await? {

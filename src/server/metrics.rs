@@ -11,7 +11,7 @@ use std::time::Duration;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::gauge::Gauge;
 
-use crate::graphql::Report;
+use crate::graphql::RequestStats;
 use crate::limits::OPERATION_NAME_CHARACTERS_MAX;
 use registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES};
 
@@ -43,7 +43,7 @@ impl Metrics {
     }
 
     /// Counts a request that was answered in so much time.
-    pub(super) fn count(&self, report: &Report, took: Duration) {
+    pub(super) fn count(&self, report: &RequestStats, took: Duration) {
         let this = &*self.0;
         let ty = report.ty.unwrap_or("none");
         this.requests
@@ -70,7 +70,7 @@ impl Metrics {
         }
     }
 
-    fn count_store(&self, report: &Report, by_type: &ByType, writes: bool) {
+    fn count_store(&self, report: &RequestStats, by_type: &ByType, writes: bool) {
         let this = &*self.0;
         let store = &report.store;
         let transactions = store.transactions.load(Relaxed);
@@ -112,35 +112,35 @@ impl Metrics {
     }
 
     /// Counts a request as one that is being answered, until it is dropped.
-    pub(super) fn request(&self) -> Counted {
-        Counted::new(&self.0.in_flight)
+    pub(super) fn request(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.0.in_flight)
     }
 
     /// Counts a connection, until it is dropped as one that is open.
-    pub(super) fn connection(&self) -> Counted {
+    pub(super) fn connection(&self) -> GaugeGuard {
         self.0.accepted.inc();
-        Counted::new(&self.0.connections)
+        GaugeGuard::new(&self.0.connections)
     }
 }
 
 /// Something that is counted for as long as it is there.
-pub(super) struct Counted(Gauge);
+pub(super) struct GaugeGuard(Gauge);
 
-impl Counted {
+impl GaugeGuard {
     fn new(gauge: &Gauge) -> Self {
         gauge.inc();
         Self(gauge.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
 }
 
 /// `ok`, or the code of the first error.
-pub(super) fn outcome(report: &Report) -> &'static str {
+pub(super) fn outcome(report: &RequestStats) -> &'static str {
     report.error.map_or("ok", crate::error::ErrorKind::code)
 }
 
@@ -157,10 +157,10 @@ mod tests {
     #[test]
     fn conflicts_and_tries_behind_the_first_are_counted() {
         let metrics = Metrics::default();
-        let report = Report {
+        let report = RequestStats {
             ty: Some("mutation"),
             error: Some(ErrorKind::Conflict),
-            ..Report::default()
+            ..RequestStats::default()
         };
         report.store.transactions.store(20, Relaxed);
         report.store.conflicts.store(20, Relaxed);

@@ -2,7 +2,8 @@
 
 mod access;
 mod conditional;
-mod heads;
+mod file_reload;
+mod header_timeout;
 mod health;
 mod host;
 mod http;
@@ -11,10 +12,9 @@ pub mod local;
 mod metrics;
 mod observe;
 mod page;
-mod patience;
 mod tls;
 mod traces;
-mod watched;
+mod write_timeout;
 
 use std::io::Write as _;
 use std::net::SocketAddr;

@@ -14,7 +14,7 @@ use tracing::{Instrument as _, Span};
 use super::metrics::{CONTENT_TYPE, Metrics, abridged, outcome};
 use super::traces;
 use crate::error::ErrorKind;
-use crate::graphql::Report;
+use crate::graphql::RequestStats;
 use crate::limits::{REQUEST_ID_CHARACTERS_MAX, SLOW_REQUEST_TIME};
 use crate::store::TRACES;
 
@@ -91,7 +91,7 @@ pub(super) async fn metrics(
 
 /// Counts a GraphQL request, and tells about it in its span, and in the log: at level debug, unless
 /// the server failed it or it took long.
-pub(super) fn tell(metrics: &Metrics, report: &Report, took: Duration, span: &Span) {
+pub(super) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, span: &Span) {
     metrics.count(report, took);
     let operation = abridged(report.operation.as_deref().unwrap_or_default());
     let ty = report.ty.unwrap_or("none");

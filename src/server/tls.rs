@@ -9,12 +9,12 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::watched::{Watch, Watched};
+use super::file_reload::{ReloadedFile, Watch};
 use crate::error::{Error, Result};
 
 /// A certificate with its chain, and its private key. TLS 1.2 and 1.3, HTTP/1.1.
 #[derive(Clone, Debug)]
-pub struct Tls(Arc<Watched<Arc<ServerConfig>>>);
+pub struct Tls(Arc<ReloadedFile<Arc<ServerConfig>>>);
 
 impl Tls {
     /// Reads the certificate and its chain from one PEM file and the key from another, or from
@@ -26,7 +26,7 @@ impl Tls {
     pub fn new(certificate: PathBuf, key: PathBuf) -> Result<Self> {
         let files = [(certificate, false), (key, true)];
         let files = files.map(|(path, secret)| Watch { path, secret });
-        let config = Watched::new(files.into(), |files| match files {
+        let config = ReloadedFile::new(files.into(), |files| match files {
             [certificate, key] => config(certificate, key).map(Arc::new),
             _ => Err(Error::internal("TLS is read from two files")),
         })?;

@@ -6,7 +6,7 @@ use super::{Pairs, RangeRead, Read};
 use crate::error::Result;
 
 /// The key that stands right behind another: none comes between.
-pub fn behind(key: &[u8]) -> Vec<u8> {
+pub fn key_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
@@ -58,7 +58,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
             tokio::task::yield_now().await;
         }
         let last = batch.pairs.last().filter(|_| batch.more);
-        self.begin = last.map(|(key, _)| behind(key));
+        self.begin = last.map(|(key, _)| key_after(key));
         self.resumed = true;
         Ok((!batch.pairs.is_empty()).then_some(batch.pairs))
     }

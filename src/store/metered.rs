@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Batch, CommitError, RangeRead, Read, Round, Transaction};
+use super::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::key::Version;
@@ -30,7 +30,7 @@ impl MeteredRead {
 /// A [`Transaction`] whose reads and writes a budget counts.
 pub struct MeteredTransaction {
     inner: Arc<dyn Transaction>,
-    without_conflict: WithoutConflict,
+    without_conflict: MeteredSnapshotReads,
     budget: Budget,
 }
 
@@ -39,7 +39,7 @@ impl MeteredTransaction {
     pub fn new(inner: Arc<dyn Transaction>, budget: &Budget) -> Self {
         let (free, budget) = (inner.clone(), budget.clone());
         Self {
-            without_conflict: WithoutConflict(free, budget.clone()),
+            without_conflict: MeteredSnapshotReads(free, budget.clone()),
             inner,
             budget,
         }
@@ -53,7 +53,7 @@ impl MeteredTransaction {
 }
 
 /// Reads that conflict with nothing.
-struct WithoutConflict(Arc<dyn Transaction>, Budget);
+struct MeteredSnapshotReads(Arc<dyn Transaction>, Budget);
 
 async fn get(read: &dyn Read, budget: &Budget, key: &[u8]) -> Result<Option<Vec<u8>>> {
     let value = read.get(key).await?;
@@ -68,11 +68,11 @@ async fn range(read: &dyn Read, budget: &Budget, range: RangeRead<'_>) -> Result
     Ok(batch)
 }
 
-async fn ranges(read: &dyn Read, budget: &Budget, ranges: &[RangeRead<'_>]) -> Round {
+async fn ranges(read: &dyn Read, budget: &Budget, ranges: &[RangeRead<'_>]) -> MultiRange {
     let round = read.ranges(ranges).await;
     match count(budget, round.pairs.len(), round.pairs.bytes()) {
         Ok(()) => round,
-        Err(error) => Round::failed(round.batches.len(), &error),
+        Err(error) => MultiRange::failed(round.batches.len(), &error),
     }
 }
 
@@ -91,12 +91,12 @@ impl Read for MeteredRead {
         range(&*self.inner, &self.budget, read).await
     }
 
-    async fn ranges(&self, reads: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, reads: &[RangeRead<'_>]) -> MultiRange {
         ranges(&*self.inner, &self.budget, reads).await
     }
 
-    fn waits(&self) -> bool {
-        self.inner.waits()
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -105,7 +105,7 @@ impl Read for MeteredRead {
 }
 
 #[async_trait]
-impl Read for WithoutConflict {
+impl Read for MeteredSnapshotReads {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         get(self.0.without_conflict(), &self.1, key).await
     }
@@ -114,12 +114,12 @@ impl Read for WithoutConflict {
         range(self.0.without_conflict(), &self.1, read).await
     }
 
-    async fn ranges(&self, reads: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, reads: &[RangeRead<'_>]) -> MultiRange {
         ranges(self.0.without_conflict(), &self.1, reads).await
     }
 
-    fn waits(&self) -> bool {
-        self.0.waits()
+    fn is_remote(&self) -> bool {
+        self.0.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -137,12 +137,12 @@ impl Read for MeteredTransaction {
         range(&*self.inner, &self.budget, read).await
     }
 
-    async fn ranges(&self, reads: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, reads: &[RangeRead<'_>]) -> MultiRange {
         ranges(&*self.inner, &self.budget, reads).await
     }
 
-    fn waits(&self) -> bool {
-        self.inner.waits()
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {

@@ -5,16 +5,16 @@
 
 mod backup;
 mod batches;
-mod doubt;
 mod embedded;
 #[cfg(feature = "foundationdb")]
 mod foundationdb;
 mod metered;
+mod multi_range;
 mod observed;
-mod pace;
 mod pairs;
-mod round;
 mod transact;
+mod unknown_commit;
+mod yield_every;
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ use futures::future::join_all;
 #[cfg(feature = "foundationdb")]
 pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
 pub use backup::Backup;
-pub use batches::{Batches, behind};
+pub use batches::{Batches, key_after};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
 pub use metered::{MeteredRead, MeteredTransaction};
+pub use multi_range::{MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};
-pub use pace::aside;
 pub use pairs::Pairs;
-pub use round::{Round, RoundBatch};
-pub use transact::{Outcome, Settled, transact};
+pub use transact::{Decision, TransactionResult, transact};
+pub use yield_every::offload_if_large;
 
 use crate::error::{Error, Result};
 use crate::key::Version;
@@ -51,13 +51,13 @@ pub struct RangeRead<'k> {
     /// Goes on where a batch of the same read ended.
     pub resumed: bool,
     /// Of ranges that are read at the same time: where this stands to the one before it. Told where
-    /// a read [waits](Read::waits).
-    pub near: Near,
+    /// a read [is remote](Read::is_remote).
+    pub near: Locality,
 }
 
 /// Where a range of several stands to the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Near {
+pub enum Locality {
     /// Nobody knows.
     #[default]
     Unknown,
@@ -76,7 +76,7 @@ impl<'k> RangeRead<'k> {
             pairs_max: usize::MAX,
             reverse: false,
             resumed: false,
-            near: Near::Unknown,
+            near: Locality::Unknown,
         }
     }
 
@@ -165,8 +165,8 @@ pub trait Read: Send + Sync {
 
     /// The first batch of each of these ranges, in their order, all read at the same time. It costs
     /// least if none begins before the one before it.
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
-        let mut round = Round::of(ranges.len());
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
+        let mut round = MultiRange::of(ranges.len());
         for batch in join_all(ranges.iter().map(|range| self.range(*range))).await {
             round.push(batch);
         }
@@ -176,7 +176,7 @@ pub trait Read: Send + Sync {
     /// Whether a read waits for other processes, so that it pays to tell which ranges stand near one
     /// another ([`RangeRead::near`]), and to read ahead ([`Transaction::read_ahead`]). It does not on
     /// the embedded engine.
-    fn waits(&self) -> bool {
+    fn is_remote(&self) -> bool {
         false
     }
 
@@ -200,7 +200,7 @@ pub trait Transaction: Read {
 
     /// Reads ranges that are going to be read in this transaction, all at the same time, so that it
     /// need not wait for each; conflicts with nothing. What this fails with, they fail with. A no-op
-    /// where nothing [waits](Read::waits).
+    /// where nothing [is remote](Read::is_remote).
     async fn read_ahead(&self, _ranges: &[RangeRead<'_>]) {}
 
     /// Sets the value of a key.

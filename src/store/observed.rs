@@ -8,7 +8,7 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, trace_span};
 
 use super::{
-    Backup, Batch, CommitError, Pairs, RangeRead, Read, Round, Store, StoreLimits, Transaction,
+    Backup, Batch, CommitError, MultiRange, Pairs, RangeRead, Read, Store, StoreLimits, Transaction,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
@@ -59,9 +59,9 @@ impl Operations {
         Ok(batch)
     }
 
-    async fn ranges(&self, read: &dyn Read, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, read: &dyn Read, ranges: &[RangeRead<'_>]) -> MultiRange {
         if let [range] = ranges {
-            let mut round = Round::of(1);
+            let mut round = MultiRange::of(1);
             round.push(self.range(read, *range).await);
             return round;
         }
@@ -177,12 +177,12 @@ impl Read for ObservedRead {
         self.operations.range(&*self.inner, range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         self.operations.ranges(&*self.inner, ranges).await
     }
 
-    fn waits(&self) -> bool {
-        self.inner.waits()
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -192,7 +192,7 @@ impl Read for ObservedRead {
 
 struct ObservedTransaction {
     inner: Arc<dyn Transaction>,
-    without_conflict: WithoutConflict,
+    without_conflict: ObservedSnapshotReads,
     operations: Arc<Operations>,
 }
 
@@ -200,7 +200,7 @@ impl ObservedTransaction {
     fn new(inner: Arc<dyn Transaction>, operations: &Arc<Operations>) -> Self {
         operations.transactions.fetch_add(1, Relaxed);
         Self {
-            without_conflict: WithoutConflict {
+            without_conflict: ObservedSnapshotReads {
                 inner: inner.clone(),
                 operations: operations.clone(),
             },
@@ -211,13 +211,13 @@ impl ObservedTransaction {
 }
 
 /// The transaction's reads that conflict with nothing, counted like the others.
-struct WithoutConflict {
+struct ObservedSnapshotReads {
     inner: Arc<dyn Transaction>,
     operations: Arc<Operations>,
 }
 
 #[async_trait]
-impl Read for WithoutConflict {
+impl Read for ObservedSnapshotReads {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let reads = self.inner.without_conflict();
         self.operations.get(reads, key).await
@@ -228,13 +228,13 @@ impl Read for WithoutConflict {
         self.operations.range(reads, range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         let reads = self.inner.without_conflict();
         self.operations.ranges(reads, ranges).await
     }
 
-    fn waits(&self) -> bool {
-        self.inner.waits()
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -253,12 +253,12 @@ impl Read for ObservedTransaction {
         self.operations.range(&*self.inner, range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         self.operations.ranges(&*self.inner, ranges).await
     }
 
-    fn waits(&self) -> bool {
-        self.inner.waits()
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {

@@ -6,11 +6,11 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<PairOffsets>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct PairOffsets {
     begin: usize,
     value: usize,
     end: usize,
@@ -24,7 +24,7 @@ impl Pairs {
         self.bytes.reserve(key.len() + value.len());
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
-        self.entries.push(Entry {
+        self.entries.push(PairOffsets {
             begin,
             value: begin + key.len(),
             end: self.bytes.len(),
@@ -91,11 +91,12 @@ impl Pairs {
         }
         let shift = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes);
-        self.entries.extend(other.entries.iter().map(|entry| Entry {
-            begin: entry.begin + shift,
-            value: entry.value + shift,
-            end: entry.end + shift,
-        }));
+        self.entries
+            .extend(other.entries.iter().map(|entry| PairOffsets {
+                begin: entry.begin + shift,
+                value: entry.value + shift,
+                end: entry.end + shift,
+            }));
     }
 
     /// Some of them, by themselves.
@@ -133,7 +134,7 @@ impl Pairs {
 
     /// Where in a range of pairs of ascending keys those from `begin` to before `end` stand.
     pub fn between(&self, range: Range<usize>, begin: &[u8], end: &[u8]) -> Range<usize> {
-        let key = |entry: &Entry| &self.bytes[entry.begin..entry.value];
+        let key = |entry: &PairOffsets| &self.bytes[entry.begin..entry.value];
         let entries = &self.entries[range.clone()];
         let first = entries.partition_point(|entry| key(entry) < begin);
         let length = entries[first..].partition_point(|entry| key(entry) < end);

@@ -6,14 +6,14 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::doubt::{Doubt, Found};
+use super::unknown_commit::{Resolution, UnknownCommit};
 use super::{CommitError, Store, Transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::TRANSACTION_TRIES_MAX;
 
 /// What the body of a transaction wants done.
-pub enum Outcome<T> {
+pub enum Decision<T> {
     /// Keep what was written.
     Commit(T),
     /// Undo it; the answer is told all the same.
@@ -21,7 +21,7 @@ pub enum Outcome<T> {
 }
 
 /// How a transaction ended.
-pub enum Settled<T> {
+pub enum TransactionResult<T> {
     /// All of it holds, as this commit.
     Committed(T, Version),
     /// None of it holds.
@@ -42,9 +42,9 @@ pub enum Settled<T> {
 pub async fn transact<T: Send>(
     store: &dyn Store,
     deadline: Instant,
-    mut body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Outcome<T>>> + Send,
-) -> Result<Settled<T>> {
-    let doubt = store.commits_can_end_unknown().then(Doubt::new);
+    mut body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send,
+) -> Result<TransactionResult<T>> {
+    let doubt = store.commits_can_end_unknown().then(UnknownCommit::new);
     let mut tries = Tries {
         store,
         deadline,
@@ -74,26 +74,26 @@ struct Tries<'s, T> {
     deadline: Instant,
     number: u64,
     /// None for an engine that always knows.
-    doubt: Option<Doubt<T>>,
+    doubt: Option<UnknownCommit<T>>,
     /// How it ends, once it is certain that no try in doubt takes effect.
-    end: Option<Result<Settled<T>>>,
+    end: Option<Result<TransactionResult<T>>>,
 }
 
 enum Tried<T> {
-    Done(Result<Settled<T>>),
+    Done(Result<TransactionResult<T>>),
     /// Another try may do better than this one, which failed so.
     Again(Error, Option<Arc<dyn Transaction>>),
 }
 
 impl<T: Send> Tries<'_, T> {
     fn in_doubt(&self) -> bool {
-        self.doubt.as_ref().is_some_and(Doubt::is_open)
+        self.doubt.as_ref().is_some_and(UnknownCommit::is_open)
     }
 
     /// The error to end with when there is no time or no try left.
     fn given_up(&self, error: Error) -> Error {
         if self.in_doubt() {
-            return Doubt::<T>::error(&error);
+            return UnknownCommit::<T>::error(&error);
         }
         error
     }
@@ -116,7 +116,7 @@ impl<T: Send> Tries<'_, T> {
     async fn one(
         &mut self,
         begun: Option<Arc<dyn Transaction>>,
-        body: &mut (impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Outcome<T>>> + Send),
+        body: &mut (impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send),
     ) -> Tried<T> {
         self.number += 1;
         let transaction = match begun {
@@ -128,11 +128,11 @@ impl<T: Send> Tries<'_, T> {
         };
         if let Some(doubt) = self.doubt.as_mut().filter(|doubt| doubt.is_open()) {
             match within(self.deadline, doubt.find(&*transaction)).await {
-                Ok(Found::Nothing) => {}
-                Ok(Found::Committed(value, version)) => {
-                    return Tried::Done(Ok(Settled::Committed(value, version)));
+                Ok(Resolution::Nothing) => {}
+                Ok(Resolution::Committed(value, version)) => {
+                    return Tried::Done(Ok(TransactionResult::Committed(value, version)));
                 }
-                Ok(Found::Barred) => {
+                Ok(Resolution::Barred) => {
                     if let Some(end) = self.end.take() {
                         return Tried::Done(end);
                     }
@@ -144,10 +144,10 @@ impl<T: Send> Tries<'_, T> {
             return self.bar(transaction).await;
         }
         match within(self.deadline, body(transaction.clone())).await {
-            Ok(Outcome::Commit(value)) => self.commit(transaction, value).await,
-            Ok(Outcome::Abort(value)) => {
+            Ok(Decision::Commit(value)) => self.commit(transaction, value).await,
+            Ok(Decision::Abort(value)) => {
                 let aborted = transaction.abort().await;
-                self.ended(aborted.map(|()| Settled::Aborted(value)))
+                self.ended(aborted.map(|()| TransactionResult::Aborted(value)))
             }
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 Tried::Again(error, Some(transaction))
@@ -162,12 +162,12 @@ impl<T: Send> Tries<'_, T> {
     async fn commit(&mut self, transaction: Arc<dyn Transaction>, value: T) -> Tried<T> {
         if transaction.is_read_only() {
             return match transaction.commit().await {
-                Ok(version) => self.ended(Ok(Settled::Committed(value, version))),
+                Ok(version) => self.ended(Ok(TransactionResult::Committed(value, version))),
                 Err(error) => self.failed(error.into(), Some(transaction)),
             };
         }
         match self.commit_marked(&*transaction).await {
-            Ok(version) => Tried::Done(Ok(Settled::Committed(value, version))),
+            Ok(version) => Tried::Done(Ok(TransactionResult::Committed(value, version))),
             Err(CommitError::Refused(error)) => self.failed(error, Some(transaction)),
             Err(CommitError::Unknown(error)) => {
                 self.doubt_this(Some(value));
@@ -222,7 +222,7 @@ impl<T: Send> Tries<'_, T> {
     }
 
     /// A try ended without a commit; it is the last one unless another is in doubt.
-    fn ended(&mut self, end: Result<Settled<T>>) -> Tried<T> {
+    fn ended(&mut self, end: Result<TransactionResult<T>>) -> Tried<T> {
         if !self.in_doubt() {
             return Tried::Done(end);
         }

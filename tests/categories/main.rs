@@ -7,9 +7,9 @@ mod cases;
 
 use cases::empty_store;
 
-mod halfway;
-mod meanwhile;
+mod concurrent_readers;
 mod page;
 #[path = "../pages/mod.rs"]
 mod pages;
+mod partial_changes;
 mod tree;

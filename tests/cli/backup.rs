@@ -11,7 +11,7 @@ use super::harness::{Ran, Store, both};
 use phyllo::error::Error;
 use phyllo::key::Version;
 use phyllo::server::local::SOCKET_NAME;
-use phyllo::server::local::backup::Record;
+use phyllo::server::local::backup::BackupRecord;
 use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store as _};
 
 fn backup(store: &Store, directory: &Path) -> Ran {
@@ -151,17 +151,17 @@ fn a_place_that_cannot_be_written_is_said_and_nothing_is_left_there() {
 fn a_backup_that_breaks_off_leaves_no_store() {
     let mut pairs = Pairs::default();
     pairs.push(b"key", b"value");
-    let failed = Record::Failed(Error::unavailable("the disk is gone", ""));
+    let failed = BackupRecord::Failed(Error::unavailable("the disk is gone", ""));
     for (then, said) in [(None, "broke off"), (Some(failed), "the disk is gone")] {
         let store = Store::alone();
         store.import("[1]", &[]);
         let socket = UnixListener::bind(store.path().join(SOCKET_NAME)).expect("a socket");
         let mut records = [
-            Record::Begin(1).to_field(),
-            Record::Pairs(pairs.clone()).to_field(),
+            BackupRecord::Begin(1).to_field(),
+            BackupRecord::Pairs(pairs.clone()).to_field(),
         ]
         .concat();
-        records.extend(then.iter().flat_map(Record::to_field));
+        records.extend(then.iter().flat_map(BackupRecord::to_field));
         let server = std::thread::spawn(move || {
             let (mut stream, _) = socket.accept().expect("a client");
             let _read = stream.read(&mut [0; 4096]).expect("a request");

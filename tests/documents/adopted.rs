@@ -5,7 +5,7 @@ use futures::FutureExt;
 use phyllo::budget::Budget;
 use phyllo::database::{Adopted, Collection, Existing, Put, Want, adopt, collections};
 use phyllo::key::{IndexKey, tuple_text};
-use phyllo::store::{Outcome, Settled, behind};
+use phyllo::store::{Decision, TransactionResult, key_after};
 
 use super::world::{World, deadline, numbered};
 
@@ -41,12 +41,12 @@ fn adopt_one(world: &World, collection: &'static str, begin: Option<&[u8]>) -> A
         let begin = begin.map(<[u8]>::to_vec);
         async move {
             let adopted = adopt(&*transaction, collection, begin.as_deref()).await?;
-            Ok(Outcome::Commit(adopted))
+            Ok(Decision::Commit(adopted))
         }
         .boxed()
     }));
     match settled.expect("it can be adopted") {
-        Settled::Committed(adopted, _) | Settled::Aborted(adopted) => adopted,
+        TransactionResult::Committed(adopted, _) | TransactionResult::Aborted(adopted) => adopted,
     }
 }
 
@@ -136,7 +136,7 @@ fn ids_that_have_no_name_are_listed_and_left() {
     );
     assert_eq!(counts(&world), [("D".to_owned(), 1)]);
     for (key, value) in pairs {
-        let found = world.pairs(&key, &behind(&key));
+        let found = world.pairs(&key, &key_after(&key));
         assert_eq!(found, [(key, value)]);
     }
 }

@@ -7,7 +7,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::path::Path;
 use phyllo::error::ErrorKind;
 use phyllo::key::{Leaves, Version};
-use phyllo::store::behind;
+use phyllo::store::key_after;
 
 use super::world::{World, document_key, numbered, text};
 
@@ -201,7 +201,7 @@ fn every_change_has_a_later_version_and_what_changes_nothing_the_same() {
     let mut versions = Vec::new();
     for json in ["1", "2", "2", "[2]", "[2,3]", "[2,3]", "3"] {
         world.put(&document, json, Existing::Replace).expect("any");
-        let end = behind(&key);
+        let end = key_after(&key);
         let pairs = world.pairs(&key, &end);
         versions.push(Version::decode(&pairs[0].1).expect("a version"));
     }

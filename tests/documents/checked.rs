@@ -7,7 +7,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::key::{Family, IndexKey, IndexValue};
 
-use super::damages::{Damage, damages, element, named, system};
+use super::corruptions::{Damage, damages, element, named, system};
 use super::world::{World, numbered};
 
 /// Documents of every shape in collections whose names lie close together.

@@ -9,7 +9,7 @@ use cases::empty_store;
 mod adopted;
 mod catalogued;
 mod checked;
-mod damages;
+mod corruptions;
 mod malformed;
 #[path = "../model/mod.rs"]
 mod model;

@@ -17,7 +17,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place};
 use phyllo::error::{Error, Result};
 use phyllo::key::Leaves;
-use phyllo::store::{Batches, Outcome, Settled, Transaction, transact};
+use phyllo::store::{Batches, Decision, Transaction, TransactionResult, transact};
 
 pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -53,10 +53,10 @@ impl World {
     {
         let settled = self.run(self.database.transact(deadline(), |transaction| {
             let work = body(transaction);
-            async move { work.await.map(Outcome::Commit) }.boxed()
+            async move { work.await.map(Decision::Commit) }.boxed()
         }))?;
         match settled {
-            Settled::Committed(value, _) | Settled::Aborted(value) => Ok(value),
+            TransactionResult::Committed(value, _) | TransactionResult::Aborted(value) => Ok(value),
         }
     }
 
@@ -70,10 +70,10 @@ impl World {
         let store = self.database.store();
         let settled = self.run(transact(&**store, deadline(), |transaction| {
             let work = body(transaction);
-            async move { work.await.map(Outcome::Commit) }.boxed()
+            async move { work.await.map(Decision::Commit) }.boxed()
         }))?;
         match settled {
-            Settled::Committed(value, _) | Settled::Aborted(value) => Ok(value),
+            TransactionResult::Committed(value, _) | TransactionResult::Aborted(value) => Ok(value),
         }
     }
 

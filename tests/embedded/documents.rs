@@ -17,7 +17,7 @@ use phyllo::document::patch::parse;
 use phyllo::document::path::Path;
 use phyllo::error::{ErrorKind, Result};
 use phyllo::key::Leaves;
-use phyllo::store::{Embedded, Outcome, Transaction};
+use phyllo::store::{Decision, Embedded, Transaction};
 use rand::Rng;
 use rand::rngs::StdRng;
 use redb::StorageBackend;
@@ -133,7 +133,7 @@ async fn write(database: &Database, changes: &[Change]) -> Result<()> {
             for one in &*changes {
                 change(&*transaction, one).await?;
             }
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         }
         .boxed()
     };

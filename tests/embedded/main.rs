@@ -1,8 +1,8 @@
 //! What only the embedded engine promises: what is told and shown is on disk, whatever the disk
 //! does; and a directory that cannot be opened is left as it was found.
 
+mod corrupt_files;
 mod crash;
-mod damage;
 mod directory;
 mod disk;
 mod documents;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use foundationdb_tuple::pack;
 use futures::FutureExt;
 use phyllo::database::{Database, adopt, collections};
-use phyllo::store::{Outcome, Settled, Store};
+use phyllo::store::{Decision, Store, TransactionResult};
 use tokio::time::Instant;
 
 use super::cluster::{Cluster, Redundancy, phyllo};
@@ -50,11 +50,11 @@ async fn a_document_that_is_deleted_meanwhile_is_not_entered() {
                 other.clear(&leaf(1).0);
                 other.commit().await?;
             }
-            Ok(Outcome::Commit(adopted))
+            Ok(Decision::Commit(adopted))
         }
         .boxed()
     });
-    let Ok(Settled::Committed(adopted, _)) = adopted.await else {
+    let Ok(TransactionResult::Committed(adopted, _)) = adopted.await else {
         panic!("it can be adopted");
     };
     assert_eq!((adopted.entered, tries.into_inner()), (1, 2));

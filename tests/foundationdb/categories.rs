@@ -3,18 +3,22 @@
 use super::case::Case;
 use super::shared::empty_store;
 
-#[path = "../categories/halfway.rs"]
-mod halfway;
-#[path = "../categories/meanwhile.rs"]
-mod meanwhile;
+#[path = "../categories/concurrent_readers.rs"]
+mod concurrent_readers;
 #[path = "../categories/page.rs"]
 mod page;
+#[path = "../categories/partial_changes.rs"]
+mod partial_changes;
 #[path = "../categories/tree.rs"]
 mod tree;
 
 pub(crate) fn suite() -> Vec<Case> {
-    [halfway::suite(), meanwhile::suite(), page::suite()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        partial_changes::suite(),
+        concurrent_readers::suite(),
+        page::suite(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

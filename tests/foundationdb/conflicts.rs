@@ -13,7 +13,7 @@ use phyllo::document::merge::MergePatch;
 use phyllo::document::patch::parse;
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::key::{Family, Leaves, Version};
-use phyllo::store::{Observed, Outcome, Settled, Store, Transaction, transact};
+use phyllo::store::{Decision, Observed, Store, Transaction, TransactionResult, transact};
 use tokio::sync::Barrier;
 use tokio::time::Instant;
 
@@ -59,7 +59,7 @@ async fn conflicts(leaves: [&'static str; 2]) -> u64 {
                 &document,
             )
             .await?;
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     });
     inserted.await.expect("nobody else writes");
@@ -78,7 +78,7 @@ async fn conflicts(leaves: [&'static str; 2]) -> u64 {
                         if let Some(both) = both {
                             both.wait().await;
                         }
-                        Ok(Outcome::Commit(()))
+                        Ok(Decision::Commit(()))
                     })
                 });
                 set.await.expect("it succeeds in the end");
@@ -300,13 +300,13 @@ async fn one(database: &Database, id: &DocumentId, change: &'static str) -> Told
         Box::pin(async move {
             let told = apply(&*transaction, &id, change).await;
             Ok(match told {
-                Ok(()) => Outcome::Commit(told),
-                Err(_) => Outcome::Abort(told),
+                Ok(()) => Decision::Commit(told),
+                Err(_) => Decision::Abort(told),
             })
         })
     });
     match settled.await.expect("settled") {
-        Settled::Committed(told, _) | Settled::Aborted(told) => told,
+        TransactionResult::Committed(told, _) | TransactionResult::Aborted(told) => told,
     }
 }
 
@@ -324,7 +324,7 @@ async fn store(database: &Database, id: &DocumentId) {
                 Existing::Replace,
             )
             .await?;
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     });
     stored.await.expect("stored");
@@ -361,7 +361,7 @@ async fn a_write_conflicts_with_another_program_that_raises_the_format_meanwhile
             let key = Family::Format.key()?;
             other.set(&key, &foundationdb_tuple::pack(&(4,)));
             other.commit().await?;
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     });
     let error = written.await.err().expect("it is refused");

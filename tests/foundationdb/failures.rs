@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use phyllo::error::ErrorKind;
 use phyllo::store::{
-    CommitError, FoundationDb, Network, NetworkOptions, Outcome, Settled, Store, transact,
+    CommitError, Decision, FoundationDb, Network, NetworkOptions, Store, TransactionResult,
+    transact,
 };
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -88,10 +89,11 @@ async fn add_one(store: &FoundationDb, task: usize, round: usize) {
             let before = transaction.get(&key(task)).await?;
             transaction.add(&key(task), 1);
             let before = before.map_or(0, |before| before[0]);
-            Ok(Outcome::Commit(before))
+            Ok(Decision::Commit(before))
         })
     });
-    let Settled::Committed(before, _) = settled.await.expect("there is time enough") else {
+    let TransactionResult::Committed(before, _) = settled.await.expect("there is time enough")
+    else {
         panic!("nothing is aborted");
     };
     assert_eq!(usize::from(before) + 1, round, "task {task}");

@@ -7,7 +7,7 @@ use phyllo::database::{Database, Existing, Scan};
 use phyllo::error::ErrorKind;
 use phyllo::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
 use phyllo::server::local::operations::{self, NewDocument, Policy};
-use phyllo::store::{CommitError, RangeRead, Store, Transaction, behind};
+use phyllo::store::{CommitError, RangeRead, Store, Transaction, key_after};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -52,10 +52,10 @@ async fn ranges_that_must_not_conflict_count_against_the_limit() {
     transaction.set(b"key", b"");
     let before = transaction.bytes().await.expect("counted");
     let long = [1; 9_000];
-    transaction.add_read_conflict(&long, &behind(&long));
+    transaction.add_read_conflict(&long, &key_after(&long));
     let read = transaction.bytes().await.expect("counted");
     assert!(read >= before + 2 * long.len());
-    transaction.add_write_conflict(&long, &behind(&long));
+    transaction.add_write_conflict(&long, &key_after(&long));
     let written = transaction.bytes().await.expect("counted");
     assert!(written >= read + 2 * long.len());
 }
@@ -67,7 +67,9 @@ async fn whatever_fills_a_transaction_is_counted_before_the_commit() {
     let fillings: [(&str, Fill); 9] = [
         ("set", |on, key| on.set(key, b"")),
         ("clear", |on, key| on.clear(key)),
-        ("clear a range", |on, key| on.clear_range(key, &behind(key))),
+        ("clear a range", |on, key| {
+            on.clear_range(key, &key_after(key));
+        }),
         ("add", |on, key| on.add(key, 1)),
         ("stamp a value", |on, key| {
             on.set_versionstamped_value(key, &[0; 10], 0);
@@ -80,10 +82,10 @@ async fn whatever_fills_a_transaction_is_counted_before_the_commit() {
             on.set(key, b"");
         }),
         ("conflict with writes", |on, key| {
-            on.add_read_conflict(key, &behind(key));
+            on.add_read_conflict(key, &key_after(key));
         }),
         ("conflict with reads", |on, key| {
-            on.add_write_conflict(key, &behind(key));
+            on.add_write_conflict(key, &key_after(key));
         }),
     ];
     let store = empty_store().await;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use phyllo::error::{ErrorKind, Result};
-use phyllo::store::{FoundationDb, Outcome, Settled, Store, transact};
+use phyllo::store::{Decision, FoundationDb, Store, TransactionResult, transact};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -77,7 +77,7 @@ async fn a_commit_that_is_cut_off_takes_effect_once_when_the_cluster_is_back() {
         }
     });
     let settled = added.await.expect("it is back in time");
-    assert!(matches!(settled, Settled::Committed(..)));
+    assert!(matches!(settled, TransactionResult::Committed(..)));
     assert_eq!(sum(&store).await, 1);
 }
 
@@ -98,7 +98,7 @@ async fn no_acknowledged_write_is_lost_with_one_process_of_three() {
                     let key = key.clone();
                     Box::pin(async move {
                         transaction.set(&key, b"");
-                        Ok(Outcome::Commit(()))
+                        Ok(Decision::Commit(()))
                     })
                 });
                 if written.await.is_ok() {
@@ -129,7 +129,7 @@ async fn add_one(
     store: &FoundationDb,
     deadline: Instant,
     before_commit: impl Fn(usize) + Send + Sync + 'static,
-) -> Result<Settled<()>> {
+) -> Result<TransactionResult<()>> {
     let before_commit = Arc::new(before_commit);
     let mut number = 0;
     transact(store, deadline, |transaction| {
@@ -139,7 +139,7 @@ async fn add_one(
             transaction.get(b"sum").await?;
             transaction.add(b"sum", 1);
             before_commit(number);
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     })
     .await

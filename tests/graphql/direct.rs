@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use phyllo::graphql::{Answer, Methods, Report, Request};
+use phyllo::graphql::{GraphQlResponse, Methods, Request, RequestStats};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -234,10 +234,10 @@ async fn filled() -> Client {
 async fn answer(client: &Client, query: &str, variables: &str) -> (String, bool) {
     let body = format!("{{\"query\":{},\"variables\":{variables}}}", json!(query));
     let request = Request::from_json(&Bytes::from(body)).expect("a request");
-    let mut report = Report::default();
+    let mut report = RequestStats::default();
     let graphql = &client.graphql;
     let answer = graphql.answer_and_tell(request, Methods::All, &mut report);
-    let (Answer::Executed(json) | Answer::Refused(json)) = answer.await else {
+    let (GraphQlResponse::Executed(json) | GraphQlResponse::Refused(json)) = answer.await else {
         panic!("{query} is a query");
     };
     let json = String::from_utf8(json).expect("a response is UTF-8");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use foundationdb_tuple::pack;
-use phyllo::database::{Builder, Built};
+use phyllo::database::{BuildStep, Builder};
 use phyllo::key::{Family, ranges_of_collection};
 use serde_json::{Value, json};
 
@@ -264,9 +264,12 @@ async fn an_index_that_is_being_built_ends_with_its_collection() {
         .await;
     let mut builder = Builder::new(client.database.clone());
     let built = builder.step().await.expect("a batch");
-    assert!(matches!(built, Built::Documents(_, _, 1..)), "{built:?}");
+    assert!(
+        matches!(built, BuildStep::Documents(_, _, 1..)),
+        "{built:?}"
+    );
     drop_collection(&client, "D").await;
-    assert_eq!(builder.step().await.expect("a batch"), Built::Nothing);
+    assert_eq!(builder.step().await.expect("a batch"), BuildStep::Nothing);
     assert_eq!(pairs_of(&client, "D").await, 0);
     assert_eq!(collections(&client).await, json!([]));
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use foundationdb_tuple::{Bytes, pack, unpack};
-use phyllo::database::{Builder, Built};
+use phyllo::database::{BuildStep, Builder};
 use phyllo::document::id::DocumentId;
 use phyllo::key::{Family, IndexKey};
-use phyllo::store::{Outcome, Store, Transaction};
+use phyllo::store::{Decision, Store, Transaction};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -356,7 +356,7 @@ async fn rewrite_build(client: &Client, to: impl Fn(&[u8]) -> Vec<u8> + Send + S
             let key = Family::Build("D", 1).key()?;
             let value = transaction.get(&key).await?.expect("a build");
             transaction.set(&key, &to(&value));
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         }) as futures::future::BoxFuture<'static, _>
     };
     let written = client.database.transact(deadline, write).await;
@@ -378,14 +378,14 @@ async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
         .await;
     let mut first = Builder::new(client.database.clone());
     let step = first.step().await.expect("a batch");
-    let Built::Documents(_, name, done) = step else {
+    let BuildStep::Documents(_, name, done) = step else {
         panic!("{step:?}");
     };
     assert_eq!(name, "n");
     assert!(done > 0 && done < 1200, "{done}");
     let mut second = Builder::new(client.database.clone());
     let step = second.step().await.expect("nothing to do");
-    assert_eq!(step, Built::Nothing, "the first has the lease");
+    assert_eq!(step, BuildStep::Nothing, "the first has the lease");
     // The first is gone, and time passes.
     drop(first);
     rewrite_build(&client, |value| {
@@ -402,8 +402,8 @@ async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
     let mut rest = 0;
     loop {
         match second.step().await.expect("a batch") {
-            Built::Documents(_, _, more) => rest += more,
-            Built::Ready(collection, index) => {
+            BuildStep::Documents(_, _, more) => rest += more,
+            BuildStep::Ready(collection, index) => {
                 assert_eq!((&collection[..], &index[..]), ("D", "n"));
                 break;
             }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use foundationdb_tuple::{Bytes, pack, unpack};
 use futures::future::BoxFuture;
-use phyllo::database::{Builder, Built};
+use phyllo::database::{BuildStep, Builder};
 use phyllo::key::{Family, IndexKey, IndexValue, Leaves};
-use phyllo::store::{Outcome, Transaction};
+use phyllo::store::{Decision, Transaction};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
@@ -147,7 +147,7 @@ async fn end_lease(client: &Client, number: u64) {
             let (name, owner, _, position): (String, Bytes<'_>, i64, Bytes<'_>) =
                 unpack(&value).expect("a build");
             transaction.set(&key, &pack(&(&name[..], owner, 0_i64, position)));
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         }) as BoxFuture<'static, _>
     };
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -165,7 +165,7 @@ async fn a_large_document_is_indexed_by_a_builder_that_takes_over_in_the_middle(
     let mut before = 0;
     while before == 0 {
         let step = first.step().await.expect("a batch");
-        assert!(matches!(step, Built::Documents(_, _, 0)), "{step:?}");
+        assert!(matches!(step, BuildStep::Documents(_, _, 0)), "{step:?}");
         before = entries(&client, 1).await.len();
     }
     assert!(before < 10_000, "one transaction set {before} entries");
@@ -374,8 +374,8 @@ async fn changes_while_built(seed: u64, on: &[&str]) {
             change(&mut model).await;
         }
         match builder.step().await.expect("a batch") {
-            Built::Ready(..) => break,
-            Built::Documents(..) => {}
+            BuildStep::Ready(..) => break,
+            BuildStep::Documents(..) => {}
             other => panic!("seed {seed}: {other:?}"),
         }
         if model.random.random_ratio(1, 12) {

@@ -12,6 +12,7 @@ mod cases;
 
 use cases::empty_store;
 
+mod amplification;
 mod bounds;
 mod bulk;
 mod changing;
@@ -30,7 +31,6 @@ mod found_model;
 mod indexing;
 mod indexing_large;
 mod model;
-mod multiplied;
 mod nodes;
 mod operations;
 mod patching;

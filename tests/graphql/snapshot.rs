@@ -7,7 +7,7 @@ use phyllo::budget::Budget;
 use phyllo::database::{DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
-use phyllo::store::Outcome;
+use phyllo::store::Decision;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -39,7 +39,7 @@ async fn write_both(client: &Client, number: u64) {
                     )
                     .await?;
                 }
-                Ok(Outcome::Commit(()))
+                Ok(Decision::Commit(()))
             })
         };
     client

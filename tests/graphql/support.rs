@@ -13,11 +13,12 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
 use phyllo::error::{Error, Result};
-use phyllo::graphql::{Answer, GraphQl, GraphQlOptions, Methods, Request};
+use phyllo::graphql::{GraphQl, GraphQlOptions, GraphQlResponse, Methods, Request};
 use phyllo::key::pack_leaf;
 use phyllo::limits::Bounds;
 use phyllo::store::{
-    Batches, Observed, Operations, Outcome, Pairs, Read, Settled, Store, StoreLimits, Transaction,
+    Batches, Decision, Observed, Operations, Pairs, Read, Store, StoreLimits, Transaction,
+    TransactionResult,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -136,13 +137,13 @@ impl Client {
         let body = format!(r#"{{"query":{query},"operationName":{name},"variables":{variables}}}"#);
         let answer = match Request::from_json(&Bytes::from(body)) {
             Ok(request) => self.graphql.answer(request, Methods::All).await,
-            Err(error) => Answer::Refused(GraphQl::refuse(&error)),
+            Err(error) => GraphQlResponse::Refused(GraphQl::refuse(&error)),
         };
         let (executed, bytes) = match answer {
-            Answer::Executed(bytes) => (true, bytes),
-            Answer::Refused(bytes) | Answer::MutationRefused(bytes) | Answer::Forbidden(bytes) => {
-                (false, bytes)
-            }
+            GraphQlResponse::Executed(bytes) => (true, bytes),
+            GraphQlResponse::Refused(bytes)
+            | GraphQlResponse::MutationRefused(bytes)
+            | GraphQlResponse::Forbidden(bytes) => (false, bytes),
         };
         (
             executed,
@@ -196,10 +197,10 @@ impl Client {
             for (key, value) in &pairs {
                 transaction.set(key, value);
             }
-            Box::pin(std::future::ready(Ok(Outcome::Commit(())))) as BoxFuture<'static, _>
+            Box::pin(std::future::ready(Ok(Decision::Commit(())))) as BoxFuture<'static, _>
         };
         let planted = self.database.transact(deadline, write).await;
-        assert!(matches!(planted, Ok(Settled::Committed((), _))));
+        assert!(matches!(planted, Ok(TransactionResult::Committed((), _))));
     }
 
     /// The JSON text of a document, as it stands in the response.

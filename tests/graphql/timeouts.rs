@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use phyllo::graphql::{Answer, Methods, Request};
+use phyllo::graphql::{GraphQlResponse, Methods, Request};
 use phyllo::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME};
 use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
 use serde_json::json;
@@ -96,7 +96,7 @@ async fn long_work_gives_others_their_turn_again_and_again() {
             }
             turns += 1;
         };
-        assert!(matches!(answer, Answer::Executed(_)), "{answer:?}");
+        assert!(matches!(answer, GraphQlResponse::Executed(_)), "{answer:?}");
         assert!(turns >= turns_min, "{turns} turns");
     }
 }

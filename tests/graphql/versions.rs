@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use phyllo::database::{OnceOnly, keep_answer};
-use phyllo::graphql::{Answer, Methods, Request};
-use phyllo::store::Outcome;
+use phyllo::database::{IdempotencyKey, keep_answer};
+use phyllo::graphql::{GraphQlResponse, Methods, Request};
+use phyllo::store::Decision;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -136,10 +136,10 @@ async fn keyed(client: &Client, key: &str, query: &str, variables: &str) -> Valu
         ..Request::from_json(&Bytes::from(body)).expect("a request")
     };
     match client.graphql.answer(request, Methods::All).await {
-        Answer::Executed(bytes)
-        | Answer::Refused(bytes)
-        | Answer::MutationRefused(bytes)
-        | Answer::Forbidden(bytes) => serde_json::from_slice(&bytes).expect("JSON"),
+        GraphQlResponse::Executed(bytes)
+        | GraphQlResponse::Refused(bytes)
+        | GraphQlResponse::MutationRefused(bytes)
+        | GraphQlResponse::Forbidden(bytes) => serde_json::from_slice(&bytes).expect("JSON"),
     }
 }
 
@@ -240,13 +240,13 @@ async fn answers_past_their_time_are_no_answers_and_go_a_few_at_a_time() {
     let write = move |transaction: std::sync::Arc<dyn phyllo::store::Transaction>| -> BoxFuture<'static, _> {
         Box::pin(async move {
             for number in 0_u8..32 {
-                let operation = OnceOnly {
+                let operation = IdempotencyKey {
                     key: format!("old {number}"),
                     digest: [number; 32],
                 };
                 keep_answer(&*transaction, &operation, b"{\"data\":\"an old one\"}", long_ago).await?;
             }
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     };
     let deadline = Instant::now() + Duration::from_secs(30);

@@ -15,7 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use phyllo::database::Database;
 use phyllo::error::{Error, Result};
-use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use phyllo::key::Leaves;
 use phyllo::store::Embedded;
 use serde::Deserialize;
@@ -195,12 +195,12 @@ async fn a_request_decides_as_a_document_by_itself() {
         let body = [before.as_bytes(), &case.bytes(), b"}}"].concat();
         let answer = match Request::from_json(&Bytes::from(body)) {
             Ok(request) => graphql.answer(request, Methods::All).await,
-            Err(error) => Answer::Refused(GraphQl::refuse(&error)),
+            Err(error) => GraphQlResponse::Refused(GraphQl::refuse(&error)),
         };
-        let (Answer::Executed(text)
-        | Answer::Refused(text)
-        | Answer::MutationRefused(text)
-        | Answer::Forbidden(text)) = answer;
+        let (GraphQlResponse::Executed(text)
+        | GraphQlResponse::Refused(text)
+        | GraphQlResponse::MutationRefused(text)
+        | GraphQlResponse::Forbidden(text)) = answer;
         let text = String::from_utf8(text).expect("UTF-8");
         match decided(&case.bytes()) {
             Ok(json) => {

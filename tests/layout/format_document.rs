@@ -16,7 +16,7 @@ use phyllo::limits::{
     COUNT_SHARDS, DOCUMENT_LEVELS_MAX, INTEGER_BYTES_MAX, KEY_BYTES_MAX, PIECE_BYTES,
     VALUE_BYTES_MAX,
 };
-use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME, Outcome, RangeRead};
+use phyllo::store::{Decision, Embedded, EmbeddedOptions, FILE_NAME, RangeRead};
 
 use super::golden::expanded;
 use super::stored;
@@ -165,7 +165,7 @@ fn store_with_one_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>
                 let id = Some(DocumentId::Integer(1));
                 insert(&*transaction, &Budget::of_background(), "D", id, &leaves)
                     .await
-                    .map(Outcome::Commit)
+                    .map(Decision::Commit)
             };
             work.boxed()
         });

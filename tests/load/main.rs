@@ -5,9 +5,9 @@
 //! comes from autocannon, a package of npm; where that cannot be had, one line says so.
 
 mod client;
+mod keep_alive;
 #[path = "../npm/mod.rs"]
 mod npm;
-mod resting;
 #[path = "../walk/server.rs"]
 mod server;
 mod stopping;

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use phyllo::database::Database;
-use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use phyllo::key::hex;
 use phyllo::limits::INDEX_POLL_TIME;
 use phyllo::store::{Embedded, EmbeddedOptions};
@@ -309,7 +309,8 @@ fn a_server_that_is_read_only_builds_no_index() {
                 query: query.to_owned(),
                 ..Request::default()
             };
-            let Answer::Executed(json) = graphql.answer(request, Methods::All).await else {
+            let GraphQlResponse::Executed(json) = graphql.answer(request, Methods::All).await
+            else {
                 panic!("it is executed");
             };
             assert!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use phyllo::key::Version;
-use phyllo::store::{Outcome, Settled, Transaction, transact};
+use phyllo::store::{Decision, Transaction, TransactionResult, transact};
 use tokio::task::{JoinSet, yield_now};
 
 use super::engines::{Fresh, get, late};
@@ -205,12 +205,12 @@ async fn commit<F: Future<Output = ()> + Send + 'static>(
         let body = body(transaction);
         Box::pin(async move {
             body.await;
-            Ok(Outcome::Commit(()))
+            Ok(Decision::Commit(()))
         })
     });
     match settled.await.expect("tries enough") {
-        Settled::Committed((), version) => version,
-        Settled::Aborted(()) => unreachable!("nothing is aborted"),
+        TransactionResult::Committed((), version) => version,
+        TransactionResult::Aborted(()) => unreachable!("nothing is aborted"),
     }
 }
 

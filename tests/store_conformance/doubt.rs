@@ -7,7 +7,7 @@ use std::time::Duration;
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::key::{CommitMarker, Version};
 use phyllo::limits::COMMIT_SHARDS;
-use phyllo::store::{Outcome, RangeRead, Settled, transact};
+use phyllo::store::{Decision, RangeRead, TransactionResult, transact};
 use tokio::time::Instant;
 
 use super::engines::{Fresh, late, pair, pairs};
@@ -102,9 +102,12 @@ async fn what_reads_only_leaves_no_marker(fresh: Fresh) {
     let faulty = injected(&fresh, EFFECT, 0);
     let settled = transact(&*faulty.store, late(), |transaction| {
         let key = key.clone();
-        Box::pin(async move { transaction.get(&key).await.map(Outcome::Commit) })
+        Box::pin(async move { transaction.get(&key).await.map(Decision::Commit) })
     });
-    assert!(matches!(settled.await, Ok(Settled::Committed(None, _))));
+    assert!(matches!(
+        settled.await,
+        Ok(TransactionResult::Committed(None, _))
+    ));
     assert_eq!(markers(&fresh).await, 0);
     committed(add_one(&faulty, late(), Ok).await);
     assert_eq!(markers(&fresh).await, 1);
@@ -137,7 +140,7 @@ async fn add_one(
     fresh: &Fresh,
     deadline: Instant,
     answer: fn(usize) -> Result<usize>,
-) -> Result<Settled<usize>> {
+) -> Result<TransactionResult<usize>> {
     run(fresh, deadline, answer, true).await
 }
 
@@ -146,7 +149,7 @@ async fn write_only(
     fresh: &Fresh,
     deadline: Instant,
     answer: fn(usize) -> Result<usize>,
-) -> Result<Settled<usize>> {
+) -> Result<TransactionResult<usize>> {
     run(fresh, deadline, answer, false).await
 }
 
@@ -155,7 +158,7 @@ async fn run(
     deadline: Instant,
     answer: fn(usize) -> Result<usize>,
     reads: bool,
-) -> Result<Settled<usize>> {
+) -> Result<TransactionResult<usize>> {
     let (sum, log) = (fresh.key("sum"), fresh.key("log"));
     let tries = AtomicUsize::new(0);
     transact(&*fresh.store, deadline, |transaction| {
@@ -167,16 +170,16 @@ async fn run(
                 transaction.set_versionstamped_value(&log, &[0; 10], 0);
             }
             transaction.add(&sum, 1);
-            answer(number).map(Outcome::Commit)
+            answer(number).map(Decision::Commit)
         })
     })
     .await
 }
 
-fn committed(settled: Result<Settled<usize>>) -> (usize, Version) {
+fn committed(settled: Result<TransactionResult<usize>>) -> (usize, Version) {
     match settled.expect("it is found out") {
-        Settled::Committed(answer, version) => (answer, version),
-        Settled::Aborted(_) => panic!("nothing is aborted"),
+        TransactionResult::Committed(answer, version) => (answer, version),
+        TransactionResult::Aborted(_) => panic!("nothing is aborted"),
     }
 }
 

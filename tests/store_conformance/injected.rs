@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::key::Version;
-use phyllo::store::{Batch, CommitError, RangeRead, Read, Round, Store, StoreLimits, Transaction};
+use phyllo::store::{
+    Batch, CommitError, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
+};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,12 +105,12 @@ impl Read for InjectedTransaction {
         self.inner.range(range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         self.inner.ranges(ranges).await
     }
 
-    fn waits(&self) -> bool {
-        self.inner.waits()
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
     }
 }
 

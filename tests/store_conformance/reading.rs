@@ -1,7 +1,7 @@
 //! Keys, ranges, batches, snapshots.
 
 use phyllo::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use phyllo::store::{Batches, Near, RangeRead, Read, behind};
+use phyllo::store::{Batches, Locality, RangeRead, Read, key_after};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -173,11 +173,11 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
                     .expect("some"),
                 reverse: random.random_ratio(1, 20),
                 near: if near {
-                    let near = [Near::Unknown, Near::Collection].choose(&mut random);
+                    let near = [Locality::Unknown, Locality::Collection].choose(&mut random);
                     let near = near.filter(|_| random.random_ratio(1, 5));
-                    near.copied().unwrap_or(Near::Document)
+                    near.copied().unwrap_or(Locality::Document)
                 } else {
-                    Near::Unknown
+                    Locality::Unknown
                 },
                 ..RangeRead::new(begin, end)
             })
@@ -197,7 +197,7 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
                     let rest = if range.reverse {
                         (range.begin.to_vec(), last)
                     } else {
-                        (behind(&last), range.end.to_vec())
+                        (key_after(&last), range.end.to_vec())
                     };
                     let rest = RangeRead {
                         begin: &rest.0,
@@ -316,7 +316,7 @@ async fn batches_bring_a_range_to_its_end_and_are_never_empty(fresh: Fresh) {
         for (begin, rest) in [
             (fresh.begin(), &expected[..]),
             (third.clone(), &expected[3..]),
-            (behind(&third), &expected[4..]),
+            (key_after(&third), &expected[4..]),
             (fresh.end(), &[]),
         ] {
             for batches in [

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::limits::TRANSACTION_TRIES_MAX;
-use phyllo::store::{Outcome, Settled, Transaction, transact};
+use phyllo::store::{Decision, Transaction, TransactionResult, transact};
 use tokio::time::Instant;
 
 use super::engines::{Fresh, get, late, pair};
@@ -28,7 +28,7 @@ on_every_engine!(
 async fn a_body_runs_once_when_nothing_goes_wrong(fresh: Fresh) {
     let tries = Tries::default();
     let settled = tries.add_one(&fresh, late()).await.expect("committed");
-    let Settled::Committed(1, version) = settled else {
+    let TransactionResult::Committed(1, version) = settled else {
         panic!("it is the first try that commits");
     };
     assert!(version.0 > [0; 10]);
@@ -41,7 +41,9 @@ async fn a_body_runs_again_after_conflicts_and_takes_effect_once(fresh: Fresh) {
         let faulty = injected(&part, Fault::Commit(ErrorKind::Conflict), conflicts);
         let tries = Tries::default();
         let settled = tries.add_one(&faulty, late()).await.expect("committed");
-        assert!(matches!(settled, Settled::Committed(tries, _) if tries == conflicts + 1));
+        assert!(
+            matches!(settled, TransactionResult::Committed(tries, _) if tries == conflicts + 1)
+        );
         assert_added(&part, 1).await;
     }
 }
@@ -83,7 +85,7 @@ async fn only_conflicts_are_tried_again(fresh: Fresh) {
 
 async fn an_error_of_the_body_undoes_it(fresh: Fresh) {
     let tries = Tries::default();
-    let settled: Result<Settled<usize>> = tries
+    let settled: Result<TransactionResult<usize>> = tries
         .run(&fresh, late(), |_| {
             Err(Error::new(ErrorKind::AlreadyExists, "it is there"))
         })
@@ -98,9 +100,9 @@ async fn an_error_of_the_body_undoes_it(fresh: Fresh) {
 
 async fn an_outcome_that_aborts_undoes_it_and_answers(fresh: Fresh) {
     let tries = Tries::default();
-    let settled = tries.run(&fresh, late(), |_| Ok(Outcome::Abort("answer")));
+    let settled = tries.run(&fresh, late(), |_| Ok(Decision::Abort("answer")));
     let settled = settled.await.expect("not an error");
-    assert!(matches!(settled, Settled::Aborted("answer")));
+    assert!(matches!(settled, TransactionResult::Aborted("answer")));
     assert_eq!(tries.count(), 1);
     assert_eq!(fresh.all().await, []);
     fresh.set("next", "").await;
@@ -114,7 +116,7 @@ async fn a_body_that_does_not_end_by_the_deadline_is_undone(fresh: Fresh) {
         Box::pin(async move {
             transaction.set(&key, b"");
             get(&*transaction, &key).await;
-            std::future::pending::<Result<Outcome<()>>>().await
+            std::future::pending::<Result<Decision<()>>>().await
         })
     });
     let error = settled.await.err().expect("the body never ends");
@@ -162,8 +164,8 @@ impl Tries {
     }
 
     /// Adds one to `sum`, after a read; answers with the number of the try.
-    async fn add_one(&self, fresh: &Fresh, deadline: Instant) -> Result<Settled<usize>> {
-        self.run(fresh, deadline, |tries| Ok(Outcome::Commit(tries)))
+    async fn add_one(&self, fresh: &Fresh, deadline: Instant) -> Result<TransactionResult<usize>> {
+        self.run(fresh, deadline, |tries| Ok(Decision::Commit(tries)))
             .await
     }
 
@@ -171,8 +173,8 @@ impl Tries {
         &self,
         fresh: &Fresh,
         deadline: Instant,
-        outcome: fn(usize) -> Result<Outcome<T>>,
-    ) -> Result<Settled<T>> {
+        outcome: fn(usize) -> Result<Decision<T>>,
+    ) -> Result<TransactionResult<T>> {
         let key = fresh.key("sum");
         transact(
             &*fresh.store,

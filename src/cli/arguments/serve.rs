@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::bounds::Limits;
+use crate::cli::bounds::LimitArguments;
 use crate::error::{Error, Result};
 use crate::server::{Host, Origin};
 
@@ -105,7 +105,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cache_mib: u32,
     #[command(flatten)]
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

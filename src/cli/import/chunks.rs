@@ -6,14 +6,14 @@ use crate::limits::IMPORT_CHUNK_BYTES;
 
 /// A place in a stream's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TextPosition {
     /// From 1.
     pub(super) line: usize,
     /// In bytes, from 1.
     pub(super) column: usize,
 }
 
-impl Place {
+impl TextPosition {
     /// The place behind `text`, which begins here.
     pub(super) fn after(self, text: &[u8]) -> Self {
         match memchr::memrchr(b'\n', text) {
@@ -35,7 +35,7 @@ pub(super) struct Chunks<R> {
     bytes: Vec<u8>,
     begin: usize,
     ended: bool,
-    place: Place,
+    place: TextPosition,
 }
 
 impl<R: Read> Chunks<R> {
@@ -45,7 +45,7 @@ impl<R: Read> Chunks<R> {
             bytes: Vec::new(),
             begin: 0,
             ended: false,
-            place: Place { line: 1, column: 1 },
+            place: TextPosition { line: 1, column: 1 },
         }
     }
 
@@ -55,7 +55,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// Where [`Chunks::ahead`] begins.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextPosition {
         self.place
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use super::chunks::{Chunks, is_space};
 use super::record;
 use super::scan::Scanner;
-use crate::cli::arguments::Format;
+use crate::cli::arguments::ExportFormat;
 use crate::limits::IMPORT_DETECT_BYTES;
 
 /// Tells what the stream consists of, and reads no more of it than its first document and what
@@ -16,10 +16,10 @@ use crate::limits::IMPORT_DETECT_BYTES;
 /// - Any other value that is followed by more is the first of several lines, unless it goes on
 ///   over a line's end as only a document of several lines does.
 /// - Lines whose first is exactly `{"id": …, "document": …}` are an export.
-pub(super) fn detect<R: Read>(chunks: &mut Chunks<R>) -> io::Result<Format> {
+pub(super) fn detect<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     if !chunks.skip_space()? {
         // No document, as in an export of nothing.
-        return Ok(Format::Lines);
+        return Ok(ExportFormat::Lines);
     }
     match chunks.ahead()[0] {
         b'[' => detect_array(chunks),
@@ -28,37 +28,41 @@ pub(super) fn detect<R: Read>(chunks: &mut Chunks<R>) -> io::Result<Format> {
     }
 }
 
-fn detect_array<R: Read>(chunks: &mut Chunks<R>) -> io::Result<Format> {
+fn detect_array<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     while chunks.ahead().len() < IMPORT_DETECT_BYTES && chunks.fill()? {}
     let Some(end) = value_end(chunks.ahead()) else {
-        return Ok(Format::Array);
+        return Ok(ExportFormat::Array);
     };
     let behind = chunks.ahead()[end..].trim_ascii_start();
     let between = &chunks.ahead()[end..chunks.ahead().len() - behind.len()];
     let lines = !behind.is_empty() && between.contains(&b'\n');
-    Ok(if lines { Format::Lines } else { Format::Array })
+    Ok(if lines {
+        ExportFormat::Lines
+    } else {
+        ExportFormat::Array
+    })
 }
 
-fn detect_scalar<R: Read>(chunks: &mut Chunks<R>) -> io::Result<Format> {
+fn detect_scalar<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     let mut scanned = 0;
     loop {
         let ahead = &chunks.ahead()[scanned..];
         if let Some(end) = memchr::memchr(b'\n', ahead) {
             let end = scanned + end;
             return Ok(if something_behind(chunks, end)? {
-                Format::Lines
+                ExportFormat::Lines
             } else {
-                Format::Document
+                ExportFormat::Document
             });
         }
         scanned = chunks.ahead().len();
         if !chunks.fill()? {
-            return Ok(Format::Document);
+            return Ok(ExportFormat::Document);
         }
     }
 }
 
-fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<Format> {
+fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     let mut scanner = Scanner::default();
     let (mut at, mut depth) = (0, 0_usize);
     loop {
@@ -66,8 +70,8 @@ fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<Format> {
             match byte {
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => depth -= 1,
-                b'\n' if goes_on(chunks, found)? => return Ok(Format::Document),
-                b'\n' => return Ok(Format::Lines),
+                b'\n' if goes_on(chunks, found)? => return Ok(ExportFormat::Document),
+                b'\n' => return Ok(ExportFormat::Lines),
                 _ => {}
             }
             if depth == 0 {
@@ -75,20 +79,20 @@ fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<Format> {
             }
         }
         if !chunks.fill()? {
-            return Ok(Format::Document);
+            return Ok(ExportFormat::Document);
         }
     }
 }
 
 /// The first value, an object, ends at `end`.
-fn after_object<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<Format> {
+fn after_object<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<ExportFormat> {
     if std::str::from_utf8(&chunks.ahead()[..end]).is_ok_and(record::is_record) {
-        return Ok(Format::Export);
+        return Ok(ExportFormat::Export);
     }
     Ok(if something_behind(chunks, end)? {
-        Format::Lines
+        ExportFormat::Lines
     } else {
-        Format::Document
+        ExportFormat::Document
     })
 }
 
@@ -144,7 +148,7 @@ mod tests {
 
     #[test]
     fn each_format_is_told_by_its_beginning() {
-        use Format::{Array, Document, Export, Lines};
+        use ExportFormat::{Array, Document, Export, Lines};
         for (text, format) in [
             ("", Lines),
             (" \n\n ", Lines),

@@ -21,34 +21,34 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::pin::pin;
 
-use super::access::{Access, Missing};
+use super::access::{DatabaseAccess, Missing};
 use super::arguments::{Import, OnError};
 use super::interrupt::interrupted;
-use super::location::Location;
+use super::location::StoreLocation;
 use super::{Done, Ended, failed};
 use crate::error::Result;
 use crate::server::local::operations::Policy;
-use prepare::{Failure, Naming, Prepared};
-use read::{Reading, Step};
-use report::Report;
+use prepare::{ImportFailure, Naming, Prepared};
+use read::{ImportEvent, ReadOptions};
+use report::ImportReport;
 
-pub(super) async fn run(store: &Location, import: Import) -> Done {
+pub(super) async fn run(store: &StoreLocation, import: Import) -> Done {
     let Stream {
         source,
         bytes,
         name,
     } = Stream::open(&import.file)?;
-    let access = Access::open(store, Missing::Create).await?;
+    let access = DatabaseAccess::open(store, Missing::Create).await?;
     let policy = Policy {
         existing: import.existing.into(),
         go_on: import.on_error == OnError::Continue,
     };
-    let report = Report::new(
+    let report = ImportReport::new(
         &import.file.display().to_string(),
         bytes,
         &import.collection.name,
     );
-    let reading = Reading {
+    let reading = ReadOptions {
         format: import.format,
         naming: Naming {
             id: import.id,
@@ -74,15 +74,18 @@ pub(super) async fn run(store: &Location, import: Import) -> Done {
 }
 
 struct Importing {
-    access: Access,
+    access: DatabaseAccess,
     policy: Policy,
     collection: String,
-    report: Report,
+    report: ImportReport,
 }
 
 impl Importing {
     /// Commits what is read. Returns why it ended early, if it did.
-    async fn run(&mut self, mut steps: tokio::sync::mpsc::Receiver<Step>) -> Option<&'static str> {
+    async fn run(
+        &mut self,
+        mut steps: tokio::sync::mpsc::Receiver<ImportEvent>,
+    ) -> Option<&'static str> {
         let mut interrupted = pin!(interrupted());
         loop {
             let step = tokio::select! {
@@ -93,18 +96,18 @@ impl Importing {
                 step = steps.recv() => step?,
             };
             let go_on = match step {
-                Step::Batch(batch) => match self.commit(batch).await {
+                ImportEvent::Batch(batch) => match self.commit(batch).await {
                     Ok(go_on) => go_on,
                     Err(error) => {
                         self.report.broken(&error.to_string());
                         return Some("stopped; the batches before that are stored");
                     }
                 },
-                Step::Bad(failure) => {
+                ImportEvent::Bad(failure) => {
                     self.report.bad(&failure);
                     self.policy.go_on
                 }
-                Step::Broken(reason) => {
+                ImportEvent::Broken(reason) => {
                     self.report.broken(&reason);
                     return Some("stopped there; what comes before it is stored");
                 }
@@ -138,7 +141,7 @@ impl Importing {
                 Ok(put) => self.report.put(put),
                 Err(error) => {
                     good = false;
-                    self.report.bad(&Failure {
+                    self.report.bad(&ImportFailure {
                         number,
                         place,
                         reason: error.to_string(),

@@ -2,7 +2,7 @@
 
 use super::record;
 use super::split::Piece;
-use crate::cli::arguments::Format;
+use crate::cli::arguments::ExportFormat;
 use crate::document::flatten::json_error;
 use crate::document::id::DocumentId;
 use crate::document::json::{Event, Reader};
@@ -13,7 +13,7 @@ use crate::key::{Leaves, append_place, decode_leaf};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 use crate::server::local::operations::NewDocument;
 
-use super::chunks::Place;
+use super::chunks::TextPosition;
 
 /// Where the ids of documents come from.
 pub(super) struct Naming {
@@ -25,11 +25,11 @@ pub(super) struct Naming {
 
 /// A document that cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct ImportFailure {
     /// Its number in the stream.
     pub(super) number: u64,
     /// Where it begins or, if that is known, where in it the mistake is.
-    pub(super) place: Place,
+    pub(super) place: TextPosition,
     /// What is wrong with it.
     pub(super) reason: String,
 }
@@ -39,7 +39,7 @@ pub(super) struct Prepared {
     pub(super) document: NewDocument,
     pub(super) text: Vec<u8>,
     pub(super) number: u64,
-    pub(super) place: Place,
+    pub(super) place: TextPosition,
 }
 
 impl Naming {
@@ -47,7 +47,11 @@ impl Naming {
     ///
     /// # Errors
     /// What is wrong with it, and where.
-    pub(super) fn prepare(&self, piece: Piece, format: Format) -> Result<Prepared, Failure> {
+    pub(super) fn prepare(
+        &self,
+        piece: Piece,
+        format: ExportFormat,
+    ) -> Result<Prepared, ImportFailure> {
         match self.id_and_leaves(&piece, format) {
             Ok((id, leaves, record)) => Ok(Prepared {
                 document: NewDocument {
@@ -66,7 +70,7 @@ impl Naming {
     fn id_and_leaves(
         &self,
         piece: &Piece,
-        format: Format,
+        format: ExportFormat,
     ) -> Result<(DocumentId, Leaves, Option<Vec<u8>>)> {
         let text = std::str::from_utf8(&piece.text).map_err(|error| {
             Error::bad_input(format!(
@@ -74,7 +78,7 @@ impl Naming {
                 error.valid_up_to()
             ))
         })?;
-        if format == Format::Export {
+        if format == ExportFormat::Export {
             let record = record::parse(text)?;
             let leaves = Leaves::from_json(record.document)?;
             let id = match &self.id {
@@ -96,9 +100,9 @@ impl Naming {
     }
 
     /// The same one for the same document of the same stream, so that it is not stored twice.
-    fn made_up(&self, number: u64, format: Format) -> DocumentId {
+    fn made_up(&self, number: u64, format: ExportFormat) -> DocumentId {
         let text = match format {
-            Format::Document => self.name.clone(),
+            ExportFormat::Document => self.name.clone(),
             _ => format!("{}-{number}", self.name),
         };
         DocumentId::parse(&text).unwrap_or(DocumentId::Text(text))
@@ -127,7 +131,7 @@ fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
 
 /// The failure of a document, at the place in the stream where its text stops being JSON if that
 /// is what is wrong.
-fn failure(piece: &Piece, error: &Error) -> Failure {
+fn failure(piece: &Piece, error: &Error) -> ImportFailure {
     let (place, reason) = match std::str::from_utf8(&piece.text) {
         Ok(text) => match mistake(text, error) {
             Some((offset, reason)) => (piece.place.after(&piece.text[..offset]), reason),
@@ -138,7 +142,7 @@ fn failure(piece: &Piece, error: &Error) -> Failure {
             "not valid UTF-8".to_owned(),
         ),
     };
-    Failure {
+    ImportFailure {
         number: piece.number,
         place,
         reason,

@@ -5,9 +5,9 @@ use std::io::Read;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::prepare::{Failure, Naming, Prepared};
+use super::prepare::{ImportFailure, Naming, Prepared};
 use super::split::{Broken, Splitter};
-use crate::cli::arguments::Format;
+use crate::cli::arguments::ExportFormat;
 use crate::error::Result;
 use crate::limits::{
     IMPORT_BATCH_BYTES_MAX, IMPORT_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_LEAVES_BYTES_MAX,
@@ -17,24 +17,24 @@ use crate::limits::{
 const BATCHES_WAITING_MAX: usize = 1;
 
 /// What comes out of a stream.
-pub(super) enum Step {
+pub(super) enum ImportEvent {
     /// Documents to store in one transaction.
     Batch(Vec<Prepared>),
     /// A document that cannot be stored.
-    Bad(Failure),
+    Bad(ImportFailure),
     /// The stream goes no further, and why.
     Broken(String),
 }
 
 /// How to read.
-pub(super) struct Reading {
-    pub(super) format: Option<Format>,
+pub(super) struct ReadOptions {
+    pub(super) format: Option<ExportFormat>,
     pub(super) naming: Naming,
     /// Whether to go on behind a document that cannot be stored.
     pub(super) go_on: bool,
 }
 
-impl Reading {
+impl ReadOptions {
     /// Starts to read. It ends when the stream does, or when nobody takes the steps any more.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Reading {
     pub(super) fn start(
         self,
         source: impl Read + Send + 'static,
-    ) -> std::io::Result<Receiver<Step>> {
+    ) -> std::io::Result<Receiver<ImportEvent>> {
         let (steps, taken) = channel(BATCHES_WAITING_MAX);
         std::thread::Builder::new()
             .name("phyllo-import".to_owned())
@@ -50,8 +50,8 @@ impl Reading {
         Ok(taken)
     }
 
-    fn read(&self, source: impl Read, steps: &Sender<Step>) {
-        let mut batch = Batch::default();
+    fn read(&self, source: impl Read, steps: &Sender<ImportEvent>) {
+        let mut batch = ImportBatch::default();
         let ended = match Splitter::new(source, self.format) {
             Ok(mut splitter) => loop {
                 match self.one(&mut splitter, &mut batch, steps) {
@@ -64,7 +64,7 @@ impl Reading {
         };
         send_batch(&mut batch, steps);
         if let Some(broken) = ended {
-            send(steps, Step::Broken(reason(broken)));
+            send(steps, ImportEvent::Broken(reason(broken)));
         }
     }
 
@@ -72,15 +72,17 @@ impl Reading {
     fn one(
         &self,
         splitter: &mut Splitter<impl Read>,
-        batch: &mut Batch,
-        steps: &Sender<Step>,
+        batch: &mut ImportBatch,
+        steps: &Sender<ImportEvent>,
     ) -> Result<bool, Broken> {
         let Some(piece) = splitter.next()? else {
             return Ok(false);
         };
         let format = match splitter.format() {
             // Whoever says which member is the id means lines that only look like an export.
-            Format::Export if self.format.is_none() && self.naming.id.is_some() => Format::Lines,
+            ExportFormat::Export if self.format.is_none() && self.naming.id.is_some() => {
+                ExportFormat::Lines
+            }
             format => format,
         };
         match self.naming.prepare(piece, format) {
@@ -88,11 +90,11 @@ impl Reading {
                 batch.add(prepared);
                 Ok(!batch.is_full() || send_batch(batch, steps))
             }
-            Err(failure) if self.go_on => Ok(send(steps, Step::Bad(failure))),
+            Err(failure) if self.go_on => Ok(send(steps, ImportEvent::Bad(failure))),
             Err(failure) => {
                 // What comes before it is stored, and told first.
                 send_batch(batch, steps);
-                send(steps, Step::Bad(failure));
+                send(steps, ImportEvent::Bad(failure));
                 Ok(false)
             }
         }
@@ -100,13 +102,13 @@ impl Reading {
 }
 
 #[derive(Default)]
-struct Batch {
+struct ImportBatch {
     documents: Vec<Prepared>,
     bytes: usize,
     leaves_bytes: usize,
 }
 
-impl Batch {
+impl ImportBatch {
     fn add(&mut self, prepared: Prepared) {
         self.bytes += prepared.text.len();
         let leaves = prepared.document.leaves.as_ref();
@@ -121,12 +123,12 @@ impl Batch {
     }
 }
 
-fn send_batch(batch: &mut Batch, steps: &Sender<Step>) -> bool {
-    let Batch { documents, .. } = std::mem::take(batch);
-    documents.is_empty() || send(steps, Step::Batch(documents))
+fn send_batch(batch: &mut ImportBatch, steps: &Sender<ImportEvent>) -> bool {
+    let ImportBatch { documents, .. } = std::mem::take(batch);
+    documents.is_empty() || send(steps, ImportEvent::Batch(documents))
 }
 
-fn send(steps: &Sender<Step>, step: Step) -> bool {
+fn send(steps: &Sender<ImportEvent>, step: ImportEvent) -> bool {
     steps.blocking_send(step).is_ok()
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// The id's text, and the document's.
-pub(super) struct Record<'t> {
+pub(super) struct ImportRecord<'t> {
     pub(super) id: String,
     pub(super) document: &'t str,
 }
@@ -15,7 +15,7 @@ pub(super) struct Record<'t> {
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: it is not what an export consists of.
-pub(super) fn parse(line: &str) -> Result<Record<'_>> {
+pub(super) fn parse(line: &str) -> Result<ImportRecord<'_>> {
     members(line)
         .map_err(|error| json_error(&error, line))?
         .ok_or_else(|| {
@@ -31,7 +31,7 @@ pub(super) fn is_record(line: &str) -> bool {
     matches!(members(line), Ok(Some(_)))
 }
 
-fn members(line: &str) -> Result<Option<Record<'_>>, JsonError> {
+fn members(line: &str) -> Result<Option<ImportRecord<'_>>, JsonError> {
     // The record is one level itself.
     let mut reader = Reader::new(line, DOCUMENT_LEVELS_MAX + 1);
     if reader.next()? != Event::BeginObject {
@@ -53,5 +53,5 @@ fn members(line: &str) -> Result<Option<Record<'_>>, JsonError> {
     }
     reader.next()?;
     let both = id.zip(document);
-    Ok(both.map(|(id, document)| Record { id, document }))
+    Ok(both.map(|(id, document)| ImportRecord { id, document }))
 }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use super::prepare::Failure;
+use super::prepare::ImportFailure;
 use crate::cli::output::say;
 use crate::database::Put;
 
 /// Counts what became of the documents, and shows how far the import is.
-pub(super) struct Report {
+pub(super) struct ImportReport {
     bar: ProgressBar,
     begun: Instant,
     stream: String,
@@ -21,7 +21,7 @@ pub(super) struct Report {
     failed: u64,
 }
 
-impl Report {
+impl ImportReport {
     /// A report on a stream of so many bytes, if that is known.
     pub(super) fn new(stream: &str, bytes: Option<u64>, collection: &str) -> Self {
         let (bar, template) = match bytes {
@@ -63,9 +63,9 @@ impl Report {
     }
 
     /// A document is not.
-    pub(super) fn bad(&mut self, failure: &Failure) {
+    pub(super) fn bad(&mut self, failure: &ImportFailure) {
         self.failed += 1;
-        let Failure {
+        let ImportFailure {
             number,
             place,
             reason,

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use super::chunks::{Chunks, Place, trimmed};
+use super::chunks::{Chunks, TextPosition, trimmed};
 use super::detect::detect;
 use super::scan::Scanner;
-use crate::cli::arguments::Format;
+use crate::cli::arguments::ExportFormat;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -15,7 +15,7 @@ pub(super) struct Piece {
     /// The document's number in the stream, from 1.
     pub(super) number: u64,
     /// Where it begins in the stream.
-    pub(super) place: Place,
+    pub(super) place: TextPosition,
     /// Its text, without the white space around it.
     pub(super) text: Vec<u8>,
 }
@@ -38,7 +38,7 @@ impl From<io::Error> for Broken {
 /// Splits a stream. It holds one document and one chunk at a time.
 pub(super) struct Splitter<R> {
     chunks: Chunks<R>,
-    format: Format,
+    format: ExportFormat,
     number: u64,
     array: Array,
 }
@@ -52,7 +52,7 @@ enum Array {
 
 impl<R: Read> Splitter<R> {
     /// A splitter of a stream of this format or, if none is given, of what it looks like.
-    pub(super) fn new(source: R, format: Option<Format>) -> io::Result<Self> {
+    pub(super) fn new(source: R, format: Option<ExportFormat>) -> io::Result<Self> {
         let mut chunks = Chunks::new(source);
         while chunks.ahead().len() < BYTE_ORDER_MARK.len() && chunks.fill()? {}
         if chunks.ahead().starts_with(BYTE_ORDER_MARK) {
@@ -71,16 +71,16 @@ impl<R: Read> Splitter<R> {
     }
 
     /// What the stream consists of.
-    pub(super) fn format(&self) -> Format {
+    pub(super) fn format(&self) -> ExportFormat {
         self.format
     }
 
     /// The next document; none after the last.
     pub(super) fn next(&mut self) -> Result<Option<Piece>, Broken> {
         match self.format {
-            Format::Document => self.document(),
-            Format::Array => self.element(),
-            Format::Lines | Format::Export => self.line(),
+            ExportFormat::Document => self.document(),
+            ExportFormat::Array => self.element(),
+            ExportFormat::Lines | ExportFormat::Export => self.line(),
         }
     }
 
@@ -188,7 +188,7 @@ impl<R: Read> Splitter<R> {
     }
 
     fn shape(&self, what: &str) -> Broken {
-        let Place { line, column } = self.chunks.place();
+        let TextPosition { line, column } = self.chunks.place();
         Broken::Shape(format!("line {line}, column {column}: {what}"))
     }
 }

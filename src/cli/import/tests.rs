@@ -4,9 +4,9 @@ use std::io::{self, Read};
 
 use proptest::prelude::*;
 
-use super::chunks::Place;
+use super::chunks::TextPosition;
 use super::split::{Broken, Piece, Splitter};
-use crate::cli::arguments::Format;
+use crate::cli::arguments::ExportFormat;
 
 /// Hands out a few bytes at a time.
 struct Trickle<'t> {
@@ -25,9 +25,9 @@ impl Read for Trickle<'_> {
 
 fn split(
     text: &[u8],
-    format: Option<Format>,
+    format: Option<ExportFormat>,
     bytes_max: usize,
-) -> (Format, Vec<Piece>, Option<String>) {
+) -> (ExportFormat, Vec<Piece>, Option<String>) {
     let mut splitter = Splitter::new(Trickle { text, bytes_max }, format).expect("no I/O");
     let mut pieces = Vec::new();
     loop {
@@ -40,14 +40,19 @@ fn split(
     }
 }
 
-fn check(text: &str, format: Option<Format>, expected: &[(usize, usize, &str)], broken: bool) {
+fn check(
+    text: &str,
+    format: Option<ExportFormat>,
+    expected: &[(usize, usize, &str)],
+    broken: bool,
+) {
     for bytes_max in 1..=text.len() + 1 {
         let (_, pieces, why) = split(text.as_bytes(), format, bytes_max);
         let expected: Vec<Piece> = (1_u64..)
             .zip(expected)
             .map(|(number, (line, column, text))| Piece {
                 number,
-                place: Place {
+                place: TextPosition {
                     line: *line,
                     column: *column,
                 },
@@ -61,7 +66,7 @@ fn check(text: &str, format: Option<Format>, expected: &[(usize, usize, &str)], 
 
 #[test]
 fn elements_of_an_array_end_where_their_commas_are() {
-    let array = Some(Format::Array);
+    let array = Some(ExportFormat::Array);
     check("[]", array, &[], false);
     check(" [ \n ] ", array, &[], false);
     check("\u{FEFF}[1]", array, &[(1, 2, "1")], false);
@@ -80,7 +85,7 @@ fn elements_of_an_array_end_where_their_commas_are() {
 
 #[test]
 fn what_is_wrong_with_one_element_stays_in_it() {
-    let array = Some(Format::Array);
+    let array = Some(ExportFormat::Array);
     check(
         "[1,,2]",
         array,
@@ -102,16 +107,16 @@ fn what_is_wrong_with_one_element_stays_in_it() {
 fn blank_lines_and_carriage_returns_do_not_count() {
     check(
         "{}\r\n\r\n \t\n  [1]  \n\"a\"",
-        Some(Format::Lines),
+        Some(ExportFormat::Lines),
         &[(1, 1, "{}"), (4, 3, "[1]"), (5, 1, "\"a\"")],
         false,
     );
-    check("\n\n", Some(Format::Lines), &[], false);
+    check("\n\n", Some(ExportFormat::Lines), &[], false);
 }
 
 #[test]
 fn one_document_is_the_whole_stream() {
-    let document = Some(Format::Document);
+    let document = Some(ExportFormat::Document);
     check(" {\n}\n", document, &[(1, 2, "{\n}")], false);
     check("", document, &[(1, 1, "")], false);
     check("[1]\n[2]", document, &[(1, 1, "[1]\n[2]")], false);
@@ -170,8 +175,8 @@ proptest! {
         bytes_max in 1_usize..40,
     ) {
         let text = format!(" [{}]\n", elements.join(" ,\n"));
-        let (format, pieces, why) = split(text.as_bytes(), Some(Format::Array), bytes_max);
-        prop_assert_eq!(format, Format::Array);
+        let (format, pieces, why) = split(text.as_bytes(), Some(ExportFormat::Array), bytes_max);
+        prop_assert_eq!(format, ExportFormat::Array);
         prop_assert_eq!(why, None);
         let texts: Vec<String> =
             pieces.into_iter().map(|piece| String::from_utf8(piece.text).expect("UTF-8")).collect();
@@ -189,12 +194,12 @@ proptest! {
         let (format, pieces, why) = split(text.as_bytes(), None, bytes_max);
         prop_assert_eq!(why, None);
         if lines.len() > 1 {
-            prop_assert_eq!(format, Format::Lines);
+            prop_assert_eq!(format, ExportFormat::Lines);
             prop_assert_eq!(pieces.len(), lines.len());
         } else if text.starts_with('[') {
-            prop_assert_eq!(format, Format::Array);
+            prop_assert_eq!(format, ExportFormat::Array);
         } else {
-            prop_assert_eq!(format, Format::Document);
+            prop_assert_eq!(format, ExportFormat::Document);
         }
     }
 
@@ -205,7 +210,7 @@ proptest! {
         bytes_max in 1_usize..20,
     ) {
         split(&bytes, None, bytes_max);
-        split(&bytes, Some(Format::Array), bytes_max);
-        split(&bytes, Some(Format::Lines), bytes_max);
+        split(&bytes, Some(ExportFormat::Array), bytes_max);
+        split(&bytes, Some(ExportFormat::Lines), bytes_max);
     }
 }

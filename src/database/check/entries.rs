@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::future::try_join_all;
 
-use super::finding::{Report, What};
+use super::finding::{CheckReport, FindingKind};
 use crate::budget::Budget;
 use crate::database::DocumentKey;
 use crate::database::index::{EntryStream, Index, State, Unfit, entry_streams, indexes};
@@ -17,7 +17,7 @@ use crate::limits::{CHECK_HASHES_BYTES_MAX, INDEX_READS_AT_ONCE};
 use crate::store::Read;
 
 /// The indexes of the collection at hand.
-pub(super) struct Indexes {
+pub(super) struct CheckedIndexes {
     read: Arc<dyn Read>,
     budget: Budget,
     collection: String,
@@ -25,7 +25,7 @@ pub(super) struct Indexes {
     hashes: Hashes,
 }
 
-impl Indexes {
+impl CheckedIndexes {
     pub(super) fn new(read: Arc<dyn Read>) -> Self {
         Self {
             read,
@@ -53,7 +53,7 @@ impl Indexes {
     pub(super) async fn check_document(
         &mut self,
         document: &[u8],
-        report: &mut Report,
+        report: &mut CheckReport,
     ) -> Result<()> {
         let Some(key) = document_key(document) else {
             return Ok(());
@@ -71,7 +71,7 @@ impl Indexes {
         &self,
         document: &DocumentKey,
         index: &Index,
-        report: &mut Report,
+        report: &mut CheckReport,
     ) -> Result<()> {
         let key = IndexKey::new(&document.collection, index.number)?;
         let mut entries = self.entries_of(document, index).await?;
@@ -89,7 +89,7 @@ impl Indexes {
                         told.clear();
                     }
                     if told.insert(entry.clone()) {
-                        report.tell(What::NoEntry, entry);
+                        report.tell(FindingKind::NoEntry, entry);
                     }
                 }
             }
@@ -102,28 +102,28 @@ impl Indexes {
         &mut self,
         entry: &[u8],
         value: &[u8],
-        report: &mut Report,
+        report: &mut CheckReport,
     ) -> Result<()> {
         let Some(SystemKey::Entry(collection, number)) = SystemKey::parse(entry) else {
-            report.tell(What::UnknownKey, entry);
+            report.tell(FindingKind::UnknownKey, entry);
             return Ok(());
         };
         let Some(collection) = OwnKey::of(collection).collection else {
-            report.tell(What::UnknownKey, entry);
+            report.tell(FindingKind::UnknownKey, entry);
             return Ok(());
         };
         if !value.is_empty() {
-            report.tell(What::EntryValue, entry);
+            report.tell(FindingKind::EntryValue, entry);
         }
         let indexes = self.of(&collection).await?;
         let index = indexes.iter().find(|index| index.number == number);
         let Some(index) = index.filter(|index| index.is_kept()) else {
-            report.tell(What::EntryAlone, entry);
+            report.tell(FindingKind::EntryAlone, entry);
             return Ok(());
         };
         let key = IndexKey::new(&collection, number)?;
         let Some((values, id)) = key.parse(entry, index.on.len()) else {
-            report.tell(What::UnknownKey, entry);
+            report.tell(FindingKind::UnknownKey, entry);
             return Ok(());
         };
         let existence = Family::Existence(&collection, &id).key();
@@ -132,13 +132,13 @@ impl Indexes {
             Err(_) => false,
         };
         if !entered {
-            report.tell(What::StaleEntry, entry);
+            report.tell(FindingKind::StaleEntry, entry);
             return Ok(());
         }
         let document = DocumentKey::new(collection, id)?;
         match self.holds(&document, index, values).await {
             Ok(true) => {}
-            Ok(false) => report.tell(What::StaleEntry, entry),
+            Ok(false) => report.tell(FindingKind::StaleEntry, entry),
             Err(error) => verified(Err(error), entry, report)?,
         }
         Ok(())
@@ -208,7 +208,7 @@ impl Indexes {
 
 /// Passes errors on that say nothing about the data at a key but that it could not be verified:
 /// they become a finding.
-fn verified(checked: Result<()>, key: &[u8], report: &mut Report) -> Result<()> {
+fn verified(checked: Result<()>, key: &[u8], report: &mut CheckReport) -> Result<()> {
     match checked {
         Err(error) if is_about_size(&error) => {
             report.tell_unverified(error.message(), key);
@@ -301,7 +301,7 @@ mod tests {
             ),
             Error::too_large(Limit::new("readBytes", 10), "more than 10 bytes"),
         ] {
-            let mut report = Report::default();
+            let mut report = CheckReport::default();
             assert!(verified(Err(error), b"key", &mut report).is_ok());
             assert_eq!(report.summary.not_verified, 1);
             assert_eq!(report.summary.faults, 0);
@@ -310,7 +310,7 @@ mod tests {
             assert_eq!(finding.message, "not verified: more than 10 bytes");
             assert_eq!(finding.key, b"key");
         }
-        let mut report = Report::default();
+        let mut report = CheckReport::default();
         let lost = Error::unavailable("the store is away", "");
         assert!(verified(Err(lost), b"key", &mut report).is_err());
         assert!(report.found.is_empty());

@@ -95,29 +95,29 @@ impl Summary {
 
 /// What has been found and is not told yet, and what has been seen.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct CheckReport {
     pub(super) found: VecDeque<Finding>,
     pub(super) summary: Summary,
 }
 
-impl Report {
+impl CheckReport {
     /// A pair of any kind, which is counted and measured.
     pub(super) fn see(&mut self, key: &[u8], value: &[u8]) {
         self.summary.pairs += 1;
         self.summary.bytes += (key.len() + value.len()) as u64;
         if key.len() > KEY_BYTES_MAX {
-            self.tell(What::KeyTooLong(key.len()), key);
+            self.tell(FindingKind::KeyTooLong(key.len()), key);
         }
         if value.len() > VALUE_BYTES_MAX {
-            self.tell(What::ValueTooLong(value.len()), key);
+            self.tell(FindingKind::ValueTooLong(value.len()), key);
         }
     }
 
     /// Something found at a key.
-    pub(super) fn tell(&mut self, what: What, key: &[u8]) {
+    pub(super) fn tell(&mut self, what: FindingKind, key: &[u8]) {
         match what {
-            What::NotAdopted => self.summary.not_adopted += 1,
-            What::Foreign => self.summary.foreign += 1,
+            FindingKind::NotAdopted => self.summary.not_adopted += 1,
+            FindingKind::Foreign => self.summary.foreign += 1,
             _ => self.summary.faults += 1,
         }
         self.found.push_back(what.at(key));
@@ -137,7 +137,7 @@ impl Report {
 
 /// Everything that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum FindingKind {
     /// A pair that no document has.
     Pair(Malformed),
     KeyTooLong(usize),
@@ -172,7 +172,7 @@ pub(super) enum What {
     Foreign,
 }
 
-impl What {
+impl FindingKind {
     fn at(self, key: &[u8]) -> Finding {
         Finding {
             severity: self.severity(),
@@ -220,7 +220,7 @@ impl What {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pair(malformed) => malformed.fmt(f),
@@ -241,7 +241,7 @@ impl fmt::Display for What {
     }
 }
 
-impl What {
+impl FindingKind {
     /// What is said of a finding that has no numbers.
     fn text(self) -> &'static str {
         match self {

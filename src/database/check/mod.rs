@@ -15,14 +15,14 @@ pub use finding::{Finding, Severity, Summary};
 use super::cursor::Cursor;
 use super::format::is_known;
 use super::index::is_definition;
-use super::plan::covers;
+use super::range_plan::covers;
 use crate::error::Result;
 use crate::key::{
     Family, Ranges, SystemKey, Verify, Version, collection_of, counts_of, split_document,
 };
 use crate::store::Read;
-use entries::Indexes;
-use finding::{Report, What};
+use entries::CheckedIndexes;
+use finding::{CheckReport, FindingKind};
 
 /// Verifies a store, or one collection of it.
 pub struct Check {
@@ -31,19 +31,19 @@ pub struct Check {
     versions: Cursor,
     documents: Cursor,
     entries: Cursor,
-    indexes: Indexes,
+    indexes: CheckedIndexes,
     /// What is left of the other ranges, the next one last.
     others: Vec<Cursor>,
-    format: Format,
-    collection: Option<Tally>,
-    document: Option<Open>,
-    report: Report,
+    format: FormatState,
+    collection: Option<DocumentCounts>,
+    document: Option<OpenDocument>,
+    report: CheckReport,
     done: bool,
 }
 
 /// Whether the format version was seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum FormatState {
     /// It is not looked for.
     Ignored,
     Missing,
@@ -51,7 +51,7 @@ enum Format {
 }
 
 /// The documents of a collection, as they are counted and as they are.
-struct Tally {
+struct DocumentCounts {
     /// The packed name.
     key: Vec<u8>,
     counted: i64,
@@ -59,7 +59,7 @@ struct Tally {
 }
 
 /// A document whose leaves are being read.
-struct Open {
+struct OpenDocument {
     key: Vec<u8>,
     verify: Verify,
     /// The key of the last pair.
@@ -77,15 +77,15 @@ impl Check {
             versions: cursor(ranges.versions),
             documents: cursor(ranges.documents),
             entries: cursor(ranges.entries),
-            indexes: Indexes::new(read.clone()),
+            indexes: CheckedIndexes::new(read.clone()),
             others: ranges.others.into_iter().rev().map(cursor).collect(),
             format: match collection {
-                Some(_) => Format::Ignored,
-                None => Format::Missing,
+                Some(_) => FormatState::Ignored,
+                None => FormatState::Missing,
             },
             collection: None,
             document: None,
-            report: Report::default(),
+            report: CheckReport::default(),
             done: false,
         }
     }
@@ -140,22 +140,23 @@ impl Check {
         };
         let Some((key, value)) = cursor.peek().await? else {
             self.others.pop();
-            if self.others.is_empty() && self.format == Format::Missing {
-                self.report.tell(What::NoFormat, &Family::Format.key()?);
+            if self.others.is_empty() && self.format == FormatState::Missing {
+                self.report
+                    .tell(FindingKind::NoFormat, &Family::Format.key()?);
             }
             return Ok(());
         };
         self.report.see(key, value);
         match SystemKey::parse(key) {
             Some(SystemKey::Format) => {
-                self.format = Format::Seen;
+                self.format = FormatState::Seen;
                 if !unpack::<(i64,)>(value).is_ok_and(|(format,)| is_known(format)) {
-                    self.report.tell(What::FormatValue, key);
+                    self.report.tell(FindingKind::FormatValue, key);
                 }
             }
             Some(_) => {}
-            None if key.first() == Some(&0) => self.report.tell(What::UnknownKey, key),
-            None => self.report.tell(What::Foreign, key),
+            None if key.first() == Some(&0) => self.report.tell(FindingKind::UnknownKey, key),
+            None => self.report.tell(FindingKind::Foreign, key),
         }
         cursor.advance();
         Ok(())
@@ -168,7 +169,7 @@ impl Check {
                 && SystemKey::parse(key).is_none()
             {
                 self.report.see(key, value);
-                self.report.tell(What::UnknownKey, key);
+                self.report.tell(FindingKind::UnknownKey, key);
                 cursor.advance();
                 return Ok(true);
             }
@@ -180,7 +181,7 @@ impl Check {
             return Ok(false);
         };
         let (prefix, alone) = (key[..bytes].to_vec(), key.len() == bytes);
-        self.report.tell(What::Foreign, &prefix);
+        self.report.tell(FindingKind::Foreign, &prefix);
         // A key that ends where its id should, or in what is no id, stands for itself alone.
         while let Some((key, value)) = self.documents.peek().await?
             && covers(&prefix, key)
@@ -241,7 +242,7 @@ impl Check {
             .is_none_or(|tally| tally.key != collection)
         {
             self.settle();
-            self.collection = Some(Tally {
+            self.collection = Some(DocumentCounts {
                 key: collection.to_vec(),
                 counted: 0,
                 entered: 0,
@@ -254,13 +255,13 @@ impl Check {
         if let Some(tally) = self.collection.take()
             && tally.counted != tally.entered
         {
-            let Tally {
+            let DocumentCounts {
                 key,
                 counted,
                 entered,
             } = tally;
             self.report
-                .tell(What::Count { counted, entered }, &counts_of(&key));
+                .tell(FindingKind::Count { counted, entered }, &counts_of(&key));
         }
     }
 
@@ -275,10 +276,10 @@ impl Check {
                 Ok(count) => {
                     tally.counted = tally.counted.wrapping_add(i64::from_le_bytes(count));
                 }
-                Err(_) => self.report.tell(What::CountValue, key),
+                Err(_) => self.report.tell(FindingKind::CountValue, key),
             },
             (Some(SystemKey::Definition(_)), _) if !is_definition(key, value) => {
-                self.report.tell(What::Definition, key);
+                self.report.tell(FindingKind::Definition, key);
             }
             _ => {}
         }
@@ -294,10 +295,10 @@ impl Check {
         let leaf = self.documents.peek().await?;
         let leaves = leaf.is_some_and(|(key, _)| covers(&document, key));
         match (&entry, &version, leaves) {
-            (Some(entry), _, false) => report.tell(What::NoLeaves, entry),
-            (None, Some(version), true) => report.tell(What::NotEntered, version),
-            (None, Some(version), false) => report.tell(What::VersionAlone, version),
-            (None, None, _) => report.tell(What::NotAdopted, &document),
+            (Some(entry), _, false) => report.tell(FindingKind::NoLeaves, entry),
+            (None, Some(version), true) => report.tell(FindingKind::NotEntered, version),
+            (None, Some(version), false) => report.tell(FindingKind::VersionAlone, version),
+            (None, None, _) => report.tell(FindingKind::NotAdopted, &document),
             (Some(_), _, true) => {}
         }
         if entry.is_some() {
@@ -307,7 +308,7 @@ impl Check {
                 tally.entered += 1;
             }
         }
-        self.document = leaves.then(|| Open {
+        self.document = leaves.then(|| OpenDocument {
             last: Vec::new(),
             key: document,
             verify: Verify::default(),
@@ -325,10 +326,11 @@ impl Check {
                 self.report.see(key, value);
                 let found = document.verify.push(&key[document.key.len()..], value);
                 if let Some(malformed) = found.before {
-                    self.report.tell(What::Pair(malformed), &document.last);
+                    self.report
+                        .tell(FindingKind::Pair(malformed), &document.last);
                 }
                 if let Some(malformed) = found.here {
-                    self.report.tell(What::Pair(malformed), key);
+                    self.report.tell(FindingKind::Pair(malformed), key);
                 }
                 document.last.clear();
                 document.last.extend_from_slice(key);
@@ -336,7 +338,8 @@ impl Check {
             }
             _ => {
                 if let Some(malformed) = document.verify.finish() {
-                    self.report.tell(What::Pair(malformed), &document.last);
+                    self.report
+                        .tell(FindingKind::Pair(malformed), &document.last);
                 }
                 self.report.summary.leaves += document.verify.leaves();
                 self.document = None;
@@ -350,7 +353,7 @@ impl Check {
 async fn said(
     cursor: &mut Cursor,
     document: &[u8],
-    report: &mut Report,
+    report: &mut CheckReport,
 ) -> Result<Option<Vec<u8>>> {
     let Some((key, value)) = cursor.peek().await? else {
         return Ok(None);
@@ -358,12 +361,12 @@ async fn said(
     match SystemKey::parse(key) {
         Some(SystemKey::Existence(said)) if said == document => {
             if !value.is_empty() {
-                report.tell(What::ExistenceValue, key);
+                report.tell(FindingKind::ExistenceValue, key);
             }
         }
         Some(SystemKey::Version(said)) if said == document => {
             if Version::decode(value).is_none() {
-                report.tell(What::VersionValue, key);
+                report.tell(FindingKind::VersionValue, key);
             }
         }
         _ => return Ok(None),

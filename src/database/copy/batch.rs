@@ -6,17 +6,17 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, try_join_all};
 use tokio::time::Instant;
 
-use super::walk::{Documents, Head, Walk};
+use super::walk::{DocumentHead, Documents, StoreWalk};
 use crate::database::{Database, catalog};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, Version, tuple_text};
 use crate::limits::{COPY_BATCH_BYTES_MAX, COPY_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_TIME_MAX};
-use crate::store::{Outcome, Pairs, Read, Transaction};
+use crate::store::{Decision, Pairs, Read, Transaction};
 
 /// What is written in one transaction.
 #[derive(Default)]
-pub(super) struct Batch {
-    parts: Vec<Part>,
+pub(super) struct CopyBatch {
+    parts: Vec<CopyPart>,
     /// Documents of which it has the last leaf, entered or not.
     pub(super) documents: u64,
     /// Leaves and their bytes.
@@ -30,34 +30,34 @@ pub(super) struct Batch {
 }
 
 /// A document, or leaves of one that is larger than a batch.
-struct Part {
-    document: Arc<Head>,
+struct CopyPart {
+    document: Arc<DocumentHead>,
     pairs: Pairs,
     /// Whether it has the document's last leaf.
     last: bool,
 }
 
 /// Reads the source.
-pub(super) struct Reader {
+pub(super) struct CopyReader {
     source: Documents,
     /// The documents that the target has entered.
-    entered: Walk,
+    entered: StoreWalk,
     /// The document whose last leaf has not been read yet.
-    open: Option<Arc<Head>>,
+    open: Option<Arc<DocumentHead>>,
 }
 
-impl Reader {
+impl CopyReader {
     pub(super) async fn over(source: &Database, target: &Database) -> Result<Self> {
         Ok(Self {
             source: Documents::of(source).await?,
-            entered: Walk::over(target, Entry::Existence.all()).await?,
+            entered: StoreWalk::over(target, Entry::Existence.all()).await?,
             open: None,
         })
     }
 
     /// The next batch; none behind the last.
-    pub(super) async fn next(&mut self) -> Result<Option<Batch>> {
-        let mut batch = Batch::default();
+    pub(super) async fn next(&mut self) -> Result<Option<CopyBatch>> {
+        let mut batch = CopyBatch::default();
         while !batch.is_full() {
             let head = match self.open.take() {
                 Some(open) => open,
@@ -77,7 +77,7 @@ impl Reader {
             } else {
                 batch.documents += 1;
             }
-            batch.parts.push(Part {
+            batch.parts.push(CopyPart {
                 document: head,
                 pairs,
                 last: self.open.is_none(),
@@ -86,7 +86,7 @@ impl Reader {
         Ok((!batch.parts.is_empty() || batch.skipped > 0).then_some(batch))
     }
 
-    async fn is_in_target(&mut self, document: &Head) -> Result<bool> {
+    async fn is_in_target(&mut self, document: &DocumentHead) -> Result<bool> {
         if !document.entered {
             return Ok(false);
         }
@@ -97,7 +97,11 @@ impl Reader {
 
     /// The leaves of a document from where the walk stands, as far as the batch has room; then it
     /// stays open.
-    async fn pairs_of(&mut self, document: &Arc<Head>, batch: &mut Batch) -> Result<Pairs> {
+    async fn pairs_of(
+        &mut self,
+        document: &Arc<DocumentHead>,
+        batch: &mut CopyBatch,
+    ) -> Result<Pairs> {
         let mut pairs = Pairs::default();
         while let Some((key, value)) = self.source.leaves.pair().await? {
             if !document.covers(key) {
@@ -116,7 +120,7 @@ impl Reader {
     }
 }
 
-impl Batch {
+impl CopyBatch {
     fn is_full(&self) -> bool {
         self.bytes >= COPY_BATCH_BYTES_MAX
             || self.parts.len() >= COPY_BATCH_DOCUMENTS_MAX
@@ -132,13 +136,13 @@ impl Batch {
         let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let parts = parts.clone();
-            Box::pin(async move { write_all(&*transaction, &parts).await.map(Outcome::Commit) })
+            Box::pin(async move { write_all(&*transaction, &parts).await.map(Decision::Commit) })
         };
         target.transact(deadline, body).await.map(|_| ())
     }
 }
 
-async fn write_all(transaction: &dyn Transaction, parts: &[Part]) -> Result<()> {
+async fn write_all(transaction: &dyn Transaction, parts: &[CopyPart]) -> Result<()> {
     let complete = || {
         let complete = parts
             .iter()
@@ -168,7 +172,7 @@ async fn write_all(transaction: &dyn Transaction, parts: &[Part]) -> Result<()> 
 }
 
 /// Only who writes to the target at the same time makes this fail: what was there is passed over.
-async fn check_not_entered(transaction: &dyn Transaction, document: &Head) -> Result<()> {
+async fn check_not_entered(transaction: &dyn Transaction, document: &DocumentHead) -> Result<()> {
     let read: &dyn Read = transaction;
     match read.get(&Entry::Existence.key_of(&document.key)).await? {
         None => Ok(()),
@@ -184,7 +188,7 @@ async fn check_not_entered(transaction: &dyn Transaction, document: &Head) -> Re
 }
 
 /// One write conflict range covers them.
-fn write_leaves(transaction: &dyn Transaction, part: &Part) {
+fn write_leaves(transaction: &dyn Transaction, part: &CopyPart) {
     let (Some((first, _)), end) = (part.pairs.first(), part.document.end()) else {
         return;
     };

@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::walk::Walk;
+use super::walk::StoreWalk;
 use crate::database::{Collection, Database, IndexPath, collections, indexes};
 use crate::error::Result;
 use crate::key::{Entry, all_documents};
@@ -31,15 +31,15 @@ impl Digest {
     /// # Errors
     /// What the store fails with.
     pub async fn of(database: &Database, progress: impl Fn(usize)) -> Result<Self> {
-        let mut leaves = Counted::default();
-        let mut walk = Walk::over(database, all_documents()).await?;
+        let mut leaves = DigestedDocument::default();
+        let mut walk = StoreWalk::over(database, all_documents()).await?;
         while let Some((key, value)) = walk.pair().await? {
             leaves.add(key, value);
             progress(key.len() + value.len());
             walk.step();
         }
-        let mut catalog = Counted::default();
-        let mut walk = Walk::over(database, Entry::Existence.all()).await?;
+        let mut catalog = DigestedDocument::default();
+        let mut walk = StoreWalk::over(database, Entry::Existence.all()).await?;
         while let Some((key, value)) = walk.pair().await? {
             catalog.add(key, value);
             walk.step();
@@ -67,12 +67,12 @@ impl Digest {
 }
 
 #[derive(Default)]
-struct Counted {
+struct DigestedDocument {
     hash: Sha256,
     count: u64,
 }
 
-impl Counted {
+impl DigestedDocument {
     fn add(&mut self, key: &[u8], value: &[u8]) {
         for part in [key, value] {
             self.hash.update((part.len() as u64).to_le_bytes());

@@ -24,8 +24,8 @@ use tokio::time::Instant;
 use super::{Builder, Collection, Database, IndexPath, collections, create_index, indexes};
 use crate::error::{Error, Result};
 use crate::limits::{COPY_BATCHES_AT_ONCE, IMPORT_BATCH_TIME_MAX};
-use crate::store::{Outcome, Transaction};
-use batch::Reader;
+use crate::store::{Decision, Transaction};
+use batch::CopyReader;
 pub use digest::Digest;
 pub use overlap::check_target;
 
@@ -53,7 +53,7 @@ pub async fn copy(
     mut progress: impl FnMut(&Copied),
 ) -> Result<Copied> {
     let mut copied = Copied::default();
-    let mut reader = Reader::over(source, target).await?;
+    let mut reader = CopyReader::over(source, target).await?;
     let mut writes = JoinSet::new();
     while let Some(batch) = reader.next().await? {
         let in_order = batch.in_order;
@@ -90,7 +90,7 @@ async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
                     let on: Vec<&str> = index.on.iter().map(IndexPath::text).collect();
                     create_index(&*transaction, &collection, &index.name, &on, index.unique)
                         .await
-                        .map(Outcome::Commit)
+                        .map(Decision::Commit)
                 })
             };
             let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;

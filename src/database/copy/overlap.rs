@@ -1,6 +1,6 @@
 //! Whether a store can be the target of a copy.
 
-use super::walk::{Documents, Head};
+use super::walk::{DocumentHead, Documents};
 use crate::database::Database;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, tuple_text};
@@ -29,7 +29,11 @@ pub async fn check_target(source: &Database, target: &Database) -> Result<()> {
 }
 
 /// Whether what is present of a document is what the source has of it, from the beginning.
-async fn is_of(source: &mut Documents, present: &mut Documents, document: &Head) -> Result<bool> {
+async fn is_of(
+    source: &mut Documents,
+    present: &mut Documents,
+    document: &DocumentHead,
+) -> Result<bool> {
     let entry = Entry::Existence.key_of(&document.key);
     source.entries.seek(&entry);
     let entered = matches!(source.entries.pair().await?, Some((found, _)) if found == entry);

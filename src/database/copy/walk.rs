@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::database::{Database, end_of};
 use crate::error::{ErrorKind, Result};
 use crate::key::{Entry, OwnKey, all_documents};
-use crate::store::{Batches, Pairs, Read, behind};
+use crate::store::{Batches, Pairs, Read, key_after};
 
 /// The pairs of a range in the order of their keys: from one snapshot, or from several where the
 /// engine does not keep one for so long.
-pub(super) struct Walk {
+pub(super) struct StoreWalk {
     database: Database,
     batches: Batches<Arc<dyn Read>>,
     /// Nothing was read from this snapshot yet.
@@ -18,7 +18,7 @@ pub(super) struct Walk {
     at: usize,
 }
 
-impl Walk {
+impl StoreWalk {
     pub(super) async fn over(database: &Database, range: (Vec<u8>, Vec<u8>)) -> Result<Self> {
         let (begin, end) = range;
         Ok(Self {
@@ -73,7 +73,7 @@ impl Walk {
 
 /// What is known of a document before its leaves are read.
 #[derive(Clone, Debug)]
-pub(super) struct Head {
+pub(super) struct DocumentHead {
     /// Its own key.
     pub(super) key: Vec<u8>,
     /// Whether only the leaf at that key is meant ([`OwnKey::alone`]).
@@ -86,19 +86,19 @@ pub(super) struct Head {
     pub(super) versioned: bool,
 }
 
-impl Head {
+impl DocumentHead {
     /// Whether a leaf is one of this document's.
     pub(super) fn covers(&self, key: &[u8]) -> bool {
         if self.alone {
             return key == self.key;
         }
-        crate::database::plan::covers(&self.key, key)
+        crate::database::range_plan::covers(&self.key, key)
     }
 
     /// Past its last leaf.
     pub(super) fn end(&self) -> Vec<u8> {
         if self.alone {
-            return behind(&self.key);
+            return key_after(&self.key);
         }
         end_of(&self.key)
     }
@@ -106,23 +106,23 @@ impl Head {
 
 /// All documents of a store, in order, with their entries in the catalog.
 pub(super) struct Documents {
-    pub(super) leaves: Walk,
-    pub(super) entries: Walk,
-    versions: Walk,
+    pub(super) leaves: StoreWalk,
+    pub(super) entries: StoreWalk,
+    versions: StoreWalk,
 }
 
 impl Documents {
     pub(super) async fn of(database: &Database) -> Result<Self> {
         Ok(Self {
-            leaves: Walk::over(database, all_documents()).await?,
-            entries: Walk::over(database, Entry::Existence.all()).await?,
-            versions: Walk::over(database, Entry::Version.all()).await?,
+            leaves: StoreWalk::over(database, all_documents()).await?,
+            entries: StoreWalk::over(database, Entry::Existence.all()).await?,
+            versions: StoreWalk::over(database, Entry::Version.all()).await?,
         })
     }
 
     /// The next document that has leaves, or is entered, or both. `leaves` stands at its first
     /// leaf; go behind its last before the next call.
-    pub(super) async fn next(&mut self) -> Result<Option<Head>> {
+    pub(super) async fn next(&mut self) -> Result<Option<DocumentHead>> {
         let leaf = self.leaves.pair().await?.map(|(key, _)| {
             let own = OwnKey::of(key);
             (key[..own.bytes].to_vec(), own)
@@ -143,7 +143,7 @@ impl Documents {
         let version = Entry::Version.key_of(&key);
         self.versions.seek(&version);
         let versioned = matches!(self.versions.pair().await?, Some((found, _)) if found == version);
-        Ok(Some(Head {
+        Ok(Some(DocumentHead {
             alone: own.alone,
             collection: own.collection,
             key,

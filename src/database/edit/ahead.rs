@@ -4,7 +4,7 @@ use super::super::{DocumentKey, end_of};
 use super::locate::{candidates, first_of, last_of};
 use crate::document::path::Path;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
-use crate::store::{Near, RangeRead, Transaction};
+use crate::store::{Locality, RangeRead, Transaction};
 
 /// Looks at what stands at paths, and at what they stand in, as far as they can be read at once.
 pub(super) async fn look_ahead(
@@ -12,7 +12,7 @@ pub(super) async fn look_ahead(
     document: &DocumentKey,
     paths: &[Path],
 ) {
-    if !transaction.waits() {
+    if !transaction.is_remote() {
         return;
     }
     let above: Vec<Path> = paths
@@ -23,7 +23,7 @@ pub(super) async fn look_ahead(
     let places = bounds(document, paths);
     let containers = bounds(document, &above);
     let places = places.iter().map(|(begin, end)| RangeRead {
-        near: Near::Document,
+        near: Locality::Document,
         ..first_of(begin, end)
     });
     let containers = containers.iter().map(|(begin, end)| last_of(begin, end));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::DocumentKey;
 use super::Editor;
-use super::locate::{Spot, Target};
+use super::locate::{Location, Target};
 use crate::budget::Budget;
 use crate::document::leaf::Leaf;
 use crate::document::number::sum;
@@ -36,7 +36,7 @@ pub async fn increment(
     editor.finish().await
 }
 
-fn number(spot: &Spot) -> Result<Leaf<'_>> {
+fn number(spot: &Location) -> Result<Leaf<'_>> {
     let leaf = spot.leaf().and_then(decode_leaf);
     match leaf {
         Some(leaf @ (Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_))) => Ok(leaf),

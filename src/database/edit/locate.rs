@@ -2,23 +2,23 @@
 
 use futures::future::try_join_all;
 
-use super::super::readings::settle;
+use super::super::path_candidates::settle;
 use super::super::slice::malformed;
 use super::super::{DocumentKey, end_of};
 use super::{Editor, below};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
-use crate::key::{Marker, Step, kind_at, step};
+use crate::key::{KeyStep, Marker, kind_at, step};
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::{Pairs, RangeRead, Read};
 
 /// What a path leads to.
 pub(super) enum Target {
     /// Something stands there.
-    Present(Spot),
+    Present(Location),
     /// Nothing does, and something may be put there.
-    Vacant(Spot),
+    Vacant(Location),
     /// Nothing stands where its parent would.
     Orphan,
     /// Its parent is of a kind, or a length, that has no such member or element.
@@ -30,7 +30,7 @@ const FIRST_PAIRS: usize = 2;
 
 /// One place of the document.
 #[derive(Clone)]
-pub(super) struct Spot {
+pub(super) struct Location {
     pub(super) place: Place,
     pub(super) key: Vec<u8>,
     /// The first pairs of what stands there, [`FIRST_PAIRS`] at most.
@@ -49,7 +49,7 @@ pub(super) struct Parent {
     pub(super) evidence: Option<Vec<u8>>,
 }
 
-impl Spot {
+impl Location {
     pub(super) fn new(place: Place, key: Vec<u8>, first: Pairs) -> Self {
         Self {
             place,
@@ -111,7 +111,7 @@ impl Editor<'_> {
             return Ok(Target::Present(spot));
         }
         let Some((above, last)) = path.split_last() else {
-            return Ok(Target::Vacant(Spot::new(
+            return Ok(Target::Vacant(Location::new(
                 Place::default(),
                 self.prefix.clone(),
                 Pairs::default(),
@@ -134,7 +134,7 @@ impl Editor<'_> {
     }
 
     /// What stands at a path, if anything does.
-    async fn standing(&self, path: &Path, read: &dyn Read) -> Result<Option<Spot>> {
+    async fn standing(&self, path: &Path, read: &dyn Read) -> Result<Option<Location>> {
         let places = candidates(&self.document, path)?;
         let spots = places
             .into_iter()
@@ -151,11 +151,11 @@ impl Editor<'_> {
         let relative = &last[key.len()..];
         let (kind, length) = match step(relative).map(|(step, _)| step) {
             _ if relative.is_empty() => return Ok(Target::Unfit(no_container(place))),
-            Some(Step::Key(_)) => (Kind::Object, 1),
-            Some(Step::Index(index)) => (Kind::Array, index + 1),
-            Some(Step::Marker(Marker::EmptyObject)) => (Kind::Object, 0),
-            Some(Step::Marker(Marker::EmptyArray)) => (Kind::Array, 0),
-            Some(Step::Marker(Marker::Piece)) => return Ok(Target::Unfit(no_container(place))),
+            Some(KeyStep::Key(_)) => (Kind::Object, 1),
+            Some(KeyStep::Index(index)) => (Kind::Array, index + 1),
+            Some(KeyStep::Marker(Marker::EmptyObject)) => (Kind::Object, 0),
+            Some(KeyStep::Marker(Marker::EmptyArray)) => (Kind::Array, 0),
+            Some(KeyStep::Marker(Marker::Piece)) => return Ok(Target::Unfit(no_container(place))),
             None => {
                 return Err(malformed(crate::key::Malformed::Segment, last));
             }
@@ -185,7 +185,7 @@ impl Editor<'_> {
         };
         let evidence =
             (kind == Kind::Array && length > 0).then(|| below(&key, &Segment::Index(length - 1)));
-        let spot = Spot {
+        let spot = Location {
             key: self.document.place(&place.child(segment.clone()))?,
             place: place.child(segment),
             first: Pairs::default(),
@@ -207,13 +207,13 @@ pub(super) fn candidates(document: &DocumentKey, path: &Path) -> Result<Vec<(Pla
 }
 
 /// What stands at one place, which may be nothing.
-pub(super) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Spot> {
+pub(super) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Location> {
     let end = end_of(&key);
     let first = read.range(first_of(&key, &end)).await?;
-    Ok(Spot::new(place, key, first.pairs))
+    Ok(Location::new(place, key, first.pairs))
 }
 
-/// The read of what a [`Spot`] knows of what stands there.
+/// The read of what a [`Location`] knows of what stands there.
 pub(super) fn first_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
     RangeRead::new(key, end).at_most(FIRST_PAIRS)
 }

@@ -8,7 +8,7 @@ use futures::future::{BoxFuture, try_join};
 use super::super::{DocumentKey, end_of};
 use super::Editor;
 use super::argument::leaves_of;
-use super::locate::{Parent, Spot, Target, first_of, no_container};
+use super::locate::{Location, Parent, Target, first_of, no_container};
 use crate::budget::Budget;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;
@@ -16,7 +16,7 @@ use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::limits::LOOK_AHEAD_MAX;
-use crate::store::{Near, Pairs, RangeRead, Read, Transaction};
+use crate::store::{Locality, Pairs, RangeRead, Read, Transaction};
 
 /// Applies a merge patch at a place; creates the document, and members of objects on the way. A
 /// patch that removes puts null there. Whether that changed anything.
@@ -80,11 +80,11 @@ async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves> {
 }
 
 /// What stands at the places that a merge patch speaks of.
-type Spots = HashMap<Place, Spot>;
+type Spots = HashMap<Place, Location>;
 
 impl Editor<'_> {
     /// The place of a member of objects that are not there yet: they are as soon as it is.
-    async fn make_way(&self, path: &Path) -> Result<Spot> {
+    async fn make_way(&self, path: &Path) -> Result<Location> {
         let mut missing: Vec<Token> = Vec::new();
         let mut above = path.clone();
         loop {
@@ -102,7 +102,7 @@ impl Editor<'_> {
     }
 
     /// A place further down inside a new member; `missing` comes from the last token up.
-    fn inside(&self, outermost: Spot, missing: &[Token]) -> Result<Spot> {
+    fn inside(&self, outermost: Location, missing: &[Token]) -> Result<Location> {
         let not_there = |element: String| {
             let message = format!(
                 "there is no element {:?}: an index on the way must exist",
@@ -120,7 +120,7 @@ impl Editor<'_> {
             place = place.child(Segment::Key(name.into_owned()));
         }
         let key = self.document.place(&place)?;
-        Ok(Spot {
+        Ok(Location {
             place,
             key,
             ..outermost
@@ -128,7 +128,7 @@ impl Editor<'_> {
     }
 
     /// Merges into what stands somewhere: all that the patch speaks of is looked at in one round.
-    async fn merge_at(&mut self, at: Spot, patch: &MergePatch) -> Result<()> {
+    async fn merge_at(&mut self, at: Location, patch: &MergePatch) -> Result<()> {
         let mut asked = Vec::new();
         self.places(&at.place, patch, &mut asked)?;
         // Of an object that is merged into only depends that it is there.
@@ -158,7 +158,7 @@ impl Editor<'_> {
         &self,
         place: &Place,
         patch: &'p MergePatch,
-        asked: &mut Vec<(Spot, &'p MergePatch)>,
+        asked: &mut Vec<(Location, &'p MergePatch)>,
     ) -> Result<()> {
         let MergePatch::Members(members) = patch else {
             return Ok(());
@@ -168,7 +168,7 @@ impl Editor<'_> {
             let place = place.child(Segment::Key(name.clone()));
             match self.document.place(&place) {
                 Ok(key) => {
-                    let spot = Spot::new(place.clone(), key, Pairs::default());
+                    let spot = Location::new(place.clone(), key, Pairs::default());
                     asked.push((spot, member));
                     self.places(&place, member, asked)?;
                 }
@@ -184,7 +184,7 @@ impl Editor<'_> {
 
     fn merge_object<'a>(
         &'a mut self,
-        at: Spot,
+        at: Location,
         patch: &'a MergePatch,
         spots: &'a Spots,
     ) -> BoxFuture<'a, Result<()>> {
@@ -243,7 +243,7 @@ impl Editor<'_> {
 }
 
 /// An object that is there, as the place of new members.
-fn object(at: &Spot) -> Result<Parent> {
+fn object(at: &Location) -> Result<Parent> {
     let (first, _) = at
         .first
         .first()
@@ -258,13 +258,13 @@ fn object(at: &Spot) -> Result<Parent> {
 }
 
 /// What stands at places of one document, which are in the order of their keys.
-async fn standing_at(read: &dyn Read, asked: Vec<(Spot, &MergePatch)>) -> Result<Spots> {
+async fn standing_at(read: &dyn Read, asked: Vec<(Location, &MergePatch)>) -> Result<Spots> {
     let ends: Vec<_> = asked.iter().map(|(spot, _)| end_of(&spot.key)).collect();
     let ranges: Vec<_> = asked
         .iter()
         .zip(&ends)
         .map(|((spot, _), end)| RangeRead {
-            near: Near::Document,
+            near: Locality::Document,
             ..first_of(&spot.key, end)
         })
         .collect();
@@ -274,7 +274,7 @@ async fn standing_at(read: &dyn Read, asked: Vec<(Spot, &MergePatch)>) -> Result
         .zip(found.into_batches())
         .map(|((spot, _), first)| {
             let first = first?.pairs;
-            Ok((spot.place.clone(), Spot { first, ..spot }))
+            Ok((spot.place.clone(), Location { first, ..spot }))
         })
         .collect()
 }

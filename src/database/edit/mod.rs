@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use futures::future::{join, try_join3};
 
-use super::index::Upkeep;
+use super::index::IndexMaintainer;
 use super::read::version;
 use super::{DocumentKey, Put, catalog, end_of};
 use crate::budget::Budget;
@@ -39,9 +39,9 @@ use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
 use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
 use crate::limits::LEAVES_PER_PACE;
-use crate::store::{RangeRead, Read, Transaction, behind};
+use crate::store::{RangeRead, Read, Transaction, key_after};
 use ahead::look_ahead;
-use locate::{Parent, Spot, Target};
+use locate::{Location, Parent, Target};
 
 pub use increment::increment;
 pub use merge::merge;
@@ -58,7 +58,7 @@ pub(super) struct Editor<'t> {
     /// The catalog knows the document.
     entered: bool,
     changed: bool,
-    upkeep: Upkeep<'t>,
+    upkeep: IndexMaintainer<'t>,
 }
 
 impl<'t> Editor<'t> {
@@ -109,13 +109,13 @@ impl<'t> Editor<'t> {
             prefix: document.place(&Place::default())?,
             entered: false,
             changed: false,
-            upkeep: Upkeep::of_none(transaction, budget, document),
+            upkeep: IndexMaintainer::of_none(transaction, budget, document),
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
         let (entered, target, upkeep) = try_join3(
             transaction.get(&existence),
             editor.locate_by(path, read),
-            Upkeep::of(transaction, budget, document),
+            IndexMaintainer::of(transaction, budget, document),
         )
         .await?;
         editor.entered = entered.is_some();
@@ -162,7 +162,7 @@ impl<'t> Editor<'t> {
     }
 
     /// Puts a value where nothing stands.
-    async fn put_new(&mut self, spot: &Spot, leaves: &Leaves) -> Result<()> {
+    async fn put_new(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
         self.transaction
             .add_read_conflict(&spot.key, &end_of(&spot.key));
         if let Some(parent) = &spot.parent {
@@ -178,7 +178,7 @@ impl<'t> Editor<'t> {
         // Also of one that has members: whoever removes the last of them writes it.
         let (marker, _) = empty_marker(key, *kind);
         self.transaction
-            .add_read_conflict(&marker, &behind(&marker));
+            .add_read_conflict(&marker, &key_after(&marker));
         if container.empty {
             self.touch(&marker).await?;
             self.transaction.clear(&marker);
@@ -196,7 +196,7 @@ impl<'t> Editor<'t> {
     }
 
     /// Removes what stands at a place other than the whole document.
-    async fn remove(&mut self, spot: &Spot) -> Result<()> {
+    async fn remove(&mut self, spot: &Location) -> Result<()> {
         let (parent, segment) = self.parent_of(&spot.place)?;
         match segment {
             Segment::Index(index) => self.remove_element(&parent, index).await,
@@ -375,7 +375,7 @@ pub async fn version_before(
 /// `TOO_LARGE`: its key passes the limit.
 pub fn depend_on_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
     let key = Family::Version(&document.collection, &document.id).key()?;
-    transaction.add_read_conflict(&key, &behind(&key));
+    transaction.add_read_conflict(&key, &key_after(&key));
     Ok(())
 }
 

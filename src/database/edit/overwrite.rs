@@ -4,7 +4,7 @@ use std::iter::Peekable;
 
 use super::super::end_of;
 use super::Editor;
-use super::locate::Spot;
+use super::locate::Location;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::key::Leaves;
@@ -13,7 +13,7 @@ use crate::store::{Batches, Pairs, Transaction};
 
 impl Editor<'_> {
     /// Puts a value in the place of the one that stands there.
-    pub(super) async fn overwrite(&mut self, spot: &Spot, leaves: &Leaves) -> Result<()> {
+    pub(super) async fn overwrite(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
         leaves.check_keys(spot.key.len())?;
         if let (Some(stored), Some(leaf)) = (spot.leaf(), leaves.as_leaf()) {
             if stored != leaf {

@@ -6,7 +6,7 @@ use super::super::{DocumentKey, end_of};
 use super::Editor;
 use super::ahead::look_ahead;
 use super::argument::leaves_of;
-use super::locate::{Spot, Target};
+use super::locate::{Location, Target};
 use crate::budget::Budget;
 use crate::document::number::equal;
 use crate::document::patch::PatchOperation;
@@ -152,7 +152,7 @@ impl Editor<'_> {
     }
 
     /// What stands where an operation starts from.
-    async fn present(&self, base: &Path, path: &Path) -> Result<Spot> {
+    async fn present(&self, base: &Path, path: &Path) -> Result<Location> {
         let path = base.join(path);
         match self.locate(&path).await? {
             Target::Present(spot) => Ok(spot),
@@ -160,7 +160,7 @@ impl Editor<'_> {
         }
     }
 
-    async fn leaves_at(&self, spot: &Spot) -> Result<Leaves> {
+    async fn leaves_at(&self, spot: &Location) -> Result<Leaves> {
         let found = self.pairs(spot.key.clone(), &end_of(&spot.key)).await?;
         self.budget.pace(found.len() as u64).await?;
         let relative = found

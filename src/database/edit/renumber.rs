@@ -8,7 +8,7 @@ use crate::budget::Reservation;
 use crate::document::leaf::Kind;
 use crate::document::path::Segment;
 use crate::error::{Error, Limit, Result};
-use crate::key::{Leaves, Step, empty_marker, step};
+use crate::key::{KeyStep, Leaves, empty_marker, step};
 use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
 use crate::store::{Batches, Pairs};
 
@@ -91,7 +91,7 @@ impl Editor<'_> {
         let mut moved = Pairs::default();
         for (at, (key, value)) in pairs.iter().enumerate() {
             let relative = &key[array.len()..];
-            let Some((Step::Index(index), bytes)) = step(relative) else {
+            let Some((KeyStep::Index(index), bytes)) = step(relative) else {
                 return Err(super::super::slice::malformed(
                     crate::key::Malformed::Segment,
                     key,

@@ -6,7 +6,7 @@ use super::Index;
 use super::columns::{ColumnStream, places, streams};
 use super::entries::{EntryStream, Unfit, Values, check_value_bytes, insert, ranges_of};
 use super::entry_writer::EntryWriter;
-use super::upkeep::missing;
+use super::maintainer::missing;
 use crate::budget::Budget;
 use crate::database::DocumentKey;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,7 +18,7 @@ use crate::store::Transaction;
 
 /// How much one batch does.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct BatchBounds {
     /// Bytes that are read, and bytes that are written: fewer after a batch that did not go through.
     pub(super) bytes: usize,
     /// Documents that are read at the same time: more while they are small.
@@ -55,7 +55,7 @@ pub(super) struct Adding<'b> {
     pub(super) transaction: &'b dyn Transaction,
     pub(super) budget: &'b Budget,
     pub(super) index: &'b Index,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: BatchBounds,
 }
 
 impl<'b> Adding<'b> {
@@ -176,7 +176,7 @@ impl<'b> Adding<'b> {
 
     /// Adds the entries of some children. The child at which the next batch begins.
     async fn children(&self, alone: &Alone) -> Result<Option<Vec<u8>>> {
-        let Bounds {
+        let BatchBounds {
             bytes: bytes_max,
             value_bytes,
             ..
@@ -260,7 +260,7 @@ fn about<T>(document: &DocumentKey, error: Error) -> Result<Result<T>> {
     }
 }
 
-impl Bounds {
+impl BatchBounds {
     pub(super) const DEFAULT: Self = Self {
         bytes: INDEX_BATCH_BYTES_MAX,
         at_once: 8,

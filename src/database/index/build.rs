@@ -30,7 +30,7 @@ use foundationdb_tuple::{Bytes, pack, unpack};
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use super::batch::{Adding, Alone, Bounds};
+use super::batch::{Adding, Alone, BatchBounds};
 use super::define::{clear_entries, define};
 use super::{Index, State, index_named};
 use crate::budget::Budget;
@@ -41,7 +41,7 @@ use crate::limits::{
     INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_MAX,
     INDEX_LEASE_EXPIRY_MAX, INDEX_LEASE_TIME, INDEX_POLL_TIME,
 };
-use crate::store::{Batches, Outcome, RangeRead, Settled, Transaction};
+use crate::store::{Batches, Decision, RangeRead, Transaction, TransactionResult};
 
 /// Builds the indexes of a store that are to be built, one at a time.
 pub struct Builder {
@@ -52,14 +52,14 @@ pub struct Builder {
     exclusive: bool,
     /// Documents in the next batch: fewer after one that did not go through.
     documents: usize,
-    bounds: Bounds,
+    bounds: BatchBounds,
     /// The document that is being built alone, and where the next batch of it begins.
     alone: Option<Alone>,
 }
 
 /// What a step came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Built {
+pub enum BuildStep {
     /// No index is to be built, or others are building them.
     Nothing,
     /// So many documents more have all their entries in the index of this collection and name.
@@ -81,7 +81,7 @@ struct Task {
 }
 
 /// The value of [`Family::Build`].
-struct Progress {
+struct BuildProgress {
     name: String,
     owner: Vec<u8>,
     /// In seconds since 1970.
@@ -91,7 +91,7 @@ struct Progress {
 }
 
 /// How a batch ended.
-enum Batch {
+enum BatchEnd {
     /// Another has the lease, or the index is gone.
     Left,
     Done {
@@ -114,7 +114,7 @@ impl Builder {
             database,
             owner: rand::random(),
             documents: INDEX_BATCH_DOCUMENTS_MAX,
-            bounds: Bounds::DEFAULT,
+            bounds: BatchBounds::DEFAULT,
             alone: None,
         }
     }
@@ -123,13 +123,13 @@ impl Builder {
     pub async fn run(mut self) {
         loop {
             match self.step().await {
-                Ok(Built::Nothing) => sleep(INDEX_POLL_TIME).await,
-                Ok(Built::Documents(..)) => tokio::task::yield_now().await,
-                Ok(Built::Ready(collection, index)) => {
+                Ok(BuildStep::Nothing) => sleep(INDEX_POLL_TIME).await,
+                Ok(BuildStep::Documents(..)) => tokio::task::yield_now().await,
+                Ok(BuildStep::Ready(collection, index)) => {
                     tracing::info!(collection, index, "the index is built and serves");
                 }
                 // The reason can tell values of documents, which the log does not.
-                Ok(Built::Failed(collection, index, _)) => tracing::warn!(
+                Ok(BuildStep::Failed(collection, index, _)) => tracing::warn!(
                     collection,
                     index,
                     "the index cannot be built; the field `error` of the index says why"
@@ -149,7 +149,7 @@ impl Builder {
     /// # Errors
     /// What the store fails with.
     pub async fn finish(&mut self) -> Result<()> {
-        while self.step().await? != Built::Nothing {}
+        while self.step().await? != BuildStep::Nothing {}
         Ok(())
     }
 
@@ -157,21 +157,21 @@ impl Builder {
     ///
     /// # Errors
     /// What the store fails with; the same step may go through when it is done again.
-    pub async fn step(&mut self) -> Result<Built> {
+    pub async fn step(&mut self) -> Result<BuildStep> {
         let Some(task) = self.next_task().await? else {
-            return Ok(Built::Nothing);
+            return Ok(BuildStep::Nothing);
         };
         let batch = match self.batch(&task).await {
             Err(error) if is_about_size(&error) && self.lower() => {
-                return Ok(Built::Documents(task.collection, task.name, 0));
+                return Ok(BuildStep::Documents(task.collection, task.name, 0));
             }
             // The least that a batch can do is too large for a transaction.
-            Err(error) if error.kind() == ErrorKind::TooLarge => Batch::Unfit(error),
+            Err(error) if error.kind() == ErrorKind::TooLarge => BatchEnd::Unfit(error),
             batch => batch?,
         };
         Ok(match batch {
-            Batch::Left => Built::Nothing,
-            Batch::Done {
+            BatchEnd::Left => BuildStep::Nothing,
+            BatchEnd::Done {
                 documents,
                 at_once,
                 alone,
@@ -180,13 +180,13 @@ impl Builder {
                 self.bounds.bytes = (self.bounds.bytes * 2).min(INDEX_BATCH_BYTES_MAX);
                 self.bounds.at_once = at_once;
                 self.alone = alone;
-                Built::Documents(task.collection, task.name, documents)
+                BuildStep::Documents(task.collection, task.name, documents)
             }
-            Batch::Ready => Built::Ready(task.collection, task.name),
-            Batch::Unfit(error) => {
+            BatchEnd::Ready => BuildStep::Ready(task.collection, task.name),
+            BatchEnd::Unfit(error) => {
                 let reason = error.message().to_owned();
                 self.fail(&task, &reason).await?;
-                Built::Failed(task.collection, task.name, reason)
+                BuildStep::Failed(task.collection, task.name, reason)
             }
         })
     }
@@ -214,7 +214,7 @@ impl Builder {
         while let Some(pairs) = batches.next().await? {
             for (key, value) in pairs.iter() {
                 let (collection, number) = Family::build_of(key).ok_or_else(|| damaged(key))?;
-                let progress = Progress::decode(value).ok_or_else(|| damaged(key))?;
+                let progress = BuildProgress::decode(value).ok_or_else(|| damaged(key))?;
                 if progress.may_go_on(&self.owner, self.exclusive) {
                     return Ok(Some(Task {
                         collection,
@@ -228,7 +228,7 @@ impl Builder {
         Ok(None)
     }
 
-    async fn batch(&self, task: &Task) -> Result<Batch> {
+    async fn batch(&self, task: &Task) -> Result<BatchEnd> {
         let (owner, documents, bounds) = (self.owner, self.documents, self.bounds);
         let alone = self.alone.clone();
         let alone = alone.filter(|alone| task.is_of(alone));
@@ -240,14 +240,14 @@ impl Builder {
                     .batch(&*transaction, &owner, documents, bounds, alone)
                     .await?;
                 Ok(match batch {
-                    Batch::Unfit(_) | Batch::Left => Outcome::Abort(batch),
-                    _ => Outcome::Commit(batch),
+                    BatchEnd::Unfit(_) | BatchEnd::Left => Decision::Abort(batch),
+                    _ => Decision::Commit(batch),
                 })
             })
         };
         let deadline = Instant::now() + INDEX_LEASE_TIME;
         match self.database.transact(deadline, body).await? {
-            Settled::Committed(batch, _) | Settled::Aborted(batch) => Ok(batch),
+            TransactionResult::Committed(batch, _) | TransactionResult::Aborted(batch) => Ok(batch),
         }
     }
 
@@ -258,7 +258,7 @@ impl Builder {
             let (task, reason) = (task.clone(), reason.clone());
             Box::pin(async move {
                 let Some(index) = task.index(&*transaction).await? else {
-                    return Ok(Outcome::Abort(()));
+                    return Ok(Decision::Abort(()));
                 };
                 clear_entries(&*transaction, &task.collection, task.number).await?;
                 let failed = Index {
@@ -267,7 +267,7 @@ impl Builder {
                     ..index
                 };
                 define(&*transaction, &task.collection, &failed)?;
-                Ok(Outcome::Commit(()))
+                Ok(Decision::Commit(()))
             })
         };
         let deadline = Instant::now() + INDEX_LEASE_TIME;
@@ -291,20 +291,20 @@ impl Task {
         transaction: &dyn Transaction,
         owner: &[u8],
         documents_max: usize,
-        bounds: Bounds,
+        bounds: BatchBounds,
         alone: Option<Alone>,
-    ) -> Result<Batch> {
+    ) -> Result<BatchEnd> {
         let key = Family::Build(&self.collection, self.number).key()?;
         let Some(value) = transaction.get(&key).await? else {
-            return Ok(Batch::Left);
+            return Ok(BatchEnd::Left);
         };
-        let mut progress = Progress::decode(&value).ok_or_else(|| damaged(&key))?;
+        let mut progress = BuildProgress::decode(&value).ok_or_else(|| damaged(&key))?;
         if !progress.may_go_on(owner, self.exclusive) {
-            return Ok(Batch::Left);
+            return Ok(BatchEnd::Left);
         }
         let Some(index) = self.index(transaction).await? else {
             transaction.clear(&key);
-            return Ok(Batch::Done {
+            return Ok(BatchEnd::Done {
                 documents: 0,
                 at_once: bounds.at_once,
                 alone: None,
@@ -333,13 +333,13 @@ impl Task {
                 };
                 define(transaction, &self.collection, &ready)?;
                 transaction.clear(&key);
-                return Ok(Batch::Ready);
+                return Ok(BatchEnd::Ready);
             }
             adding.documents(&self.collection, &documents).await?
         };
         let added = match added {
             Ok(added) => added,
-            Err(error) => return Ok(Batch::Unfit(error)),
+            Err(error) => return Ok(BatchEnd::Unfit(error)),
         };
         owner.clone_into(&mut progress.owner);
         if let Some(position) = added.position {
@@ -347,7 +347,7 @@ impl Task {
         }
         progress.expiry = now() + i64::try_from(INDEX_LEASE_TIME.as_secs()).unwrap_or(i64::MAX);
         transaction.set(&key, &progress.encode());
-        Ok(Batch::Done {
+        Ok(BatchEnd::Done {
             documents: added.documents,
             at_once: added.at_once,
             alone: added.alone,
@@ -379,7 +379,7 @@ impl Task {
     }
 }
 
-impl Progress {
+impl BuildProgress {
     fn decode(value: &[u8]) -> Option<Self> {
         let (name, Bytes(owner), expiry, Bytes(position)): (String, Bytes<'_>, i64, Bytes<'_>) =
             unpack(value).ok()?;

@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use super::IndexPath;
 use crate::budget::Budget;
-use crate::database::plan::covers;
+use crate::database::range_plan::covers;
 use crate::database::{DocumentKey, end_of};
 use crate::error::{ErrorKind, Result};
-use crate::key::{IndexValue, IndexValueBuilder, Step, document_prefix, step};
+use crate::key::{IndexValue, IndexValueBuilder, KeyStep, document_prefix, step};
 use crate::limits::{INDEX_PORTION_BYTES, INDEX_PORTION_PAIRS_MAX};
-use crate::store::{Batches, Near, Pairs, RangeRead, Read, behind};
+use crate::store::{Batches, Locality, Pairs, RangeRead, Read, key_after};
 
 /// A value of a column. The error is of a string that no key can hold: how many bytes it has.
 pub(super) type ColumnValue = Result<IndexValue, usize>;
 
 /// Makes the values of a column of the pairs at and below its place, one after another in the order
 /// of their keys.
-pub(super) struct Column<'i> {
+pub(super) struct ColumnMatcher<'i> {
     /// The packed steps behind `[*]`; none if the column has one value.
     behind_each: Option<&'i [u8]>,
     /// The packed step to the child that the last pair is of.
@@ -28,7 +28,7 @@ pub(super) struct Column<'i> {
     value: IndexValueBuilder,
 }
 
-impl<'i> Column<'i> {
+impl<'i> ColumnMatcher<'i> {
     pub(super) fn new(path: &'i IndexPath) -> Self {
         Self {
             behind_each: path.behind_each.as_deref(),
@@ -47,7 +47,7 @@ impl<'i> Column<'i> {
         };
         let mut ended = None;
         if self.child.is_empty() || !covers(&self.child, key) {
-            let Some((Step::Key(_) | Step::Index(_), bytes)) = step(key) else {
+            let Some((KeyStep::Key(_) | KeyStep::Index(_), bytes)) = step(key) else {
                 return None;
             };
             ended = self.value.finish().transpose();
@@ -134,15 +134,15 @@ pub(super) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(
 /// The packed step to the child that a key, relative to the container, belongs to.
 fn child(relative: &[u8]) -> Option<&[u8]> {
     match step(relative)? {
-        (Step::Key(_) | Step::Index(_), bytes) => Some(&relative[..bytes]),
-        (Step::Marker(_), _) => None,
+        (KeyStep::Key(_) | KeyStep::Index(_), bytes) => Some(&relative[..bytes]),
+        (KeyStep::Marker(_), _) => None,
     }
 }
 
 /// The values in a range of a column, portion by portion.
 pub(super) struct ColumnStream<'r> {
     budget: Budget,
-    column: Column<'r>,
+    column: ColumnMatcher<'r>,
     /// The key of the column's place.
     place: Vec<u8>,
     pairs: Arc<Pairs>,
@@ -176,8 +176,8 @@ pub(super) async fn streams<'r>(
         let last = reads.last();
         if last.is_none_or(|last| (last.begin, last.end) != (begin, end)) {
             let near = match last {
-                Some(last) if in_one_document(last.begin, begin) => Near::Document,
-                _ => Near::Unknown,
+                Some(last) if in_one_document(last.begin, begin) => Locality::Document,
+                _ => Locality::Unknown,
             };
             reads.push(RangeRead {
                 near,
@@ -194,10 +194,10 @@ pub(super) async fn streams<'r>(
         let last = batch.pairs.clone().next_back().filter(|_| batch.more);
         Ok(ColumnStream {
             budget: budget.clone(),
-            column: Column::new(range.path),
+            column: ColumnMatcher::new(range.path),
             place: range.begin[..range.place_bytes].to_vec(),
             rest: last.map(|last| {
-                let begin = behind(pairs.get(last).0);
+                let begin = key_after(pairs.get(last).0);
                 Batches::new(read, begin, range.end.clone()).resumed()
             }),
             left: batch.pairs,

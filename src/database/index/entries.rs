@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::columns::{Column, ColumnRange, ColumnStream, ColumnValue, places, streams};
+use super::columns::{ColumnMatcher, ColumnRange, ColumnStream, ColumnValue, places, streams};
 use super::{Index, IndexPath};
 use crate::budget::{Budget, Reservation};
 use crate::database::DocumentKey;
@@ -114,7 +114,7 @@ pub(super) async fn of_leaves(
     for path in &index.on {
         let mut place = Vec::new();
         append_place(&mut place, &path.place);
-        let mut column = Column::new(path);
+        let mut column = ColumnMatcher::new(path);
         for (at, (key, value)) in leaves.below(&place).enumerate() {
             if let Some(value) = column.push(key, value) {
                 add(index, path, &mut values, value, &reserved)?;

@@ -6,7 +6,7 @@
 //! nothing the entry says so, so that a query that tests only the first paths finds the document
 //! all the same. Only values of which none is missing have to be unique.
 //!
-//! Entries change in the transaction that changes the document ([`Upkeep`]). An index on documents
+//! Entries change in the transaction that changes the document ([`IndexMaintainer`]). An index on documents
 //! that are there already is built in batches while they change ([`Builder`]). Both read what they
 //! index as a stream (`columns`), so that it may be larger than memory.
 
@@ -17,14 +17,14 @@ mod define;
 mod entries;
 mod entry_writer;
 mod key_ranges;
-mod upkeep;
+mod maintainer;
 
 use foundationdb_tuple::{Element, pack, unpack};
 
-pub use build::{Builder, Built};
+pub use build::{BuildStep, Builder};
 pub use define::{create_index, drop_index};
 pub(super) use entries::{EntryStream, Unfit, entry_streams};
-pub(super) use upkeep::{Upkeep, enter_entries, insert_entries};
+pub(super) use maintainer::{IndexMaintainer, enter_entries, insert_entries};
 
 use crate::document::jsonpath::{Query, SimpleStep};
 use crate::document::path::{Place, Segment};

@@ -11,7 +11,7 @@ use crate::key::{IndexValue, Leaves, Rank};
 
 /// Where in a column of an index the values stand that pass some tests.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Column {
+pub(super) enum ColumnBounds {
     /// At each of these; none if no value can pass. Not `exact` if others may stand there, too:
     /// containers go by a digest.
     Points {
@@ -29,7 +29,7 @@ pub(super) enum Column {
 /// Past every value of a column.
 const PAST_ALL: &[u8] = &[0xFF];
 
-impl Column {
+impl ColumnBounds {
     /// Where the values stand that pass all of `tests`; without tests, any value at all. None if
     /// an index is of no help.
     pub(super) fn of(tests: &[&Test], steps: &Steps<'_>) -> Option<Self> {
@@ -76,9 +76,9 @@ impl Column {
 }
 
 /// Those of the listed values that pass every test. What no entry can hold, no document has that
-/// an index serves for. Where the budget runs out none passes; [`Plan::new`](super::plan::Plan::new)
+/// an index serves for. Where the budget runs out none passes; [`QueryPlan::new`](super::plan::QueryPlan::new)
 /// fails then.
-fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> Column {
+fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     let pass = |value: &&Tree| {
         let mut tests = tests.iter();
         tests.all(|test| test.passes(value, steps).unwrap_or(false))
@@ -89,7 +89,7 @@ fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> Column {
         exact &= matches!(value, Tree::Leaf(_));
         values.extend(index_value(value));
     }
-    Column::Points {
+    ColumnBounds::Points {
         values: values.into_iter().collect(),
         exact,
     }

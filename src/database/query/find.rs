@@ -2,13 +2,13 @@
 
 use futures::future::try_join_all;
 
-use super::advice;
-use super::fill::{Candidates, Filled, Filling};
-use super::ids::{Ids, Source};
-use super::keys::{Meter, Reading};
-use super::look::Look;
-use super::plan::{Access, Plan, Way};
-use super::{Found, Order, Page};
+use super::ids::{IdSource, Ids};
+use super::index_hint;
+use super::keys::{KeyReader, Meter};
+use super::matcher::Matcher;
+use super::paginate::{Candidates, Filled, PageBuilder};
+use super::plan::{AccessPath, EntrySource, QueryPlan};
+use super::{DocumentPage, Order, Page};
 use crate::budget::{Budget, Steps};
 use crate::database::index::{Index, State, indexes};
 use crate::document::filter::Filter;
@@ -78,28 +78,28 @@ impl<'q> Search<'q> {
     }
 
     /// The plan for the filter.
-    pub(super) async fn plan<'i>(&self, indexes: &'i Indexes) -> Result<Plan<'i>> {
-        let plan = |steps: &Steps<'_>| Plan::new(self.filter, &indexes.ready, steps);
+    pub(super) async fn plan<'i>(&self, indexes: &'i Indexes) -> Result<QueryPlan<'i>> {
+        let plan = |steps: &Steps<'_>| QueryPlan::new(self.filter, &indexes.ready, steps);
         self.budget.compute(plan).await
     }
 
     /// A page in the order of ids.
-    pub(super) async fn by_id(&self, page: &Page) -> Result<Found> {
+    pub(super) async fn by_id(&self, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(None).await?;
         let plan = self.plan(&indexes).await?;
         let from = page.from.as_ref().map(|from| &from.id);
         let source = self.source(page.size.saturating_add(1), page.backward, from);
         let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
-        let mut look = Look::new(self.read, self.budget, self.collection, chosen.filter, None);
+        let mut look = Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
         look.in_a_row = chosen.index.is_none();
-        let mut filling = Filling {
+        let mut filling = PageBuilder {
             candidates: Candidates::Ids(chosen.ids, page.backward),
             look,
             looked_max: self.scan_max,
         };
         match filling.page(page).await? {
             Some(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
-            None => Err(advice::past_bound(self, &plan, None, &indexes)),
+            None => Err(index_hint::past_bound(self, &plan, None, &indexes)),
         }
     }
 
@@ -109,9 +109,9 @@ impl<'q> Search<'q> {
         first_batch: usize,
         backward: bool,
         after: Option<&'r DocumentId>,
-    ) -> Source<'r> {
-        Source {
-            reading: Reading {
+    ) -> IdSource<'r> {
+        IdSource {
+            reading: KeyReader {
                 read: self.read,
                 budget: self.budget,
                 meter: &self.meter,
@@ -124,8 +124,13 @@ impl<'q> Search<'q> {
         }
     }
 
-    pub(super) fn found(&self, filled: Filled, index: Option<String>, looked: usize) -> Found {
-        Found {
+    pub(super) fn found(
+        &self,
+        filled: Filled,
+        index: Option<String>,
+        looked: usize,
+    ) -> DocumentPage {
+        DocumentPage {
             rows: filled.rows,
             more: filled.more,
             index,
@@ -138,8 +143,8 @@ impl<'q> Search<'q> {
     /// the documents tell as much. Otherwise those whose ids come in order are followed together.
     pub(super) async fn choose<'r>(
         &'r self,
-        plan: &Plan<'_>,
-        source: Source<'r>,
+        plan: &QueryPlan<'_>,
+        source: IdSource<'r>,
         sorted_max: usize,
     ) -> Result<Chosen<'r>> {
         if let [first, others @ ..] = &plan.ways[..] {
@@ -162,14 +167,14 @@ impl<'q> Search<'q> {
     /// None if none of the ways leads to few documents or has its ids in order.
     async fn choose_among<'r>(
         &'r self,
-        plan: &Plan<'_>,
-        source: Source<'r>,
+        plan: &QueryPlan<'_>,
+        source: IdSource<'r>,
     ) -> Result<Option<Chosen<'r>>> {
         let mut probing = source;
         probing.reading.first_batch = PROBE_ENTRIES + 1;
         let probed = plan.ways.iter().map(|way| probe(&probing, way));
         let probed = try_join_all(probed).await?.into_iter().flatten();
-        let mut probed: Vec<(&Way<'_>, Ids<'r>)> = probed.collect();
+        let mut probed: Vec<(&AccessPath<'_>, Ids<'r>)> = probed.collect();
         let few = probed.iter().enumerate();
         let few = few
             .filter_map(|(at, (_, ids))| Some((ids.left()?, at)))
@@ -190,9 +195,9 @@ impl<'q> Search<'q> {
 /// The beginning of what a way leads to; none if its ids would have to be put in order and are not
 /// few.
 async fn probe<'r, 'w, 'i>(
-    source: &Source<'r>,
-    way: &'w Way<'i>,
-) -> Result<Option<(&'w Way<'i>, Ids<'r>)>> {
+    source: &IdSource<'r>,
+    way: &'w AccessPath<'i>,
+) -> Result<Option<(&'w AccessPath<'i>, Ids<'r>)>> {
     let Some(mut ids) = source.open(&way.access, PROBE_ENTRIES).await? else {
         return Ok(None);
     };
@@ -200,7 +205,7 @@ async fn probe<'r, 'w, 'i>(
     Ok(Some((way, ids)))
 }
 
-fn chosen<'r>(plan: &Plan<'_>, ways: &[&Way<'_>], ids: Ids<'r>) -> Chosen<'r> {
+fn chosen<'r>(plan: &QueryPlan<'_>, ways: &[&AccessPath<'_>], ids: Ids<'r>) -> Chosen<'r> {
     let names: Vec<String> = ways.iter().map(|way| way.access.name()).collect();
     let index = names.join(" & ");
     Chosen {
@@ -210,7 +215,7 @@ fn chosen<'r>(plan: &Plan<'_>, ways: &[&Way<'_>], ids: Ids<'r>) -> Chosen<'r> {
     }
 }
 
-impl Access<'_> {
+impl EntrySource<'_> {
     /// The indexes that it reads.
     fn name(&self) -> String {
         let mut names = Vec::new();

@@ -3,15 +3,15 @@
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 
-use super::keys::{Keys, Reading};
-use super::plan::{Access, Span};
+use super::keys::{KeyReader, KeyStream};
+use super::plan::{EntrySource, Span};
 use super::union::Union;
 use crate::budget::{Budget, Share};
 use crate::database::index::Index;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Entry, Family, IndexKey, hex};
-use crate::store::behind;
+use crate::store::key_after;
 
 /// An id as keys end with it: ids sort as these bytes do.
 pub(super) type IdBytes = Vec<u8>;
@@ -19,7 +19,7 @@ pub(super) type IdBytes = Vec<u8>;
 /// Ids in order, none twice.
 pub(super) enum Ids<'r> {
     /// From keys that go on with an id behind so many bytes.
-    Keys(Keys<'r>, Vec<u8>),
+    Keys(KeyStream<'r>, Vec<u8>),
     /// Held, those that come first last.
     Listed { ids: Vec<IdBytes>, _memory: Share },
     /// In any of these.
@@ -30,8 +30,8 @@ pub(super) enum Ids<'r> {
 
 /// Where the ids of a query are to be found.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'r> {
-    pub(super) reading: Reading<'r>,
+pub(super) struct IdSource<'r> {
+    pub(super) reading: KeyReader<'r>,
     pub(super) collection: &'r str,
     /// Only what comes behind this id, in the direction of the reading.
     pub(super) after: Option<&'r DocumentId>,
@@ -65,7 +65,7 @@ fn catalog(collection: &str) -> Vec<u8> {
     Entry::Existence.key_of(&Family::documents(collection).0)
 }
 
-impl<'r> Source<'r> {
+impl<'r> IdSource<'r> {
     /// Every document of the collection.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl<'r> Source<'r> {
     /// What the store fails with.
     pub(super) async fn open(
         &self,
-        access: &Access<'_>,
+        access: &EntrySource<'_>,
         sorted_max: usize,
     ) -> Result<Option<Ids<'r>>> {
         let mut unsorted = Vec::new();
@@ -101,17 +101,17 @@ impl<'r> Source<'r> {
 
     fn sort_out<'a>(
         &self,
-        access: &'a Access<'_>,
+        access: &'a EntrySource<'_>,
         sorted: &mut Vec<Ids<'r>>,
         unsorted: &mut Vec<(&'a Index, &'a Span)>,
     ) -> Result<()> {
         match access {
-            Access::Union(parts) => {
+            EntrySource::Union(parts) => {
                 for part in parts {
                     self.sort_out(part, sorted, unsorted)?;
                 }
             }
-            Access::Index {
+            EntrySource::Index {
                 index,
                 spans,
                 sorted: true,
@@ -122,7 +122,7 @@ impl<'r> Source<'r> {
                     sorted.push(self.behind_prefix(prefix)?);
                 }
             }
-            Access::Index { index, spans, .. } => {
+            EntrySource::Index { index, spans, .. } => {
                 unsorted.extend(spans.iter().map(|span| (*index, span)));
             }
         }
@@ -138,10 +138,10 @@ impl<'r> Source<'r> {
             if self.reading.backward {
                 end = key;
             } else {
-                begin = behind(&key);
+                begin = key_after(&key);
             }
         }
-        let keys = Keys::new(self.reading, &begin, &end, self.reading.backward);
+        let keys = KeyStream::new(self.reading, &begin, &end, self.reading.backward);
         Ok(Ids::Keys(keys, prefix))
     }
 
@@ -159,7 +159,7 @@ impl<'r> Source<'r> {
         for (index, span) in spans {
             let key = IndexKey::new(self.collection, index.number)?;
             let (begin, end) = key.span(&span.begin, &span.end);
-            let mut keys = Keys::new(self.reading, &begin, &end, false);
+            let mut keys = KeyStream::new(self.reading, &begin, &end, false);
             while let Some(entry) = keys.peek().await? {
                 let (values, _) = key
                     .parse(entry, index.on.len())

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::budget::{Budget, Share};
 use crate::error::Result;
 use crate::limits::KEY_BYTES_MAX;
-use crate::store::{Pairs, RangeRead, Read, behind};
+use crate::store::{Pairs, RangeRead, Read, key_after};
 
 /// Counts what a query reads.
 pub(super) struct Meter {
@@ -46,7 +46,7 @@ impl Meter {
 
 /// What all streams of a query share.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'r> {
+pub(super) struct KeyReader<'r> {
     pub(super) read: &'r dyn Read,
     pub(super) budget: &'r Budget,
     pub(super) meter: &'r Meter,
@@ -59,8 +59,8 @@ pub(super) struct Reading<'r> {
 }
 
 /// Reads the keys of a range a batch at a time, each larger than the one before.
-pub(super) struct Keys<'r> {
-    reading: Reading<'r>,
+pub(super) struct KeyStream<'r> {
+    reading: KeyReader<'r>,
     reverse: bool,
     /// What was not read yet.
     begin: Vec<u8>,
@@ -74,9 +74,9 @@ pub(super) struct Keys<'r> {
     resumed: bool,
 }
 
-impl<'r> Keys<'r> {
+impl<'r> KeyStream<'r> {
     /// The keys from `begin` to before `end`; `reverse` from the last.
-    pub(super) fn new(reading: Reading<'r>, begin: &[u8], end: &[u8], reverse: bool) -> Self {
+    pub(super) fn new(reading: KeyReader<'r>, begin: &[u8], end: &[u8], reverse: bool) -> Self {
         // No key is longer, so none is left out that the range holds.
         let begin = begin[..begin.len().min(KEY_BYTES_MAX)].to_vec();
         let end = end[..end.len().min(KEY_BYTES_MAX)].to_vec();
@@ -139,7 +139,7 @@ impl<'r> Keys<'r> {
         }
         self.at = self.batch.len();
         if self.reverse && self.end[..] > *key {
-            self.end = behind(key).min(std::mem::take(&mut self.end));
+            self.end = key_after(key).min(std::mem::take(&mut self.end));
             self.resumed = false;
         } else if !self.reverse && self.begin[..] < *key {
             self.begin = key.to_vec();
@@ -167,7 +167,7 @@ impl<'r> Keys<'r> {
             if self.reverse {
                 self.end = last.to_vec();
             } else {
-                self.begin = behind(last);
+                self.begin = key_after(last);
             }
         }
         self.more &= self.begin < self.end;

@@ -5,14 +5,14 @@
 //! from spans of entries or from the catalog (`ids`, `walk`); what the entries do not tell is
 //! looked up in the documents (`look`), in rounds of reads and within a bound.
 
-mod advice;
 mod column;
-mod fill;
 mod find;
 mod ids;
+mod index_hint;
 mod keys;
-mod look;
+mod matcher;
 mod ordered;
+mod paginate;
 mod plan;
 mod portion;
 mod total;
@@ -101,7 +101,7 @@ impl Position {
 
 /// A page of documents.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct DocumentPage {
     /// In the order asked for, whatever the direction of the page.
     pub rows: Vec<Position>,
     /// Whether there are more in the direction of the page. If the bound on documents looked at
@@ -121,7 +121,7 @@ pub struct Found {
 /// # Errors
 /// `TOO_COMPLEX`: more documents would have to be looked at than allowed; says which index would
 /// help. `TOO_LARGE`, `INTERNAL`, what the store fails with.
-pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Result<Found> {
+pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Result<DocumentPage> {
     let remedy = format!("ask for less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
     let search = Search::new(
         read,

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::advice;
-use super::fill::{Candidates, Filled, Filling};
 use super::find::{Indexes, Search};
 use super::ids::id_bytes;
-use super::look::{Look, Passed};
-use super::plan::{Plan, Track};
-use super::walk::{Along, Walk};
-use super::{Found, Order, Page, Position};
+use super::index_hint;
+use super::matcher::{Matcher, Passed};
+use super::paginate::{Candidates, Filled, PageBuilder};
+use super::plan::{OrderedScan, QueryPlan};
+use super::walk::{Along, EntryWalk};
+use super::{DocumentPage, Order, Page, Position};
 use crate::budget::Steps;
 use crate::database::index::IndexPath;
 use crate::document::id::DocumentId;
@@ -20,7 +20,7 @@ use crate::limits::SCAN_BATCH_DOCUMENTS;
 
 impl Search<'_> {
     /// A page in the order of a value.
-    pub(super) async fn by_value(&self, order: &Order, page: &Page) -> Result<Found> {
+    pub(super) async fn by_value(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(Some(order)).await?;
         let plan = self.plan(&indexes).await?;
         let track = order.by.simple();
@@ -52,10 +52,10 @@ impl Search<'_> {
         if ids.len() > looked_max {
             return match &track {
                 Some(track) => self.walk(order, page, &plan, track, &indexes).await,
-                None => Err(advice::past_bound(self, &plan, Some(order), &indexes)),
+                None => Err(index_hint::past_bound(self, &plan, Some(order), &indexes)),
             };
         }
-        let look = Look::new(
+        let look = Matcher::new(
             self.read,
             self.budget,
             self.collection,
@@ -79,9 +79,9 @@ impl Search<'_> {
     async fn track<'i>(
         &self,
         by: &[SimpleStep],
-        plan: &Plan<'i>,
+        plan: &QueryPlan<'i>,
         indexes: &'i Indexes,
-    ) -> Result<Option<Track<'i>>> {
+    ) -> Result<Option<OrderedScan<'i>>> {
         let track = |steps: &Steps<'_>| {
             let track = plan.track(by, &indexes.ready, steps);
             steps.check().map(|()| track)
@@ -94,10 +94,10 @@ impl Search<'_> {
         &self,
         order: &Order,
         page: &Page,
-        plan: &Plan<'_>,
-        track: &Track<'_>,
+        plan: &QueryPlan<'_>,
+        track: &OrderedScan<'_>,
         indexes: &Indexes,
-    ) -> Result<Found> {
+    ) -> Result<DocumentPage> {
         let index = track.index;
         let from = page.from.as_ref();
         let id = from.map(|from| id_bytes(self.collection, &from.id));
@@ -116,21 +116,21 @@ impl Search<'_> {
         let reading = self.source(first_batch, page.backward, None).reading;
         let multiple = index.on.last().is_some_and(IndexPath::is_multiple);
         let filter = plan.residual([&track.covers]);
-        let look = Look::new(
+        let look = Matcher::new(
             self.read,
             self.budget,
             self.collection,
             filter,
             multiple.then_some(order),
         );
-        let mut filling = Filling {
-            candidates: Candidates::Walk(Walk::new(reading, along)),
+        let mut filling = PageBuilder {
+            candidates: Candidates::Walk(EntryWalk::new(reading, along)),
             look,
             looked_max: self.scan_max,
         };
         match filling.page(page).await? {
             Some(filled) => Ok(self.found(filled, Some(index.name.clone()), filling.look.looked)),
-            None => Err(advice::past_bound(self, plan, Some(order), indexes)),
+            None => Err(index_hint::past_bound(self, plan, Some(order), indexes)),
         }
     }
 }
@@ -139,7 +139,7 @@ impl Search<'_> {
 struct Sorting<'q> {
     order: &'q Order,
     page: &'q Page,
-    look: Look<'q>,
+    look: Matcher<'q>,
     rows: Vec<Position>,
 }
 

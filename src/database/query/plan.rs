@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::column::Column;
+use super::column::ColumnBounds;
 use crate::budget::Steps;
 use crate::database::end_of;
 use crate::database::index::{Index, IndexPath};
@@ -24,7 +24,7 @@ pub(super) struct Span {
 
 /// Entries that lead to documents.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Access<'i> {
+pub(super) enum EntrySource<'i> {
     /// Those in any of these spans of one index. They are `sorted` if in each span all columns are
     /// given, so that they come by id.
     Index {
@@ -33,13 +33,13 @@ pub(super) enum Access<'i> {
         sorted: bool,
     },
     /// Those that any of these leads to.
-    Union(Vec<Access<'i>>),
+    Union(Vec<EntrySource<'i>>),
 }
 
 /// A way to find documents: it leads to all that pass, and perhaps to more.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Way<'i> {
-    pub(super) access: Access<'i>,
+pub(super) struct AccessPath<'i> {
+    pub(super) access: EntrySource<'i>,
     /// The conjuncts, by number, that it makes use of.
     pub(super) used: BTreeSet<usize>,
     /// Those of them that hold for every document that it leads to.
@@ -50,15 +50,15 @@ pub(super) struct Way<'i> {
 
 /// What is known of a query before anything is read of it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Plan<'i> {
+pub(super) struct QueryPlan<'i> {
     /// What all have to hold.
     pub(super) conjuncts: Vec<Filter>,
     /// The ways to find what passes, the best first; of each the uses are none that another's
     /// take in. None if every document has to be looked at.
-    pub(super) ways: Vec<Way<'i>>,
+    pub(super) ways: Vec<AccessPath<'i>>,
 }
 
-impl<'i> Plan<'i> {
+impl<'i> QueryPlan<'i> {
     /// The plan for a filter by the indexes that serve.
     ///
     /// # Errors
@@ -76,10 +76,10 @@ impl<'i> Plan<'i> {
         let of_index = indexes
             .iter()
             .filter_map(|index| span_of(&conjuncts, index, steps));
-        let mut ways: Vec<Way<'i>> = of_index.collect();
+        let mut ways: Vec<AccessPath<'i>> = of_index.collect();
         ways.extend(unions(&conjuncts, indexes, steps));
         ways.sort_by_cached_key(|way| Reverse(way.worth()));
-        let mut best: Vec<Way<'i>> = Vec::new();
+        let mut best: Vec<AccessPath<'i>> = Vec::new();
         for way in ways {
             if !best.iter().any(|better| way.used.is_subset(&better.used)) {
                 best.push(way);
@@ -108,7 +108,7 @@ impl<'i> Plan<'i> {
     }
 }
 
-impl Way<'_> {
+impl AccessPath<'_> {
     /// Comparable: whatever holds for all documents found saves looking at them, and equality
     /// leads to fewer than a range does.
     fn worth(&self) -> (bool, usize, usize, bool, Reverse<usize>) {
@@ -124,12 +124,12 @@ impl Way<'_> {
     }
 }
 
-impl Access<'_> {
+impl EntrySource<'_> {
     /// Whether the ids of each span come in order.
     pub(super) fn is_sorted(&self) -> bool {
         match self {
             Self::Index { sorted, .. } => *sorted,
-            Self::Union(parts) => parts.iter().all(Access::is_sorted),
+            Self::Union(parts) => parts.iter().all(EntrySource::is_sorted),
         }
     }
 
@@ -137,7 +137,7 @@ impl Access<'_> {
     pub(super) fn spans(&self) -> usize {
         match self {
             Self::Index { spans, .. } => spans.len(),
-            Self::Union(parts) => parts.iter().map(Access::spans).sum(),
+            Self::Union(parts) => parts.iter().map(EntrySource::spans).sum(),
         }
     }
 }
@@ -176,7 +176,7 @@ pub(super) fn column(
     conjuncts: &[Filter],
     path: &IndexPath,
     steps: &Steps<'_>,
-) -> Option<(Column, Vec<usize>)> {
+) -> Option<(ColumnBounds, Vec<usize>)> {
     // Once the budget is used up, no more work is done for a plan that is not used.
     steps.spend(conjuncts.len() as u64).ok()?;
     let conditions = conditions_on(conjuncts, path.steps());
@@ -184,22 +184,26 @@ pub(super) fn column(
         conditions.first()?;
         let tests: Vec<&Test> = conditions.iter().flat_map(|(_, it)| &it.tests).collect();
         let numbers = conditions.iter().map(|(at, _)| *at).collect();
-        return Some((Column::of(&tests, steps)?, numbers));
+        return Some((ColumnBounds::of(&tests, steps)?, numbers));
     }
     let each = conditions.iter().filter_map(|(at, condition)| {
         let tests: Vec<&Test> = condition.tests.iter().collect();
-        Some((Column::of(&tests, steps)?, vec![*at]))
+        Some((ColumnBounds::of(&tests, steps)?, vec![*at]))
     });
     each.min_by_key(|(column, _)| match column {
-        Column::Points { values, .. } => values.len(),
-        Column::Range { .. } => usize::MAX,
+        ColumnBounds::Points { values, .. } => values.len(),
+        ColumnBounds::Range { .. } => usize::MAX,
     })
 }
 
 /// The way that an index gives; none if the conjuncts say nothing of its first column.
-fn span_of<'i>(conjuncts: &[Filter], index: &'i Index, steps: &Steps<'_>) -> Option<Way<'i>> {
-    let mut way = Way {
-        access: Access::Union(Vec::new()),
+fn span_of<'i>(
+    conjuncts: &[Filter],
+    index: &'i Index,
+    steps: &Steps<'_>,
+) -> Option<AccessPath<'i>> {
+    let mut way = AccessPath {
+        access: EntrySource::Union(Vec::new()),
         used: BTreeSet::new(),
         covers: BTreeSet::new(),
         equal: 0,
@@ -212,8 +216,10 @@ fn span_of<'i>(conjuncts: &[Filter], index: &'i Index, steps: &Steps<'_>) -> Opt
         };
         let exact = column.is_exact();
         match column {
-            Column::Points { values, .. } if prefixes.len() * values.len() > SPANS_MAX => break,
-            Column::Points { values, .. } => {
+            ColumnBounds::Points { values, .. } if prefixes.len() * values.len() > SPANS_MAX => {
+                break;
+            }
+            ColumnBounds::Points { values, .. } => {
                 let longer = prefixes.iter().flat_map(|prefix| {
                     let values = values.iter();
                     values.map(move |value| [prefix, value.bytes()].concat())
@@ -221,7 +227,7 @@ fn span_of<'i>(conjuncts: &[Filter], index: &'i Index, steps: &Steps<'_>) -> Opt
                 prefixes = longer.collect();
                 way.equal += 1;
             }
-            Column::Range { begin, end, .. } => range = Some((begin, end)),
+            ColumnBounds::Range { begin, end, .. } => range = Some((begin, end)),
         }
         way.used.extend(&numbers);
         if exact {
@@ -240,7 +246,7 @@ fn span_of<'i>(conjuncts: &[Filter], index: &'i Index, steps: &Steps<'_>) -> Opt
         begin: [&prefix[..], &begin].concat(),
         end: [&prefix[..], &end].concat(),
     };
-    way.access = Access::Index {
+    way.access = EntrySource::Index {
         index,
         spans: prefixes.into_iter().map(span).collect(),
         sorted,
@@ -249,7 +255,11 @@ fn span_of<'i>(conjuncts: &[Filter], index: &'i Index, steps: &Steps<'_>) -> Opt
 }
 
 /// The ways that alternatives give: those of which each has a way of its own.
-fn unions<'i>(conjuncts: &[Filter], indexes: &'i [Index], steps: &Steps<'_>) -> Vec<Way<'i>> {
+fn unions<'i>(
+    conjuncts: &[Filter],
+    indexes: &'i [Index],
+    steps: &Steps<'_>,
+) -> Vec<AccessPath<'i>> {
     let conjuncts = conjuncts.iter().enumerate();
     let ways = conjuncts.filter_map(|(at, filter)| match filter {
         Filter::Any(parts) => union(at, parts, indexes, steps),
@@ -263,23 +273,23 @@ fn union<'i>(
     parts: &[Filter],
     indexes: &'i [Index],
     steps: &Steps<'_>,
-) -> Option<Way<'i>> {
+) -> Option<AccessPath<'i>> {
     let mut exact = true;
     let mut equal = usize::MAX;
     let mut accesses = Vec::with_capacity(parts.len());
     for part in parts {
-        let plan = Plan::within(part, indexes, steps);
+        let plan = QueryPlan::within(part, indexes, steps);
         let best = plan.ways.into_iter().next()?;
         exact &= best.covers.len() == plan.conjuncts.len();
         equal = equal.min(best.equal);
         accesses.push(best.access);
     }
-    let access = Access::Union(accesses);
+    let access = EntrySource::Union(accesses);
     if access.spans() > SPANS_MAX {
         return None;
     }
     let used = BTreeSet::from([conjunct]);
-    Some(Way {
+    Some(AccessPath {
         covers: if exact { used.clone() } else { BTreeSet::new() },
         used,
         access,
@@ -290,7 +300,7 @@ fn union<'i>(
 /// A way to find documents in the order of a value: along the last column of an index in which the
 /// others are given.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Track<'i> {
+pub(super) struct OrderedScan<'i> {
     pub(super) index: &'i Index,
     /// The packed values of the columns that are given.
     pub(super) same: Vec<u8>,
@@ -302,14 +312,14 @@ pub(super) struct Track<'i> {
     pub(super) covers: BTreeSet<usize>,
 }
 
-impl<'i> Plan<'i> {
+impl<'i> QueryPlan<'i> {
     /// The best way to find what passes in the order of what `by` selects.
     pub(super) fn track(
         &self,
         by: &[SimpleStep],
         indexes: &'i [Index],
         steps: &Steps<'_>,
-    ) -> Option<Track<'i>> {
+    ) -> Option<OrderedScan<'i>> {
         let tracks = indexes
             .iter()
             .filter_map(|index| track(&self.conjuncts, by, index, steps));
@@ -322,12 +332,12 @@ fn track<'i>(
     by: &[SimpleStep],
     index: &'i Index,
     steps: &Steps<'_>,
-) -> Option<Track<'i>> {
+) -> Option<OrderedScan<'i>> {
     let (last, given) = index.on.split_last()?;
     if last.steps() != by {
         return None;
     }
-    let mut track = Track {
+    let mut track = OrderedScan {
         index,
         same: Vec::new(),
         range: Span {
@@ -339,7 +349,7 @@ fn track<'i>(
     };
     for path in given {
         let (column, numbers) = column(conjuncts, path, steps)?;
-        let Column::Points { values, exact } = column else {
+        let ColumnBounds::Points { values, exact } = column else {
             return None;
         };
         let [value] = &values[..] else {
@@ -359,7 +369,7 @@ fn track<'i>(
     Some(track)
 }
 
-impl Track<'_> {
+impl OrderedScan<'_> {
     /// Where the last column is read. If several values may be selected, all of it: which is the
     /// least does not depend on what the filter asks for.
     fn last_column(
@@ -373,8 +383,8 @@ impl Track<'_> {
         {
             let exact = column.is_exact();
             let range = match column {
-                Column::Range { begin, end, .. } => Some((begin, end)),
-                Column::Points { values, .. } => match &values[..] {
+                ColumnBounds::Range { begin, end, .. } => Some((begin, end)),
+                ColumnBounds::Points { values, .. } => match &values[..] {
                     [value] => Some((value.bytes().to_vec(), end_of(value.bytes()))),
                     _ => None,
                 },
@@ -387,9 +397,9 @@ impl Track<'_> {
                 return Some(range);
             }
         }
-        match Column::of(&[], steps)? {
-            Column::Range { begin, end, .. } => Some((begin, end)),
-            Column::Points { .. } => None,
+        match ColumnBounds::of(&[], steps)? {
+            ColumnBounds::Range { begin, end, .. } => Some((begin, end)),
+            ColumnBounds::Points { .. } => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! transactions.
 
 use super::find::Search;
-use super::look::Look;
+use super::matcher::Matcher;
 use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
@@ -38,7 +38,7 @@ pub async fn portion(
     let source = search.source(documents_max, false, after);
     let mut chosen = search.choose(&plan, source, SORTED_IDS_MAX).await?;
     let ids = chosen.ids.next(documents_max, false, budget).await?;
-    let mut look = Look::new(read, budget, collection, chosen.filter, None);
+    let mut look = Matcher::new(read, budget, collection, chosen.filter, None);
     look.in_a_row = chosen.index.is_none();
     let passed = look.at(&ids).await?;
     Ok(Portion {

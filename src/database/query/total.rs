@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::find::Search;
 use super::ids::Ids;
 use super::keys::Meter;
-use super::plan::{Plan, Way};
+use super::plan::{AccessPath, QueryPlan};
 use super::{Order, Select};
 use crate::budget::Budget;
 use crate::database::catalog::count;
@@ -117,7 +117,7 @@ impl Search<'_> {
 
 /// The ways that together lead to the documents that pass and to no others: a single one if there
 /// is one; none if documents would have to be looked at.
-fn exact<'p, 'i>(plan: &'p Plan<'i>) -> Vec<&'p Way<'i>> {
+fn exact<'p, 'i>(plan: &'p QueryPlan<'i>) -> Vec<&'p AccessPath<'i>> {
     let all = plan.conjuncts.len();
     if let Some(way) = plan.ways.iter().find(|way| way.covers.len() == all) {
         return vec![way];

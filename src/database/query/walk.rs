@@ -3,21 +3,21 @@
 use std::collections::VecDeque;
 
 use super::ids::{IdBytes, no_entry};
-use super::keys::{Keys, Reading};
+use super::keys::{KeyReader, KeyStream};
 use crate::database::end_of;
 use crate::error::Result;
 use crate::key::{IndexKey, IndexValue};
 use crate::limits::BATCH_PAIRS_MAX;
-use crate::store::behind;
+use crate::store::key_after;
 
 /// An entry: the value of the column, and the id.
-pub(super) type Entry = (IndexValue, IdBytes);
+pub(super) type IndexEntry = (IndexValue, IdBytes);
 
 /// Reads a span in which all columns but the last are the same. Ids ascend where values descend
 /// if both directions say so: then what has the same value is turned round, held if a batch has
 /// all of it, else read from its other end.
-pub(super) struct Walk<'r> {
-    reading: Reading<'r>,
+pub(super) struct EntryWalk<'r> {
+    reading: KeyReader<'r>,
     key: IndexKey,
     /// The packed values of all columns but the last.
     same: Vec<u8>,
@@ -28,8 +28,8 @@ pub(super) struct Walk<'r> {
     begin: Vec<u8>,
     end: Vec<u8>,
     /// The entries of the value that is being read, by id.
-    one_value: Option<Keys<'r>>,
-    queue: VecDeque<Entry>,
+    one_value: Option<KeyStream<'r>>,
+    queue: VecDeque<IndexEntry>,
     batch: usize,
 }
 
@@ -46,8 +46,8 @@ pub(super) struct Along<'t> {
     pub(super) after: Option<(&'t [u8], &'t [u8])>,
 }
 
-impl<'r> Walk<'r> {
-    pub(super) fn new(reading: Reading<'r>, along: Along<'_>) -> Self {
+impl<'r> EntryWalk<'r> {
+    pub(super) fn new(reading: KeyReader<'r>, along: Along<'_>) -> Self {
         let Along { key, same, .. } = along;
         let (begin, end) = key.span(along.begin, along.end);
         let mut walk = Self {
@@ -68,9 +68,9 @@ impl<'r> Walk<'r> {
             let rest = if reading.backward {
                 (first, at)
             } else {
-                (behind(&at), past)
+                (key_after(&at), past)
             };
-            walk.one_value = Some(Keys::new(reading, &rest.0, &rest.1, reading.backward));
+            walk.one_value = Some(KeyStream::new(reading, &rest.0, &rest.1, reading.backward));
             walk.leave_out(value);
         }
         walk
@@ -80,7 +80,7 @@ impl<'r> Walk<'r> {
     ///
     /// # Errors
     /// What the store fails with. `INTERNAL`: damaged entries.
-    pub(super) async fn next(&mut self, count: usize) -> Result<Vec<Entry>> {
+    pub(super) async fn next(&mut self, count: usize) -> Result<Vec<IndexEntry>> {
         let mut found = Vec::new();
         while found.len() < count {
             if let Some(entry) = self.queue.pop_front() {
@@ -105,11 +105,11 @@ impl<'r> Walk<'r> {
         if self.begin >= self.end {
             return Ok(false);
         }
-        let reading = Reading {
+        let reading = KeyReader {
             first_batch: self.batch,
             ..self.reading
         };
-        let mut keys = Keys::new(reading, &self.begin, &self.end, self.descending);
+        let mut keys = KeyStream::new(reading, &self.begin, &self.end, self.descending);
         let mut entries = Vec::new();
         while entries.len() < self.batch
             && let Some(key) = keys.peek().await?
@@ -148,7 +148,7 @@ impl<'r> Walk<'r> {
         } else {
             let (first, past) = self.entries_of(last.bytes());
             let backward = self.reading.backward;
-            self.one_value = Some(Keys::new(self.reading, &first, &past, backward));
+            self.one_value = Some(KeyStream::new(self.reading, &first, &past, backward));
             self.leave_out(last.bytes());
         }
         for group in entries.chunk_by(|(a, _), (b, _)| a == b) {
@@ -176,19 +176,19 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn go_behind(&mut self, (value, id): &Entry) {
+    fn go_behind(&mut self, (value, id): &IndexEntry) {
         let (first, _) = self.entries_of(value.bytes());
         let at = [&first[..], id].concat();
         if self.descending {
             self.end = at;
         } else {
-            self.begin = behind(&at);
+            self.begin = key_after(&at);
         }
     }
 }
 
 /// The value of the last column of an entry, and its id.
-fn entry(key: &IndexKey, same: &[u8], columns: usize, at: &[u8]) -> Result<Entry> {
+fn entry(key: &IndexKey, same: &[u8], columns: usize, at: &[u8]) -> Result<IndexEntry> {
     let relative = key.relative(at).unwrap_or_default();
     let (values, _) = key.parse(at, columns).ok_or_else(|| no_entry(at))?;
     let value = values.get(same.len()..).and_then(IndexValue::split);

@@ -10,10 +10,10 @@ fn value(text: &str) -> Tree {
 }
 
 /// The tests at a place, written as `name value`.
-fn given(at: Option<&str>, tests: &[(&str, &str)]) -> Given {
-    let mut given = Given {
+fn given(at: Option<&str>, tests: &[(&str, &str)]) -> FilterMembers {
+    let mut given = FilterMembers {
         at: at.map(|at| Query::parse(at).expect(at)),
-        ..Given::default()
+        ..FilterMembers::default()
     };
     for (test, text) in tests {
         let value = || Some(value(text));
@@ -174,16 +174,16 @@ fn one_selected_value_must_pass_every_test() {
 #[test]
 fn filters_combine_about_the_document() {
     let is = |at: &str, value: &str| filter(Some(at), &[("eq", value)]);
-    let both = Given {
+    let both = FilterMembers {
         all: Some(vec![is("$.v[*]", "1"), is("$.v[*]", "2")]),
-        ..Given::default()
+        ..FilterMembers::default()
     };
     let both = Filter::try_from(both).expect("a filter");
     // Different values may pass the one and the other.
     assert!(holds(&both, r#"{"v": [1, 2]}"#));
     assert!(!holds(&both, r#"{"v": [1, 1]}"#));
 
-    let everything = Given {
+    let everything = FilterMembers {
         any: Some(vec![is("$.a", "1"), is("$.b", "1")]),
         all: Some(vec![is("$.c", "1")]),
         not: Some(is("$.d", "1")),
@@ -209,22 +209,22 @@ fn filters_combine_about_the_document() {
 #[test]
 fn nothing_asked_holds_for_all_and_no_alternative_for_none() {
     let filter = |given| Filter::try_from(given).expect("a filter");
-    let empty = filter(Given::default());
+    let empty = filter(FilterMembers::default());
     assert!(empty.is_empty() && holds(&empty, "null"));
     assert_eq!(empty, Filter::default());
-    let all = filter(Given {
+    let all = filter(FilterMembers {
         all: Some(vec![Filter::default(), Filter::default()]),
-        ..Given::default()
+        ..FilterMembers::default()
     });
     assert!(all.is_empty() && holds(&all, "1"));
-    let any = filter(Given {
+    let any = filter(FilterMembers {
         any: Some(Vec::new()),
-        ..Given::default()
+        ..FilterMembers::default()
     });
     assert!(!any.is_empty() && !holds(&any, "1"));
-    let not = filter(Given {
+    let not = filter(FilterMembers {
         not: Some(Filter::default()),
-        ..Given::default()
+        ..FilterMembers::default()
     });
     assert!(!not.is_empty() && !holds(&not, "1"));
 }

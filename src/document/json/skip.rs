@@ -15,7 +15,7 @@ pub(super) fn end_of_value(
     levels: usize,
     levels_max: usize,
 ) -> Result<usize, JsonError> {
-    let mut open = Open::default();
+    let mut open = BracketStack::default();
     let mut rows = Rows::new(bytes, begin);
     let mut at = begin;
     let mut byte = byte_at(bytes, at);
@@ -103,7 +103,7 @@ impl In {
 
 /// The containers that are open, a bit for each: any number of them takes little room.
 #[derive(Default)]
-struct Open {
+struct BracketStack {
     inside: In,
     levels: usize,
     /// The last 64, the innermost one lowest; set for an object.
@@ -111,7 +111,7 @@ struct Open {
     before: Vec<u64>,
 }
 
-impl Open {
+impl BracketStack {
     #[inline]
     fn push(&mut self, inside: In) {
         if self.levels.is_multiple_of(64) && self.levels > 0 {

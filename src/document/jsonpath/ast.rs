@@ -6,7 +6,7 @@ use super::pattern::Pattern;
 
 /// A segment of a query (§2.5).
 #[derive(Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum QuerySegment {
     /// Of each node, what the selectors select, one after the other.
     Child(Vec<Selector>),
     /// The same of each node and of all that is below it.
@@ -25,15 +25,15 @@ pub(super) enum Selector {
         step: i64,
     },
     Each,
-    Filter(Test),
+    Filter(LogicalExpression),
 }
 
 /// A logical expression about the current node (§2.3.5).
 #[derive(Debug, PartialEq)]
-pub(super) enum Test {
-    Any(Vec<Test>),
-    All(Vec<Test>),
-    Not(Box<Test>),
+pub(super) enum LogicalExpression {
+    Any(Vec<LogicalExpression>),
+    All(Vec<LogicalExpression>),
+    Not(Box<LogicalExpression>),
     Exists(Nodes),
     Compare(Value, Comparison, Value),
     Matches(Value, Pattern),
@@ -55,14 +55,14 @@ pub(super) enum Comparison {
 pub(super) struct Nodes {
     /// `$`, and not `@`.
     pub(super) from_root: bool,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<QuerySegment>,
 }
 
 /// What is one value, or nothing.
 #[derive(Debug, PartialEq)]
 pub(super) enum Value {
     Literal(Tree),
-    /// A query of which every step is [`Step::singular`].
+    /// A query of which every step is [`QuerySegment::singular`].
     Node(Nodes),
     Length(Box<Value>),
     Count(Nodes),
@@ -77,7 +77,7 @@ pub(super) enum Singular<'q> {
     Index(i64),
 }
 
-impl Step {
+impl QuerySegment {
     pub(super) fn singular(&self) -> Option<Singular<'_>> {
         match self {
             Self::Child(selectors) => match &selectors[..] {
@@ -108,7 +108,7 @@ impl Step {
     }
 }
 
-impl Test {
+impl LogicalExpression {
     fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
         match self {
             Self::Any(tests) | Self::All(tests) => {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;
-use super::ast::{Nodes, Selector, Singular, Step};
+use super::ast::{Nodes, QuerySegment, Selector, Singular};
 use super::pattern::Regexp;
-use super::places::{Children, HERE, Places};
+use super::places::{ChildNodes, HERE, Places};
 use super::slice::slice;
 use crate::budget::Steps;
 use crate::error::{Error, Limit, Result};
@@ -15,7 +15,7 @@ use crate::limits::JSONPATH_NODES_MAX;
 
 /// A node, and where in [`Places`] its place is kept.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'t> {
+pub(super) struct QueryNode<'t> {
     pub(super) value: &'t Tree,
     place: usize,
 }
@@ -44,10 +44,10 @@ impl<'t, 's> Evaluation<'t, 's> {
     }
 
     /// What the steps of the whole query select.
-    pub(super) fn select(&self, steps: &[Step]) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
+    pub(super) fn select(&self, steps: &[QuerySegment]) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
         let mut places = Places::kept();
         let nodes = self.walk(&steps[self.skipped..], self.root, &mut places, usize::MAX)?;
-        let place = |node: Node<'t>| {
+        let place = |node: QueryNode<'t>| {
             let place = places.segments(node.place);
             self.spend(4 * place.len() as u64)?;
             Ok((place, node.value))
@@ -61,7 +61,7 @@ impl<'t, 's> Evaluation<'t, 's> {
         nodes: &Nodes,
         current: &'t Tree,
         enough: usize,
-    ) -> Result<Vec<Node<'t>>> {
+    ) -> Result<Vec<QueryNode<'t>>> {
         let (steps, start) = self.begin(nodes, current);
         self.walk(steps, start, &mut Places::default(), enough)
     }
@@ -94,7 +94,7 @@ impl<'t, 's> Evaluation<'t, 's> {
         self.steps.spend(steps)
     }
 
-    fn begin<'q>(&self, nodes: &'q Nodes, current: &'t Tree) -> (&'q [Step], &'t Tree) {
+    fn begin<'q>(&self, nodes: &'q Nodes, current: &'t Tree) -> (&'q [QuerySegment], &'t Tree) {
         if nodes.from_root {
             (&nodes.steps[self.skipped..], self.root)
         } else {
@@ -104,27 +104,27 @@ impl<'t, 's> Evaluation<'t, 's> {
 
     fn walk(
         &self,
-        steps: &[Step],
+        steps: &[QuerySegment],
         start: &'t Tree,
         places: &mut Places<'t>,
         enough: usize,
-    ) -> Result<Vec<Node<'t>>> {
-        let mut nodes = vec![Node {
+    ) -> Result<Vec<QueryNode<'t>>> {
+        let mut nodes = vec![QueryNode {
             value: start,
             place: HERE,
         }];
         for (at, step) in steps.iter().enumerate() {
             let last = at + 1 == steps.len();
-            let mut selected = Selected {
+            let mut selected = NodeList {
                 nodes: Vec::new(),
                 enough: if last { enough } else { usize::MAX },
             };
             for node in nodes {
                 match step {
-                    Step::Child(selectors) => {
+                    QuerySegment::Child(selectors) => {
                         self.child(selectors, node, places, &mut selected)?;
                     }
-                    Step::Descendant(selectors) => {
+                    QuerySegment::Descendant(selectors) => {
                         self.descendants(selectors, node, places, &mut selected)?;
                     }
                 }
@@ -141,14 +141,14 @@ impl<'t, 's> Evaluation<'t, 's> {
     fn descendants(
         &self,
         selectors: &[Selector],
-        node: Node<'t>,
+        node: QueryNode<'t>,
         places: &mut Places<'t>,
-        selected: &mut Selected<'t>,
+        selected: &mut NodeList<'t>,
     ) -> Result<()> {
         self.child(selectors, node, places, selected)?;
         let mut open = vec![(
             node,
-            Children::of(node.value),
+            ChildNodes::of(node.value),
             places.len(),
             selected.nodes.len(),
         )];
@@ -167,12 +167,12 @@ impl<'t, 's> Evaluation<'t, 's> {
             }
             let (kept, before) = (places.len(), selected.nodes.len());
             let place = places.below(parent.place, segment);
-            let node = Node { value, place };
+            let node = QueryNode { value, place };
             self.child(selectors, node, places, selected)?;
             if selected.is_enough() {
                 return Ok(());
             }
-            open.push((node, Children::of(value), kept, before));
+            open.push((node, ChildNodes::of(value), kept, before));
         }
         Ok(())
     }
@@ -180,15 +180,15 @@ impl<'t, 's> Evaluation<'t, 's> {
     fn child(
         &self,
         selectors: &[Selector],
-        node: Node<'t>,
+        node: QueryNode<'t>,
         places: &mut Places<'t>,
-        selected: &mut Selected<'t>,
+        selected: &mut NodeList<'t>,
     ) -> Result<()> {
         for selector in selectors {
             self.spend(1)?;
             let mut take = |segment: SegmentRef<'t>, value: &'t Tree| {
                 let place = places.below(node.place, segment);
-                selected.take(Node { value, place })
+                selected.take(QueryNode { value, place })
             };
             match selector {
                 Selector::Name(name) => {
@@ -211,13 +211,13 @@ impl<'t, 's> Evaluation<'t, 's> {
                     }
                 }
                 Selector::Each => {
-                    for (segment, value) in Children::of(node.value) {
+                    for (segment, value) in ChildNodes::of(node.value) {
                         self.spend(1)?;
                         take(segment, value)?;
                     }
                 }
                 Selector::Filter(test) => {
-                    for (segment, value) in Children::of(node.value) {
+                    for (segment, value) in ChildNodes::of(node.value) {
                         self.spend(1)?;
                         if self.holds(test, value)? {
                             take(segment, value)?;
@@ -234,17 +234,17 @@ impl<'t, 's> Evaluation<'t, 's> {
 }
 
 /// A list of nodes that is being made.
-struct Selected<'t> {
-    nodes: Vec<Node<'t>>,
+struct NodeList<'t> {
+    nodes: Vec<QueryNode<'t>>,
     enough: usize,
 }
 
-impl<'t> Selected<'t> {
+impl<'t> NodeList<'t> {
     fn is_enough(&self) -> bool {
         self.nodes.len() >= self.enough
     }
 
-    fn take(&mut self, node: Node<'t>) -> Result<()> {
+    fn take(&mut self, node: QueryNode<'t>) -> Result<()> {
         if self.nodes.len() >= JSONPATH_NODES_MAX {
             return Err(Error::too_complex(
                 Limit::new("jsonPathNodes", JSONPATH_NODES_MAX),

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::super::leaf::{Kind, Leaf};
 use super::super::tree::{Tree, compare, equal_within, text_work};
-use super::ast::{Comparison, Test, Value};
+use super::ast::{Comparison, LogicalExpression, Value};
 use super::evaluate::Evaluation;
 use super::pattern::{Pattern, Regexp};
 use crate::error::Result;
@@ -16,10 +16,10 @@ type Operand<'v> = Option<Cow<'v, Tree>>;
 
 impl<'t> Evaluation<'t, '_> {
     /// Whether a test holds for the node that `@` is.
-    pub(super) fn holds(&self, test: &Test, current: &'t Tree) -> Result<bool> {
+    pub(super) fn holds(&self, test: &LogicalExpression, current: &'t Tree) -> Result<bool> {
         self.spend(1)?;
         match test {
-            Test::Any(tests) => {
+            LogicalExpression::Any(tests) => {
                 for test in tests {
                     if self.holds(test, current)? {
                         return Ok(true);
@@ -27,7 +27,7 @@ impl<'t> Evaluation<'t, '_> {
                 }
                 Ok(false)
             }
-            Test::All(tests) => {
+            LogicalExpression::All(tests) => {
                 for test in tests {
                     if !self.holds(test, current)? {
                         return Ok(false);
@@ -35,14 +35,14 @@ impl<'t> Evaluation<'t, '_> {
                 }
                 Ok(true)
             }
-            Test::Not(test) => Ok(!self.holds(test, current)?),
-            Test::Exists(nodes) => Ok(!self.nodes(nodes, current, 1)?.is_empty()),
-            Test::Compare(a, comparison, b) => {
+            LogicalExpression::Not(test) => Ok(!self.holds(test, current)?),
+            LogicalExpression::Exists(nodes) => Ok(!self.nodes(nodes, current, 1)?.is_empty()),
+            LogicalExpression::Compare(a, comparison, b) => {
                 let a = self.value(a, current)?;
                 let b = self.value(b, current)?;
                 self.compare(a.as_deref(), *comparison, b.as_deref())
             }
-            Test::Matches(text, pattern) => self.matches(text, pattern, current),
+            LogicalExpression::Matches(text, pattern) => self.matches(text, pattern, current),
         }
     }
 

@@ -19,7 +19,7 @@ use super::path::{Segment, SegmentRef};
 use super::tree::Tree;
 use crate::budget::Steps;
 use crate::error::Result;
-use ast::{Selector, Step};
+use ast::{QuerySegment, Selector};
 use evaluate::Evaluation;
 
 /// A JSONPath query. A clone is cheap. Two are equal if they have the same steps, however they are
@@ -30,7 +30,7 @@ pub struct Query(Arc<Parsed>);
 #[derive(Debug)]
 struct Parsed {
     text: String,
-    steps: Vec<Step>,
+    steps: Vec<QuerySegment>,
     prefix: Vec<Segment>,
     simple: Option<Vec<SimpleStep>>,
     regexps: bool,
@@ -112,12 +112,12 @@ impl Query {
 /// A node that a query selects: its place, and the value there.
 pub type Selected<'t> = (Vec<Segment>, &'t Tree);
 
-fn prefix(steps: &[Step]) -> Vec<Segment> {
-    let places = steps.iter().map_while(Step::place);
+fn prefix(steps: &[QuerySegment]) -> Vec<Segment> {
+    let places = steps.iter().map_while(QuerySegment::place);
     let mut prefix: Vec<SegmentRef<'_>> = places.collect();
     for step in steps {
         step.visit_from_root(&mut |nodes| {
-            let places = nodes.steps.iter().map_while(Step::place);
+            let places = nodes.steps.iter().map_while(QuerySegment::place);
             let common = prefix.iter().zip(places).take_while(|(a, b)| *a == b);
             let common = common.count();
             prefix.truncate(common);
@@ -126,8 +126,8 @@ fn prefix(steps: &[Step]) -> Vec<Segment> {
     prefix.into_iter().map(SegmentRef::to_owned).collect()
 }
 
-fn simple(step: &Step) -> Option<SimpleStep> {
-    if let Step::Child(selectors) = step
+fn simple(step: &QuerySegment) -> Option<SimpleStep> {
+    if let QuerySegment::Child(selectors) = step
         && let [Selector::Each] = selectors[..]
     {
         return Some(SimpleStep::Each);

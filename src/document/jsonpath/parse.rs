@@ -10,7 +10,7 @@ use pest::error::{ErrorVariant, InputLocation};
 
 use super::super::leaf::Leaf;
 use super::super::tree::Tree;
-use super::ast::{Comparison, Nodes, Selector, Step, Test, Value};
+use super::ast::{Comparison, LogicalExpression, Nodes, QuerySegment, Selector, Value};
 use super::pattern::{Pattern, Regexp};
 use super::text::{Function, Rewritten};
 use super::wording::expected;
@@ -21,10 +21,10 @@ use crate::limits::REGEXPS_MAX;
 ///
 /// # Errors
 /// As [`super::Query::parse`].
-pub(super) fn parse(query: &str) -> Result<(Vec<Step>, usize)> {
+pub(super) fn parse(query: &str) -> Result<(Vec<QuerySegment>, usize)> {
     let rewritten = Rewritten::of(query)?;
     let parsed = parse_json_path(&rewritten.text).map_err(|error| refused(&rewritten, &error))?;
-    let mut reading = Reading {
+    let mut reading = QueryParser {
         query: &rewritten,
         numbers: 0,
         functions: 0,
@@ -51,29 +51,31 @@ fn refused(query: &Rewritten<'_>, error: &JsonPathError) -> Error {
 
 /// Reads what the crate made, in the order of the text, so that the next number and the next
 /// function are those of the text.
-struct Reading<'r, 'q> {
+struct QueryParser<'r, 'q> {
     query: &'r Rewritten<'q>,
     numbers: usize,
     functions: usize,
     regexps: usize,
 }
 
-impl Reading<'_, '_> {
-    fn steps(&mut self, segments: &[model::Segment]) -> Result<Vec<Step>> {
+impl QueryParser<'_, '_> {
+    fn steps(&mut self, segments: &[model::Segment]) -> Result<Vec<QuerySegment>> {
         segments.iter().map(|segment| self.step(segment)).collect()
     }
 
-    fn step(&mut self, segment: &model::Segment) -> Result<Step> {
+    fn step(&mut self, segment: &model::Segment) -> Result<QuerySegment> {
         match segment {
             model::Segment::Descendant(segment) => match self.step(segment)? {
-                Step::Child(selectors) | Step::Descendant(selectors) => {
-                    Ok(Step::Descendant(selectors))
+                QuerySegment::Child(selectors) | QuerySegment::Descendant(selectors) => {
+                    Ok(QuerySegment::Descendant(selectors))
                 }
             },
-            model::Segment::Selector(selector) => Ok(Step::Child(vec![self.selector(selector)?])),
+            model::Segment::Selector(selector) => {
+                Ok(QuerySegment::Child(vec![self.selector(selector)?]))
+            }
             model::Segment::Selectors(selectors) => {
                 let selectors = selectors.iter().map(|selector| self.selector(selector));
-                selectors.collect::<Result<_>>().map(Step::Child)
+                selectors.collect::<Result<_>>().map(QuerySegment::Child)
             }
         }
     }
@@ -92,14 +94,14 @@ impl Reading<'_, '_> {
         })
     }
 
-    fn test(&mut self, filter: &model::Filter) -> Result<Test> {
+    fn test(&mut self, filter: &model::Filter) -> Result<LogicalExpression> {
         let mut all = |filters: &[model::Filter]| {
             let tests = filters.iter().map(|filter| self.test(filter));
             tests.collect::<Result<Vec<_>>>()
         };
         match filter {
-            model::Filter::Or(filters) => Ok(Test::Any(all(filters)?)),
-            model::Filter::And(filters) => Ok(Test::All(all(filters)?)),
+            model::Filter::Or(filters) => Ok(LogicalExpression::Any(all(filters)?)),
+            model::Filter::And(filters) => Ok(LogicalExpression::All(all(filters)?)),
             model::Filter::Atom(FilterAtom::Filter { expr, not }) => {
                 Ok(negated(self.test(expr)?, *not))
             }
@@ -111,9 +113,9 @@ impl Reading<'_, '_> {
     }
 
     /// A query, which holds if it selects anything, or a function.
-    fn basic(&mut self, test: &model::Test) -> Result<Test> {
+    fn basic(&mut self, test: &model::Test) -> Result<LogicalExpression> {
         let model::Test::Function(called) = test else {
-            return self.nodes(test).map(Test::Exists);
+            return self.nodes(test).map(LogicalExpression::Exists);
         };
         let (function, at, arguments) = self.called(called)?;
         let [text, pattern] = arguments[..] else {
@@ -143,7 +145,7 @@ impl Reading<'_, '_> {
             }
             value => Pattern::Told { value, whole },
         };
-        Ok(Test::Matches(text, pattern))
+        Ok(LogicalExpression::Matches(text, pattern))
     }
 
     fn nodes(&mut self, test: &model::Test) -> Result<Nodes> {
@@ -156,7 +158,7 @@ impl Reading<'_, '_> {
         Ok(Nodes { from_root, steps })
     }
 
-    fn comparison(&mut self, comparison: &model::Comparison) -> Result<Test> {
+    fn comparison(&mut self, comparison: &model::Comparison) -> Result<LogicalExpression> {
         let (operator, a, b) = match comparison {
             model::Comparison::Eq(a, b) => (Comparison::Equal, a, b),
             model::Comparison::Ne(a, b) => (Comparison::NotEqual, a, b),
@@ -165,7 +167,7 @@ impl Reading<'_, '_> {
             model::Comparison::Lt(a, b) => (Comparison::Less, a, b),
             model::Comparison::Lte(a, b) => (Comparison::LessOrEqual, a, b),
         };
-        Ok(Test::Compare(
+        Ok(LogicalExpression::Compare(
             self.comparable(a)?,
             operator,
             self.comparable(b)?,
@@ -182,7 +184,7 @@ impl Reading<'_, '_> {
                     model::SingularQuery::Current(segments) => (false, segments),
                 };
                 let steps = segments.iter().map(|segment| {
-                    Ok(Step::Child(vec![match segment {
+                    Ok(QuerySegment::Child(vec![match segment {
                         SingularQuerySegment::Name(name) => Selector::Name(self.name(name)?),
                         SingularQuerySegment::Index(index) => Selector::Index(self.index(*index)?),
                     }]))
@@ -296,8 +298,12 @@ impl Reading<'_, '_> {
     }
 }
 
-fn negated(test: Test, not: bool) -> Test {
-    if not { Test::Not(Box::new(test)) } else { test }
+fn negated(test: LogicalExpression, not: bool) -> LogicalExpression {
+    if not {
+        LogicalExpression::Not(Box::new(test))
+    } else {
+        test
+    }
 }
 
 /// The crate read something else than what it was given.

@@ -55,13 +55,13 @@ impl<'e> Places<'e> {
 }
 
 /// The members of an object or the elements of an array.
-pub(super) enum Children<'t> {
+pub(super) enum ChildNodes<'t> {
     Members(std::slice::Iter<'t, (String, Tree)>),
     Elements(std::iter::Enumerate<std::slice::Iter<'t, Tree>>),
     None,
 }
 
-impl<'t> Children<'t> {
+impl<'t> ChildNodes<'t> {
     pub(super) fn of(value: &'t Tree) -> Self {
         match value {
             Tree::Object(members) => Self::Members(members.iter()),
@@ -71,7 +71,7 @@ impl<'t> Children<'t> {
     }
 }
 
-impl<'t> Iterator for Children<'t> {
+impl<'t> Iterator for ChildNodes<'t> {
     type Item = (SegmentRef<'t>, &'t Tree);
 
     fn next(&mut self) -> Option<Self::Item> {

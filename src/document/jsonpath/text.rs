@@ -97,7 +97,7 @@ impl<'q> Rewritten<'q> {
             numbers: Vec::new(),
             functions: Vec::new(),
         };
-        let mut tokens = Tokens {
+        let mut tokens = TextTokens {
             rewritten,
             at: 0,
             open: Vec::new(),
@@ -157,7 +157,7 @@ fn is_index(number: &str) -> bool {
     number != "-0" && integer.is_some_and(|it| it.unsigned_abs() <= JSONPATH_INTEGER_MAX)
 }
 
-enum Open {
+enum Bracket {
     Bracket,
     /// A parenthesis, of a function's arguments or not.
     Parenthesis(Option<(Function, usize)>),
@@ -174,14 +174,14 @@ enum Before {
     Other,
 }
 
-struct Tokens<'q> {
+struct TextTokens<'q> {
     rewritten: Rewritten<'q>,
     at: usize,
-    open: Vec<Open>,
+    open: Vec<Bracket>,
     before: Before,
 }
 
-impl<'q> Tokens<'q> {
+impl<'q> TextTokens<'q> {
     fn next(&mut self) -> Result<()> {
         let rest = self.rest();
         let bytes = space_bytes(rest);
@@ -211,8 +211,8 @@ impl<'q> Tokens<'q> {
         match rest.as_bytes() {
             [b'\'' | b'"', ..] => self.string(),
             [b'.', ..] => self.dots(),
-            [b'[', ..] => self.open(Open::Bracket, "["),
-            [b'(', ..] => self.open(Open::Parenthesis(None), "("),
+            [b'[', ..] => self.open(Bracket::Bracket, "["),
+            [b'(', ..] => self.open(Bracket::Parenthesis(None), "("),
             [b']' | b')', ..] => {
                 self.close();
                 Ok(())
@@ -319,7 +319,7 @@ impl<'q> Tokens<'q> {
         let at = self.at;
         self.rewritten.functions.push((function, at));
         self.take(bytes, function.stand_in());
-        self.open(Open::Parenthesis(Some((function, at))), "(")
+        self.open(Bracket::Parenthesis(Some((function, at))), "(")
     }
 
     fn unknown(&self, word: &str, called: bool) -> Error {
@@ -333,7 +333,7 @@ impl<'q> Tokens<'q> {
         })
     }
 
-    fn open(&mut self, open: Open, text: &str) -> Result<()> {
+    fn open(&mut self, open: Bracket, text: &str) -> Result<()> {
         self.open.push(open);
         if self.open.len() > JSONPATH_BRACKETS_MAX {
             return Err(self.too_complex(
@@ -343,7 +343,7 @@ impl<'q> Tokens<'q> {
                 ),
             ));
         }
-        let call = |open: &&Open| matches!(open, Open::Parenthesis(Some(_)));
+        let call = |open: &&Bracket| matches!(open, Bracket::Parenthesis(Some(_)));
         if self.open.iter().filter(call).count() > JSONPATH_FUNCTIONS_MAX {
             return Err(self.too_complex(
                 Limit::new("jsonPathFunctions", JSONPATH_FUNCTIONS_MAX),
@@ -358,7 +358,7 @@ impl<'q> Tokens<'q> {
 
     /// Whether the brackets match is left to the crate.
     fn close(&mut self) {
-        if let Some(Open::Parenthesis(Some((function, at)))) = self.open.pop()
+        if let Some(Bracket::Parenthesis(Some((function, at)))) = self.open.pop()
             && function.is_test()
         {
             self.before = Before::Test(function, at);

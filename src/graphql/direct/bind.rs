@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
+use super::super::request_budget::RequestBudget;
 use super::super::scalars::path_of;
-use super::super::tally::Tally;
 use super::super::variables::Coerced;
-use super::plan::{Condition, Field, Flag, Plan, Selected, Selection, Where};
+use super::plan::{Field, FieldCondition, Flag, Plan, PlannedField, Selection, Where};
 use crate::database::{Asked, DocumentKey, Extent};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
@@ -18,13 +18,13 @@ use crate::error::Result;
 /// What one request comes to.
 pub(super) struct Bound<'p> {
     pub(super) documents: Vec<Cow<'p, DocumentKey>>,
-    wants: Vec<Want<'p>>,
-    pub(super) steps: Vec<Step<'p>>,
-    pub(super) spots: Vec<Spot<'p>>,
+    wants: Vec<BoundRead<'p>>,
+    pub(super) steps: Vec<ResponseStep<'p>>,
+    pub(super) spots: Vec<ResponsePosition<'p>>,
 }
 
 /// Something to be read of the document of this number.
-enum Want<'p> {
+enum BoundRead<'p> {
     Part(usize, Cow<'p, Path>, Extent),
     Version(usize),
 }
@@ -33,10 +33,10 @@ impl Bound<'_> {
     /// All that is to be read, in the order of their numbers.
     pub(super) fn asked(&self) -> Vec<Asked<'_>> {
         let asked = self.wants.iter().map(|want| match want {
-            Want::Part(document, path, extent) => {
+            BoundRead::Part(document, path, extent) => {
                 Asked::Part(&self.documents[*document], path, *extent)
             }
-            Want::Version(document) => Asked::Version(&self.documents[*document]),
+            BoundRead::Version(document) => Asked::Version(&self.documents[*document]),
         });
         asked.collect()
     }
@@ -44,7 +44,7 @@ impl Bound<'_> {
 
 /// A step of writing a response. Wants and spots are given by their numbers.
 #[derive(Debug)]
-pub(super) enum Step<'p> {
+pub(super) enum ResponseStep<'p> {
     Text(Cow<'p, [u8]>),
     /// Begins the object that stands for a place. If nothing is there it is null, and writing goes
     /// on with the step `end`.
@@ -77,7 +77,7 @@ pub(super) enum Step<'p> {
 
 /// Where something stands in the response.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot<'p> {
+pub(super) struct ResponsePosition<'p> {
     /// The number of the spot around it.
     pub(super) around: Option<usize>,
     pub(super) is: SpotIs<'p>,
@@ -85,22 +85,22 @@ pub(super) struct Spot<'p> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SpotIs<'p> {
-    Field(&'p Selected),
+    Field(&'p PlannedField),
     Element(usize),
 }
 
 /// A plan with these variables. None: the general executor has to see to them.
 ///
 /// # Errors
-/// As [`Tally::entities`], [`Tally::fields`] and [`Tally::places`].
+/// As [`RequestBudget::entities`], [`RequestBudget::fields`] and [`RequestBudget::places`].
 pub(super) fn bind<'p>(
     plan: &'p Plan,
     variables: &'p Coerced,
-    tally: &'p Tally,
+    request_budget: &'p RequestBudget,
 ) -> Result<Option<Bound<'p>>> {
     let mut binder = Binder {
         variables,
-        tally,
+        request_budget,
         places: 0,
         documents: Vec::new(),
         wants: Vec::new(),
@@ -109,8 +109,8 @@ pub(super) fn bind<'p>(
         spot: None,
     };
     if let Some((entities, fields)) = binder.entities(&plan.0) {
-        tally.entities(entities)?;
-        tally.fields(fields)?;
+        request_budget.entities(entities)?;
+        request_budget.fields(fields)?;
     }
     if binder.root(&plan.0).is_none() {
         return Ok(None);
@@ -123,7 +123,7 @@ pub(super) fn bind<'p>(
         places,
         ..
     } = binder;
-    tally.places(places)?;
+    request_budget.places(places)?;
     Ok(Some(Bound {
         documents,
         wants,
@@ -134,13 +134,13 @@ pub(super) fn bind<'p>(
 
 struct Binder<'p> {
     variables: &'p Coerced,
-    tally: &'p Tally,
+    request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,
-    wants: Vec<Want<'p>>,
+    wants: Vec<BoundRead<'p>>,
     /// The wants that are parts of documents.
     places: usize,
-    steps: Vec<Step<'p>>,
-    spots: Vec<Spot<'p>>,
+    steps: Vec<ResponseStep<'p>>,
+    spots: Vec<ResponsePosition<'p>>,
     /// Where it is.
     spot: Option<usize>,
 }
@@ -235,8 +235,8 @@ impl<'p> Binder<'p> {
             let around = self.enter(SpotIs::Element(at));
             self.place(document, Cow::Borrowed(Path::root()), first, below)?;
             self.spot = around;
-            // What passes the bound ends here, before more is bound: `tally` keeps the error.
-            self.tally.room(self.places).ok()?;
+            // What passes the bound ends here, before more is bound: `request_budget` keeps the error.
+            self.request_budget.room(self.places).ok()?;
         }
         self.text(b"]");
         Some(())
@@ -259,7 +259,7 @@ impl<'p> Binder<'p> {
         let want = self.want(first, document, path.clone(), Extent::First);
         let open = self.steps.len();
         let spot = self.spot?;
-        self.steps.push(Step::Open { want, spot, end: 0 });
+        self.steps.push(ResponseStep::Open { want, spot, end: 0 });
         let here = Here {
             document,
             path,
@@ -268,7 +268,7 @@ impl<'p> Binder<'p> {
         };
         self.members(selection, |binder, field| binder.member(&here, field))?;
         let after = self.steps.len();
-        if let Some(Step::Open { end, .. }) = self.steps.get_mut(open) {
+        if let Some(ResponseStep::Open { end, .. }) = self.steps.get_mut(open) {
             *end = after;
         }
         Some(())
@@ -279,28 +279,30 @@ impl<'p> Binder<'p> {
             document, first, ..
         } = *here;
         let step = match field {
-            Field::Typename(name) => Step::Text(Cow::Borrowed(name.as_bytes())),
-            Field::DocumentId => Step::DocumentId(document),
-            Field::SubdocumentId => Step::SubdocumentId {
+            Field::Typename(name) => ResponseStep::Text(Cow::Borrowed(name.as_bytes())),
+            Field::DocumentId => ResponseStep::DocumentId(document),
+            Field::SubdocumentId => ResponseStep::SubdocumentId {
                 document,
                 want: here.want?,
             },
-            Field::Key => Step::Key(document),
-            Field::Collection => Step::Collection(document),
-            Field::Path => Step::Path(here.want?),
+            Field::Key => ResponseStep::Key(document),
+            Field::Collection => ResponseStep::Collection(document),
+            Field::Path => ResponseStep::Path(here.want?),
             Field::Version => {
                 let wants = &self.wants[first..];
-                let wanted = wants.iter().position(|it| matches!(it, Want::Version(_)));
+                let wanted = wants
+                    .iter()
+                    .position(|it| matches!(it, BoundRead::Version(_)));
                 let number = wanted.map_or(self.wants.len(), |at| first + at);
                 if wanted.is_none() {
-                    self.wants.push(Want::Version(document));
+                    self.wants.push(BoundRead::Version(document));
                 }
-                Step::Version {
+                ResponseStep::Version {
                     want: number,
                     spot: self.spot?,
                 }
             }
-            Field::Kind => Step::Kind(match here.want {
+            Field::Kind => ResponseStep::Kind(match here.want {
                 Some(want) => want,
                 None => self.want(first, document, here.path.clone(), Extent::First),
             }),
@@ -308,7 +310,7 @@ impl<'p> Binder<'p> {
                 let path = join(&here.path, self.path(path)?);
                 let want = self.want(first, document, path, Extent::Whole);
                 let spot = self.spot?;
-                Step::Value { want, spot }
+                ResponseStep::Value { want, spot }
             }
             Field::Subdocument(path, below) => {
                 let path = join(&here.path, self.path(path)?);
@@ -358,8 +360,8 @@ impl<'p> Binder<'p> {
         Some(())
     }
 
-    fn is_there(&self, selected: &Selected) -> Option<bool> {
-        for Condition { flag, is } in &selected.conditions {
+    fn is_there(&self, selected: &PlannedField) -> Option<bool> {
+        for FieldCondition { flag, is } in &selected.conditions {
             let flag = match flag {
                 Flag::Fixed(flag) => *flag,
                 Flag::Variable(name) => match self.variables.values.get(name)? {
@@ -377,12 +379,12 @@ impl<'p> Binder<'p> {
     /// Goes to a spot inside of where it is, which is returned.
     fn enter(&mut self, is: SpotIs<'p>) -> Option<usize> {
         let around = self.spot.replace(self.spots.len());
-        self.spots.push(Spot { around, is });
+        self.spots.push(ResponsePosition { around, is });
         around
     }
 
     fn text(&mut self, text: &'p [u8]) {
-        self.steps.push(Step::Text(Cow::Borrowed(text)));
+        self.steps.push(ResponseStep::Text(Cow::Borrowed(text)));
     }
 
     /// The number of a want, which is made unless it is there already.
@@ -394,7 +396,7 @@ impl<'p> Binder<'p> {
         extent: Extent,
     ) -> usize {
         for (at, want) in self.wants[first..].iter_mut().enumerate() {
-            if let Want::Part(_, wanted, read) = want
+            if let BoundRead::Part(_, wanted, read) = want
                 && *wanted == path
             {
                 *read = extent.max(*read);
@@ -402,7 +404,7 @@ impl<'p> Binder<'p> {
             }
         }
         self.places += 1;
-        self.wants.push(Want::Part(document, path, extent));
+        self.wants.push(BoundRead::Part(document, path, extent));
         self.wants.len() - 1
     }
 

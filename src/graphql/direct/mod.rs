@@ -10,22 +10,22 @@ mod bind;
 mod plan;
 mod write;
 
-use super::tally::Tally;
+use super::request_budget::RequestBudget;
 use super::variables::Coerced;
 use crate::database::{Database, Loaded, read_asked};
 use crate::error::Result;
 pub(super) use plan::Plan;
-pub(super) use write::Written;
+pub(super) use write::WrittenResponse;
 
-/// Executes a plan with these variables. None: the general executor has to, unless `tally` has come
+/// Executes a plan with these variables. None: the general executor has to, unless `request_budget` has come
 /// to a bound.
 pub(super) async fn execute(
     plan: &Plan,
     variables: &Coerced,
     database: &Database,
-    tally: &Tally,
-) -> Option<Written> {
-    try_execute(plan, variables, database, tally)
+    request_budget: &RequestBudget,
+) -> Option<WrittenResponse> {
+    try_execute(plan, variables, database, request_budget)
         .await
         .ok()
         .flatten()
@@ -35,18 +35,20 @@ async fn try_execute(
     plan: &Plan,
     variables: &Coerced,
     database: &Database,
-    tally: &Tally,
-) -> Result<Option<Written>> {
-    tally.check()?;
-    let Some(bound) = bind::bind(plan, variables, tally)? else {
+    request_budget: &RequestBudget,
+) -> Result<Option<WrittenResponse>> {
+    request_budget.check()?;
+    let Some(bound) = bind::bind(plan, variables, request_budget)? else {
         return Ok(None);
     };
     let asked = bound.asked();
     let loaded = if asked.is_empty() {
         Loaded::default()
     } else {
-        let read = database.metered_snapshot(tally.budget()).await?;
-        read_asked(&*read, &asked, &tally.memory).await
+        let read = database.metered_snapshot(request_budget.budget()).await?;
+        read_asked(&*read, &asked, &request_budget.memory).await
     };
-    write::write(&bound, &loaded, tally).await.map(Some)
+    write::write(&bound, &loaded, request_budget)
+        .await
+        .map(Some)
 }

@@ -22,23 +22,23 @@ pub(in super::super) struct Plan(pub(super) Selection);
 
 /// What is selected of an object, each response name once, fragments expanded.
 #[derive(Debug)]
-pub(super) struct Selection(pub(super) Vec<Selected>);
+pub(super) struct Selection(pub(super) Vec<PlannedField>);
 
 #[derive(Debug)]
-pub(super) struct Selected {
+pub(super) struct PlannedField {
     /// Its name in the response.
     pub(super) key: Name,
     /// `,"name":`
     pub(super) name: Box<[u8]>,
     /// Where it stands in the query.
     pub(super) pos: Pos,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<FieldCondition>,
     pub(super) field: Field,
 }
 
 /// What `@include` and `@skip` have: a field is there if the flag is as it is to be.
 #[derive(Clone, Debug)]
-pub(super) struct Condition {
+pub(super) struct FieldCondition {
     pub(super) flag: Flag,
     pub(super) is: bool,
 }
@@ -151,8 +151,8 @@ impl Planner<'_> {
         &mut self,
         of: Of,
         asked: &SelectionSet,
-        outer: &[Condition],
-        fields: &mut Vec<Selected>,
+        outer: &[FieldCondition],
+        fields: &mut Vec<PlannedField>,
     ) -> Option<()> {
         for asked in &asked.items {
             let mut conditions = outer.to_vec();
@@ -188,14 +188,14 @@ impl Planner<'_> {
         &mut self,
         of: Of,
         asked: &Positioned<AskedField>,
-        conditions: Vec<Condition>,
-    ) -> Option<Selected> {
+        conditions: Vec<FieldCondition>,
+    ) -> Option<PlannedField> {
         self.fields = self.fields.checked_sub(1)?;
         let key = &asked.node.response_key().node;
         let mut name = vec![b','];
         write_string(&mut name, key);
         name.push(b':');
-        Some(Selected {
+        Some(PlannedField {
             key: key.clone(),
             name: name.into(),
             pos: asked.pos,
@@ -242,7 +242,7 @@ impl Planner<'_> {
     }
 }
 
-fn condition(directive: &Directive) -> Option<Condition> {
+fn condition(directive: &Directive) -> Option<FieldCondition> {
     let is = match directive.name.node.as_str() {
         "include" => true,
         "skip" => false,
@@ -253,7 +253,7 @@ fn condition(directive: &Directive) -> Option<Condition> {
         Input::Variable(name) => Flag::Variable(name.clone()),
         _ => return None,
     };
-    Some(Condition { flag, is })
+    Some(FieldCondition { flag, is })
 }
 
 fn only(arguments: &[(Positioned<Name>, Positioned<Input>)]) -> Option<&Positioned<Input>> {

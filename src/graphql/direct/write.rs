@@ -2,18 +2,18 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::super::document::Kind;
+use super::super::document::JsonKind;
 use super::super::node_id;
+use super::super::request_budget::RequestBudget;
 use super::super::response::server_error;
-use super::super::tally::Tally;
-use super::bind::{Bound, Spot, SpotIs, Step};
+use super::bind::{Bound, ResponsePosition, ResponseStep, SpotIs};
 use crate::database::Loaded;
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 
 /// The response's data, and what went wrong: null stands where it did.
-pub(in super::super) struct Written {
+pub(in super::super) struct WrittenResponse {
     /// `{"data":…`, without the end.
     pub(in super::super) data: Vec<u8>,
     pub(in super::super) errors: Vec<ServerError>,
@@ -22,12 +22,12 @@ pub(in super::super) struct Written {
 /// Writes the response. Of what is large others have their turn meanwhile.
 ///
 /// # Errors
-/// Of what cannot be null; whatever bound of `tally` is passed.
+/// Of what cannot be null; whatever bound of `request_budget` is passed.
 pub(super) async fn write(
     bound: &Bound<'_>,
     loaded: &Loaded<'_>,
-    tally: &Tally,
-) -> Result<Written> {
+    request_budget: &RequestBudget,
+) -> Result<WrittenResponse> {
     let mut out = Vec::with_capacity(8 * bound.steps.len() + 64);
     let mut errors = Vec::new();
     let mut null = |out: &mut Vec<u8>, error: &Error, spot: usize| {
@@ -37,13 +37,13 @@ pub(super) async fn write(
     let mut at = 0;
     while let Some(step) = bound.steps.get(at) {
         if at % STEPS_PER_CHECK == 0 {
-            tally.check()?;
+            request_budget.check()?;
         }
         at += 1;
-        tally.budget().check_response(out.len())?;
+        request_budget.budget().check_response(out.len())?;
         match step {
-            Step::Text(text) => out.extend_from_slice(text),
-            Step::Open { want, spot, end } => match kind(loaded, *want) {
+            ResponseStep::Text(text) => out.extend_from_slice(text),
+            ResponseStep::Open { want, spot, end } => match kind(loaded, *want) {
                 Ok(Some(_)) => out.push(b'{'),
                 Ok(None) => {
                     out.extend_from_slice(NULL);
@@ -54,60 +54,65 @@ pub(super) async fn write(
                     at = *end;
                 }
             },
-            Step::Value { want, spot } => {
+            ResponseStep::Value { want, spot } => {
                 let before = out.len();
-                if let Err(error) = value(&mut out, loaded, *want, tally).await {
-                    tally.check()?;
+                if let Err(error) = value(&mut out, loaded, *want, request_budget).await {
+                    request_budget.check()?;
                     out.truncate(before);
                     null(&mut out, &error, *spot);
                 }
             }
-            Step::Version { want, spot } => match loaded.version(*want) {
+            ResponseStep::Version { want, spot } => match loaded.version(*want) {
                 Ok(Some(version)) => write_string(&mut out, &version.to_string()),
                 Ok(None) => out.extend_from_slice(NULL),
                 Err(error) => null(&mut out, &error, *spot),
             },
-            Step::Kind(want) => {
+            ResponseStep::Kind(want) => {
                 let kind = kind(loaded, *want)?.ok_or_else(mismatch)?;
                 write_string(&mut out, kind.name());
             }
-            Step::Path(want) => {
+            ResponseStep::Path(want) => {
                 place(&mut out, &loaded.place(*want)?.ok_or_else(mismatch)?);
             }
-            Step::DocumentId(document) => {
+            ResponseStep::DocumentId(document) => {
                 write_string(&mut out, &node_id::of_document(&bound.documents[*document]));
             }
-            Step::Key(document) => {
+            ResponseStep::Key(document) => {
                 write_string(&mut out, &bound.documents[*document].id.to_string());
             }
-            Step::Collection(document) => {
+            ResponseStep::Collection(document) => {
                 write_string(&mut out, &bound.documents[*document].collection);
             }
-            Step::SubdocumentId { document, want } => {
+            ResponseStep::SubdocumentId { document, want } => {
                 let place = loaded.place(*want)?.ok_or_else(mismatch)?;
                 let document = &bound.documents[*document];
                 write_string(&mut out, &node_id::of_subdocument(document, &place));
             }
         }
     }
-    Ok(Written { data: out, errors })
+    Ok(WrittenResponse { data: out, errors })
 }
 
 /// After so many steps it is looked whether there is time for more.
 const STEPS_PER_CHECK: usize = 64;
 const NULL: &[u8] = b"null";
 
-fn kind(loaded: &Loaded<'_>, want: usize) -> Result<Option<Kind>> {
+fn kind(loaded: &Loaded<'_>, want: usize) -> Result<Option<JsonKind>> {
     let kind = loaded.slice(want)?.map(|slice| slice.kind()).transpose()?;
-    Ok(kind.map(Kind::from))
+    Ok(kind.map(JsonKind::from))
 }
 
-async fn value(out: &mut Vec<u8>, loaded: &Loaded<'_>, want: usize, tally: &Tally) -> Result<()> {
+async fn value(
+    out: &mut Vec<u8>,
+    loaded: &Loaded<'_>,
+    want: usize,
+    request_budget: &RequestBudget,
+) -> Result<()> {
     let Some(slice) = loaded.slice(want)? else {
         out.extend_from_slice(NULL);
         return Ok(());
     };
-    let budget = tally.budget();
+    let budget = request_budget.budget();
     slice.write_json(out, budget).await?;
     budget.check_response(out.len())
 }
@@ -128,10 +133,10 @@ fn place(out: &mut Vec<u8>, place: &Place) {
 }
 
 /// An error, with where it stands in the query and in the response.
-fn located(error: &Error, spots: &[Spot<'_>], spot: usize) -> ServerError {
+fn located(error: &Error, spots: &[ResponsePosition<'_>], spot: usize) -> ServerError {
     let mut told = server_error(error);
     let mut at = Some(spot);
-    while let Some(Spot { around, is }) = at.map(|at| spots[at]) {
+    while let Some(ResponsePosition { around, is }) = at.map(|at| spots[at]) {
         told.path.push(match is {
             SpotIs::Field(selected) => {
                 if told.locations.is_empty() {

@@ -4,7 +4,7 @@ use async_graphql::Pos;
 
 /// A lexical token.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Token<'t> {
+pub(super) enum Lexeme<'t> {
     /// One of `! $ & ( ) : = @ [ ] { | }`, or what is none.
     Punctuator(u8),
     /// `...`
@@ -37,28 +37,28 @@ impl<'t> Lexer<'t> {
     }
 
     /// The next token, and its place; none where there is no token.
-    pub(super) fn next(&mut self) -> Option<(Token<'t>, Pos)> {
+    pub(super) fn next(&mut self) -> Option<(Lexeme<'t>, Pos)> {
         self.skip_ignored();
         self.move_to(self.at);
         let Some(first) = self.byte() else {
-            return Some((Token::End, self.pos));
+            return Some((Lexeme::End, self.pos));
         };
         let token = match first {
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
                 self.skip_while(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
-                Token::Name(&self.text[self.begin..self.at])
+                Lexeme::Name(&self.text[self.begin..self.at])
             }
             b'-' | b'0'..=b'9' => self.number()?,
             b'"' if self.rest().starts_with(b"\"\"\"") => self.block_string()?,
             b'"' => self.string()?,
             b'.' if self.rest().starts_with(b"...") => {
                 self.at += 3;
-                Token::Spread
+                Lexeme::Spread
             }
             0x80.. => return None,
             _ => {
                 self.at += 1;
-                Token::Punctuator(first)
+                Lexeme::Punctuator(first)
             }
         };
         Some((token, self.pos))
@@ -96,7 +96,7 @@ impl<'t> Lexer<'t> {
         is_space(self.byte().unwrap_or_default()) && behind.next() != Some(&b'#')
     }
 
-    fn number(&mut self) -> Option<Token<'t>> {
+    fn number(&mut self) -> Option<Lexeme<'t>> {
         self.at += usize::from(self.byte() == Some(b'-'));
         match self.byte()? {
             b'0' => self.at += 1,
@@ -113,7 +113,7 @@ impl<'t> Lexer<'t> {
         }
         match self.byte() {
             Some(b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => None,
-            _ => Some(Token::Number(&self.text[self.begin..self.at])),
+            _ => Some(Lexeme::Number(&self.text[self.begin..self.at])),
         }
     }
 
@@ -123,7 +123,7 @@ impl<'t> Lexer<'t> {
         (self.at > begin).then_some(())
     }
 
-    fn string(&mut self) -> Option<Token<'t>> {
+    fn string(&mut self) -> Option<Lexeme<'t>> {
         let begin = self.at + 1;
         self.at = begin;
         loop {
@@ -136,10 +136,10 @@ impl<'t> Lexer<'t> {
         }
         let text = self.text.get(begin..self.at)?;
         self.at += 1;
-        (!text.contains('\r')).then_some(Token::String(text))
+        (!text.contains('\r')).then_some(Lexeme::String(text))
     }
 
-    fn block_string(&mut self) -> Option<Token<'t>> {
+    fn block_string(&mut self) -> Option<Lexeme<'t>> {
         let begin = self.at + 3;
         self.at = begin;
         loop {
@@ -152,7 +152,7 @@ impl<'t> Lexer<'t> {
         }
         let text = &self.text[begin..self.at];
         self.at += 3;
-        Some(Token::BlockString(text))
+        Some(Lexeme::BlockString(text))
     }
 
     fn skip_ignored(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::lexer::{Lexer, Token};
+use super::lexer::{Lexeme, Lexer};
 
 /// The value of a string, from what stands between its quotes; none where an escape is none.
 pub(super) fn string_value(text: &str) -> Option<String> {
@@ -75,8 +75,8 @@ pub(super) fn with_known_escapes(query: &str) -> Cow<'_, str> {
     let mut lexer = Lexer::new(query);
     while let Some((token, _)) = lexer.next() {
         match token {
-            Token::End => break,
-            Token::String(text) if unknown(text) => {
+            Lexeme::End => break,
+            Lexeme::String(text) if unknown(text) => {
                 if let Some(written) = known_escapes(text) {
                     let closed = lexer.end();
                     let opened = closed - text.len() - 1;

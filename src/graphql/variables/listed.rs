@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::super::entities::{Entities, REPRESENTATION};
 use super::super::node_id::NodeId;
-use super::{Given, Reading};
+use super::{ValueReader, VariableReader};
 use crate::database::DocumentKey;
 use crate::document::id::{DocumentId, is_canonical_integer};
 use crate::document::json::Event;
@@ -19,7 +19,7 @@ pub(super) fn is_list_of_representations(ty: &Type) -> bool {
     matches!(&element.base, BaseType::Named(name) if name == REPRESENTATION)
 }
 
-impl Reading<'_> {
+impl ValueReader<'_> {
     /// The documents that a list of representations stands for; none if something is unusual or
     /// wrong about one of them, which is then read as any value is.
     pub(super) fn entities(&mut self, text: &Bytes) -> Option<Entities> {
@@ -33,7 +33,7 @@ impl Reading<'_> {
 
     fn try_entities(&mut self, text: &Bytes) -> Option<Entities> {
         let below = self.bounds.variable_levels.checked_sub(1)?;
-        let given = &mut Given::new(text).ok()?;
+        let given = &mut VariableReader::new(text).ok()?;
         self.count().ok()?;
         if given.next().ok()? != Event::BeginArray {
             return None;
@@ -52,7 +52,7 @@ impl Reading<'_> {
     /// The document that the representation which begins at `begin` stands for.
     fn entity(
         &mut self,
-        given: &mut Given<'_>,
+        given: &mut VariableReader<'_>,
         begin: usize,
         levels: usize,
     ) -> Option<DocumentKey> {

@@ -18,9 +18,9 @@ use crate::error::{Error, Result};
 use crate::limits::{TOKEN_CHARACTERS_MAX, TOKEN_CHARACTERS_MIN, TOKEN_NAME_BYTES_MAX};
 
 /// The tokens that the server knows; as digests, so that memory holds none of them.
-pub(super) struct Tokens(Vec<Token>);
+pub(super) struct AccessTokens(Vec<AccessToken>);
 
-pub(super) struct Token {
+pub(super) struct AccessToken {
     /// By which the log knows it.
     pub(super) name: Arc<str>,
     /// Whether its holder may change data.
@@ -28,7 +28,7 @@ pub(super) struct Token {
     sha256: [u8; 32],
 }
 
-impl Tokens {
+impl AccessTokens {
     /// Reads a file of tokens.
     ///
     /// # Errors
@@ -37,13 +37,13 @@ impl Tokens {
     pub(super) fn read(file: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(file)
             .map_err(|_| Error::bad_input("the file of tokens is not UTF-8"))?;
-        let mut tokens: Vec<Token> = Vec::new();
+        let mut tokens: Vec<AccessToken> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let token = Token::read(line)
+            let token = AccessToken::read(line)
                 .and_then(|token| token.unlike(&tokens))
                 .map_err(|why| {
                     Error::bad_input(format!("line {number} of the file of tokens: {why}"))
@@ -58,7 +58,7 @@ impl Tokens {
 
     /// The token that was sent, if it is known. The time that this takes depends on how many
     /// there are, and on no token.
-    pub(super) fn find(&self, sent: &[u8]) -> Option<&Token> {
+    pub(super) fn find(&self, sent: &[u8]) -> Option<&AccessToken> {
         let sent: [u8; 32] = Sha256::digest(sent).into();
         let mut found = None;
         for token in &self.0 {
@@ -70,7 +70,7 @@ impl Tokens {
     }
 }
 
-impl Token {
+impl AccessToken {
     fn read(line: &str) -> Result<Self, String> {
         let mut words = line.split_whitespace();
         let (Some(name), Some(may_do), Some(token), None) =
@@ -134,7 +134,7 @@ mod tests {
             "# tokens\n\n a.b-c_1 \t read-only  {SECRET} \r\n  # another\nw read-write {}",
             "x".repeat(1024)
         );
-        let tokens = Tokens::read(file.as_bytes()).expect("a file of tokens");
+        let tokens = AccessTokens::read(file.as_bytes()).expect("a file of tokens");
         let token = tokens.find(SECRET.as_bytes()).expect("known");
         assert_eq!((&*token.name, token.writes), ("a.b-c_1", false));
         let token = tokens.find(&[b'x'; 1024]).expect("known");
@@ -168,12 +168,12 @@ mod tests {
                 Some(3),
             ),
         ] {
-            let error = Tokens::read(file.as_bytes()).map(|_| ());
+            let error = AccessTokens::read(file.as_bytes()).map(|_| ());
             let error = error.expect_err("no file of tokens").to_string();
             let named = line.map_or("no token".to_owned(), |line| format!("line {line} of"));
             assert!(error.contains(&named), "{file:?}: {error}");
             assert!(!error.contains(SECRET) && !error.contains(other), "{error}");
         }
-        assert!(Tokens::read(&[0xFF]).is_err());
+        assert!(AccessTokens::read(&[0xFF]).is_err());
     }
 }

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use super::Endpoint;
 use crate::error::{Error, Limit};
-use crate::graphql::{Answer, GraphQl, Left, Methods, Request};
+use crate::graphql::{GraphQl, GraphQlResponse, Left, Methods, Request};
 use crate::limits::Bounds;
 
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
@@ -63,11 +63,11 @@ fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<Left, Erro
     })
 }
 
-fn json(answer: Answer) -> Vec<u8> {
+fn json(answer: GraphQlResponse) -> Vec<u8> {
     match answer {
-        Answer::Executed(json)
-        | Answer::Refused(json)
-        | Answer::MutationRefused(json)
-        | Answer::Forbidden(json) => json,
+        GraphQlResponse::Executed(json)
+        | GraphQlResponse::Refused(json)
+        | GraphQlResponse::MutationRefused(json)
+        | GraphQlResponse::Forbidden(json) => json,
     }
 }

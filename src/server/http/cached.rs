@@ -14,10 +14,10 @@ use axum::middleware::Next;
 use sha2::{Digest as _, Sha256};
 
 use super::super::conditional::known;
-use super::{Media, response, sent};
+use super::{Media, response, response_body};
 use crate::budget::Pool;
 use crate::key::hex;
-use crate::store::aside;
+use crate::store::offload_if_large;
 
 /// Bytes of the digest that make an entity tag.
 const TAG_BYTES: usize = 16;
@@ -33,7 +33,7 @@ pub(super) async fn executed(
 ) -> Response<Body> {
     let json = Bytes::from(json);
     // Counts among what is held from here on.
-    let body = sent::body(json.clone(), pool);
+    let body = response_body::body(json.clone(), pool);
     let mut answer = match tag(json).await {
         None => return response(media, StatusCode::OK, body),
         Some(tag) => match known(&tag, request) {
@@ -80,7 +80,7 @@ fn complete(headers: &mut HeaderMap) {
 /// A strong entity tag; none if it could not be made. A large text is digested where that holds
 /// nobody up.
 async fn tag(json: Bytes) -> Option<String> {
-    let digest = aside(json.len(), move || Ok(Sha256::digest(&json))).await;
+    let digest = offload_if_large(json.len(), move || Ok(Sha256::digest(&json))).await;
     Some(format!("\"{}\"", hex(&digest.ok()?[..TAG_BYTES])))
 }
 

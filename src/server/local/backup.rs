@@ -4,12 +4,12 @@ use super::wire;
 use crate::error::{Error, Result};
 use crate::store::Pairs;
 
-/// `GET`: answers [`Record`]s, the first of them a [`Record::Begin`].
+/// `GET`: answers [`BackupRecord`]s, the first of them a [`BackupRecord::Begin`].
 pub const BACKUP: &str = "/v1/backup";
 
 /// One step of a backup.
 #[derive(Debug)]
-pub enum Record {
+pub enum BackupRecord {
     /// The number of the last commit in it.
     Begin(u64),
     /// Pairs, behind all before.
@@ -20,7 +20,7 @@ pub enum Record {
     Failed(Error),
 }
 
-impl Record {
+impl BackupRecord {
     /// The record as a field.
     pub fn to_field(&self) -> Vec<u8> {
         let mut record = Vec::new();
@@ -42,7 +42,7 @@ impl Record {
         wire::field(&record)
     }
 
-    /// Reads what [`Record::to_field`] wrote, without the length before it.
+    /// Reads what [`BackupRecord::to_field`] wrote, without the length before it.
     ///
     /// # Errors
     /// `UNAVAILABLE`: it did not write that.
@@ -70,19 +70,19 @@ mod tests {
         pairs.push(b"key", b"");
         pairs.push(&[0xFE; 300], &[0; 300]);
         for record in [
-            Record::Begin(u64::MAX),
-            Record::Pairs(pairs),
-            Record::End,
-            Record::Failed(Error::unavailable("away", "")),
+            BackupRecord::Begin(u64::MAX),
+            BackupRecord::Pairs(pairs),
+            BackupRecord::End,
+            BackupRecord::Failed(Error::unavailable("away", "")),
         ] {
             let field = record.to_field();
             let (inner, rest) = wire::split_field(&field).expect("whole");
             assert!(rest.is_empty());
-            let read = Record::read(inner).expect("readable");
+            let read = BackupRecord::read(inner).expect("readable");
             assert_eq!(format!("{read:?}"), format!("{record:?}"));
         }
         for broken in [&b""[..], b"b123", b".x", b"p1", b"?"] {
-            assert!(Record::read(broken).is_err());
+            assert!(BackupRecord::read(broken).is_err());
         }
     }
 }

@@ -6,12 +6,12 @@ use super::wire;
 use crate::database::{Finding, Severity, Summary};
 use crate::error::{Error, Result};
 
-/// `GET ?collection=…`, or without it of the whole store: answers [`Record`]s.
+/// `GET ?collection=…`, or without it of the whole store: answers [`CheckRecord`]s.
 pub const CHECK: &str = "/v1/check";
 
 /// One step of a check.
 #[derive(Debug)]
-pub enum Record {
+pub enum CheckRecord {
     /// Something was found.
     Finding(Finding),
     /// That was all.
@@ -20,7 +20,7 @@ pub enum Record {
     Failed(Error),
 }
 
-impl Record {
+impl CheckRecord {
     /// The record as a field.
     pub fn to_field(&self) -> Vec<u8> {
         let mut record = Vec::new();
@@ -49,7 +49,7 @@ impl Record {
         wire::field(&record)
     }
 
-    /// Reads what [`Record::to_field`] wrote, without the length before it.
+    /// Reads what [`CheckRecord::to_field`] wrote, without the length before it.
     ///
     /// # Errors
     /// `UNAVAILABLE`: it did not write that.
@@ -100,19 +100,19 @@ mod tests {
         };
         let summary = Summary::from_numbers([1, 2, 3, 4, 5, 6, 7, u64::MAX]);
         for record in [
-            Record::Finding(finding(Severity::Fault)),
-            Record::Finding(finding(Severity::Information)),
-            Record::Finding(finding(Severity::Unverified)),
-            Record::End(summary),
-            Record::Failed(Error::unavailable("away", "")),
+            CheckRecord::Finding(finding(Severity::Fault)),
+            CheckRecord::Finding(finding(Severity::Information)),
+            CheckRecord::Finding(finding(Severity::Unverified)),
+            CheckRecord::End(summary),
+            CheckRecord::Failed(Error::unavailable("away", "")),
         ] {
             let field = record.to_field();
             let (inner, rest) = wire::split_field(&field).expect("whole");
             assert!(rest.is_empty());
-            let read = Record::read(inner).expect("readable");
+            let read = CheckRecord::read(inner).expect("readable");
             assert_eq!(format!("{read:?}"), format!("{record:?}"));
-            assert!(Record::read(&inner[..0]).is_err());
+            assert!(CheckRecord::read(&inner[..0]).is_err());
         }
-        assert!(Record::read(b".12345678").is_err());
+        assert!(CheckRecord::read(b".12345678").is_err());
     }
 }

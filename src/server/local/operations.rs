@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::read_filter;
 use crate::key::Leaves;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
-use crate::store::{Backup, Outcome, Settled, Transaction};
+use crate::store::{Backup, Decision, Transaction, TransactionResult};
 
 /// A document on its way into the store.
 #[derive(Clone, Debug)]
@@ -80,7 +80,9 @@ pub async fn put_batch(
         Box::pin(async move { put_all(&*transaction, &collection, &documents, policy).await })
     };
     match database.transact(deadline, body).await? {
-        Settled::Committed(results, _) | Settled::Aborted(results) => Ok(results),
+        TransactionResult::Committed(results, _) | TransactionResult::Aborted(results) => {
+            Ok(results)
+        }
     }
 }
 
@@ -89,7 +91,7 @@ async fn put_all(
     collection: &str,
     documents: &[NewDocument],
     policy: Policy,
-) -> Result<Outcome<Vec<Result<Put>>>> {
+) -> Result<Decision<Vec<Result<Put>>>> {
     let mut results = Vec::with_capacity(documents.len());
     for document in documents {
         let result = put_one(transaction, collection, document, policy.existing).await;
@@ -104,9 +106,9 @@ async fn put_all(
     }
     let written = |result: &Result<Put>| matches!(result, Ok(Put::Created | Put::Replaced));
     Ok(if results.iter().any(written) {
-        Outcome::Commit(results)
+        Decision::Commit(results)
     } else {
-        Outcome::Abort(results)
+        Decision::Abort(results)
     })
 }
 
@@ -152,14 +154,16 @@ pub async fn adopt(
         Box::pin(async move {
             let adopted = database::adopt(&*transaction, &collection, begin.as_deref()).await?;
             Ok(if adopted.entered > 0 {
-                Outcome::Commit(adopted)
+                Decision::Commit(adopted)
             } else {
-                Outcome::Abort(adopted)
+                Decision::Abort(adopted)
             })
         })
     };
     match database.transact(deadline, body).await? {
-        Settled::Committed(adopted, _) | Settled::Aborted(adopted) => Ok(adopted),
+        TransactionResult::Committed(adopted, _) | TransactionResult::Aborted(adopted) => {
+            Ok(adopted)
+        }
     }
 }
 
@@ -247,12 +251,14 @@ pub async fn drop_collection(database: &Database, collection: &str) -> Result<i6
         let collection = collection.to_owned();
         Box::pin(async move {
             let dropped = database::drop_collection(&*transaction, &collection).await;
-            dropped.map(Outcome::Commit)
+            dropped.map(Decision::Commit)
         })
     };
     let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
     match database.transact(deadline, body).await? {
-        Settled::Committed(documents, _) | Settled::Aborted(documents) => Ok(documents),
+        TransactionResult::Committed(documents, _) | TransactionResult::Aborted(documents) => {
+            Ok(documents)
+        }
     }
 }
 
@@ -284,15 +290,15 @@ pub async fn delete_portion(
             );
             let swept = swept.await?;
             Ok(if swept.deleted > 0 {
-                Outcome::Commit(swept)
+                Decision::Commit(swept)
             } else {
-                Outcome::Abort(swept)
+                Decision::Abort(swept)
             })
         })
     };
     let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
     match database.transact(deadline, body).await? {
-        Settled::Committed(swept, _) | Settled::Aborted(swept) => Ok(swept),
+        TransactionResult::Committed(swept, _) | TransactionResult::Aborted(swept) => Ok(swept),
     }
 }
 

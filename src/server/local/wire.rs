@@ -20,7 +20,7 @@ pub const ADOPT: &str = "/v1/adopt";
 pub const GET: &str = "/v1/get";
 /// `GET ?collection=…&id=…&path=…`: answers fields key, value, key, value, …
 pub const PAIRS: &str = "/v1/pairs";
-/// `GET ?collection=…`: answers [`Record`]s, a field each.
+/// `GET ?collection=…`: answers [`ExportRecord`]s, a field each.
 pub const EXPORT: &str = "/v1/export";
 /// `GET`: answers fields name, count, name, count, …
 pub const COLLECTIONS: &str = "/v1/collections";
@@ -207,7 +207,7 @@ pub fn read_collections(bytes: &[u8]) -> Result<Vec<Collection>> {
 
 /// One step of an export.
 #[derive(Debug)]
-pub enum Record {
+pub enum ExportRecord {
     /// A document.
     Document(Scanned),
     /// A document that cannot be exported.
@@ -218,7 +218,7 @@ pub enum Record {
     Failed(Error),
 }
 
-impl Record {
+impl ExportRecord {
     /// Whether no other follows.
     pub fn is_last(&self) -> bool {
         match self {

@@ -40,7 +40,7 @@ impl Published {
 }
 
 /// The right to write, which one transaction has at a time.
-pub(super) struct Writer {
+pub(super) struct WriteLock {
     /// The number of the last commit, synced or not.
     pub(super) last_commit: u64,
     /// Whether the last commit left a tombstone.
@@ -49,7 +49,7 @@ pub(super) struct Writer {
 
 pub(super) struct Committer {
     published: ArcSwap<Published>,
-    writer: Arc<AsyncMutex<Writer>>,
+    writer: Arc<AsyncMutex<WriteLock>>,
     pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -66,7 +66,7 @@ impl Committer {
         let progress = Progress::new(last_commit);
         let (wake, woken) = channel();
         let published = snapshot(&database, last_commit, progress.clone())?;
-        let writer = Writer {
+        let writer = WriteLock {
             last_commit,
             has_tombstones: published.tombstones.is_some(),
         };
@@ -115,7 +115,7 @@ impl Committer {
     }
 
     /// The right to write, when those who asked before have had it.
-    pub(super) async fn writer(&self) -> OwnedMutexGuard<Writer> {
+    pub(super) async fn writer(&self) -> OwnedMutexGuard<WriteLock> {
         self.writer.clone().lock_owned().await
     }
 
@@ -160,7 +160,7 @@ impl Committer {
     /// One immediate commit, which makes all before it durable, and the snapshot that shows them.
     /// Nobody writes meanwhile, so the snapshot holds nothing later.
     fn sync(&self) -> Result<()> {
-        let writer: OwnedMutexGuard<Writer> = blocking_lock(&self.writer);
+        let writer: OwnedMutexGuard<WriteLock> = blocking_lock(&self.writer);
         let last_commit = writer.last_commit;
         if self.progress.is_synced(last_commit) {
             return Ok(());
@@ -174,7 +174,7 @@ impl Committer {
     }
 
     /// Shows what was committed by whoever has the right to write and has synced it.
-    pub(super) fn publish(&self, writer: OwnedMutexGuard<Writer>) -> Result<()> {
+    pub(super) fn publish(&self, writer: OwnedMutexGuard<WriteLock>) -> Result<()> {
         let last_commit = writer.last_commit;
         let published = snapshot(&self.database, last_commit, self.progress.clone())?;
         self.published.store(Arc::new(published));
@@ -185,7 +185,7 @@ impl Committer {
 }
 
 /// Waits for the writer's turn in the same queue as transactions do.
-fn blocking_lock(writer: &Arc<AsyncMutex<Writer>>) -> OwnedMutexGuard<Writer> {
+fn blocking_lock(writer: &Arc<AsyncMutex<WriteLock>>) -> OwnedMutexGuard<WriteLock> {
     writer.clone().blocking_lock_owned()
 }
 

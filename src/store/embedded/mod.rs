@@ -10,12 +10,12 @@
 
 mod backup;
 mod commit;
+mod deferred_file;
 mod files;
 mod open;
 mod progress;
 mod reclaim;
 mod table;
-mod tentative;
 mod tombstones;
 mod transaction;
 
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Backup, Batch, RangeRead, Read, Round, Store, StoreLimits, Transaction};
+use super::{Backup, Batch, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, Result};
 use crate::limits::RANGES_AT_A_TIME;
 pub use backup::BackupDirectory;
@@ -133,8 +133,8 @@ impl Read for Published {
         table::range(self.tables(), range).map_err(|error| self.progress.fault(error))
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
-        let mut round = Round::of(ranges.len());
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
+        let mut round = MultiRange::of(ranges.len());
         for ranges in ranges.chunks(RANGES_AT_A_TIME) {
             if !round.batches.is_empty() {
                 tokio::task::yield_now().await;

@@ -10,9 +10,9 @@ use std::sync::Once;
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
 use super::EmbeddedOptions;
+use super::deferred_file::TentativeFile;
 use super::files;
 use super::table::{ENGINE, LAST_COMMIT, PAIRS};
-use super::tentative::TentativeFile;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The file in a store's directory that holds the data.

@@ -7,10 +7,10 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Shared by all that write, sync, or read.
 #[derive(Clone)]
-pub(super) struct Progress(watch::Sender<State>);
+pub(super) struct Progress(watch::Sender<ProgressState>);
 
 #[derive(Clone)]
-struct State {
+struct ProgressState {
     synced: u64,
     failure: Option<Error>,
 }
@@ -18,7 +18,7 @@ struct State {
 impl Progress {
     pub(super) fn new(synced: u64) -> Self {
         let failure = None;
-        Self(watch::Sender::new(State { synced, failure }))
+        Self(watch::Sender::new(ProgressState { synced, failure }))
     }
 
     /// Fails when the store has.

@@ -11,7 +11,7 @@ use redb::Durability;
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
-use super::commit::{Committer, Writer};
+use super::commit::{Committer, WriteLock};
 use super::table::{ENGINE, LAST_COMMIT, PAIRS, fault};
 use super::tombstones::{self, TOMBSTONES};
 use crate::error::Result;
@@ -111,7 +111,7 @@ async fn reclaim_all(committer: &Arc<Committer>) -> Result<()> {
 
 /// One transaction, numbered as any other. It syncs itself and all before it, so that nobody waits
 /// for the right to write on its behalf when the store is closed.
-fn portion(committer: &Committer, mut writer: OwnedMutexGuard<Writer>) -> Result<()> {
+fn portion(committer: &Committer, mut writer: OwnedMutexGuard<WriteLock>) -> Result<()> {
     let number = writer.last_commit + 1;
     let mut transaction = committer.begin_write()?;
     let left = {

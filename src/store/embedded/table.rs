@@ -3,7 +3,7 @@
 use redb::{CursorError, ReadableTable, StorageError, Table, TableDefinition};
 use std::ops::Bound;
 
-use super::super::{Batch, Filling, Pairs, RangeRead, Round};
+use super::super::{Batch, Filling, MultiRange, Pairs, RangeRead};
 use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;
@@ -63,11 +63,11 @@ pub(super) fn range(
 pub(super) fn ranges(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     ranges: &[RangeRead<'_>],
-    round: &mut Round,
+    round: &mut MultiRange,
     refuse: impl Fn(&RangeRead<'_>) -> Result<()>,
     fault: impl Fn(StorageError) -> Error,
 ) {
-    let mut walk = Walk::new(tables);
+    let mut walk = TableWalk::new(tables);
     for range in ranges {
         round.read(|pairs| {
             refuse(range)?;
@@ -127,7 +127,7 @@ fn fill(
 
 /// Reads ranges one after another with the same iterator. Where one begins shortly behind the last
 /// pair that was read, the engine walks there. Past tombstones each range is looked for anew.
-struct Walk<'t, T> {
+struct TableWalk<'t, T> {
     tables: Tables<'t, T>,
     at: Option<At<'t>>,
 }
@@ -138,13 +138,13 @@ struct At<'t> {
     /// next key there is no other.
     behind: Vec<u8>,
     passed: bool,
-    next: Option<Pair<'t>>,
+    next: Option<TablePair<'t>>,
     rest: redb::Range<'t, Bytes, Bytes>,
 }
 
-type Pair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
+type TablePair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
 
-impl<'t, T: ReadableTable<Bytes, Bytes>> Walk<'t, T> {
+impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
     fn new(tables: Tables<'t, T>) -> Self {
         Self { tables, at: None }
     }

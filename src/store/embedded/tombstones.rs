@@ -22,9 +22,9 @@ use crate::limits::{RECLAIMED_BYTES_AT_A_TIME, RECLAIMED_PAIRS_AT_A_TIME};
 pub(super) const TOMBSTONES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("tombstones");
 
 /// A range of keys: the first, and the first past it.
-type Span = (Vec<u8>, Vec<u8>);
+type KeyRange = (Vec<u8>, Vec<u8>);
 
-type Written<'t> = Table<'t, Bytes, Bytes>;
+type TombstoneTable<'t> = Table<'t, Bytes, Bytes>;
 
 /// The parts of a range that no tombstone covers, in the direction of a read.
 pub(super) struct Visible<'t, T> {
@@ -45,7 +45,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
     }
 
     /// The next part; none behind the last.
-    pub(super) fn next(&mut self) -> Result<Option<Span>, StorageError> {
+    pub(super) fn next(&mut self) -> Result<Option<KeyRange>, StorageError> {
         if self.reverse {
             self.next_back()
         } else {
@@ -53,7 +53,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
         }
     }
 
-    fn next_forward(&mut self) -> Result<Option<Span>, StorageError> {
+    fn next_forward(&mut self) -> Result<Option<KeyRange>, StorageError> {
         while let Some((_, end)) = covering(self.tombstones, &self.begin)? {
             self.begin = end;
         }
@@ -66,7 +66,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
         Ok(Some((begin, end)))
     }
 
-    fn next_back(&mut self) -> Result<Option<Span>, StorageError> {
+    fn next_back(&mut self) -> Result<Option<KeyRange>, StorageError> {
         while self.begin < self.end {
             let mut before = self.tombstones.range::<&[u8]>(..&self.end[..])?;
             let last = before.next_back().transpose()?;
@@ -97,7 +97,7 @@ pub(super) fn covers(
 fn covering(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     key: &[u8],
-) -> Result<Option<Span>, StorageError> {
+) -> Result<Option<KeyRange>, StorageError> {
     let mut before = tombstones.range::<&[u8]>(..=key)?;
     let last = before.next_back().transpose()?;
     let covering = last.filter(|(_, end)| end.value() > key);
@@ -109,7 +109,7 @@ fn first_in(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     begin: &[u8],
     end: &[u8],
-) -> Result<Option<Span>, StorageError> {
+) -> Result<Option<KeyRange>, StorageError> {
     if begin >= end {
         return Ok(None);
     }
@@ -128,7 +128,7 @@ pub(super) fn next_begin(
 
 /// Covers a range by one tombstone, which takes the place of those that it meets.
 pub(super) fn cover(
-    tombstones: &mut Written<'_>,
+    tombstones: &mut TombstoneTable<'_>,
     begin: &[u8],
     end: &[u8],
 ) -> Result<(), StorageError> {
@@ -148,8 +148,8 @@ pub(super) fn cover(
 /// Takes a key that is about to be set out of the tombstone that covers it, and removes the pair
 /// that was hidden there.
 pub(super) fn uncover(
-    pairs: &mut Written<'_>,
-    tombstones: &mut Written<'_>,
+    pairs: &mut TombstoneTable<'_>,
+    tombstones: &mut TombstoneTable<'_>,
     key: &[u8],
 ) -> Result<(), StorageError> {
     let Some((begin, end)) = covering(tombstones, key)? else {
@@ -167,7 +167,7 @@ pub(super) fn uncover(
 }
 
 fn first_key(
-    pairs: &Written<'_>,
+    pairs: &TombstoneTable<'_>,
     begin: &[u8],
     end: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
@@ -177,7 +177,7 @@ fn first_key(
 
 /// Whether a range holds more than so many pairs, hidden ones included.
 pub(super) fn holds_more_than(
-    pairs: &Written<'_>,
+    pairs: &TombstoneTable<'_>,
     begin: &[u8],
     end: &[u8],
     count: usize,
@@ -189,10 +189,10 @@ pub(super) fn holds_more_than(
 /// Removes one portion of the pairs under tombstones, and the tombstones under which none is left.
 /// Whether there is a tombstone left.
 pub(super) fn reclaim(
-    pairs: &mut Written<'_>,
-    tombstones: &mut Written<'_>,
+    pairs: &mut TombstoneTable<'_>,
+    tombstones: &mut TombstoneTable<'_>,
 ) -> Result<bool, StorageError> {
-    let mut portion = Portion {
+    let mut portion = ReclaimPortion {
         pairs: RECLAIMED_PAIRS_AT_A_TIME,
         bytes: RECLAIMED_BYTES_AT_A_TIME,
     };
@@ -214,12 +214,12 @@ pub(super) fn reclaim(
 }
 
 /// What may still be removed in one transaction.
-struct Portion {
+struct ReclaimPortion {
     pairs: usize,
     bytes: usize,
 }
 
-impl Portion {
+impl ReclaimPortion {
     fn is_open(&self) -> bool {
         self.pairs > 0 && self.bytes > 0
     }
@@ -227,7 +227,7 @@ impl Portion {
     /// Counts the pairs of a range as far as they fit. The key of the first that does not.
     fn take(
         &mut self,
-        pairs: &Written<'_>,
+        pairs: &TombstoneTable<'_>,
         begin: &[u8],
         end: &[u8],
     ) -> Result<Option<Vec<u8>>, StorageError> {

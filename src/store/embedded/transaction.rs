@@ -10,8 +10,8 @@ use redb::{
 };
 use tokio::sync::OwnedMutexGuard;
 
-use super::super::{Batch, CommitError, RangeRead, Read, Round, Transaction};
-use super::commit::{Committer, Writer};
+use super::super::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction};
+use super::commit::{Committer, WriteLock};
 use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS, Tables};
 use super::tombstones::{self, TOMBSTONES};
 use crate::error::{Error, ErrorKind, Result};
@@ -22,20 +22,20 @@ pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
     /// The last commit that it sees.
     base: u64,
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<OpenTransaction>>,
 }
 
-struct Open {
+struct OpenTransaction {
     // Dropped in this order: the next writer begins when this one is undone.
     transaction: WriteTransaction,
     pending: Pending,
     /// Whether there is a tombstone, or one among what is pending.
     has_tombstones: bool,
-    writer: OwnedMutexGuard<Writer>,
+    writer: OwnedMutexGuard<WriteLock>,
 }
 
 /// The tables of a transaction, open for writing.
-struct Written<'t> {
+struct WriteTables<'t> {
     pairs: Table<'t, Bytes, Bytes>,
     /// None if there is no tombstone.
     tombstones: Option<Table<'t, Bytes, Bytes>>,
@@ -47,7 +47,7 @@ struct Written<'t> {
 struct Pending {
     bytes: Vec<u8>,
     writes: Vec<Write>,
-    stamped: Stamped,
+    stamped: StampedKeys,
     written_bytes: usize,
     /// Whether there was any write: one of an empty key has no bytes.
     wrote: bool,
@@ -55,14 +55,14 @@ struct Pending {
 
 /// Keys whose value or name is not known before the commit.
 #[derive(Default)]
-struct Stamped(BTreeSet<Vec<u8>>);
+struct StampedKeys(BTreeSet<Vec<u8>>);
 
 struct Write {
     key: Range<usize>,
-    what: What,
+    what: WriteKind,
 }
 
-enum What {
+enum WriteKind {
     Set(Range<usize>),
     Clear,
     ClearTo(Range<usize>),
@@ -74,13 +74,13 @@ enum What {
 impl EmbeddedTransaction {
     pub(super) fn new(
         committer: Arc<Committer>,
-        writer: OwnedMutexGuard<Writer>,
+        writer: OwnedMutexGuard<WriteLock>,
         transaction: WriteTransaction,
     ) -> Self {
         Self {
             committer,
             base: writer.last_commit,
-            open: Mutex::new(Some(Open {
+            open: Mutex::new(Some(OpenTransaction {
                 transaction,
                 pending: Pending::default(),
                 has_tombstones: writer.has_tombstones,
@@ -89,7 +89,7 @@ impl EmbeddedTransaction {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Open>> {
+    fn lock(&self) -> MutexGuard<'_, Option<OpenTransaction>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,7 +102,7 @@ impl EmbeddedTransaction {
     /// Reads after what is pending has been written. Stamps stay pending.
     fn read<T>(
         &self,
-        read: impl FnOnce(Tables<'_, Table<'_, Bytes, Bytes>>, &Stamped) -> Result<T>,
+        read: impl FnOnce(Tables<'_, Table<'_, Bytes, Bytes>>, &StampedKeys) -> Result<T>,
     ) -> Result<T> {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
@@ -116,8 +116,8 @@ impl EmbeddedTransaction {
         transaction: &'t WriteTransaction,
         pending: &mut Pending,
         has_tombstones: bool,
-    ) -> Result<Written<'t>> {
-        let opened = Written::open(transaction, has_tombstones);
+    ) -> Result<WriteTables<'t>> {
+        let opened = WriteTables::open(transaction, has_tombstones);
         let mut written = opened.map_err(|error| self.fault(error))?;
         if !pending.writes.is_empty() {
             let applied = pending.apply(&mut written);
@@ -136,7 +136,7 @@ impl EmbeddedTransaction {
         };
         // Locals are dropped in the reverse of this order: the next writer begins when this one
         // is undone.
-        let Open {
+        let OpenTransaction {
             mut writer,
             mut pending,
             has_tombstones,
@@ -148,7 +148,7 @@ impl EmbeddedTransaction {
         }
         let number = writer.last_commit + 1;
         let committed = (|| {
-            let mut written = Written::open(&transaction, has_tombstones).map_err(text)?;
+            let mut written = WriteTables::open(&transaction, has_tombstones).map_err(text)?;
             pending.apply(&mut written).map_err(text)?;
             let has_tombstones = written.has_tombstones().map_err(text)?;
             drop(written);
@@ -193,8 +193,8 @@ impl Read for EmbeddedTransaction {
         })
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
-        let mut round = Round::of(ranges.len());
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
+        let mut round = MultiRange::of(ranges.len());
         for ranges in ranges.chunks(RANGES_AT_A_TIME) {
             if !round.batches.is_empty() {
                 tokio::task::yield_now().await;
@@ -234,7 +234,7 @@ impl Transaction for EmbeddedTransaction {
     fn clear(&self, key: &[u8]) {
         self.write(|pending| {
             pending.stamped.0.remove(key);
-            pending.push(key, |_| What::Clear);
+            pending.push(key, |_| WriteKind::Clear);
         });
     }
 
@@ -242,7 +242,7 @@ impl Transaction for EmbeddedTransaction {
         if begin < end {
             self.write(|pending| {
                 pending.stamped.clear(begin, end);
-                pending.push(begin, |bytes| What::ClearTo(append(bytes, end)));
+                pending.push(begin, |bytes| WriteKind::ClearTo(append(bytes, end)));
             });
         }
     }
@@ -262,16 +262,16 @@ impl Transaction for EmbeddedTransaction {
         open.pending.push(begin, |bytes| {
             let end = append(bytes, end);
             if large {
-                What::CoverTo(end)
+                WriteKind::CoverTo(end)
             } else {
-                What::ClearTo(end)
+                WriteKind::ClearTo(end)
             }
         });
         Ok(large)
     }
 
     fn add(&self, key: &[u8], by: i64) {
-        self.write(|pending| pending.push(key, |_| What::Add(by)));
+        self.write(|pending| pending.push(key, |_| WriteKind::Add(by)));
     }
 
     fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
@@ -318,7 +318,7 @@ impl Transaction for EmbeddedTransaction {
     }
 }
 
-impl<'t> Written<'t> {
+impl<'t> WriteTables<'t> {
     fn open(
         transaction: &'t WriteTransaction,
         has_tombstones: bool,
@@ -359,7 +359,7 @@ impl<'t> Written<'t> {
     }
 }
 
-impl Stamped {
+impl StampedKeys {
     /// Keys from `begin` to before `end` are no longer to be stamped.
     fn clear(&mut self, begin: &[u8], end: &[u8]) {
         self.0.retain(|key| &key[..] < begin || &key[..] >= end);
@@ -379,7 +379,7 @@ impl Stamped {
 }
 
 impl Pending {
-    fn push(&mut self, key: &[u8], what: impl FnOnce(&mut Vec<u8>) -> What) {
+    fn push(&mut self, key: &[u8], what: impl FnOnce(&mut Vec<u8>) -> WriteKind) {
         let before = self.bytes.len();
         let key = append(&mut self.bytes, key);
         let what = what(&mut self.bytes);
@@ -389,11 +389,11 @@ impl Pending {
     }
 
     fn set(&mut self, key: &[u8], value: &[u8]) {
-        self.push(key, |bytes| What::Set(append(bytes, value)));
+        self.push(key, |bytes| WriteKind::Set(append(bytes, value)));
     }
 
     /// Gives redb the writes, each run of ascending keys in one go.
-    fn apply(&mut self, written: &mut Written<'_>) -> Result<(), StorageError> {
+    fn apply(&mut self, written: &mut WriteTables<'_>) -> Result<(), StorageError> {
         let mut at = 0;
         while at < self.writes.len() {
             at += self.apply_next(at, written)?;
@@ -404,11 +404,11 @@ impl Pending {
     }
 
     /// Gives redb the write of this number, and those behind it that go with it. How many.
-    fn apply_next(&self, at: usize, written: &mut Written<'_>) -> Result<usize, StorageError> {
+    fn apply_next(&self, at: usize, written: &mut WriteTables<'_>) -> Result<usize, StorageError> {
         let bytes = &self.bytes;
         let key = &bytes[self.writes[at].key.clone()];
         match &self.writes[at].what {
-            What::Set(value) => {
+            WriteKind::Set(value) => {
                 let covered = written.uncover(key)?;
                 let run = self.ascending_sets(at, covered.as_deref());
                 if run > 1 {
@@ -418,13 +418,13 @@ impl Pending {
                 }
                 drop(written.pairs.insert(key, &bytes[value.clone()])?);
             }
-            What::Clear => drop(written.pairs.remove(key)?),
-            What::ClearTo(end) => written.clear(key, &bytes[end.clone()])?,
-            What::CoverTo(end) => match &mut written.tombstones {
+            WriteKind::Clear => drop(written.pairs.remove(key)?),
+            WriteKind::ClearTo(end) => written.clear(key, &bytes[end.clone()])?,
+            WriteKind::CoverTo(end) => match &mut written.tombstones {
                 Some(tombstones) => tombstones::cover(tombstones, key, &bytes[end.clone()])?,
                 None => written.clear(key, &bytes[end.clone()])?,
             },
-            What::Add(by) => {
+            WriteKind::Add(by) => {
                 written.uncover(key)?;
                 add(&mut written.pairs, key, *by)?;
             }
@@ -437,7 +437,7 @@ impl Pending {
         let rest = &self.writes[at..];
         let sets = rest
             .iter()
-            .take_while(|write| matches!(write.what, What::Set(_)));
+            .take_while(|write| matches!(write.what, WriteKind::Set(_)));
         let mut previous: Option<&[u8]> = None;
         let ascending = sets.take_while(|write| {
             let key = &self.bytes[write.key.clone()];
@@ -452,7 +452,7 @@ impl Pending {
     fn pair(&self, at: usize) -> (&[u8], &[u8]) {
         let Write { key, what } = &self.writes[at];
         let value = match what {
-            What::Set(value) => value.clone(),
+            WriteKind::Set(value) => value.clone(),
             _ => 0..0,
         };
         (&self.bytes[key.clone()], &self.bytes[value])

@@ -14,7 +14,7 @@ use super::span::{self, Reach};
 use super::transaction::Shared;
 use crate::error::Result;
 use crate::limits::CLUSTER_SPAN_RANGES_MAX;
-use crate::store::{Batch, RangeRead, Read, Round, behind};
+use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};
 
 pub(super) struct Reads {
     shared: Arc<Shared>,
@@ -61,7 +61,7 @@ impl Reads {
         }
         let full = batch.pairs.len() >= range.pairs_max;
         let end = match batch.pairs.last().filter(|_| full) {
-            Some((last, _)) => behind(last),
+            Some((last, _)) => key_after(last),
             None => range.end.to_vec(),
         };
         let kind = ConflictRangeType::Read;
@@ -72,10 +72,10 @@ impl Reads {
 #[async_trait]
 impl Read for Reads {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.shared.check_readable(key, &behind(key))?;
+        self.shared.check_readable(key, &key_after(key))?;
         let value = self.shared.ask(|client| client.get(key, self.snapshot));
         let value = value.await?;
-        self.count(key, &behind(key), None);
+        self.count(key, &key_after(key), None);
         Ok(value.map(|value| value.to_vec()))
     }
 
@@ -91,7 +91,7 @@ impl Read for Reads {
 
     /// Few ranges are read one by one, which may take a round trip less. Of many each costs far more
     /// than what a span may bring in vain, as the client looks at the transaction's own writes.
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         let many = ranges.len() >= CLUSTER_SPAN_RANGES_MAX;
         let spans = if many {
             span::spans(ranges, Reach::Document)
@@ -117,14 +117,14 @@ impl Read for Reads {
                 None => self.range(*range).await,
             }
         });
-        let mut round = Round::of(ranges.len());
+        let mut round = MultiRange::of(ranges.len());
         for batch in join_all(found).await {
             round.push(batch);
         }
         round
     }
 
-    fn waits(&self) -> bool {
+    fn is_remote(&self) -> bool {
         true
     }
 

@@ -10,17 +10,17 @@ use foundationdb::options::TransactionOption;
 use foundationdb::{FdbError, FdbResult, RangeOption, Transaction};
 use tokio::sync::OnceCell;
 
-use super::span::{self, Brought};
+use super::span::{self, FetchedSpans};
 use super::{Cluster, failure, range, versioned};
 use crate::error::Result;
 use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX};
-use crate::store::{Batch, RangeRead, Read, Round, behind};
+use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};
 
 pub(super) struct Snapshot {
     // Dropped in this order: nothing outlives the cluster.
     ahead: Mutex<Option<Ahead>>,
     /// The answer to the question for the version, if it was asked ahead.
-    version: Mutex<Option<Asked<i64>>>,
+    version: Mutex<Option<PendingRead<i64>>>,
     transaction: Transaction,
     taken: OnceCell<Taken>,
     cluster: Arc<Cluster>,
@@ -49,11 +49,11 @@ struct Ahead {
     begin: Vec<u8>,
     end: Vec<u8>,
     reverse: bool,
-    values: Asked<FdbValues>,
+    values: PendingRead<FdbValues>,
 }
 
 /// What the client was asked for, and is under way whether or not it is waited for.
-type Asked<T> = Pin<Box<dyn Future<Output = FdbResult<T>> + Send>>;
+type PendingRead<T> = Pin<Box<dyn Future<Output = FdbResult<T>> + Send>>;
 
 impl Snapshot {
     pub(super) async fn take(cluster: Arc<Cluster>) -> FdbResult<Self> {
@@ -189,7 +189,7 @@ impl Snapshot {
         let (begin, end) = if range.reverse {
             (range.begin.to_vec(), last.to_vec())
         } else {
-            (behind(last), range.end.to_vec())
+            (key_after(last), range.end.to_vec())
         };
         let next = RangeRead {
             begin: &begin,
@@ -239,7 +239,7 @@ impl Read for Snapshot {
         Ok(batch)
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         // All are on their way before one is waited for.
         let spans = self.cluster.prospects.spans(ranges);
         let asked_spans: Vec<_> = spans
@@ -249,7 +249,7 @@ impl Read for Snapshot {
         let ask = |range| range::option(range).map(|option| self.ask(&option));
         let alone = |(at, range)| (!span::covers(&spans, at)).then(|| ask(range)).flatten();
         let mut asked: Vec<_> = ranges.iter().enumerate().map(alone).collect();
-        let mut round = Round::of(ranges.len());
+        let mut round = MultiRange::of(ranges.len());
         if let Err(error) = self.taken().await {
             let error = failure::of_snapshot(error);
             for _ in ranges {
@@ -258,7 +258,7 @@ impl Read for Snapshot {
             return round;
         }
         let mut found: Vec<Option<FdbResult<Batch>>> = ranges.iter().map(|_| None).collect();
-        let mut brought = Brought::default();
+        let mut brought = FetchedSpans::default();
         for (span, values) in spans.into_iter().zip(asked_spans) {
             let values = values.await.ok();
             for at in span.clone() {
@@ -291,7 +291,7 @@ impl Read for Snapshot {
         round
     }
 
-    fn waits(&self) -> bool {
+    fn is_remote(&self) -> bool {
         true
     }
 

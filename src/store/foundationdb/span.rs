@@ -16,7 +16,7 @@ use crate::limits::{
     CLUSTER_SPAN_BYTES_MAX, CLUSTER_SPAN_PAIRS_FOR_EACH, CLUSTER_SPAN_PAIRS_MAX,
     CLUSTER_SPAN_RANGES_MAX, CLUSTER_SPAN_RANGES_MIN, CLUSTER_SPANS_LEFT_OUT_MAX,
 };
-use crate::store::{Batch, Near, Pairs, RangeRead};
+use crate::store::{Batch, Locality, Pairs, RangeRead};
 
 /// Whether it is worth while to read spans: within documents, and across several.
 #[derive(Default)]
@@ -37,14 +37,14 @@ struct Prospect {
 
 /// What the spans of a round brought.
 #[derive(Default)]
-pub(super) struct Brought {
-    within: Tally,
-    across: Tally,
+pub(super) struct FetchedSpans {
+    within: SpanCounts,
+    across: SpanCounts,
 }
 
 /// Ranges of spans, and those among them that a span brought.
 #[derive(Clone, Copy, Default)]
-struct Tally {
+struct SpanCounts {
     ranges: usize,
     brought: usize,
 }
@@ -71,7 +71,7 @@ impl Prospects {
     }
 
     /// Learns from what the spans of a round brought.
-    pub(super) fn learn(&self, brought: &Brought) {
+    pub(super) fn learn(&self, brought: &FetchedSpans) {
         self.within.learn(brought.within);
         self.across.learn(brought.across);
     }
@@ -89,7 +89,7 @@ impl Prospect {
         }
     }
 
-    fn learn(&self, tally: Tally) {
+    fn learn(&self, tally: SpanCounts) {
         if tally.ranges == 0 {
             return;
         }
@@ -103,7 +103,7 @@ impl Prospect {
     }
 }
 
-impl Brought {
+impl FetchedSpans {
     /// Counts so many of the ranges of a span.
     pub(super) fn add(&mut self, span: &[RangeRead<'_>], brought: usize) {
         let tally = match reach(span) {
@@ -118,7 +118,7 @@ impl Brought {
 /// How far a span reaches.
 fn reach(span: &[RangeRead<'_>]) -> Reach {
     let mut others = span.iter().skip(1);
-    if others.any(|range| range.near == Near::Collection) {
+    if others.any(|range| range.near == Locality::Collection) {
         Reach::Collection
     } else {
         Reach::Document
@@ -153,9 +153,9 @@ pub(super) fn covers(spans: &[Range<usize>], range: usize) -> bool {
 
 fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>, reach: Reach) -> bool {
     let near = match range.near {
-        Near::Unknown => false,
-        Near::Document => true,
-        Near::Collection => reach == Reach::Collection,
+        Locality::Unknown => false,
+        Locality::Document => true,
+        Locality::Collection => reach == Reach::Collection,
     };
     near && !range.reverse && !before.reverse && before.begin <= range.begin
 }
@@ -201,7 +201,7 @@ mod tests {
 
     fn near<'k>(begin: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
         RangeRead {
-            near: Near::Document,
+            near: Locality::Document,
             ..RangeRead::new(begin, end)
         }
     }
@@ -268,7 +268,7 @@ mod tests {
         let ranges = [near(b"a", b"b"); 4];
         let prospects = Prospects::default();
         let learn = |brought: usize| {
-            let mut round = Brought::default();
+            let mut round = FetchedSpans::default();
             round.add(&ranges, brought);
             prospects.learn(&round);
         };
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn documents_with_other_documents_between_them_do_not_keep_one_from_being_read_as_a_span() {
         let next = RangeRead {
-            near: Near::Collection,
+            near: Locality::Collection,
             ..near(b"a", b"b")
         };
         let one_document = [near(b"a", b"b"); 4];
@@ -302,7 +302,7 @@ mod tests {
         let both = [one_document, several].concat();
         let prospects = Prospects::default();
         assert_eq!(prospects.spans(&both), vec![0..8]);
-        let mut round = Brought::default();
+        let mut round = FetchedSpans::default();
         round.add(&several, 1);
         prospects.learn(&round);
         // The first of the others stands in the same document, for all that is known.

@@ -13,7 +13,7 @@ use super::{Cluster, extend, failure};
 use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
-use crate::store::{Batch, CommitError, RangeRead, Read, Round, Transaction, behind};
+use crate::store::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction, key_after};
 
 /// A transaction, seen by reads that conflict; `without_conflict` are those that do not.
 pub(super) struct ClusterTransaction {
@@ -31,21 +31,21 @@ pub(super) struct Shared {
 }
 
 struct Open {
-    client: State,
+    client: TransactionState,
     /// The error of the last read that failed in a way that another try may not.
     failed: Option<FdbError>,
     wrote: bool,
     writes_conflict: bool,
-    stamped: Stamped,
+    stamped: StampedPairs,
     size: SizeBound,
 }
 
 /// Ranges of keys that hold a stamp. Who reads one is refused here: asked for it, the client would
 /// fail the commit too.
 #[derive(Default)]
-struct Stamped(Vec<(Vec<u8>, Vec<u8>)>);
+struct StampedPairs(Vec<(Vec<u8>, Vec<u8>)>);
 
-enum State {
+enum TransactionState {
     Running(Client),
     Failed(TransactionCommitError),
     Over,
@@ -62,11 +62,11 @@ impl ClusterTransaction {
     fn new(client: Client, began: Instant, cluster: Arc<Cluster>) -> Self {
         let shared = Arc::new(Shared {
             open: Mutex::new(Open {
-                client: State::Running(client),
+                client: TransactionState::Running(client),
                 failed: None,
                 wrote: false,
                 writes_conflict: true,
-                stamped: Stamped::default(),
+                stamped: StampedPairs::default(),
                 size: SizeBound::default(),
             }),
             began,
@@ -84,7 +84,7 @@ impl ClusterTransaction {
     }
 
     /// Writes one key, unless the transaction is over.
-    fn write(&self, key: &[u8], value: &[u8], write: impl FnOnce(&Client, &mut Stamped)) {
+    fn write(&self, key: &[u8], value: &[u8], write: impl FnOnce(&Client, &mut StampedPairs)) {
         self.write_range(key.len(), key.len() + 1, value.len(), write);
     }
 
@@ -94,11 +94,11 @@ impl ClusterTransaction {
         begin: usize,
         end: usize,
         value: usize,
-        write: impl FnOnce(&Client, &mut Stamped),
+        write: impl FnOnce(&Client, &mut StampedPairs),
     ) {
         let mut open = self.open();
         let open = &mut *open;
-        if let State::Running(client) = &open.client {
+        if let TransactionState::Running(client) = &open.client {
             if !open.writes_conflict {
                 exempt(client);
             }
@@ -124,7 +124,7 @@ impl ClusterTransaction {
     async fn commit_writes(&self) -> Result<Version, CommitError> {
         self.check_size().await?;
         let (stamp, committing) = {
-            let State::Running(client) = self.open().client.take() else {
+            let TransactionState::Running(client) = self.open().client.take() else {
                 return Err(over().into());
             };
             // A cluster that goes away from here on leaves the outcome unknown.
@@ -141,7 +141,7 @@ impl ClusterTransaction {
             }
             Err(failed) => {
                 let error = *failed;
-                self.open().client = State::Failed(failed);
+                self.open().client = TransactionState::Failed(failed);
                 Err(if failure::is_certain(error) {
                     CommitError::Refused(failure::of_transaction(error))
                 } else {
@@ -152,7 +152,7 @@ impl ClusterTransaction {
     }
 }
 
-impl Stamped {
+impl StampedPairs {
     /// Whether a range meets one of them.
     fn meet(&self, begin: &[u8], end: &[u8]) -> bool {
         let meets = |stamped: &(Vec<u8>, Vec<u8>)| &stamped.0[..] < end && begin < &stamped.1[..];
@@ -166,7 +166,7 @@ impl Stamped {
     }
 }
 
-impl State {
+impl TransactionState {
     fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Over)
     }
@@ -184,7 +184,7 @@ impl Shared {
         let mut open = self.lock();
         open.wrote |= matches!(kind, ConflictRangeType::Write);
         open.size.add_conflict(begin.len(), end.len());
-        if let State::Running(client) = &open.client {
+        if let TransactionState::Running(client) = &open.client {
             // It fails for keys past all that may be written only, which no writer can have.
             let _added = client.add_conflict_range(begin, end, kind);
         }
@@ -209,8 +209,8 @@ impl Shared {
         ask: impl FnOnce(&Client) -> F,
     ) -> Result<T> {
         let answer = match &self.lock().client {
-            State::Running(client) => ask(client),
-            State::Failed(_) | State::Over => return Err(over()),
+            TransactionState::Running(client) => ask(client),
+            TransactionState::Failed(_) | TransactionState::Over => return Err(over()),
         };
         answer.await.map_err(|error| {
             if error.is_retryable() {
@@ -231,12 +231,12 @@ impl Read for ClusterTransaction {
         self.tracked.range(range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         self.tracked.ranges(ranges).await
     }
 
-    fn waits(&self) -> bool {
-        self.tracked.waits()
+    fn is_remote(&self) -> bool {
+        self.tracked.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -258,10 +258,10 @@ impl Transaction for ClusterTransaction {
     fn set(&self, key: &[u8], value: &[u8]) {
         let conflicts = self.open().writes_conflict;
         self.write(key, value, |client, stamped| {
-            if stamped.meet(key, &behind(key)) {
+            if stamped.meet(key, &key_after(key)) {
                 // What was stamped stays unreadable through a mere overwrite.
                 client.clear(key);
-                stamped.clear(key, &behind(key));
+                stamped.clear(key, &key_after(key));
                 if !conflicts {
                     exempt(client);
                 }
@@ -273,7 +273,7 @@ impl Transaction for ClusterTransaction {
     fn clear(&self, key: &[u8]) {
         self.write(key, &[], |client, stamped| {
             client.clear(key);
-            stamped.clear(key, &behind(key));
+            stamped.clear(key, &key_after(key));
         });
     }
 
@@ -297,7 +297,7 @@ impl Transaction for ClusterTransaction {
         let value = with_place(value, stamp_at);
         self.write(key, &value, |client, stamped| {
             client.atomic_op(key, &value, MutationType::SetVersionstampedValue);
-            stamped.0.push((key.to_vec(), behind(key)));
+            stamped.0.push((key.to_vec(), key_after(key)));
         });
     }
 
@@ -343,8 +343,8 @@ impl Transaction for ClusterTransaction {
         }
         let version = self.shared.ask(Client::get_read_version).await?;
         match self.open().client.take() {
-            State::Running(_) => Ok(read_at(version)),
-            State::Failed(_) | State::Over => Err(over().into()),
+            TransactionState::Running(_) => Ok(read_at(version)),
+            TransactionState::Failed(_) | TransactionState::Over => Err(over().into()),
         }
     }
 
@@ -355,8 +355,8 @@ impl Transaction for ClusterTransaction {
             (open.client.take(), open.failed)
         };
         let paused = match (state, failed) {
-            (State::Failed(failed), _) => failed.on_error().await,
-            (State::Running(client), Some(error)) => client.on_error(error).await,
+            (TransactionState::Failed(failed), _) => failed.on_error().await,
+            (TransactionState::Running(client), Some(error)) => client.on_error(error).await,
             _ => return Ok(None),
         };
         // What the client would not try again begins anew.

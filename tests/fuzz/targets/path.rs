@@ -2,7 +2,7 @@
 
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Segment};
-use phyllo::key::{Step, append_place, append_segment, step};
+use phyllo::key::{KeyStep, append_place, append_segment, step};
 
 pub(super) const SEEDS: &[&[u8]] = &[
     b"",
@@ -47,10 +47,10 @@ pub(super) fn check(bytes: &[u8]) {
             append_segment(&mut expected, segment.as_ref());
             assert!(rest.starts_with(&expected));
             match (step(rest), segment) {
-                (Some((Step::Key(found), bytes)), Segment::Key(key)) => {
+                (Some((KeyStep::Key(found), bytes)), Segment::Key(key)) => {
                     assert_eq!((&*found, bytes), (&**key, expected.len()));
                 }
-                (Some((Step::Index(found), bytes)), Segment::Index(index)) => {
+                (Some((KeyStep::Index(found), bytes)), Segment::Index(index)) => {
                     assert_eq!((found, bytes), (*index, expected.len()));
                 }
                 // No array has so many elements, and nothing is found there.

@@ -1,6 +1,6 @@
 //! The text of a GraphQL request: bounded, parsed, validated and executed on an empty database.
 
-use phyllo::graphql::{Answer, GraphQl, Methods, Request};
+use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use serde_json::Value;
 
 use super::world::World;
@@ -34,10 +34,10 @@ pub(super) fn check(bytes: &[u8]) {
         let answer = graphql.answer(request, Methods::Queries);
         world.runtime.block_on(answer)
     });
-    let (Answer::Executed(json)
-    | Answer::Refused(json)
-    | Answer::MutationRefused(json)
-    | Answer::Forbidden(json)) = answer;
+    let (GraphQlResponse::Executed(json)
+    | GraphQlResponse::Refused(json)
+    | GraphQlResponse::MutationRefused(json)
+    | GraphQlResponse::Forbidden(json)) = answer;
     let response: Value = serde_json::from_slice(&json).expect("a response is JSON");
     let told = response.get("data").or(response.get("errors"));
     assert!(told.is_some(), "{response}");

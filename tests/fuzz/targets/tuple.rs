@@ -2,7 +2,7 @@
 
 use phyllo::document::path::SegmentRef;
 use phyllo::key::{
-    Leaves, Step, SystemKey, Version, append_segment, collection_of, decode_leaf, kind_at,
+    KeyStep, Leaves, SystemKey, Version, append_segment, collection_of, decode_leaf, kind_at,
     pack_leaf, split_document, step, tuple_text,
 };
 
@@ -28,9 +28,9 @@ pub(super) fn check(bytes: &[u8]) {
     if let Some((found, taken)) = step(bytes) {
         assert!(taken <= bytes.len());
         let segment = match &found {
-            Step::Key(name) => Some(SegmentRef::Key(name)),
-            Step::Index(index) => Some(SegmentRef::Index(*index)),
-            Step::Marker(_) => None,
+            KeyStep::Key(name) => Some(SegmentRef::Key(name)),
+            KeyStep::Index(index) => Some(SegmentRef::Index(*index)),
+            KeyStep::Marker(_) => None,
         };
         // A segment is packed in one way only.
         if let Some(segment) = segment {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use self::change::{Change, Kind};
 use self::generate::{Operation, operations};
-use self::plain::{Documents, Outcome};
+use self::plain::{Decision, Documents};
 use super::changing::assert_stored;
 use super::support::{Client, client};
 
@@ -94,7 +94,7 @@ impl Run {
         for draft in &operation.0 {
             let change = draft.exact(&expected);
             let outcome = expected.apply(&change);
-            let failed = matches!(outcome, Outcome::Refused(_));
+            let failed = matches!(outcome, Decision::Refused(_));
             changes.push(change);
             outcomes.push(outcome);
             if failed {
@@ -107,7 +107,7 @@ impl Run {
             .ask(&query, Value::Object(variables.clone()))
             .await;
         let told = format!("{query}\n{}\n{response}", Value::Object(variables));
-        if let Some(Outcome::Refused(codes)) = outcomes.last() {
+        if let Some(Decision::Refused(codes)) = outcomes.last() {
             prop_assert_eq!(&response["data"], &Value::Null, "{}", told);
             let error = &response["errors"][0];
             let code = error["extensions"]["code"].as_str().unwrap_or_default();
@@ -119,13 +119,13 @@ impl Run {
             for (at, outcome) in outcomes.iter().enumerate() {
                 let answer = &response["data"][format!("f{at}")];
                 match outcome {
-                    Outcome::Deleted(deleted) => {
+                    Decision::Deleted(deleted) => {
                         prop_assert_eq!(answer, &json!({"deleted": deleted}), "{}", &told);
                     }
-                    Outcome::Document(document) => {
+                    Decision::Document(document) => {
                         prop_assert_eq!(&answer["value"], document, "{}", &told);
                     }
-                    Outcome::Refused(_) => {}
+                    Decision::Refused(_) => {}
                 }
             }
             self.check_versions(&expected).await?;

@@ -12,7 +12,7 @@ use super::change::{Change, Kind};
 pub(super) struct Documents(BTreeMap<i64, Value>);
 
 /// What a change comes to.
-pub(super) enum Outcome {
+pub(super) enum Decision {
     /// The whole document afterwards.
     Document(Value),
     Deleted(bool),
@@ -33,7 +33,7 @@ impl Documents {
         self.0.get(&id)
     }
 
-    pub(super) fn apply(&mut self, change: &Change) -> Outcome {
+    pub(super) fn apply(&mut self, change: &Change) -> Decision {
         let mut document = self.0.get(&change.id).cloned();
         let path = &change.path;
         let done = match change.kind {
@@ -49,15 +49,15 @@ impl Documents {
             Kind::Delete => {
                 let deleted = delete(&mut document, path);
                 self.set(change.id, document);
-                return Outcome::Deleted(deleted);
+                return Decision::Deleted(deleted);
             }
         };
         match done {
             Ok(()) => {
                 self.set(change.id, document.clone());
-                Outcome::Document(document.unwrap_or_default())
+                Decision::Document(document.unwrap_or_default())
             }
-            Err(codes) => Outcome::Refused(codes),
+            Err(codes) => Decision::Refused(codes),
         }
     }
 

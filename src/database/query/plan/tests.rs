@@ -4,9 +4,9 @@ use super::*;
 use crate::budget::Budget;
 use crate::document::tree::Tree;
 
-fn planned<'i>(filter: &Filter, indexes: &'i [Index]) -> Plan<'i> {
+fn planned<'i>(filter: &Filter, indexes: &'i [Index]) -> QueryPlan<'i> {
     let budget = Budget::of_background();
-    Plan::new(filter, indexes, &Steps::of(&budget)).expect("the budget is unbounded")
+    QueryPlan::new(filter, indexes, &Steps::of(&budget)).expect("the budget is unbounded")
 }
 
 fn passes(condition: &Condition, value: &Tree) -> bool {
@@ -76,9 +76,9 @@ fn any<const N: usize>(parts: [Filter; N]) -> Filter {
     Filter::Any(parts.into())
 }
 
-fn described(access: &Access<'_>) -> String {
+fn described(access: &EntrySource<'_>) -> String {
     match access {
-        Access::Index {
+        EntrySource::Index {
             index,
             spans,
             sorted,
@@ -86,7 +86,7 @@ fn described(access: &Access<'_>) -> String {
             let sorted = if *sorted { "by id" } else { "to sort" };
             format!("{}: {} {sorted}", index.name, spans.len())
         }
-        Access::Union(parts) => {
+        EntrySource::Union(parts) => {
             let parts: Vec<_> = parts.iter().map(described).collect();
             format!("({})", parts.join(" | "))
         }
@@ -97,7 +97,7 @@ fn described(access: &Access<'_>) -> String {
 fn ways(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
     let indexes = indexes(on);
     let plan = planned(filter, &indexes);
-    let way = |way: &Way<'_>| {
+    let way = |way: &AccessPath<'_>| {
         let left = plan.conjuncts.len() - way.covers.len();
         format!("{}, {left} left", described(&way.access))
     };
@@ -353,7 +353,7 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
     let [way] = &plan.ways[..] else {
         panic!("{test}: {plan:?}");
     };
-    let Access::Index { spans, .. } = &way.access else {
+    let EntrySource::Index { spans, .. } = &way.access else {
         panic!("{test}: {plan:?}");
     };
     for text in values {

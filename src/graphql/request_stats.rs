@@ -10,7 +10,7 @@ use crate::store::Operations;
 
 /// What became of a request. Nothing of its variables or of a document is in it.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct RequestStats {
     /// `query` or `mutation`; none if it was refused before that was known.
     pub ty: Option<&'static str>,
     /// The name of its operation, if it has one: of a valid document, so it is a GraphQL name.
@@ -27,7 +27,7 @@ pub struct Report {
     pub store: Arc<Operations>,
 }
 
-impl Report {
+impl RequestStats {
     /// Notes the error that is told first.
     pub(super) fn note(&mut self, errors: &[ServerError]) {
         self.error = errors.first().map(|error| {

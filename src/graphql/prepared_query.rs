@@ -9,17 +9,17 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Pos, ServerError};
 
-use super::allowed::disallowed;
 use super::direct::Plan;
-use super::expanded::check_expanded;
-use super::guard::check_text;
 use super::inputs::Inputs;
-use super::kept::Kept;
+use super::lru_cache::LruCache;
 use super::parse::{parse, parse_otherwise};
+use super::query_cost::check_expanded;
 use super::schema::{PhylloSchema, Purpose, SchemaScope, VALID};
+use super::text_limits::check_text;
 use super::typename;
 use super::types::{Types, base_name};
-use super::unknown::many_unknown_fields;
+use super::unknown_fields::many_unknown_fields;
+use super::variable_usage::disallowed;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{
@@ -42,13 +42,13 @@ impl From<Error> for Refusal {
 }
 
 /// A valid document, and what is planned of its operations.
-pub(super) struct Prepared {
+pub(super) struct PreparedQuery {
     pub(super) document: Arc<ExecutableDocument>,
     /// Of the operations that can be executed directly, by their names.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
 
-impl Prepared {
+impl PreparedQuery {
     fn new(document: ExecutableDocument) -> Self {
         let plans = document.operations.iter().filter_map(|(name, operation)| {
             let plan = Plan::of(&document, &operation.node)?;
@@ -70,16 +70,16 @@ impl Prepared {
 }
 
 /// Parsed and valid documents by their text.
-pub(super) struct Operations {
+pub(super) struct PreparedQueries {
     validating: PhylloSchema,
     types: Types,
     bounds: Bounds,
     scope: SchemaScope,
     introspection: bool,
-    kept: Mutex<Kept<Box<str>, Arc<Prepared>>>,
+    kept: Mutex<LruCache<Box<str>, Arc<PreparedQuery>>>,
 }
 
-impl Operations {
+impl PreparedQueries {
     pub(super) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
         let validating = PhylloSchema::new(scope, Purpose::Validate, bounds);
         Self {
@@ -88,7 +88,7 @@ impl Operations {
             bounds: *bounds,
             scope,
             introspection,
-            kept: Mutex::new(Kept::new(
+            kept: Mutex::new(LruCache::new(
                 OPERATIONS_CACHED_MAX,
                 OPERATIONS_CACHED_BYTES_MAX,
             )),
@@ -96,13 +96,13 @@ impl Operations {
     }
 
     /// The valid document of this text, if it is kept.
-    pub(super) fn kept_document(&self, text: &str) -> Option<Arc<Prepared>> {
+    pub(super) fn kept_document(&self, text: &str) -> Option<Arc<PreparedQuery>> {
         self.kept().get(text)
     }
 
     /// The valid document of this text, made anew and kept. Whether it is valid depends on nothing
     /// else: variables are checked for each request.
-    pub(super) async fn document(&self, text: &str) -> Result<Arc<Prepared>, Refusal> {
+    pub(super) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
         let document = match parse(text) {
             Ok(document) => document,
@@ -124,7 +124,7 @@ impl Operations {
         }
         // Boxed, because it is rare and large.
         Box::pin(self.validate(&document)).await?;
-        let document = Arc::new(Prepared::new(document));
+        let document = Arc::new(PreparedQuery::new(document));
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             // What is made of a text takes some dozen times its bytes; those are what is counted.
             let kept = document.clone();
@@ -171,7 +171,7 @@ impl Operations {
         }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept<Box<str>, Arc<Prepared>>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<PreparedQuery>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -296,7 +296,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_text_is_parsed_anew_each_time() {
         const QUERY: &str = "{ __typename }";
-        let operations = Operations::new(SchemaScope::Full, true, &Bounds::DEFAULT);
+        let operations = PreparedQueries::new(SchemaScope::Full, true, &Bounds::DEFAULT);
         for (bytes, kept) in [
             (OPERATION_CACHED_BYTES_MAX, true),
             (OPERATION_CACHED_BYTES_MAX + 1, false),

@@ -6,13 +6,13 @@ use std::ops::Deref;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::tally::Tally;
+use super::request_budget::RequestBudget;
 use crate::budget::Share;
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
 use crate::key::{Leaves, LeavesReader};
 use crate::limits::{JSON_BYTES_PER_STEP, LEAVES_AT_A_TIME};
-use crate::store::aside;
+use crate::store::offload_if_large;
 
 /// The leaves of a document; they count among what all requests hold.
 pub(super) struct Apart {
@@ -33,14 +33,14 @@ impl Deref for Apart {
 /// # Errors
 /// As [`Leaves::from_argument`]; `TIMEOUT`: the time of the request is over; `UNAVAILABLE`: all
 /// requests together hold too much.
-pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Apart> {
-    tally.check()?;
-    let budget = tally.budget();
+pub(super) async fn leaves(text: Bytes, request_budget: &RequestBudget) -> Result<Apart> {
+    request_budget.check()?;
+    let budget = request_budget.budget();
     budget.pace(text.len() as u64 / JSON_BYTES_PER_STEP).await?;
     let (deadline, share) = (budget.deadline(), budget.share());
-    let taken = aside(text.len(), move || taken(&text, deadline, share)).await?;
+    let taken = offload_if_large(text.len(), move || taken(&text, deadline, share)).await?;
     // It says so, now that the time is over.
-    taken.ok_or_else(|| tally.check().err().unwrap_or_else(stopped))
+    taken.ok_or_else(|| request_budget.check().err().unwrap_or_else(stopped))
 }
 
 /// What `parse` makes of a JSON text.
@@ -49,15 +49,15 @@ pub(super) async fn leaves(text: Bytes, tally: &Tally) -> Result<Apart> {
 /// What `parse` fails with; `TIMEOUT`: the time of the request is over.
 pub(super) async fn parsed<T: Send + 'static>(
     text: Bytes,
-    tally: &Tally,
+    request_budget: &RequestBudget,
     parse: fn(&Bytes) -> Result<T>,
 ) -> Result<T> {
-    tally.check()?;
-    tally
+    request_budget.check()?;
+    request_budget
         .budget()
         .pace(text.len() as u64 / JSON_BYTES_PER_STEP)
         .await?;
-    aside(text.len(), move || parse(&text)).await
+    offload_if_large(text.len(), move || parse(&text)).await
 }
 
 /// None if the time is over.
@@ -104,8 +104,8 @@ mod tests {
     #[tokio::test]
     async fn a_patch_is_not_parsed_when_the_time_is_over() {
         let pool = Pool::new(usize::MAX);
-        let tally = Tally::new(&Bounds::DEFAULT, &pool, Instant::now());
-        let late = parsed(Bytes::new(), &tally, |_| Ok(())).await;
+        let request_budget = RequestBudget::new(&Bounds::DEFAULT, &pool, Instant::now());
+        let late = parsed(Bytes::new(), &request_budget, |_| Ok(())).await;
         let late = late.expect_err("the time is over");
         assert_eq!(late.kind(), ErrorKind::Exhausted(Resource::Time));
     }

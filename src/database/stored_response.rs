@@ -11,11 +11,11 @@ use crate::limits::{
     KEPT_ANSWER_BYTES_MAX, KEPT_ANSWER_SHARDS, KEPT_ANSWER_TIME, KEPT_ANSWERS_CLEARED_AT_ONCE,
     PIECE_BYTES,
 };
-use crate::store::{Batches, RangeRead, Transaction, behind};
+use crate::store::{Batches, RangeRead, Transaction, key_after};
 
 /// An operation that takes effect once, however often it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OnceOnly {
+pub struct IdempotencyKey {
     /// The key that the client gave it.
     pub key: String,
     /// What tells it from every other operation.
@@ -24,7 +24,7 @@ pub struct OnceOnly {
 
 /// The answer to an operation that took effect earlier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptAnswer {
+pub struct StoredResponse {
     /// The commit that it took effect with.
     pub version: Version,
     /// The answer.
@@ -32,7 +32,7 @@ pub struct KeptAnswer {
 }
 
 /// The stamp, the digest, the expiry in seconds since 1970, the bytes of the answer.
-type Head<'h> = (Versionstamp, Bytes<'h>, i64, i64);
+type ResponseHead<'h> = (Versionstamp, Bytes<'h>, i64, i64);
 
 /// The answer to this operation if it took effect within [`KEPT_ANSWER_TIME`].
 ///
@@ -40,15 +40,16 @@ type Head<'h> = (Versionstamp, Bytes<'h>, i64, i64);
 /// `BAD_USER_INPUT`: another operation had this key. What the store fails with.
 pub async fn kept_answer(
     transaction: &dyn Transaction,
-    operation: &OnceOnly,
+    operation: &IdempotencyKey,
     now: SystemTime,
-) -> Result<Option<KeptAnswer>> {
+) -> Result<Option<StoredResponse>> {
     let head_key = Family::Answer(&operation.key, 0).key()?;
     let Some(head) = transaction.get(&head_key).await? else {
         return Ok(None);
     };
     let damaged = || Error::internal(format!("no kept answer: the key {}", hex(&head_key)));
-    let (stamp, Bytes(digest), expiry, length): Head<'_> = unpack(&head).map_err(|_| damaged())?;
+    let (stamp, Bytes(digest), expiry, length): ResponseHead<'_> =
+        unpack(&head).map_err(|_| damaged())?;
     if expiry <= seconds(now) {
         return Ok(None);
     }
@@ -61,7 +62,7 @@ pub async fn kept_answer(
     let stamp: &[u8; 12] = stamp.as_bytes();
     let version = stamp[..10].try_into().map_err(|_| damaged())?;
     let (_, end) = Family::answer(&operation.key);
-    let mut batches = Batches::new(transaction, behind(&head_key), end);
+    let mut batches = Batches::new(transaction, key_after(&head_key), end);
     let mut bytes = Vec::new();
     while let Some(pieces) = batches.next().await? {
         for (_, value) in pieces.iter() {
@@ -72,7 +73,7 @@ pub async fn kept_answer(
     if i64::try_from(bytes.len()) != Ok(length) {
         return Err(damaged());
     }
-    Ok(Some(KeptAnswer {
+    Ok(Some(StoredResponse {
         version: Version(version),
         bytes,
     }))
@@ -85,11 +86,11 @@ pub async fn kept_answer(
 /// `TOO_LARGE`: the answer is longer than [`KEPT_ANSWER_BYTES_MAX`]. What the store fails with.
 pub async fn keep_answer(
     transaction: &dyn Transaction,
-    operation: &OnceOnly,
+    operation: &IdempotencyKey,
     answer: &[u8],
     now: SystemTime,
 ) -> Result<()> {
-    let OnceOnly { key, digest } = operation;
+    let IdempotencyKey { key, digest } = operation;
     if answer.len() > KEPT_ANSWER_BYTES_MAX {
         return Err(Error::too_large(
             Limit::new("keptAnswerBytes", KEPT_ANSWER_BYTES_MAX),
@@ -145,7 +146,7 @@ async fn clear_expired(transaction: &dyn Transaction, now: SystemTime) -> Result
         let head_key = Family::Answer(&key, 0).key()?;
         let head = transaction.get(&head_key).await?;
         let still_expired = head.is_some_and(|head| {
-            unpack::<Head<'_>>(&head).is_ok_and(|(_, _, expiry, _)| expiry <= now)
+            unpack::<ResponseHead<'_>>(&head).is_ok_and(|(_, _, expiry, _)| expiry <= now)
         });
         if still_expired {
             let (begin, end) = Family::answer(&key);

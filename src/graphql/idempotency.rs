@@ -3,12 +3,12 @@
 use sha2::{Digest, Sha256};
 
 use super::request::Request;
-use crate::database::OnceOnly;
+use crate::database::IdempotencyKey;
 use crate::document::json::{self, Event, Reader};
 
 /// What makes this request take effect once, if it came with a key.
-pub(super) fn once_only(request: &Request) -> Option<OnceOnly> {
-    Some(OnceOnly {
+pub(super) fn once_only(request: &Request) -> Option<IdempotencyKey> {
+    Some(IdempotencyKey {
         key: request.idempotency_key.clone()?,
         digest: digest(request),
     })

@@ -15,12 +15,12 @@ pub struct ReadPlan<'k> {
     /// The key of each place, ascending, and how much of it to read.
     pub reads: Vec<(&'k [u8], Extent)>,
     /// What brings what was asked for, in the order in which it was.
-    pub sources: Vec<Source>,
+    pub sources: Vec<RangeSource>,
 }
 
 /// What brings what was asked for at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct RangeSource {
     /// The number of the read among those that are planned.
     pub read: usize,
     /// Whether it reads that place, and not another around it.
@@ -41,7 +41,7 @@ impl<'k> ReadPlan<'k> {
         // Ascending keys, the whole of a place before its beginning: what a place lies inside was
         // planned before it, and among what stands between the two is nothing that lies outside.
         let mut reads: Vec<(&[u8], Extent)> = Vec::with_capacity(asked.len());
-        let mut sources = vec![Source::default(); asked.len()];
+        let mut sources = vec![RangeSource::default(); asked.len()];
         let mut cover: Option<usize> = None;
         for at in order {
             let (key, extent) = asked[at];
@@ -54,7 +54,7 @@ impl<'k> ReadPlan<'k> {
                 }
             }
             let read = covering.unwrap_or(reads.len() - 1);
-            sources[at] = Source {
+            sources[at] = RangeSource {
                 read,
                 exact: reads[read].0 == key,
                 whole: reads[read].1 == Extent::Whole,

@@ -11,7 +11,7 @@ use crate::limits::{Bounds, HELD_PER_FIELD};
 
 /// Counts what an execution comes to, beside its [`Budget`]. Once a bound is passed the whole
 /// request is refused: every field that looks fails at once, and no other error is told.
-pub(super) struct Tally {
+pub(super) struct RequestBudget {
     bounds: Bounds,
     budget: Budget,
     /// Memory for what is read and kept until the response is written.
@@ -21,7 +21,7 @@ pub(super) struct Tally {
     entities: AtomicUsize,
 }
 
-impl Tally {
+impl RequestBudget {
     /// The tally of a query.
     pub(super) fn new(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
         Self::within(bounds, Budget::of_request(bounds, pool, deadline))
@@ -64,7 +64,7 @@ impl Tally {
     /// Counts entities that a gateway asks for, and nodes that are asked for by their ids.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: they are too many. As [`Tally::check`].
+    /// `TOO_COMPLEX`: they are too many. As [`RequestBudget::check`].
     pub(super) fn entities(&self, entities: usize) -> Result<()> {
         self.check()?;
         let limit = Limit::new("entities", self.bounds.entities);
@@ -79,7 +79,7 @@ impl Tally {
     /// Counts places of documents that are about to be read.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: they are too many. As [`Tally::check`].
+    /// `TOO_COMPLEX`: they are too many. As [`RequestBudget::check`].
     pub(super) fn places(&self, places: usize) -> Result<()> {
         self.check()?;
         let limit = Limit::new("places", self.bounds.places);
@@ -89,7 +89,7 @@ impl Tally {
     /// Whether so many more places may be read.
     ///
     /// # Errors
-    /// As [`Tally::places`].
+    /// As [`RequestBudget::places`].
     pub(super) fn room(&self, places: usize) -> Result<()> {
         let read = self.places.load(Relaxed);
         if read.saturating_add(places) <= self.bounds.places {
@@ -102,7 +102,7 @@ impl Tally {
     /// bytes of their names in the response.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`, `TOO_LARGE`: names the limit. As [`Tally::check`].
+    /// `TOO_COMPLEX`, `TOO_LARGE`: names the limit. As [`RequestBudget::check`].
     pub(super) fn elements(&self, elements: usize, field: SelectionField<'_>) -> Result<()> {
         self.check()?;
         let (fields, names) = below(field);
@@ -123,7 +123,7 @@ impl Tally {
     /// Whether the response may carry so many bytes besides what it carries already.
     ///
     /// # Errors
-    /// `TOO_LARGE`: names the limit. As [`Tally::check`].
+    /// `TOO_LARGE`: names the limit. As [`RequestBudget::check`].
     pub(super) fn carry(&self, bytes: usize) -> Result<()> {
         self.check()?;
         self.budget.respond(bytes)

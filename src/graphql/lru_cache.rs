@@ -3,20 +3,18 @@
 use std::borrow::Borrow;
 use std::hash::Hash;
 
-use lru::LruCache;
-
 /// Entries within a number and within bytes, which whoever keeps one counts.
-pub(super) struct Kept<K: Hash + Eq, V> {
-    entries: LruCache<K, (usize, V)>,
+pub(super) struct LruCache<K: Hash + Eq, V> {
+    entries: lru::LruCache<K, (usize, V)>,
     bytes: usize,
     number_max: usize,
     bytes_max: usize,
 }
 
-impl<K: Hash + Eq, V: Clone> Kept<K, V> {
+impl<K: Hash + Eq, V: Clone> LruCache<K, V> {
     pub(super) fn new(number_max: usize, bytes_max: usize) -> Self {
         Self {
-            entries: LruCache::unbounded(),
+            entries: lru::LruCache::unbounded(),
             bytes: 0,
             number_max,
             bytes_max,
@@ -64,7 +62,7 @@ mod tests {
     fn the_last_ones_are_kept_within_their_number_and_their_bytes() {
         const NUMBER: usize = 100;
         const LONGEST: usize = 1 << 10;
-        let mut kept = Kept::new(NUMBER, 10 * LONGEST);
+        let mut kept = LruCache::new(NUMBER, 10 * LONGEST);
         let text = |number: usize, bytes: usize| format!("{number:0bytes$}");
         for number in 0..2 * NUMBER {
             kept.keep(text(number, 10), number, 10);

@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 
 use crate::error::Result;
-use crate::store::{Batch, Near, RangeRead, Read, Round};
+use crate::store::{Batch, Locality, MultiRange, RangeRead, Read};
 
 /// Reads in documents of one collection between which stand no others that the catalog knows,
 /// whatever their ids are.
-pub struct InARow<'r>(pub &'r dyn Read);
+pub struct AdjacentDocuments<'r>(pub &'r dyn Read);
 
 #[async_trait]
-impl Read for InARow<'_> {
+impl Read for AdjacentDocuments<'_> {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.0.get(key).await
     }
@@ -19,21 +19,21 @@ impl Read for InARow<'_> {
         self.0.range(range).await
     }
 
-    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
-        if !self.waits() {
+    async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
+        if !self.is_remote() {
             return self.0.ranges(ranges).await;
         }
         let mut in_a_row = ranges.to_vec();
         for range in in_a_row.iter_mut().skip(1) {
-            if range.near == Near::Unknown {
-                range.near = Near::Collection;
+            if range.near == Locality::Unknown {
+                range.near = Locality::Collection;
             }
         }
         self.0.ranges(&in_a_row).await
     }
 
-    fn waits(&self) -> bool {
-        self.0.waits()
+    fn is_remote(&self) -> bool {
+        self.0.is_remote()
     }
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -49,7 +49,7 @@ mod tests {
 
     struct Recorder {
         waits: bool,
-        asked: Mutex<Vec<Near>>,
+        asked: Mutex<Vec<Locality>>,
     }
 
     #[async_trait]
@@ -62,20 +62,20 @@ mod tests {
             Ok(Batch::default())
         }
 
-        async fn ranges(&self, ranges: &[RangeRead<'_>]) -> Round {
+        async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
             let near = ranges.iter().map(|range| range.near);
             *self.asked.lock().expect("alone") = near.collect();
-            Round::default()
+            MultiRange::default()
         }
 
-        fn waits(&self) -> bool {
+        fn is_remote(&self) -> bool {
             self.waits
         }
     }
 
     #[tokio::test]
     async fn what_stands_in_a_row_is_told_to_who_waits() {
-        use Near::{Collection, Document, Unknown};
+        use Locality::{Collection, Document, Unknown};
         let range = |near| RangeRead {
             near,
             ..RangeRead::new(b"a", b"b")
@@ -87,7 +87,7 @@ mod tests {
         ] {
             let asked = Mutex::default();
             let recorder = Recorder { waits, asked };
-            InARow(&recorder).ranges(&ranges).await;
+            AdjacentDocuments(&recorder).ranges(&ranges).await;
             assert_eq!(*recorder.asked.lock().expect("alone"), expected);
         }
     }

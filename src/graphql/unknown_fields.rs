@@ -4,8 +4,8 @@
 use async_graphql::ServerError;
 use async_graphql::parser::types::{ExecutableDocument, Field};
 
-use super::types::{Arguments, Types};
-use super::walk::{Visitor, Walk};
+use super::types::{ArgumentTypes, Types};
+use super::walk::{SelectionWalk, Visitor};
 use crate::limits::{ERRORS_MAX, UNKNOWN_NAMES_BYTES_MAX};
 
 /// The unknown fields of a document of bounded size, each fragment looked at once; none where
@@ -19,7 +19,7 @@ pub(super) fn many_unknown_fields(
         errors: Vec::new(),
         name_bytes: 0,
     };
-    let mut walk = Walk::new(document, types, unknown);
+    let mut walk = SelectionWalk::new(document, types, unknown);
     for (_, operation) in document.operations.iter() {
         walk.operation(&operation.node);
     }
@@ -38,7 +38,7 @@ struct Unknown<'d> {
 }
 
 impl<'d> Visitor<'d> for Unknown<'d> {
-    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d Arguments>) {
+    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d ArgumentTypes>) {
         let name = &field.name;
         if arguments.is_some() || !self.types.lacks(of, &name.node) {
             return;

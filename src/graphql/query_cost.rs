@@ -9,7 +9,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Positioned};
 use async_graphql_value::{ConstValue, Value};
 
-use super::guard::bound;
+use super::text_limits::bound;
 use super::types::Types;
 use crate::error::{Limit, Result};
 use crate::limits::Bounds;
@@ -31,7 +31,7 @@ pub(super) fn check_expanded(
         bounds,
         fragments: HashMap::new(),
     };
-    let mut operations = Size::default();
+    let mut operations = SelectionCost::default();
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
         let size = measuring
@@ -42,7 +42,7 @@ pub(super) fn check_expanded(
         operations = operations.beside(size);
     }
     operations.check_all(bounds)?;
-    let mut fragments = Size::default();
+    let mut fragments = SelectionCost::default();
     for name in document.fragments.keys() {
         fragments = fragments.beside(measuring.fragment(name, 0)?);
     }
@@ -51,7 +51,7 @@ pub(super) fn check_expanded(
 
 /// What some selections come to.
 #[derive(Clone, Copy, Default)]
-struct Size {
+struct SelectionCost {
     /// Fields and fragments, since these cost as much where they stand.
     fields: usize,
     aliases: usize,
@@ -67,7 +67,7 @@ struct Size {
     selections: usize,
 }
 
-impl Size {
+impl SelectionCost {
     fn beside(self, other: Self) -> Self {
         Self {
             fields: self.fields.saturating_add(other.fields),
@@ -137,14 +137,14 @@ struct Measuring<'d> {
     bounds: &'d Bounds,
     /// What each fragment comes to; nothing while it is being measured, since a fragment inside
     /// itself is an error that validation reports.
-    fragments: HashMap<&'d Name, Size>,
+    fragments: HashMap<&'d Name, SelectionCost>,
 }
 
 impl<'d> Measuring<'d> {
     /// The size of selections that stand `above` levels deep; recurses no deeper than allowed.
-    fn selections(&mut self, selections: &'d SelectionSet, above: usize) -> Result<Size> {
+    fn selections(&mut self, selections: &'d SelectionSet, above: usize) -> Result<SelectionCost> {
         self.check_levels(above)?;
-        let mut sum = Size::default();
+        let mut sum = SelectionCost::default();
         for selection in &selections.items {
             sum = sum.beside(self.selection(selection, above + 1)?);
         }
@@ -153,7 +153,11 @@ impl<'d> Measuring<'d> {
         Ok(sum)
     }
 
-    fn selection(&mut self, selection: &'d Positioned<Selection>, above: usize) -> Result<Size> {
+    fn selection(
+        &mut self,
+        selection: &'d Positioned<Selection>,
+        above: usize,
+    ) -> Result<SelectionCost> {
         let size = match &selection.node {
             Selection::Field(field) => self.field(&field.node, above)?,
             Selection::InlineFragment(inline) => {
@@ -164,21 +168,21 @@ impl<'d> Measuring<'d> {
             }
         };
         let size = size.with_values(in_directives(selection.node.directives()));
-        Ok(Size {
+        Ok(SelectionCost {
             fields: size.fields.saturating_add(1),
             ..size
         })
     }
 
-    fn field(&mut self, field: &'d Field, above: usize) -> Result<Size> {
+    fn field(&mut self, field: &'d Field, above: usize) -> Result<SelectionCost> {
         let below = match &field.selection_set.node {
-            none if none.items.is_empty() => Size::default(),
+            none if none.items.is_empty() => SelectionCost::default(),
             below => self.selections(below, above)?,
         };
         let path = field.arguments.iter().any(|(name, _)| name.node == "path");
         let values = field.arguments.iter().map(|(_, value)| values(&value.node));
         let answered = below.answered.saturating_add(1);
-        Ok(Size {
+        Ok(SelectionCost {
             aliases: below
                 .aliases
                 .saturating_add(usize::from(field.alias.is_some())),
@@ -190,15 +194,15 @@ impl<'d> Measuring<'d> {
         .with_values(values.sum()))
     }
 
-    fn fragment(&mut self, name: &'d Name, above: usize) -> Result<Size> {
+    fn fragment(&mut self, name: &'d Name, above: usize) -> Result<SelectionCost> {
         if let Some(size) = self.fragments.get(name).copied() {
             self.check_levels(above + size.selections)?;
             return Ok(size);
         }
         let Some(fragment) = self.document.fragments.get(name) else {
-            return Ok(Size::default());
+            return Ok(SelectionCost::default());
         };
-        self.fragments.insert(name, Size::default());
+        self.fragments.insert(name, SelectionCost::default());
         let fragment = &fragment.node;
         let size = self
             .selections(&fragment.selection_set.node, above)?

@@ -16,7 +16,7 @@ pub(super) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
         Limit::new("queryBytes", bounds.query_bytes),
         "bytes of query text",
     )?;
-    let mut lexer = Lexer {
+    let mut lexer = TokenCounter {
         text: query.as_bytes(),
         begin: 0,
         at: 0,
@@ -81,14 +81,14 @@ pub(super) fn bound(found: usize, limit: Limit, what: &str) -> Result<()> {
 }
 
 /// Finds tokens only as far as bounds need it: each by its first byte.
-struct Lexer<'t> {
+struct TokenCounter<'t> {
     text: &'t [u8],
     /// Where the last token begins, and where it ends.
     begin: usize,
     at: usize,
 }
 
-impl Lexer<'_> {
+impl TokenCounter<'_> {
     fn next(&mut self) -> Result<Option<u8>> {
         self.skip_ignored();
         let Some(first) = self.text.get(self.at).copied() else {

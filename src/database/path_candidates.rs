@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::DocumentKey;
-use super::plan::Extent;
+use super::range_plan::Extent;
 use super::read::{Asked, read_asked};
 use crate::budget::Reservation;
 use crate::document::path::{Path, Place};
@@ -14,22 +14,22 @@ use crate::store::Read;
 
 /// The places that may be meant by what was asked, with their keys in one piece of memory.
 #[derive(Default)]
-pub(super) struct Readings {
+pub(super) struct PathCandidates {
     /// One key behind another.
     keys: Vec<u8>,
-    all: Vec<Reading>,
+    all: Vec<PathCandidate>,
     /// The numbers of the readings of each that was asked.
     of: Vec<Result<Range<usize>>>,
 }
 
 /// One of the places that a path may mean.
-pub(super) struct Reading {
+pub(super) struct PathCandidate {
     pub(super) key: Range<usize>,
     /// None: the only one that the path may mean.
     pub(super) place: Option<Place>,
 }
 
-impl Readings {
+impl PathCandidates {
     /// Those of all that is asked. What one of them fails with is kept for it.
     pub(super) async fn new(read: &dyn Read, asked: &[Asked<'_>], memory: &Reservation) -> Self {
         let mut readings = Self {
@@ -58,11 +58,11 @@ impl Readings {
     }
 
     /// The reading of this number.
-    pub(super) fn get(&self, number: usize) -> &Reading {
+    pub(super) fn get(&self, number: usize) -> &PathCandidate {
         &self.all[number]
     }
 
-    pub(super) fn key(&self, reading: &Reading) -> &[u8] {
+    pub(super) fn key(&self, reading: &PathCandidate) -> &[u8] {
         &self.keys[reading.key.clone()]
     }
 
@@ -112,7 +112,7 @@ impl Readings {
 
     fn push(&mut self, begin: usize, place: Option<Place>) {
         let key = begin..self.keys.len();
-        self.all.push(Reading { key, place });
+        self.all.push(PathCandidate { key, place });
     }
 }
 

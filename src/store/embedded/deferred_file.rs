@@ -15,25 +15,25 @@ use redb::{BackendError, DatabaseError, StorageBackend};
 
 /// A backend for redb, and the handle to [`settle`](Self::settle) it.
 #[derive(Clone, Debug)]
-pub(super) struct TentativeFile(Arc<Inner>);
+pub(super) struct TentativeFile(Arc<FileState>);
 
 #[derive(Debug)]
-struct Inner {
+struct FileState {
     file: FileBackend,
     settled: AtomicBool,
-    held: Mutex<Held>,
+    held: Mutex<DeferredOperations>,
 }
 
 /// What has not been done to the file yet, in order.
 #[derive(Debug)]
-struct Held {
+struct DeferredOperations {
     file_bytes: u64,
     bytes: u64,
-    steps: Vec<Step>,
+    steps: Vec<FileOperation>,
 }
 
 #[derive(Debug)]
-enum Step {
+enum FileOperation {
     SetLen(u64),
     Write(u64, Vec<u8>),
     Sync,
@@ -43,10 +43,10 @@ impl TentativeFile {
     /// A file with what is in it.
     pub(super) fn new(file: File) -> Result<Self, DatabaseError> {
         let bytes = file.metadata()?.len();
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(FileState {
             file: FileBackend::new(file)?,
             settled: AtomicBool::new(false),
-            held: Mutex::new(Held {
+            held: Mutex::new(DeferredOperations {
                 file_bytes: bytes,
                 bytes,
                 steps: Vec::new(),
@@ -60,9 +60,9 @@ impl TentativeFile {
         let mut held = self.held();
         for step in std::mem::take(&mut held.steps) {
             let done = match step {
-                Step::SetLen(bytes) => self.0.file.set_len(bytes),
-                Step::Write(at, bytes) => self.0.file.write(at, &bytes),
-                Step::Sync => self.0.file.sync_data(),
+                FileOperation::SetLen(bytes) => self.0.file.set_len(bytes),
+                FileOperation::Write(at, bytes) => self.0.file.write(at, &bytes),
+                FileOperation::Sync => self.0.file.sync_data(),
             };
             if let Err(error) = done {
                 if held.file_bytes == 0 {
@@ -76,12 +76,12 @@ impl TentativeFile {
         Ok(())
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, DeferredOperations> {
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is held back, unless the file is settled.
-    fn tentative(&self) -> Option<MutexGuard<'_, Held>> {
+    fn tentative(&self) -> Option<MutexGuard<'_, DeferredOperations>> {
         if self.0.settled.load(Ordering::Acquire) {
             return None;
         }
@@ -90,7 +90,7 @@ impl TentativeFile {
     }
 }
 
-impl Held {
+impl DeferredOperations {
     /// Reads the file as it would be had the steps been done.
     fn read(&self, file: &FileBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset + out.len() as u64;
@@ -102,8 +102,8 @@ impl Held {
         new.fill(0);
         for step in &self.steps {
             match step {
-                Step::SetLen(bytes) => out[within(*bytes, offset, end)..].fill(0),
-                Step::Write(at, bytes) => {
+                FileOperation::SetLen(bytes) => out[within(*bytes, offset, end)..].fill(0),
+                FileOperation::Write(at, bytes) => {
                     let written = *at..*at + bytes.len() as u64;
                     let begin = written.start.max(offset);
                     let end = written.end.min(end);
@@ -112,7 +112,7 @@ impl Held {
                             .copy_from_slice(&bytes[index(begin - at)..index(end - at)]);
                     }
                 }
-                Step::Sync => {}
+                FileOperation::Sync => {}
             }
         }
         Ok(())
@@ -148,7 +148,7 @@ impl StorageBackend for TentativeFile {
             return self.0.file.set_len(bytes);
         };
         held.bytes = bytes;
-        held.steps.push(Step::SetLen(bytes));
+        held.steps.push(FileOperation::SetLen(bytes));
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl StorageBackend for TentativeFile {
         let Some(mut held) = self.tentative() else {
             return self.0.file.sync_data();
         };
-        held.steps.push(Step::Sync);
+        held.steps.push(FileOperation::Sync);
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl StorageBackend for TentativeFile {
             return self.0.file.write(offset, data);
         };
         held.bytes = held.bytes.max(offset + data.len() as u64);
-        held.steps.push(Step::Write(offset, data.to_vec()));
+        held.steps.push(FileOperation::Write(offset, data.to_vec()));
         Ok(())
     }
 

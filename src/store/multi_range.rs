@@ -7,14 +7,14 @@ use crate::error::{Error, Result};
 
 /// The first batch of each of several ranges.
 #[derive(Debug, Default)]
-pub struct Round {
+pub struct MultiRange {
     /// The pairs of all of them, one batch behind another.
     pub pairs: Pairs,
     /// The batches, in the order of the ranges.
     pub batches: Vec<Result<RoundBatch>>,
 }
 
-/// Where among the pairs of a [`Round`] a batch stands.
+/// Where among the pairs of a [`MultiRange`] a batch stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundBatch {
     /// The numbers of its pairs.
@@ -23,7 +23,7 @@ pub struct RoundBatch {
     pub more: bool,
 }
 
-impl Round {
+impl MultiRange {
     /// A round that waits for so many batches.
     pub(super) fn of(ranges: usize) -> Self {
         Self {

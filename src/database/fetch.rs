@@ -6,22 +6,22 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::join_all;
 
-use super::plan::{Extent, ReadPlan};
+use super::range_plan::{Extent, ReadPlan};
 use crate::budget::Reservation;
 use crate::error::Result;
 use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
-use crate::store::{Batches, Near, Pairs, RangeRead, Read, Round, behind};
+use crate::store::{Batches, Locality, MultiRange, Pairs, RangeRead, Read, key_after};
 
 /// What the reads of a plan brought.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct Fetched {
     pairs: Vec<Arc<Pairs>>,
     /// Of each read, which pairs have it, and where among them.
     reads: Vec<Result<(usize, Range<usize>)>>,
 }
 
-impl Found {
+impl Fetched {
     /// Does what is planned, all at the same time. What a read fails with is kept for it.
     pub(super) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, memory: &Reservation) -> Self {
         // A range ends with 0xFF behind its key.
@@ -32,7 +32,7 @@ impl Found {
         }
         let mut ends = &ends[..];
         let mut ranges = Vec::with_capacity(plan.reads.len());
-        let mut nearness = Nearness::new(read);
+        let mut nearness = LocalityOf::new(read);
         for (key, extent) in &plan.reads {
             let (end, rest) = ends.split_at(key.len() + 1);
             ends = rest;
@@ -45,7 +45,7 @@ impl Found {
                 Extent::Whole => range,
             });
         }
-        let Round { mut pairs, batches } = read.ranges(&ranges).await;
+        let MultiRange { mut pairs, batches } = read.ranges(&ranges).await;
         let mut reads = Vec::with_capacity(ranges.len());
         let mut unfinished = Vec::new();
         for (batch, range) in batches.into_iter().zip(ranges) {
@@ -97,32 +97,32 @@ impl Found {
 }
 
 /// Tells of keys, in their order, how near the one before each stands, if the store wants to know.
-struct Nearness<'k> {
+struct LocalityOf<'k> {
     wanted: bool,
     /// What the keys of the document begin with in which the last one stands.
     document: &'k [u8],
 }
 
-impl<'k> Nearness<'k> {
+impl<'k> LocalityOf<'k> {
     fn new(read: &dyn Read) -> Self {
         Self {
-            wanted: read.waits(),
+            wanted: read.is_remote(),
             document: &[],
         }
     }
 
-    fn of(&mut self, key: &'k [u8]) -> Near {
+    fn of(&mut self, key: &'k [u8]) -> Locality {
         if !self.wanted {
-            return Near::Unknown;
+            return Locality::Unknown;
         }
         if !self.document.is_empty() && key.starts_with(self.document) {
-            return Near::Document;
+            return Locality::Document;
         }
         let before = std::mem::replace(&mut self.document, key::document_prefix(key));
         if key::are_neighbours(before, self.document) {
-            Near::Collection
+            Locality::Collection
         } else {
-            Near::Unknown
+            Locality::Unknown
         }
     }
 }
@@ -138,7 +138,7 @@ async fn read_rest(
     let Some((last, _)) = pairs.last() else {
         return Ok(pairs);
     };
-    let begin = behind(last);
+    let begin = key_after(last);
     let points = read.split_points(&begin, range.end).await?;
     let expected = (points.len() + 1) * PARALLEL_READ_BYTES;
     if points.is_empty() || expected > memory.bytes_max().saturating_mul(2) {

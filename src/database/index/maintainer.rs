@@ -27,7 +27,7 @@ use crate::store::Transaction;
 
 /// The indexes that a change of one document may concern. Before anything is written the place
 /// of it is told ([`touch`](Self::touch)); only indexes that depend on such a place are read.
-pub(in crate::database) struct Upkeep<'t> {
+pub(in crate::database) struct IndexMaintainer<'t> {
     transaction: &'t dyn Transaction,
     budget: Budget,
     /// The memory of the values before the change.
@@ -51,25 +51,25 @@ struct Touched {
     in_singles: bool,
     /// What was touched of the column with `[*]`: whole children.
     ranges: KeyRanges,
-    before: Selected,
+    before: ColumnValues,
 }
 
 /// Values of the column with `[*]` in some children.
 #[derive(Default)]
-struct Selected {
+struct ColumnValues {
     values: Values,
     /// Whether there is a value, even one that no entry can hold.
     any: bool,
 }
 
-/// What one call of [`Upkeep::touch`] is going to read for an index.
+/// What one call of [`IndexMaintainer::touch`] is going to read for an index.
 struct Touch {
     kept: usize,
     in_singles: bool,
     ranges: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-impl<'t> Upkeep<'t> {
+impl<'t> IndexMaintainer<'t> {
     /// As if the collection had no index.
     pub(in crate::database) fn of_none(
         transaction: &'t dyn Transaction,
@@ -137,7 +137,10 @@ impl<'t> Upkeep<'t> {
 
     /// Of each touch what is there before the change: the single values, if nothing of the index
     /// was touched before, and the values in the ranges.
-    async fn before(&self, touches: &[Touch]) -> Result<Vec<(Option<Vec<SingleValue>>, Selected)>> {
+    async fn before(
+        &self,
+        touches: &[Touch],
+    ) -> Result<Vec<(Option<Vec<SingleValue>>, ColumnValues)>> {
         let mut ranges = Vec::new();
         for touch in touches {
             let kept = &self.kept[touch.kept];
@@ -214,7 +217,7 @@ impl<'t> Upkeep<'t> {
         kept: &Kept,
         touched: &Touched,
         row: Option<Row>,
-        after: Selected,
+        after: ColumnValues,
     ) -> Result<()> {
         let index = &kept.index;
         let writer = EntryWriter::new(self.transaction, &self.budget, &self.document, index)?;
@@ -240,16 +243,21 @@ impl<'t> Upkeep<'t> {
         let Some(row) = row else {
             return Ok(());
         };
-        let Changes { removed, added } = self.changes(kept, touched, after).await?;
+        let ColumnChanges { removed, added } = self.changes(kept, touched, after).await?;
         writer.clear(&row, &removed).await?;
         writer.set(&row, &added).await?;
         Ok(())
     }
 
     /// The values that no child has any more, and those that one has now.
-    async fn changes(&self, kept: &Kept, touched: &Touched, after: Selected) -> Result<Changes> {
+    async fn changes(
+        &self,
+        kept: &Kept,
+        touched: &Touched,
+        after: ColumnValues,
+    ) -> Result<ColumnChanges> {
         let index = &kept.index;
-        let Selected { values, any } = &touched.before;
+        let ColumnValues { values, any } = &touched.before;
         let mut removed: Values = values.difference(&after.values).cloned().collect();
         let emptied_or_filled = index.has_missing() && *any != after.any;
         let rest_has_values = if removed.is_empty() && !emptied_or_filled {
@@ -271,7 +279,7 @@ impl<'t> Upkeep<'t> {
         if building && after.any {
             add_missing(index, &mut removed);
         }
-        Ok(Changes { removed, added })
+        Ok(ColumnChanges { removed, added })
     }
 
     /// Reads what was not touched of the column with `[*]` until all of some values are found there,
@@ -306,7 +314,7 @@ impl<'t> Upkeep<'t> {
     /// from is read as a stream.
     ///
     /// # Errors
-    /// As [`Upkeep::touch`].
+    /// As [`IndexMaintainer::touch`].
     pub(in crate::database) async fn remove(&self) -> Result<()> {
         let indexes: Vec<&Index> = self.kept.iter().map(|kept| &kept.index).collect();
         if indexes.is_empty() {
@@ -338,7 +346,7 @@ impl<'t> Upkeep<'t> {
 }
 
 /// What a change of a column with `[*]` comes to.
-struct Changes {
+struct ColumnChanges {
     removed: Values,
     added: Values,
 }
@@ -434,8 +442,8 @@ impl Kept {
         streams: impl Iterator<Item = ColumnStream<'r>> + Send,
         unfit: Unfit,
         reserved: &Reservation,
-    ) -> Result<Selected> {
-        let mut selected = Selected::default();
+    ) -> Result<ColumnValues> {
+        let mut selected = ColumnValues::default();
         let Some(at) = self.index.multiple() else {
             complete(&self.index, &mut selected.values);
             return Ok(selected);
@@ -471,7 +479,7 @@ fn add_missing(index: &Index, values: &mut Values) {
 /// Writes the entries of a new document.
 ///
 /// # Errors
-/// As [`Upkeep::finish`].
+/// As [`IndexMaintainer::finish`].
 pub(in crate::database) async fn insert_entries(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -491,7 +499,7 @@ pub(in crate::database) async fn insert_entries(
 /// Writes the entries of a document that is stored and enters the catalog.
 ///
 /// # Errors
-/// As [`Upkeep::finish`].
+/// As [`IndexMaintainer::finish`].
 pub(in crate::database) async fn enter_entries(
     transaction: &dyn Transaction,
     budget: &Budget,

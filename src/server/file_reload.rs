@@ -15,16 +15,16 @@ use crate::limits::{WATCH_PERIOD, WATCHED_FILE_BYTES_MAX};
 
 /// What some files say. When one of them changes they are read anew; if they then say nothing
 /// that can be read, what they said before stays in force, and the log tells why.
-pub(super) struct Watched<T> {
+pub(super) struct ReloadedFile<T> {
     files: Vec<Watch>,
-    read: Reading<T>,
+    read: ParseFiles<T>,
     current: ArcSwap<T>,
     /// What was last seen in them, readable or not.
     seen: Mutex<Seen>,
 }
 
 /// Makes something of the contents of the files, which come in the order of their paths.
-type Reading<T> = fn(&[Vec<u8>]) -> Result<T>;
+type ParseFiles<T> = fn(&[Vec<u8>]) -> Result<T>;
 
 /// The digest of the files' contents; or why they cannot be read.
 type Seen = Result<[u8; 32], String>;
@@ -37,12 +37,12 @@ pub(super) struct Watch {
     pub(super) secret: bool,
 }
 
-impl<T: Send + Sync + 'static> Watched<T> {
+impl<T: Send + Sync + 'static> ReloadedFile<T> {
     /// Reads the files for the first time.
     ///
     /// # Errors
     /// `UNAVAILABLE`: one of them cannot be read. What `read` fails with.
-    pub(super) fn new(files: Vec<Watch>, read: Reading<T>) -> Result<Self> {
+    pub(super) fn new(files: Vec<Watch>, read: ParseFiles<T>) -> Result<Self> {
         let contents = contents(&files)?;
         let value = read(&contents)?;
         warn_of_open(&files);
@@ -108,7 +108,7 @@ impl<T: Send + Sync + 'static> Watched<T> {
     }
 }
 
-impl<T> fmt::Display for Watched<T> {
+impl<T> fmt::Display for ReloadedFile<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, file) in self.files.iter().enumerate() {
             let and = if at > 0 { " or " } else { "" };
@@ -119,9 +119,9 @@ impl<T> fmt::Display for Watched<T> {
 }
 
 /// Shows the files' names only.
-impl<T> fmt::Debug for Watched<T> {
+impl<T> fmt::Debug for ReloadedFile<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Watched").field(&self.files).finish()
+        f.debug_tuple("ReloadedFile").field(&self.files).finish()
     }
 }
 

@@ -1,9 +1,9 @@
 //! What to tell of a query that would look at too many documents: the index that would serve.
 
 use super::Order;
-use super::column::Column;
+use super::column::ColumnBounds;
 use super::find::{Indexes, Search};
-use super::plan::{Plan, flatten};
+use super::plan::{QueryPlan, flatten};
 use crate::budget::Steps;
 use crate::database::index::{Index, State};
 use crate::document::filter::{Condition, Filter};
@@ -15,7 +15,7 @@ use crate::limits::INDEX_PATHS_MAX;
 /// The error of a search that has met its bound.
 pub(super) fn past_bound(
     search: &Search<'_>,
-    plan: &Plan<'_>,
+    plan: &QueryPlan<'_>,
     order: Option<&Order>,
     indexes: &Indexes,
 ) -> Error {
@@ -32,7 +32,7 @@ pub(super) fn past_bound(
 
 fn advice(
     search: &Search<'_>,
-    plan: &Plan<'_>,
+    plan: &QueryPlan<'_>,
     order: Option<&Order>,
     indexes: &Indexes,
 ) -> String {
@@ -83,8 +83,8 @@ fn paths(
     let mut ranges = Vec::new();
     for condition in conditions {
         match column(condition, steps) {
-            Some(Column::Points { .. }) => equal.push(condition.at.clone()),
-            Some(Column::Range { .. }) => ranges.push(condition.at.clone()),
+            Some(ColumnBounds::Points { .. }) => equal.push(condition.at.clone()),
+            Some(ColumnBounds::Range { .. }) => ranges.push(condition.at.clone()),
             None => {}
         }
     }
@@ -116,7 +116,7 @@ fn paths(
     });
     let unserved = alternatives.into_iter().flatten();
     let mut unserved = unserved.filter(|part| {
-        let plan = Plan::new(part, ready, steps);
+        let plan = QueryPlan::new(part, ready, steps);
         plan.is_ok_and(|plan| plan.ways.is_empty())
     });
     unserved.next().map_or_else(Vec::new, |part| {
@@ -130,14 +130,14 @@ fn paths_of_one(conjuncts: &[Filter], ready: &[Index], steps: &Steps<'_>) -> Vec
     paths(conjuncts, None, ready, steps)
 }
 
-fn column(condition: &Condition, steps: &Steps<'_>) -> Option<Column> {
+fn column(condition: &Condition, steps: &Steps<'_>) -> Option<ColumnBounds> {
     let path = condition.at.simple()?;
     let each = path.iter().filter(|step| **step == SimpleStep::Each);
     if each.count() > 1 {
         return None;
     }
     let tests: Vec<_> = condition.tests.iter().collect();
-    Column::of(&tests, steps)
+    ColumnBounds::of(&tests, steps)
 }
 
 /// A name for an index on these paths: the names in them.

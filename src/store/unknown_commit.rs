@@ -6,13 +6,13 @@
 
 use std::time::SystemTime;
 
-use super::{Transaction, behind};
+use super::{Transaction, key_after};
 use crate::error::{Error, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};
 
 /// The tries whose outcome is unknown, and what their bodies answered.
-pub(super) struct Doubt<T> {
+pub(super) struct UnknownCommit<T> {
     key: Vec<u8>,
     tries: Vec<(u64, T)>,
     /// A try that is to keep all earlier ones from taking effect has ended unknown too.
@@ -20,7 +20,7 @@ pub(super) struct Doubt<T> {
 }
 
 /// What became of the tries in doubt.
-pub(super) enum Found<T> {
+pub(super) enum Resolution<T> {
     /// This one took effect.
     Committed(T, Version),
     /// None did, and none will.
@@ -29,7 +29,7 @@ pub(super) enum Found<T> {
     Nothing,
 }
 
-impl<T> Doubt<T> {
+impl<T> UnknownCommit<T> {
     /// For the tries of one transaction.
     ///
     /// # Errors
@@ -57,22 +57,22 @@ impl<T> Doubt<T> {
     }
 
     /// Finds out what became of them. The transaction cannot commit if that changes.
-    pub(super) async fn find(&mut self, transaction: &dyn Transaction) -> Result<Found<T>> {
+    pub(super) async fn find(&mut self, transaction: &dyn Transaction) -> Result<Resolution<T>> {
         let Some(marker) = transaction.get(&self.key).await? else {
-            return Ok(Found::Nothing);
+            return Ok(Resolution::Nothing);
         };
         let (version, number) = CommitMarker::decode(&marker)
             .ok_or_else(|| Error::internal("the marker of a commit cannot be read"))?;
         let at = self.tries.iter().position(|(try_, _)| *try_ == number);
         Ok(match at {
-            Some(at) => Found::Committed(self.tries.swap_remove(at).1, version),
-            None => Found::Barred,
+            Some(at) => Resolution::Committed(self.tries.swap_remove(at).1, version),
+            None => Resolution::Barred,
         })
     }
 
     /// Leaves this try's marker, and from time to time clears what markers have expired.
     pub(super) fn mark(&self, transaction: &dyn Transaction, number: u64) {
-        transaction.add_read_conflict(&self.key, &behind(&self.key));
+        transaction.add_read_conflict(&self.key, &key_after(&self.key));
         let value = CommitMarker::value(number);
         transaction.set_versionstamped_value(&self.key, &value, CommitMarker::STAMP_AT);
         if rand::random_range(0..COMMITS_PER_CLEANING) == 0 {

@@ -8,7 +8,7 @@ use crate::limits::JSON_BYTES_AT_ONCE;
 ///
 /// # Errors
 /// What the work fails with; `INTERNAL`: it panicked there.
-pub async fn aside<T: Send + 'static>(
+pub async fn offload_if_large<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -27,7 +27,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_large_text_is_worked_on_on_another_thread_than_requests_are_served_on() {
-        let on = async |bytes| aside(bytes, || Ok(thread::current().id())).await;
+        let on = async |bytes| offload_if_large(bytes, || Ok(thread::current().id())).await;
         let here = thread::current().id();
         assert_eq!(on(JSON_BYTES_AT_ONCE).await.expect("done"), here);
         assert_ne!(on(JSON_BYTES_AT_ONCE + 1).await.expect("done"), here);

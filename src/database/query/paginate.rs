@@ -1,8 +1,8 @@
 //! Filling a page with those candidates that pass.
 
 use super::ids::{Ids, id_of};
-use super::look::Look;
-use super::walk::Walk;
+use super::matcher::Matcher;
+use super::walk::EntryWalk;
 use super::{Page, Position};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -13,13 +13,13 @@ pub(super) enum Candidates<'r> {
     /// By id; backwards or not.
     Ids(Ids<'r>, bool),
     /// By the value of an index.
-    Walk(Walk<'r>),
+    Walk(EntryWalk<'r>),
 }
 
 /// A page that is being filled.
-pub(super) struct Filling<'r> {
+pub(super) struct PageBuilder<'r> {
     pub(super) candidates: Candidates<'r>,
-    pub(super) look: Look<'r>,
+    pub(super) look: Matcher<'r>,
     /// How many documents may be looked at.
     pub(super) looked_max: usize,
 }
@@ -51,11 +51,11 @@ impl Candidates<'_> {
     }
 }
 
-impl Filling<'_> {
+impl PageBuilder<'_> {
     /// The page; none if the bound was met before it was full.
     ///
     /// # Errors
-    /// As [`Look::at`].
+    /// As [`Matcher::at`].
     pub(super) async fn page(&mut self, page: &Page) -> Result<Option<Filled>> {
         let mut rows = Vec::new();
         let mut batch = page.size.saturating_add(1);

@@ -10,17 +10,17 @@ use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, Stream};
 use futures::task::{FutureObj, Spawn, SpawnError};
 
-/// Takes the loads that the data loader starts; [`Turns`] runs them.
+/// Takes the loads that the data loader starts; [`Batcher`] runs them.
 #[derive(Clone, Default)]
-pub(super) struct Loads(Arc<Mutex<Vec<FutureObj<'static, ()>>>>);
+pub(super) struct LoadQueue(Arc<Mutex<Vec<FutureObj<'static, ()>>>>);
 
-impl Loads {
+impl LoadQueue {
     fn take(&self) -> Vec<FutureObj<'static, ()>> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Spawn for Loads {
+impl Spawn for LoadQueue {
     fn spawn_obj(&self, load: FutureObj<'static, ()>) -> Result<(), SpawnError> {
         let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         loads.push(load);
@@ -40,14 +40,14 @@ impl Timer for NoDelay {
 /// An execution and the loads that it starts, by turns on one task: loads run when the execution
 /// can go no further without them. So all that is asked for at the same level is in one batch,
 /// always, and no task is spawned.
-pub(super) struct Turns<F> {
+pub(super) struct Batcher<F> {
     execution: Pin<Box<F>>,
-    loads: Loads,
+    loads: LoadQueue,
     running: FuturesUnordered<FutureObj<'static, ()>>,
 }
 
-impl<F> Turns<F> {
-    pub(super) fn new(execution: F, loads: Loads) -> Self {
+impl<F> Batcher<F> {
+    pub(super) fn new(execution: F, loads: LoadQueue) -> Self {
         Self {
             execution: Box::pin(execution),
             loads,
@@ -56,7 +56,7 @@ impl<F> Turns<F> {
     }
 }
 
-impl<F: Future> Future for Turns<F> {
+impl<F: Future> Future for Batcher<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {

@@ -18,19 +18,19 @@ pub(super) fn body(json: impl Into<Bytes>, pool: &Pool) -> Body {
     }
     let share = pool.share();
     share.add(json.len());
-    Body::new(Sent {
+    Body::new(ResponseBody {
         left: json,
         _share: share,
     })
 }
 
 /// What is left to send.
-struct Sent {
+struct ResponseBody {
     left: Bytes,
     _share: Share,
 }
 
-impl HttpBody for Sent {
+impl HttpBody for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Order;
 use super::column::index_value;
 use crate::budget::{Budget, Steps};
-use crate::database::{Answer, DocumentKey, Extent, InARow, Part, Want, load};
+use crate::database::{AdjacentDocuments, Answer, DocumentKey, Extent, Part, Want, load};
 use crate::document::filter::{Filter, Need, Stands};
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
@@ -18,7 +18,7 @@ use crate::limits::{
 use crate::store::Read;
 
 /// Looks at documents, a round of reads for many.
-pub(super) struct Look<'q> {
+pub(super) struct Matcher<'q> {
     read: &'q dyn Read,
     pub(super) budget: &'q Budget,
     pub(super) collection: &'q str,
@@ -41,13 +41,13 @@ pub(super) struct Passed {
 }
 
 /// What was read of a document: at each need, in their order.
-enum Found {
+enum MatcherInput {
     Nothing,
     Something,
     Value(Tree),
 }
 
-impl<'q> Look<'q> {
+impl<'q> Matcher<'q> {
     /// Looks whether documents pass `filter`, and at what they are ordered by.
     pub(super) fn new(
         read: &'q dyn Read,
@@ -74,7 +74,7 @@ impl<'q> Look<'q> {
             needs,
             in_a_row: false,
             // A round costs a wait on a cluster, and next to nothing elsewhere.
-            together: if read.waits() {
+            together: if read.is_remote() {
                 SCAN_BATCH_DOCUMENTS
             } else {
                 LOOKED_AT_FIRST_DOCUMENTS
@@ -128,7 +128,7 @@ impl<'q> Look<'q> {
             wants.extend(self.needs.iter().map(|need| want(&document, need)));
         }
         let asked: Vec<&Want> = wants.iter().flatten().collect();
-        let in_a_row = InARow(self.read);
+        let in_a_row = AdjacentDocuments(self.read);
         let read = if self.in_a_row { &in_a_row } else { self.read };
         let answers = load(read, &asked, &memory).await;
         // An engine may never have to wait; others have their turn all the same.
@@ -164,17 +164,17 @@ impl<'q> Look<'q> {
     fn passes(&self, answers: &[Answer], steps: &Steps<'_>) -> Result<Option<Passed>> {
         let found = self.needs.iter().zip(answers);
         let found = found.map(|(need, answer)| found_at(need, answer, steps));
-        let found: Vec<Found> = found.collect::<Result<_>>()?;
+        let found: Vec<MatcherInput> = found.collect::<Result<_>>()?;
         self.passes_as(&found, steps)
     }
 
-    fn passes_as(&self, found: &[Found], steps: &Steps<'_>) -> Result<Option<Passed>> {
+    fn passes_as(&self, found: &[MatcherInput], steps: &Steps<'_>) -> Result<Option<Passed>> {
         let stands = |place: &[Segment]| {
             let at = self.needs.iter().position(|need| need.place == place);
             match at.and_then(|at| found.get(at)) {
-                Some(Found::Value(value)) => Stands::Value(value),
-                Some(Found::Something) => Stands::Something,
-                Some(Found::Nothing) | None => Stands::Nothing,
+                Some(MatcherInput::Value(value)) => Stands::Value(value),
+                Some(MatcherInput::Something) => Stands::Something,
+                Some(MatcherInput::Nothing) | None => Stands::Nothing,
             }
         };
         if !self.filter.holds(&stands, steps)? {
@@ -240,11 +240,11 @@ fn part(answer: &Answer) -> Option<&Part> {
     }
 }
 
-fn found_at(need: &Need, answer: &Answer, steps: &Steps<'_>) -> Result<Found> {
+fn found_at(need: &Need, answer: &Answer, steps: &Steps<'_>) -> Result<MatcherInput> {
     match answer {
-        Answer::Part(None) => Ok(Found::Nothing),
-        Answer::Part(Some(_)) if !need.value => Ok(Found::Something),
-        Answer::Part(Some(part)) => part.tree(steps).map(Found::Value),
+        Answer::Part(None) => Ok(MatcherInput::Nothing),
+        Answer::Part(Some(_)) if !need.value => Ok(MatcherInput::Something),
+        Answer::Part(Some(part)) => part.tree(steps).map(MatcherInput::Value),
         Answer::Version(_) => Err(Error::internal("a load brought what it was not asked")),
     }
 }

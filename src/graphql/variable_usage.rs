@@ -9,8 +9,8 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use async_graphql_value::{ConstValue, Value};
 
-use super::types::{Arguments, Position, Types};
-use super::walk::{Visitor, Walk};
+use super::types::{ArgumentTypes, InputPosition, Types};
+use super::walk::{SelectionWalk, Visitor};
 use crate::limits::ERRORS_MAX;
 
 /// The usages that are not allowed, in a document that is valid otherwise and of bounded size.
@@ -27,7 +27,7 @@ pub(super) fn disallowed(document: &ExecutableDocument, types: &Types) -> Vec<Se
             errors: &mut errors,
         };
         // Each operation declares variables of its own, also for the fragments that it shares.
-        Walk::new(document, types, usages).operation(operation);
+        SelectionWalk::new(document, types, usages).operation(operation);
     }
     errors
 }
@@ -40,7 +40,7 @@ struct Usages<'d> {
 }
 
 impl<'d> Visitor<'d> for Usages<'_> {
-    fn field(&mut self, field: &'d Field, _: &'d str, arguments: Option<&'d Arguments>) {
+    fn field(&mut self, field: &'d Field, _: &'d str, arguments: Option<&'d ArgumentTypes>) {
         if let Some(arguments) = arguments {
             self.arguments(&field.arguments, arguments);
         }
@@ -57,7 +57,11 @@ impl<'d> Visitor<'d> for Usages<'_> {
 }
 
 impl Usages<'_> {
-    fn arguments(&mut self, given: &[(Positioned<Name>, Positioned<Value>)], declared: &Arguments) {
+    fn arguments(
+        &mut self,
+        given: &[(Positioned<Name>, Positioned<Value>)],
+        declared: &ArgumentTypes,
+    ) {
         for (name, value) in given {
             if let Some(position) = declared.get(&name.node) {
                 self.value(&value.node, value.pos, &position.ty, position.has_default);
@@ -72,7 +76,7 @@ impl Usages<'_> {
                 let Some(definition) = self.variables.get(name) else {
                     return;
                 };
-                let position = Position {
+                let position = InputPosition {
                     ty: expected.clone(),
                     has_default,
                 };
@@ -111,7 +115,7 @@ impl Usages<'_> {
     }
 }
 
-fn is_allowed(variable: &VariableDefinition, position: &Position) -> bool {
+fn is_allowed(variable: &VariableDefinition, position: &InputPosition) -> bool {
     let (found, expected) = (&variable.var_type.node, &position.ty);
     if expected.nullable || !found.nullable {
         return are_compatible(found, expected);
