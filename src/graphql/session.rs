@@ -19,7 +19,7 @@ use crate::database::{
 };
 use crate::error::{Error, Result, Versions};
 use crate::key::Version;
-use crate::limits::PAGES_AT_ONCE;
+use crate::limits::{HELD_PER_LOAD, PAGES_AT_ONCE};
 use crate::store::{Read, Transaction};
 
 /// What one execution of an operation shares.
@@ -160,6 +160,7 @@ impl Session {
     async fn ask(&self, wants: Vec<Want>, in_a_row: bool) -> Result<LoadedReads> {
         let parts = wants.iter().filter(|want| matches!(want, Want::Part(..)));
         self.request_budget.places(parts.count())?;
+        self.request_budget.memory.hold(HELD_PER_LOAD)?;
         let ask = Ask {
             number: self.asks.fetch_add(1, Relaxed),
             wants: wants.into(),

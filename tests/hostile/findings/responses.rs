@@ -155,3 +155,17 @@ fn paths_and_aliases_count_in_responses() {
     }
     case.end();
 }
+
+#[test]
+fn fields_that_wait_for_reads_count_in_what_is_held() {
+    let _alone = alone();
+    let mut case = Case::new(Limits::LOW);
+    store(&mut case.server.client(), "D", "many", &numbers(5_000));
+    let versions = aliases(10, "version");
+    let query = format!(
+        "{{ document(id: \"many\") {{ children(first: 5000) {{ nodes {{ document {{ {versions} }} }} }} }} }}"
+    );
+    let request = post(&body(&query, "{}"));
+    case.check("versions below children", &vec![request; 8], &TOO_MUCH);
+    case.end();
+}
