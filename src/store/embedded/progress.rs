@@ -33,9 +33,12 @@ impl Progress {
         self.0.borrow().synced >= commit
     }
 
-    /// The commits up to this number are synced, and published.
+    /// The commits up to this number are synced, and published. Two threads report theirs (the one
+    /// that syncs and the one that reclaims) after they release the right to write, so an earlier
+    /// commit may be reported after a later one.
     pub(super) fn advance(&self, commit: u64) {
-        self.0.send_modify(|state| state.synced = commit);
+        self.0
+            .send_modify(|state| state.synced = state.synced.max(commit));
     }
 
     /// Returns when the commit of this number is synced.
@@ -88,5 +91,18 @@ impl Progress {
         let failed = progress.wait_for(|state| state.failure.is_some()).await;
         let failure = failed.ok().and_then(|state| state.failure.clone());
         failure.unwrap_or_else(|| fault("the store is closed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_commit_reported_late_does_not_hide_a_later_one() {
+        let progress = Progress::new(0);
+        progress.advance(2);
+        progress.advance(1);
+        assert!(progress.is_synced(2));
     }
 }
