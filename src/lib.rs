@@ -25,8 +25,8 @@
 //! 3. A query of which all reads are known beforehand, as of this one, is planned once for its text
 //!    (`graphql::direct`): the plan is bound to the variables, which gives all that is to be read.
 //!    For any other, resolvers look ahead in their selection (`lookahead::wants_below`) and ask the
-//!    session's loader; `batcher::Batcher` runs it when none can go on, so everything asked for at the
-//!    same level is one batch.
+//!    session's loader; `batcher::Batcher` runs it when none can go on, so everything asked for at
+//!    the same level is one batch.
 //! 4. [`database::read_asked`] plans the reads ([`database::ReadPlan`]): one range for each place
 //!    that lies in no other. It reads them in one round ([`store::Read::ranges`]) from one snapshot
 //!    ([`store::Store::lazy_snapshot`]).

@@ -32,7 +32,7 @@ impl Fetched {
         }
         let mut ends = &ends[..];
         let mut ranges = Vec::with_capacity(plan.reads.len());
-        let mut nearness = LocalityOf::new(read);
+        let mut nearness = LocalityTracker::new(read);
         for (key, extent) in &plan.reads {
             let (end, rest) = ends.split_at(key.len() + 1);
             ends = rest;
@@ -97,13 +97,13 @@ impl Fetched {
 }
 
 /// Tells of keys, in their order, how near the one before each stands, if the store wants to know.
-struct LocalityOf<'k> {
+struct LocalityTracker<'k> {
     wanted: bool,
     /// What the keys of the document begin with in which the last one stands.
     document: &'k [u8],
 }
 
-impl<'k> LocalityOf<'k> {
+impl<'k> LocalityTracker<'k> {
     fn new(read: &dyn Read) -> Self {
         Self {
             wanted: read.is_remote(),

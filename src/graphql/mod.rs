@@ -1,10 +1,10 @@
 //! The GraphQL interface: the only user of `async_graphql`.
 //!
-//! A request is read (`request`), bounded before it is parsed (`guard`) and before it is validated
-//! (`expanded`), looked up or parsed and validated (`operations`), executed in one snapshot or one
-//! transaction (`service`) while what it comes to is counted (`request_budget`), and written with its JSON
-//! spliced in (`response`). A query that only reads by path is executed from a plan (`direct`),
-//! everything else by `async_graphql`.
+//! A request is read (`request`), bounded before it is parsed (`text_limits`) and before it is
+//! validated (`query_cost`), looked up or parsed and validated (`prepared_query`), executed in one
+//! snapshot or one transaction (`service`) while what it comes to is counted (`request_budget`), and
+//! written with its JSON spliced in (`response`). A query that only reads by path is executed from a
+//! plan (`direct`), everything else by `async_graphql`.
 
 mod batcher;
 mod bulk;

@@ -4,6 +4,8 @@
 //! Each test runs a script with packages of npm or of Python; where they cannot be had, one line says
 //! so.
 
+#[path = "../notes/mod.rs"]
+mod notes;
 #[path = "../npm/mod.rs"]
 mod npm;
 mod python;
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use notes::import;
 use server::Server;
 
 /// Starts a server on a store with notes.
@@ -64,17 +67,6 @@ fn install() -> Option<PathBuf> {
         fs::copy(file, folder.join(name)).expect("a copy");
     }
     Some(folder)
-}
-
-fn import(documents: &Path, store: &Path) {
-    let imported = Command::new(env!("CARGO_BIN_EXE_phyllo"))
-        .args(["import", "--collection", "notes", "--store"])
-        .arg(store)
-        .arg(documents)
-        .output()
-        .expect("the binary starts");
-    let told = String::from_utf8_lossy(&imported.stderr);
-    assert!(imported.status.success(), "{told}");
 }
 
 #[test]

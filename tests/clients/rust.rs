@@ -5,7 +5,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Server, import};
+use super::Server;
+use super::notes::import;
 
 type DocumentVersion = String;
 #[expect(clippy::upper_case_acronyms, reason = "the scalar has this name")]

@@ -4,16 +4,19 @@
 //!
 //! All of it needs npm packages; where they cannot be had, one line says so.
 
+#[path = "../notes/mod.rs"]
+mod notes;
 #[path = "../npm/mod.rs"]
 mod npm;
 #[path = "../walk/server.rs"]
 mod server;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use notes::import;
 use server::Server;
 
 /// Runs a script on a server with data, its address as the argument, and returns what it printed;
@@ -43,17 +46,6 @@ fn install() -> Option<PathBuf> {
     let folder = npm::install("federation")?;
     fs::copy("docs/federation.md", folder.join("federation.md")).expect("a copy");
     Some(folder)
-}
-
-fn import(documents: &Path, store: &Path) {
-    let imported = Command::new(env!("CARGO_BIN_EXE_phyllo"))
-        .args(["import", "--collection", "notes", "--store"])
-        .arg(store)
-        .arg(documents)
-        .output()
-        .expect("the binary starts");
-    let told = String::from_utf8_lossy(&imported.stderr);
-    assert!(imported.status.success(), "{told}");
 }
 
 #[test]

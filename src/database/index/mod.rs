@@ -6,9 +6,9 @@
 //! nothing the entry says so, so that a query that tests only the first paths finds the document
 //! all the same. Only values of which none is missing have to be unique.
 //!
-//! Entries change in the transaction that changes the document ([`IndexMaintainer`]). An index on documents
-//! that are there already is built in batches while they change ([`Builder`]). Both read what they
-//! index as a stream (`columns`), so that it may be larger than memory.
+//! Entries change in the transaction that changes the document ([`IndexMaintainer`]). An index on
+//! documents that are there already is built in batches while they change ([`Builder`]). Both read
+//! what they index as a stream (`columns`), so that it may be larger than memory.
 
 mod batch;
 mod build;

@@ -76,8 +76,8 @@ impl ColumnBounds {
 }
 
 /// Those of the listed values that pass every test. What no entry can hold, no document has that
-/// an index serves for. Where the budget runs out none passes; [`QueryPlan::new`](super::plan::QueryPlan::new)
-/// fails then.
+/// an index serves for. Where the budget runs out none passes;
+/// [`QueryPlan::new`](super::plan::QueryPlan::new) fails then.
 fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     let pass = |value: &&Tree| {
         let mut tests = tests.iter();

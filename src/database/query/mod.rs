@@ -3,7 +3,7 @@
 //!
 //! A filter and the indexes that serve make a plan (`plan`): ways to find what passes. Ids come
 //! from spans of entries or from the catalog (`ids`, `walk`); what the entries do not tell is
-//! looked up in the documents (`look`), in rounds of reads and within a bound.
+//! looked up in the documents (`matcher`), in rounds of reads and within a bound.
 
 mod column;
 mod find;

@@ -45,7 +45,7 @@ impl Bound<'_> {
 /// A step of writing a response. Wants and spots are given by their numbers.
 #[derive(Debug)]
 pub(super) enum ResponseStep<'p> {
-    Text(Cow<'p, [u8]>),
+    Text(&'p [u8]),
     /// Begins the object that stands for a place. If nothing is there it is null, and writing goes
     /// on with the step `end`.
     Open {
@@ -235,7 +235,7 @@ impl<'p> Binder<'p> {
             let around = self.enter(SpotIs::Element(at));
             self.place(document, Cow::Borrowed(Path::root()), first, below)?;
             self.spot = around;
-            // What passes the bound ends here, before more is bound: `request_budget` keeps the error.
+            // What passes the bound ends here, before more is bound: the budget keeps the error.
             self.request_budget.room(self.places).ok()?;
         }
         self.text(b"]");
@@ -279,7 +279,7 @@ impl<'p> Binder<'p> {
             document, first, ..
         } = *here;
         let step = match field {
-            Field::Typename(name) => ResponseStep::Text(Cow::Borrowed(name.as_bytes())),
+            Field::Typename(name) => ResponseStep::Text(name.as_bytes()),
             Field::DocumentId => ResponseStep::DocumentId(document),
             Field::SubdocumentId => ResponseStep::SubdocumentId {
                 document,
@@ -384,7 +384,7 @@ impl<'p> Binder<'p> {
     }
 
     fn text(&mut self, text: &'p [u8]) {
-        self.steps.push(ResponseStep::Text(Cow::Borrowed(text)));
+        self.steps.push(ResponseStep::Text(text));
     }
 
     /// The number of a want, which is made unless it is there already.

@@ -17,8 +17,8 @@ use crate::error::Result;
 pub(super) use plan::Plan;
 pub(super) use write::WrittenResponse;
 
-/// Executes a plan with these variables. None: the general executor has to, unless `request_budget` has come
-/// to a bound.
+/// Executes a plan with these variables. None: the general executor has to, unless `request_budget`
+/// has come to a bound.
 pub(super) async fn execute(
     plan: &Plan,
     variables: &Coerced,

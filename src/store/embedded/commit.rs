@@ -206,6 +206,7 @@ fn snapshot(database: &Database, last_commit: u64, progress: Progress) -> Result
     })
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+/// Locks a mutex whose contents are whole even where a thread that held it has panicked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,7 +15,7 @@ use redb::{BackendError, DatabaseError, StorageBackend};
 
 /// A backend for redb, and the handle to [`settle`](Self::settle) it.
 #[derive(Clone, Debug)]
-pub(super) struct TentativeFile(Arc<FileState>);
+pub(super) struct DeferredFile(Arc<FileState>);
 
 #[derive(Debug)]
 struct FileState {
@@ -39,7 +39,7 @@ enum FileOperation {
     Sync,
 }
 
-impl TentativeFile {
+impl DeferredFile {
     /// A file with what is in it.
     pub(super) fn new(file: File) -> Result<Self, DatabaseError> {
         let bytes = file.metadata()?.len();
@@ -81,7 +81,7 @@ impl TentativeFile {
     }
 
     /// What is held back, unless the file is settled.
-    fn tentative(&self) -> Option<MutexGuard<'_, DeferredOperations>> {
+    fn deferred(&self) -> Option<MutexGuard<'_, DeferredOperations>> {
         if self.0.settled.load(Ordering::Acquire) {
             return None;
         }
@@ -128,23 +128,23 @@ fn index(bytes: u64) -> usize {
     usize::try_from(bytes).expect("no longer than a buffer in memory")
 }
 
-impl StorageBackend for TentativeFile {
+impl StorageBackend for DeferredFile {
     fn len(&self) -> io::Result<u64> {
-        match self.tentative() {
+        match self.deferred() {
             Some(held) => Ok(held.bytes),
             None => self.0.file.len(),
         }
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        match self.tentative() {
+        match self.deferred() {
             Some(held) => held.read(&self.0.file, offset, out),
             None => self.0.file.read(offset, out),
         }
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
-        let Some(mut held) = self.tentative() else {
+        let Some(mut held) = self.deferred() else {
             return self.0.file.set_len(bytes);
         };
         held.bytes = bytes;
@@ -153,7 +153,7 @@ impl StorageBackend for TentativeFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let Some(mut held) = self.tentative() else {
+        let Some(mut held) = self.deferred() else {
             return self.0.file.sync_data();
         };
         held.steps.push(FileOperation::Sync);
@@ -161,7 +161,7 @@ impl StorageBackend for TentativeFile {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let Some(mut held) = self.tentative() else {
+        let Some(mut held) = self.deferred() else {
             return self.0.file.write(offset, data);
         };
         held.bytes = held.bytes.max(offset + data.len() as u64);

@@ -10,7 +10,7 @@ use std::sync::Once;
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
 use super::EmbeddedOptions;
-use super::deferred_file::TentativeFile;
+use super::deferred_file::DeferredFile;
 use super::files;
 use super::table::{ENGINE, LAST_COMMIT, PAIRS};
 use crate::error::{Error, ErrorKind, Result};
@@ -51,7 +51,7 @@ pub(super) fn open(
         }
         let file = File::options().read(true).write(true).open(&path)?;
         files::narrow(&file, &path);
-        let file = TentativeFile::new(file)?;
+        let file = DeferredFile::new(file)?;
         let opened = prepare(builder.create_with_backend(file.clone())?)?;
         file.settle()?;
         Ok(opened)
@@ -77,7 +77,7 @@ fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Open
         }
         made => made?,
     };
-    let file = TentativeFile::new(handle.try_clone()?)?;
+    let file = DeferredFile::new(handle.try_clone()?)?;
     let opened = prepare(builder.create_with_backend(file.clone())?)?;
     // It is locked now. Until it was, another process could take its name.
     if !files::is_named(&handle, &making)? {

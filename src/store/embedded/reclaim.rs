@@ -3,7 +3,7 @@
 //! have most of the time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use redb::Durability;
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
-use super::commit::{Committer, WriteLock};
+use super::commit::{Committer, WriteLock, lock};
 use super::table::{ENGINE, LAST_COMMIT, PAIRS, fault};
 use super::tombstones::{self, TOMBSTONES};
 use crate::error::Result;
@@ -129,8 +129,4 @@ fn portion(committer: &Committer, mut writer: OwnedMutexGuard<WriteLock>) -> Res
     writer.last_commit = number;
     writer.has_tombstones = left;
     committer.publish(writer)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

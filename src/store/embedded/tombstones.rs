@@ -24,7 +24,7 @@ pub(super) const TOMBSTONES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition
 /// A range of keys: the first, and the first past it.
 type KeyRange = (Vec<u8>, Vec<u8>);
 
-type TombstoneTable<'t> = Table<'t, Bytes, Bytes>;
+type WritableTable<'t> = Table<'t, Bytes, Bytes>;
 
 /// The parts of a range that no tombstone covers, in the direction of a read.
 pub(super) struct Visible<'t, T> {
@@ -128,7 +128,7 @@ pub(super) fn next_begin(
 
 /// Covers a range by one tombstone, which takes the place of those that it meets.
 pub(super) fn cover(
-    tombstones: &mut TombstoneTable<'_>,
+    tombstones: &mut WritableTable<'_>,
     begin: &[u8],
     end: &[u8],
 ) -> Result<(), StorageError> {
@@ -148,8 +148,8 @@ pub(super) fn cover(
 /// Takes a key that is about to be set out of the tombstone that covers it, and removes the pair
 /// that was hidden there.
 pub(super) fn uncover(
-    pairs: &mut TombstoneTable<'_>,
-    tombstones: &mut TombstoneTable<'_>,
+    pairs: &mut WritableTable<'_>,
+    tombstones: &mut WritableTable<'_>,
     key: &[u8],
 ) -> Result<(), StorageError> {
     let Some((begin, end)) = covering(tombstones, key)? else {
@@ -167,7 +167,7 @@ pub(super) fn uncover(
 }
 
 fn first_key(
-    pairs: &TombstoneTable<'_>,
+    pairs: &WritableTable<'_>,
     begin: &[u8],
     end: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
@@ -177,7 +177,7 @@ fn first_key(
 
 /// Whether a range holds more than so many pairs, hidden ones included.
 pub(super) fn holds_more_than(
-    pairs: &TombstoneTable<'_>,
+    pairs: &WritableTable<'_>,
     begin: &[u8],
     end: &[u8],
     count: usize,
@@ -189,8 +189,8 @@ pub(super) fn holds_more_than(
 /// Removes one portion of the pairs under tombstones, and the tombstones under which none is left.
 /// Whether there is a tombstone left.
 pub(super) fn reclaim(
-    pairs: &mut TombstoneTable<'_>,
-    tombstones: &mut TombstoneTable<'_>,
+    pairs: &mut WritableTable<'_>,
+    tombstones: &mut WritableTable<'_>,
 ) -> Result<bool, StorageError> {
     let mut portion = ReclaimPortion {
         pairs: RECLAIMED_PAIRS_AT_A_TIME,
@@ -227,7 +227,7 @@ impl ReclaimPortion {
     /// Counts the pairs of a range as far as they fit. The key of the first that does not.
     fn take(
         &mut self,
-        pairs: &TombstoneTable<'_>,
+        pairs: &WritableTable<'_>,
         begin: &[u8],
         end: &[u8],
     ) -> Result<Option<Vec<u8>>, StorageError> {
