@@ -161,7 +161,7 @@ fn source_files_stay_small() {
 #[test]
 fn budgets_are_made_in_one_place() {
     const BACKGROUND: [&str; 4] = [
-        "src/database/adopt.rs",
+        "src/database/bulk/adopt.rs",
         "src/database/check/entries.rs",
         "src/database/index/build.rs",
         "src/server/local/operations.rs",
@@ -179,7 +179,7 @@ fn budgets_are_made_in_one_place() {
         let makes = layer != "budget" && code.contains("Budget::new(");
         let requests = (code.contains("Budget::of_request(")
             || code.contains("Budget::of_mutation("))
-            && path != "src/graphql/request_budget.rs";
+            && path != "src/graphql/context/request_budget.rs";
         let background =
             code.contains("Budget::of_background(") && !BACKGROUND.contains(&path.as_str());
         if (makes || requests || background) && !(tests && path.ends_with("tests.rs")) {
@@ -195,34 +195,49 @@ fn budgets_are_made_in_one_place() {
 fn work_that_clients_can_make_large_takes_a_budget() {
     const WORK: [(&str, &str); 26] = [
         ("src/document/jsonpath/mod.rs", "pub fn select<"),
-        ("src/document/filter.rs", "pub fn holds<"),
-        ("src/document/filter.rs", "pub fn passes("),
-        ("src/database/slice.rs", "pub fn tree("),
-        ("src/database/slice.rs", "pub async fn write_json("),
-        ("src/database/read.rs", "pub async fn load("),
-        ("src/database/read.rs", "pub async fn read_asked<"),
-        ("src/database/children.rs", "pub async fn children("),
-        ("src/database/write.rs", "pub async fn insert("),
-        ("src/database/write.rs", "pub async fn put("),
-        ("src/database/bulk.rs", "pub async fn bulk("),
-        ("src/database/bulk.rs", "pub async fn bulk_documents("),
+        ("src/document/filter/mod.rs", "pub fn holds<"),
+        ("src/document/filter/mod.rs", "pub fn passes("),
+        ("src/database/read/slice.rs", "pub fn tree("),
+        ("src/database/read/slice.rs", "pub async fn write_json("),
+        ("src/database/read/load.rs", "pub async fn load("),
+        ("src/database/read/load.rs", "pub async fn read_asked<"),
+        ("src/database/read/children.rs", "pub async fn children("),
+        ("src/database/edit/write.rs", "pub async fn insert("),
+        ("src/database/edit/write.rs", "pub async fn put("),
+        ("src/database/bulk/update.rs", "pub async fn bulk("),
+        (
+            "src/database/bulk/update.rs",
+            "pub async fn bulk_documents(",
+        ),
         ("src/database/query/mod.rs", "pub async fn documents("),
         ("src/database/query/mod.rs", "pub async fn matching("),
-        ("src/database/query/plan.rs", "pub(super) fn new("),
+        (
+            "src/database/query/plan/access_path.rs",
+            "pub(crate) fn new(",
+        ),
         ("src/database/edit/mod.rs", "pub async fn replace("),
         ("src/database/edit/mod.rs", "pub async fn delete("),
         (
-            "src/database/edit/mod.rs",
-            "pub(super) async fn write_leaves(",
+            "src/database/edit/editor/mod.rs",
+            "pub(crate) async fn write_leaves(",
         ),
         ("src/database/edit/merge.rs", "pub async fn merge("),
         ("src/database/edit/patch.rs", "pub async fn patch("),
         ("src/database/edit/increment.rs", "pub async fn increment("),
         ("src/database/edit/set.rs", "async fn set("),
-        ("src/database/edit/argument.rs", "async fn leaves_of("),
-        ("src/graphql/filter.rs", "pub(super) async fn read("),
-        ("src/graphql/jsonpath.rs", "pub(super) async fn query("),
-        ("src/graphql/jsonpath.rs", "pub(super) fn query_within("),
+        (
+            "src/database/edit/editor/argument.rs",
+            "async fn leaves_of(",
+        ),
+        ("src/graphql/objects/filter.rs", "pub(crate) async fn read("),
+        (
+            "src/graphql/scalars/jsonpath.rs",
+            "pub(crate) async fn query(",
+        ),
+        (
+            "src/graphql/scalars/jsonpath.rs",
+            "pub(crate) fn query_within(",
+        ),
     ];
     for (path, function) in WORK {
         let text = code(&fs::read_to_string(path).expect(path));
@@ -276,7 +291,7 @@ fn every_limit_that_errors_name_is_documented() {
 
 #[test]
 fn every_code_of_errors_is_documented() {
-    let text = code(&fs::read_to_string("src/error.rs").expect("src/error.rs"));
+    let text = code(&fs::read_to_string("src/error/mod.rs").expect("src/error/mod.rs"));
     let codes = text.split("=> \"").skip(1);
     let codes: Vec<_> = codes.filter_map(|rest| rest.split('"').next()).collect();
     assert!(codes.len() > 15, "the codes were not found: {codes:?}");

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Budget, BudgetLimits, Pool};
+use super::counters::BudgetLimits;
+use super::{Budget, Pool};
 use crate::limits::{Bounds, MOVED_BYTES_MAX, READ_PER_RESPONSE};
 
 impl Budget {

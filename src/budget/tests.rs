@@ -1,7 +1,11 @@
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::*;
 use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::limits::STEPS_AT_A_TIME;
 use crate::limits::{Bounds, STEPS_PER_DRAW};
 
 fn kind(result: Result<()>) -> Option<ErrorKind> {

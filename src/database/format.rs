@@ -25,7 +25,7 @@ pub const FORMAT_INDEXED: i64 = 2;
 pub const FORMAT_TOMBSTONES: i64 = 3;
 
 /// The formats that this program knows.
-pub(super) fn is_known(format: i64) -> bool {
+pub(crate) fn is_known(format: i64) -> bool {
     (FORMAT..=FORMAT_TOMBSTONES).contains(&format)
 }
 
@@ -63,7 +63,7 @@ impl Stored {
 ///
 /// # Errors
 /// `UNAVAILABLE`: its format is not one that this program knows.
-pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
+pub(crate) async fn check_format(read: &dyn Read) -> Result<bool> {
     match Stored::read(read).await? {
         Stored::Nothing => Ok(false),
         Stored::Known => Ok(true),
@@ -72,7 +72,7 @@ pub(super) async fn check_format(read: &dyn Read) -> Result<bool> {
 }
 
 /// Marks a store that is not marked yet.
-pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
+pub(crate) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
     if !check_format(transaction).await? {
         transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
     }
@@ -80,13 +80,13 @@ pub(super) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
 }
 
 /// Marks the store as one that has indexes, for programs that know of none.
-pub(super) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
+pub(crate) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
     raise_format(transaction, FORMAT_INDEXED).await
 }
 
 /// Removes the keys from `begin` to before `end` as [`Transaction::clear_large_range`] does, and
 /// marks the store for programs that do not know how the engine does it.
-pub(super) async fn clear_large_range(
+pub(crate) async fn clear_large_range(
     transaction: &dyn Transaction,
     (begin, end): &(Vec<u8>, Vec<u8>),
 ) -> Result<()> {
@@ -108,7 +108,7 @@ async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> 
 
 /// What this process has last learned about the format of an open store. Clones share it.
 #[derive(Clone, Default)]
-pub(super) struct LastFormat {
+pub(crate) struct LastFormat {
     /// Why the store must not be used.
     unknown: Arc<ArcSwapOption<Error>>,
 }
@@ -118,7 +118,7 @@ impl LastFormat {
     ///
     /// # Errors
     /// `UNAVAILABLE`: the format was not one that this program knows.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match &*self.unknown.load() {
             None => Ok(()),
             Some(error) => Err(Error::clone(error)),
@@ -129,7 +129,7 @@ impl LastFormat {
     ///
     /// # Errors
     /// `UNAVAILABLE`: it is not one that this program knows. What the store fails with.
-    pub(super) async fn check_stored(&self, read: &dyn Read) -> Result<()> {
+    pub(crate) async fn check_stored(&self, read: &dyn Read) -> Result<()> {
         let unknown = match Stored::read(read).await? {
             Stored::Nothing | Stored::Known => None,
             Stored::Unknown(error) => Some(error),

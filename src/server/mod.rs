@@ -1,33 +1,26 @@
 //! The HTTP server: the only user of `axum`.
 
 mod access;
-mod conditional;
-mod file_reload;
-mod header_timeout;
-mod health;
-mod host;
+mod connection;
 mod http;
-mod listen;
 pub mod local;
-mod metrics;
 mod observe;
-mod page;
-mod tls;
-mod traces;
-mod write_timeout;
+mod options;
+mod response;
+
+pub use options::ServeOptions;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use access::Access;
-pub use host::Host;
-pub use http::Origin;
-pub use listen::serve_connections;
-pub use metrics::Metrics;
-pub use tls::Tls;
-pub use traces::Traces;
+pub use connection::listen::serve_connections;
+pub use connection::tls::Tls;
+pub use http::cors::Origin;
+pub use http::host::Host;
+pub use observe::metrics::Metrics;
+pub use observe::traces::Traces;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -38,56 +31,8 @@ use tokio::sync::watch;
 use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
-use crate::limits::Bounds;
-use listen::Door;
-use local::LocalSocket;
-
-/// How a server serves.
-#[derive(Clone, Debug)]
-pub struct ServeOptions {
-    /// Where it listens. Port 0 is any that is free.
-    pub listen: SocketAddr,
-    /// The store's directory, where the local socket for the command line goes; none if the store
-    /// has no directory.
-    pub directory: Option<PathBuf>,
-    /// What clients may ask for.
-    pub bounds: Bounds,
-    /// The names by which clients may know the server; none if any will do.
-    pub hosts: Vec<Host>,
-    /// The origins whose pages may send requests.
-    pub cors_origins: Vec<Origin>,
-    /// The requests of a batch, at most; none if batches are refused.
-    pub batch_max: Option<usize>,
-    /// Whether queries may ask for the schema.
-    pub introspection: bool,
-    /// Whether clients may make and drop indexes and drop collections.
-    pub admin: bool,
-    /// Who may come in, and what they may do.
-    pub access: Access,
-    /// What the server proves itself with; none if it speaks plain HTTP.
-    pub tls: Option<Tls>,
-    /// What it counts.
-    pub metrics: Metrics,
-}
-
-impl ServeOptions {
-    /// The defaults, on a given address.
-    pub fn on(listen: SocketAddr) -> Self {
-        Self {
-            listen,
-            directory: None,
-            bounds: Bounds::DEFAULT,
-            hosts: Vec::new(),
-            cors_origins: Vec::new(),
-            batch_max: None,
-            introspection: true,
-            admin: true,
-            access: Access::default(),
-            tls: None,
-            metrics: Metrics::default(),
-        }
-    }
-}
+use connection::listen::Door;
+use local::socket::LocalSocket;
 
 /// What clients and browsers reach, at their paths.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
@@ -108,23 +53,23 @@ pub fn router_with(
         bounds: options.bounds,
     };
     let graphql = GraphQl::with_options(database.clone(), graphql);
-    let graphql = http::methods(graphql, options);
+    let graphql = http::methods::methods(graphql, options);
     let admit = from_fn_with_state(options.access.clone(), access::admit);
     let schema: Arc<str> = schema_text(scope).into();
-    let schema = get(move || std::future::ready(text(&schema))).layer(http::compression());
-    let metrics = get(observe::metrics).with_state(options.metrics.clone());
+    let schema = get(move || std::future::ready(text(&schema))).layer(http::methods::compression());
+    let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)
         .route("/schema.graphql", schema.layer(admit.clone()))
         .route("/metrics", metrics.layer(admit))
-        .merge(health::routes(database))
-        .merge(page::routes());
+        .merge(observe::health::routes(database))
+        .merge(http::page::routes());
     let router = more.into_iter().fold(router, |router, (path, methods)| {
-        router.route(path, http::layered(methods, options))
+        router.route(path, http::methods::layered(methods, options))
     });
-    host::checked(router, options).layer(from_fn_with_state(
+    http::host::checked(router, options).layer(from_fn_with_state(
         options.metrics.clone(),
-        observe::observe,
+        observe::requests::observe,
     ))
 }
 
@@ -134,7 +79,7 @@ pub fn router_with(
 /// # Errors
 /// `UNAVAILABLE`: the address cannot be listened on, or the store failed while serving.
 pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
-    let listener = listen::bind(options.listen).await?;
+    let listener = connection::listen::bind(options.listen).await?;
     let address = listener.local_addr().map_err(internal)?;
     let (stop, stopping) = watch::channel(false);
     let signals = stop_on_signal(stop.clone())?;
@@ -154,7 +99,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         metrics: options.metrics,
     };
     let failure = tokio::select! {
-        () = listen::serve(listener, door, router, stopped(stopping)) => None,
+        () = connection::listen::serve(listener, door, router, stopped(stopping)) => None,
         failure = database.store().failed() => Some(failure),
     };
     stop.send_replace(true);

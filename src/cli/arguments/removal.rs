@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::parse_collection;
+use super::parse::parse_collection;
 
 /// Delete the documents of a collection that pass a filter
 ///
@@ -18,10 +18,10 @@ Examples:
   phyllo delete logs --where '{\"at\": \"$.time\", \"lt\": \"2024\"}'
   phyllo delete logs --where '{\"not\": {\"at\": \"$.tags[*]\", \"eq\": \"keep\"}}'
   phyllo delete logs --everything        every document; indexes stay")]
-pub(in crate::cli) struct Delete {
+pub(crate) struct Delete {
     /// The collection
     #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
-    pub(in crate::cli) collection: String,
+    pub(crate) collection: String,
     /// What documents have to pass: the JSON of a filter as GraphQL's `where` has it
     #[arg(
         id = "where",
@@ -30,10 +30,10 @@ pub(in crate::cli) struct Delete {
         default_value = "{}",
         hide_default_value = true
     )]
-    pub(in crate::cli) filter: String,
+    pub(crate) filter: String,
     /// Whether the filter may be empty, so that every document passes
     #[arg(long)]
-    pub(in crate::cli) everything: bool,
+    pub(crate) everything: bool,
 }
 
 /// Remove a collection: its documents, indexes and count
@@ -46,11 +46,11 @@ pub(in crate::cli) struct Delete {
 #[command(after_help = "\
 Examples:
   phyllo drop logs --everything")]
-pub(in crate::cli) struct Drop {
+pub(crate) struct Drop {
     /// The collection
     #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
-    pub(in crate::cli) collection: String,
+    pub(crate) collection: String,
     /// That everything in it is to be removed; required
     #[arg(long, required = true)]
-    pub(in crate::cli) everything: bool,
+    pub(crate) everything: bool,
 }

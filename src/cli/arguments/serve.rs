@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::bounds::LimitArguments;
+use super::bounds::LimitArguments;
 use crate::error::{Error, Result};
 use crate::server::{Host, Origin};
 

@@ -9,7 +9,8 @@ use futures::future::try_join_all;
 use super::finding::{CheckReport, FindingKind};
 use crate::budget::Budget;
 use crate::database::DocumentKey;
-use crate::database::index::{EntryStream, Index, State, Unfit, entry_streams, indexes};
+use crate::database::index::entries::{EntryStream, Unfit, entry_streams};
+use crate::database::index::{Index, State, indexes};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};
@@ -17,7 +18,7 @@ use crate::limits::{CHECK_HASHES_BYTES_MAX, INDEX_READS_AT_ONCE};
 use crate::store::Read;
 
 /// The indexes of the collection at hand.
-pub(super) struct CheckedIndexes {
+pub(crate) struct CheckedIndexes {
     read: Arc<dyn Read>,
     budget: Budget,
     collection: String,
@@ -26,7 +27,7 @@ pub(super) struct CheckedIndexes {
 }
 
 impl CheckedIndexes {
-    pub(super) fn new(read: Arc<dyn Read>) -> Self {
+    pub(crate) fn new(read: Arc<dyn Read>) -> Self {
         Self {
             read,
             budget: Budget::of_background(),
@@ -50,7 +51,7 @@ impl CheckedIndexes {
     }
 
     /// Whether a document that is entered has each of its entries in the indexes that serve.
-    pub(super) async fn check_document(
+    pub(crate) async fn check_document(
         &mut self,
         document: &[u8],
         report: &mut CheckReport,
@@ -98,7 +99,7 @@ impl CheckedIndexes {
     }
 
     /// Whether an entry is of an index, and its document holds what it says.
-    pub(super) async fn check_entry(
+    pub(crate) async fn check_entry(
         &mut self,
         entry: &[u8],
         value: &[u8],
@@ -289,7 +290,7 @@ fn document_key(document: &[u8]) -> Option<DocumentKey> {
 mod tests {
     use super::*;
     use crate::budget::Resource;
-    use crate::database::Severity;
+    use crate::database::check::finding::Severity;
 
     #[test]
     fn what_a_limit_kept_from_being_verified_is_a_finding_and_other_errors_stay_errors() {

@@ -95,14 +95,14 @@ impl Summary {
 
 /// What has been found and is not told yet, and what has been seen.
 #[derive(Default)]
-pub(super) struct CheckReport {
-    pub(super) found: VecDeque<Finding>,
-    pub(super) summary: Summary,
+pub(crate) struct CheckReport {
+    pub(crate) found: VecDeque<Finding>,
+    pub(crate) summary: Summary,
 }
 
 impl CheckReport {
     /// A pair of any kind, which is counted and measured.
-    pub(super) fn see(&mut self, key: &[u8], value: &[u8]) {
+    pub(crate) fn see(&mut self, key: &[u8], value: &[u8]) {
         self.summary.pairs += 1;
         self.summary.bytes += (key.len() + value.len()) as u64;
         if key.len() > KEY_BYTES_MAX {
@@ -114,7 +114,7 @@ impl CheckReport {
     }
 
     /// Something found at a key.
-    pub(super) fn tell(&mut self, what: FindingKind, key: &[u8]) {
+    pub(crate) fn tell(&mut self, what: FindingKind, key: &[u8]) {
         match what {
             FindingKind::NotAdopted => self.summary.not_adopted += 1,
             FindingKind::Foreign => self.summary.foreign += 1,
@@ -124,7 +124,7 @@ impl CheckReport {
     }
 
     /// What is stored at a key could not be verified, for this reason.
-    pub(super) fn tell_unverified(&mut self, reason: &str, key: &[u8]) {
+    pub(crate) fn tell_unverified(&mut self, reason: &str, key: &[u8]) {
         self.summary.not_verified += 1;
         self.found.push_back(Finding {
             severity: Severity::Unverified,
@@ -137,7 +137,7 @@ impl CheckReport {
 
 /// Everything that can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FindingKind {
+pub(crate) enum FindingKind {
     /// A pair that no document has.
     Pair(Malformed),
     KeyTooLong(usize),

@@ -7,7 +7,8 @@ use futures::future::{BoxFuture, try_join_all};
 use tokio::time::Instant;
 
 use super::walk::{DocumentHead, Documents, StoreWalk};
-use crate::database::{Database, catalog};
+use crate::database::Database;
+use crate::database::catalog::collections;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, Version, tuple_text};
 use crate::limits::{COPY_BATCH_BYTES_MAX, COPY_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_TIME_MAX};
@@ -15,18 +16,18 @@ use crate::store::{Decision, Pairs, Read, Transaction};
 
 /// What is written in one transaction.
 #[derive(Default)]
-pub(super) struct CopyBatch {
+pub(crate) struct CopyBatch {
     parts: Vec<CopyPart>,
     /// Documents of which it has the last leaf, entered or not.
-    pub(super) documents: u64,
+    pub(crate) documents: u64,
     /// Leaves and their bytes.
-    pub(super) leaves: u64,
-    pub(super) bytes: usize,
+    pub(crate) leaves: u64,
+    pub(crate) bytes: usize,
     /// Documents that the target has entered, which were passed over on the way.
-    pub(super) skipped: u64,
+    pub(crate) skipped: u64,
     /// Whether it has a document in part: it is to be written after the batch before it and before
     /// the one behind it.
-    pub(super) in_order: bool,
+    pub(crate) in_order: bool,
 }
 
 /// A document, or leaves of one that is larger than a batch.
@@ -38,7 +39,7 @@ struct CopyPart {
 }
 
 /// Reads the source.
-pub(super) struct CopyReader {
+pub(crate) struct CopyReader {
     source: Documents,
     /// The documents that the target has entered.
     entered: StoreWalk,
@@ -47,7 +48,7 @@ pub(super) struct CopyReader {
 }
 
 impl CopyReader {
-    pub(super) async fn over(source: &Database, target: &Database) -> Result<Self> {
+    pub(crate) async fn over(source: &Database, target: &Database) -> Result<Self> {
         Ok(Self {
             source: Documents::of(source).await?,
             entered: StoreWalk::over(target, Entry::Existence.all()).await?,
@@ -56,7 +57,7 @@ impl CopyReader {
     }
 
     /// The next batch; none behind the last.
-    pub(super) async fn next(&mut self) -> Result<Option<CopyBatch>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<CopyBatch>> {
         let mut batch = CopyBatch::default();
         while !batch.is_full() {
             let head = match self.open.take() {
@@ -128,7 +129,7 @@ impl CopyBatch {
     }
 
     /// Writes it in one transaction: of each document that it has the last leaf of, the entry too.
-    pub(super) async fn write(self, target: Database) -> Result<()> {
+    pub(crate) async fn write(self, target: Database) -> Result<()> {
         if self.parts.is_empty() {
             return Ok(());
         }
@@ -166,7 +167,7 @@ async fn write_all(transaction: &dyn Transaction, parts: &[CopyPart]) -> Result<
             .or_default() += 1;
     }
     for (collection, count) in counts {
-        catalog::add_to_count(transaction, collection, count)?;
+        collections::add_to_count(transaction, collection, count)?;
     }
     Ok(())
 }

@@ -10,10 +10,10 @@
 //! A document's entry is written in one transaction with its last leaf, so what the target has
 //! entered is there as a whole, and a copy that was interrupted can be taken up.
 
-mod batch;
-mod digest;
-mod overlap;
-mod walk;
+pub(crate) mod batch;
+pub(crate) mod digest;
+pub(crate) mod overlap;
+pub(crate) mod walk;
 
 use std::sync::Arc;
 
@@ -21,7 +21,11 @@ use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{Builder, Collection, Database, IndexPath, collections, create_index, indexes};
+use super::Database;
+use super::catalog::collections::{Collection, collections};
+use super::index::build::Builder;
+use super::index::define::create_index;
+use super::index::{IndexPath, indexes};
 use crate::error::{Error, Result};
 use crate::limits::{COPY_BATCHES_AT_ONCE, IMPORT_BATCH_TIME_MAX};
 use crate::store::{Decision, Transaction};

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::database::{Database, end_of};
+use crate::database::Database;
+use crate::database::document_key::end_of;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Entry, OwnKey, all_documents};
 use crate::store::{Batches, Pairs, Read, key_after};
 
 /// The pairs of a range in the order of their keys: from one snapshot, or from several where the
 /// engine does not keep one for so long.
-pub(super) struct StoreWalk {
+pub(crate) struct StoreWalk {
     database: Database,
     batches: Batches<Arc<dyn Read>>,
     /// Nothing was read from this snapshot yet.
@@ -19,7 +20,7 @@ pub(super) struct StoreWalk {
 }
 
 impl StoreWalk {
-    pub(super) async fn over(database: &Database, range: (Vec<u8>, Vec<u8>)) -> Result<Self> {
+    pub(crate) async fn over(database: &Database, range: (Vec<u8>, Vec<u8>)) -> Result<Self> {
         let (begin, end) = range;
         Ok(Self {
             batches: Batches::new(database.snapshot().await?, begin, end),
@@ -31,7 +32,7 @@ impl StoreWalk {
     }
 
     /// The pair where it stands; none behind the last.
-    pub(super) async fn pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+    pub(crate) async fn pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.at == self.batch.len() {
             let Some(batch) = self.read_on().await? else {
                 return Ok(None);
@@ -43,12 +44,12 @@ impl StoreWalk {
     }
 
     /// Goes behind the pair where it stands.
-    pub(super) fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.at += 1;
     }
 
     /// Goes to the first pair from `key` on. It never goes back.
-    pub(super) fn seek(&mut self, key: &[u8]) {
+    pub(crate) fn seek(&mut self, key: &[u8]) {
         let ahead = self
             .batch
             .between(0..self.batch.len(), key, self.batches.end());
@@ -73,30 +74,30 @@ impl StoreWalk {
 
 /// What is known of a document before its leaves are read.
 #[derive(Clone, Debug)]
-pub(super) struct DocumentHead {
+pub(crate) struct DocumentHead {
     /// Its own key.
-    pub(super) key: Vec<u8>,
+    pub(crate) key: Vec<u8>,
     /// Whether only the leaf at that key is meant ([`OwnKey::alone`]).
     alone: bool,
     /// Its collection; none if it can have no entry.
-    pub(super) collection: Option<String>,
+    pub(crate) collection: Option<String>,
     /// The catalog knows it.
-    pub(super) entered: bool,
+    pub(crate) entered: bool,
     /// Phyllo has written it.
-    pub(super) versioned: bool,
+    pub(crate) versioned: bool,
 }
 
 impl DocumentHead {
     /// Whether a leaf is one of this document's.
-    pub(super) fn covers(&self, key: &[u8]) -> bool {
+    pub(crate) fn covers(&self, key: &[u8]) -> bool {
         if self.alone {
             return key == self.key;
         }
-        crate::database::range_plan::covers(&self.key, key)
+        crate::database::read::range_plan::covers(&self.key, key)
     }
 
     /// Past its last leaf.
-    pub(super) fn end(&self) -> Vec<u8> {
+    pub(crate) fn end(&self) -> Vec<u8> {
         if self.alone {
             return key_after(&self.key);
         }
@@ -105,14 +106,14 @@ impl DocumentHead {
 }
 
 /// All documents of a store, in order, with their entries in the catalog.
-pub(super) struct Documents {
-    pub(super) leaves: StoreWalk,
-    pub(super) entries: StoreWalk,
+pub(crate) struct Documents {
+    pub(crate) leaves: StoreWalk,
+    pub(crate) entries: StoreWalk,
     versions: StoreWalk,
 }
 
 impl Documents {
-    pub(super) async fn of(database: &Database) -> Result<Self> {
+    pub(crate) async fn of(database: &Database) -> Result<Self> {
         Ok(Self {
             leaves: StoreWalk::over(database, all_documents()).await?,
             entries: StoreWalk::over(database, Entry::Existence.all()).await?,
@@ -122,7 +123,7 @@ impl Documents {
 
     /// The next document that has leaves, or is entered, or both. `leaves` stands at its first
     /// leaf; go behind its last before the next call.
-    pub(super) async fn next(&mut self) -> Result<Option<DocumentHead>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<DocumentHead>> {
         let leaf = self.leaves.pair().await?.map(|(key, _)| {
             let own = OwnKey::of(key);
             (key[..own.bytes].to_vec(), own)

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::DocumentKey;
-use super::Editor;
-use super::locate::{Location, Target};
+use super::editor::Editor;
+use super::editor::locate::{Location, Target};
 use crate::budget::Budget;
+use crate::database::DocumentKey;
 use crate::document::leaf::Leaf;
 use crate::document::number::sum;
 use crate::document::path::Path;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, try_join};
 
-use super::super::{DocumentKey, end_of};
-use super::Editor;
-use super::argument::leaves_of;
-use super::locate::{Location, Parent, Target, first_of, no_container};
+use super::editor::Editor;
+use super::editor::argument::leaves_of;
+use super::editor::locate::{Location, Parent, Target, first_of, no_container};
 use crate::budget::Budget;
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::{DocumentKey, end_of};
-use super::Editor;
-use super::ahead::look_ahead;
-use super::argument::leaves_of;
-use super::locate::{Location, Target};
+use super::editor::Editor;
+use super::editor::ahead::look_ahead;
+use super::editor::argument::leaves_of;
+use super::editor::locate::{Location, Target};
 use crate::budget::Budget;
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
 use crate::document::number::equal;
 use crate::document::patch::PatchOperation;
 use crate::document::path::Path;

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::{Answer, DocumentKey, Extent, Part, Want, load};
-use super::Editor;
-use super::locate::{Target, spot};
+use super::editor::Editor;
+use super::editor::locate::{Target, spot};
 use crate::budget::{Budget, Reservation, Steps};
+use crate::database::DocumentKey;
+use crate::database::read::load::load;
+use crate::database::read::part::Part;
+use crate::database::read::range_plan::Extent;
+use crate::database::read::request::{Answer, Want};
 use crate::document::jsonpath::Query;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
@@ -27,7 +31,7 @@ pub struct SetValue {
 /// # Errors
 /// `TOO_LARGE`: a key passes the limit. `TOO_COMPLEX`: a query selects too much. What the store
 /// fails with.
-pub(in crate::database) async fn set(
+pub(crate) async fn set(
     transaction: &dyn Transaction,
     budget: &Budget,
     document: &Arc<DocumentKey>,

@@ -18,49 +18,49 @@ use crate::store::Transaction;
 
 /// How much one batch does.
 #[derive(Clone, Copy)]
-pub(super) struct BatchBounds {
+pub(crate) struct BatchBounds {
     /// Bytes that are read, and bytes that are written: fewer after a batch that did not go through.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
     /// Documents that are read at the same time: more while they are small.
-    pub(super) at_once: usize,
+    pub(crate) at_once: usize,
     /// Bytes of keys and values of one value.
-    pub(super) value_bytes: usize,
+    pub(crate) value_bytes: usize,
 }
 
 /// A document that is being built alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Alone {
-    pub(super) collection: String,
+pub(crate) struct Alone {
+    pub(crate) collection: String,
     /// The number of the index.
-    pub(super) number: u64,
-    pub(super) document: Arc<DocumentKey>,
+    pub(crate) number: u64,
+    pub(crate) document: Arc<DocumentKey>,
     /// The mark behind the document.
-    pub(super) position: Vec<u8>,
+    pub(crate) position: Vec<u8>,
     /// The key of the child at which the next batch begins; none at the beginning.
-    pub(super) child: Option<Vec<u8>>,
+    pub(crate) child: Option<Vec<u8>>,
 }
 
 /// What a batch did.
-pub(super) struct Added {
-    pub(super) documents: usize,
-    pub(super) at_once: usize,
+pub(crate) struct Added {
+    pub(crate) documents: usize,
+    pub(crate) at_once: usize,
     /// The mark behind the last document that has all its entries.
-    pub(super) position: Option<Vec<u8>>,
+    pub(crate) position: Option<Vec<u8>>,
     /// The document that the next batch goes on with.
-    pub(super) alone: Option<Alone>,
+    pub(crate) alone: Option<Alone>,
 }
 
 /// One batch of an index. The inner error of its results is about what a document holds.
-pub(super) struct Adding<'b> {
-    pub(super) transaction: &'b dyn Transaction,
-    pub(super) budget: &'b Budget,
-    pub(super) index: &'b Index,
-    pub(super) bounds: BatchBounds,
+pub(crate) struct Adding<'b> {
+    pub(crate) transaction: &'b dyn Transaction,
+    pub(crate) budget: &'b Budget,
+    pub(crate) index: &'b Index,
+    pub(crate) bounds: BatchBounds,
 }
 
 impl<'b> Adding<'b> {
     /// Adds the entries of the first of some documents, as far as a batch has room.
-    pub(super) async fn documents(
+    pub(crate) async fn documents(
         &self,
         collection: &str,
         documents: &[(Arc<DocumentKey>, Vec<u8>)],
@@ -153,7 +153,7 @@ impl<'b> Adding<'b> {
     }
 
     /// Adds some entries of a document that is built alone: those of at least one child.
-    pub(super) async fn alone(&self, alone: Alone) -> Result<Result<Added>> {
+    pub(crate) async fn alone(&self, alone: Alone) -> Result<Result<Added>> {
         match self.children(&alone).await {
             Ok(Some(child)) => Ok(Ok(Added {
                 documents: 0,
@@ -261,7 +261,7 @@ fn about<T>(document: &DocumentKey, error: Error) -> Result<Result<T>> {
 }
 
 impl BatchBounds {
-    pub(super) const DEFAULT: Self = Self {
+    pub(crate) const DEFAULT: Self = Self {
         bytes: INDEX_BATCH_BYTES_MAX,
         at_once: 8,
         value_bytes: INDEX_VALUE_BYTES_MAX,

@@ -32,7 +32,8 @@ use tokio::time::{Instant, sleep};
 
 use super::batch::{Adding, Alone, BatchBounds};
 use super::define::{clear_entries, define};
-use super::{Index, State, index_named};
+use super::definition::index_named;
+use super::{Index, State};
 use crate::budget::Budget;
 use crate::database::{Database, DocumentKey};
 use crate::error::{Error, ErrorKind, Result};

@@ -6,19 +6,20 @@ use std::sync::Arc;
 
 use super::IndexPath;
 use crate::budget::Budget;
-use crate::database::range_plan::covers;
-use crate::database::{DocumentKey, end_of};
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
+use crate::database::read::range_plan::covers;
 use crate::error::{ErrorKind, Result};
 use crate::key::{IndexValue, IndexValueBuilder, KeyStep, document_prefix, step};
 use crate::limits::{INDEX_PORTION_BYTES, INDEX_PORTION_PAIRS_MAX};
 use crate::store::{Batches, Locality, Pairs, RangeRead, Read, key_after};
 
 /// A value of a column. The error is of a string that no key can hold: how many bytes it has.
-pub(super) type ColumnValue = Result<IndexValue, usize>;
+pub(crate) type ColumnValue = Result<IndexValue, usize>;
 
 /// Makes the values of a column of the pairs at and below its place, one after another in the order
 /// of their keys.
-pub(super) struct ColumnMatcher<'i> {
+pub(crate) struct ColumnMatcher<'i> {
     /// The packed steps behind `[*]`; none if the column has one value.
     behind_each: Option<&'i [u8]>,
     /// The packed step to the child that the last pair is of.
@@ -29,7 +30,7 @@ pub(super) struct ColumnMatcher<'i> {
 }
 
 impl<'i> ColumnMatcher<'i> {
-    pub(super) fn new(path: &'i IndexPath) -> Self {
+    pub(crate) fn new(path: &'i IndexPath) -> Self {
         Self {
             behind_each: path.behind_each.as_deref(),
             child: Vec::new(),
@@ -40,7 +41,7 @@ impl<'i> ColumnMatcher<'i> {
 
     /// Takes the next pair; `key` is relative to the place. The value of the child before it, if
     /// that ended and has one.
-    pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Option<ColumnValue> {
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Option<ColumnValue> {
         let Some(behind) = self.behind_each else {
             self.value.push(key, value);
             return None;
@@ -63,23 +64,23 @@ impl<'i> ColumnMatcher<'i> {
     }
 
     /// The last value, if there is one.
-    pub(super) fn finish(&mut self) -> Option<ColumnValue> {
+    pub(crate) fn finish(&mut self) -> Option<ColumnValue> {
         self.value.finish().transpose()
     }
 }
 
 /// A range of the keys of a column in a stored document.
-pub(super) struct ColumnRange<'i> {
-    pub(super) path: &'i IndexPath,
+pub(crate) struct ColumnRange<'i> {
+    pub(crate) path: &'i IndexPath,
     /// Bytes of the key of the column's place.
-    pub(super) place_bytes: usize,
-    pub(super) begin: Vec<u8>,
-    pub(super) end: Vec<u8>,
+    pub(crate) place_bytes: usize,
+    pub(crate) begin: Vec<u8>,
+    pub(crate) end: Vec<u8>,
 }
 
 impl<'i> ColumnRange<'i> {
     /// The whole column of the place with this key.
-    pub(super) fn whole(path: &'i IndexPath, place: &[u8]) -> Self {
+    pub(crate) fn whole(path: &'i IndexPath, place: &[u8]) -> Self {
         Self {
             path,
             place_bytes: place.len(),
@@ -89,7 +90,7 @@ impl<'i> ColumnRange<'i> {
     }
 
     /// A part of that column.
-    pub(super) fn part(self, (begin, end): (Vec<u8>, Vec<u8>)) -> Self {
+    pub(crate) fn part(self, (begin, end): (Vec<u8>, Vec<u8>)) -> Self {
         Self { begin, end, ..self }
     }
 }
@@ -99,7 +100,7 @@ impl<'i> ColumnRange<'i> {
 ///
 /// # Errors
 /// `INTERNAL`.
-pub(super) fn places(document: &DocumentKey, paths: &[IndexPath]) -> Result<Vec<Option<Vec<u8>>>> {
+pub(crate) fn places(document: &DocumentKey, paths: &[IndexPath]) -> Result<Vec<Option<Vec<u8>>>> {
     let places = paths.iter().map(|path| match document.place(&path.place) {
         Ok(key) => Ok(Some(key)),
         Err(error) if error.kind() == ErrorKind::KeyTooLong => Ok(None),
@@ -110,7 +111,7 @@ pub(super) fn places(document: &DocumentKey, paths: &[IndexPath]) -> Result<Vec<
 
 /// A range of keys rounded out to whole children of a place, and cut to what is at or below it.
 /// None if that is nothing.
-pub(super) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+pub(crate) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let past = end_of(place);
     let begin = match begin.strip_prefix(place) {
         Some(relative) if begin < &past[..] => match child(relative) {
@@ -140,7 +141,7 @@ fn child(relative: &[u8]) -> Option<&[u8]> {
 }
 
 /// The values in a range of a column, portion by portion.
-pub(super) struct ColumnStream<'r> {
+pub(crate) struct ColumnStream<'r> {
     budget: Budget,
     column: ColumnMatcher<'r>,
     /// The key of the column's place.
@@ -158,7 +159,7 @@ pub(super) struct ColumnStream<'r> {
 
 /// Streams of the values in ranges of columns. The first batch of each is read at once, all in one
 /// round, and a range that is asked for twice is read once.
-pub(super) async fn streams<'r>(
+pub(crate) async fn streams<'r>(
     read: &'r dyn Read,
     budget: &Budget,
     ranges: Vec<ColumnRange<'r>>,
@@ -218,33 +219,33 @@ fn in_one_document(one: &[u8], other: &[u8]) -> bool {
 impl ColumnStream<'_> {
     /// How many pairs were read and not taken, if these are all that is left; none if there may be
     /// more.
-    pub(super) fn pairs_if_whole(&self) -> Option<usize> {
+    pub(crate) fn pairs_if_whole(&self) -> Option<usize> {
         self.rest.is_none().then_some(self.left.len())
     }
 
     /// Bytes of keys and values that were read and not taken.
-    pub(super) fn read_bytes(&self) -> usize {
+    pub(crate) fn read_bytes(&self) -> usize {
         self.pairs.bytes_of(&self.left)
     }
 
     /// Bytes of keys and values that were taken.
-    pub(super) fn taken_bytes(&self) -> usize {
+    pub(crate) fn taken_bytes(&self) -> usize {
         self.taken_bytes
     }
 
     /// Bytes of the child whose pairs are being taken, or of the only value.
-    pub(super) fn value_bytes(&self) -> usize {
+    pub(crate) fn value_bytes(&self) -> usize {
         self.taken_bytes - self.child_at
     }
 
     /// How many children began.
-    pub(super) fn children(&self) -> u64 {
+    pub(crate) fn children(&self) -> u64 {
         self.column.children
     }
 
     /// Where another stream goes on: at the child whose pairs are being taken. The values of all
     /// children before it were returned. None at the end.
-    pub(super) fn position(&self) -> Option<Vec<u8>> {
+    pub(crate) fn position(&self) -> Option<Vec<u8>> {
         (!self.ended).then(|| [&self.place[..], &self.column.child].concat())
     }
 
@@ -252,7 +253,7 @@ impl ColumnStream<'_> {
     ///
     /// # Errors
     /// What the store fails with. [`ErrorKind::Exhausted`].
-    pub(super) async fn next(&mut self, pairs_max: usize) -> Result<Option<Vec<ColumnValue>>> {
+    pub(crate) async fn next(&mut self, pairs_max: usize) -> Result<Option<Vec<ColumnValue>>> {
         if self.ended {
             return Ok(None);
         }
@@ -298,7 +299,7 @@ impl ColumnStream<'_> {
     ///
     /// # Errors
     /// As [`ColumnStream::next`].
-    pub(super) async fn next_portion(&mut self) -> Result<Option<Vec<ColumnValue>>> {
+    pub(crate) async fn next_portion(&mut self) -> Result<Option<Vec<ColumnValue>>> {
         self.next(INDEX_PORTION_PAIRS_MAX).await
     }
 }

@@ -83,7 +83,7 @@ pub async fn drop_index(
     name: &str,
 ) -> Result<bool> {
     check_collection(collection)?;
-    let Some(index) = super::index_named(transaction, collection, name).await? else {
+    let Some(index) = super::definition::index_named(transaction, collection, name).await? else {
         return Ok(false);
     };
     transaction.clear(&Family::Definition(collection, name).key()?);
@@ -92,14 +92,14 @@ pub async fn drop_index(
 }
 
 /// Writes a definition.
-pub(super) fn define(transaction: &dyn Transaction, collection: &str, index: &Index) -> Result<()> {
+pub(crate) fn define(transaction: &dyn Transaction, collection: &str, index: &Index) -> Result<()> {
     let key = Family::Definition(collection, &index.name).key()?;
     transaction.set(&key, &index.encode());
     Ok(())
 }
 
 /// Clears all entries of an index, and what is known of its being built.
-pub(super) async fn clear_entries(
+pub(crate) async fn clear_entries(
     transaction: &dyn Transaction,
     collection: &str,
     number: u64,

@@ -12,14 +12,14 @@ use crate::limits::{INDEX_PORTION_PAIRS_MAX, KEY_BYTES_MAX};
 use crate::store::Read;
 
 /// Different values of the column with `[*]`, packed. Of an index without one, a single empty one.
-pub(super) type Values = BTreeSet<Vec<u8>>;
+pub(crate) type Values = BTreeSet<Vec<u8>>;
 
 /// The value of a column that has one, or nothing. The error is of a string that no key can hold.
-pub(super) type SingleValue = Result<Option<IndexValue>, usize>;
+pub(crate) type SingleValue = Result<Option<IndexValue>, usize>;
 
 /// The packed values of the columns that have one value, around the column with `[*]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     left: Vec<u8>,
     right: Vec<u8>,
 }
@@ -30,7 +30,7 @@ impl Row {
     ///
     /// # Errors
     /// `KEY_TOO_LONG`: a value is one that no entry can hold.
-    pub(super) fn of(index: &Index, values: &[SingleValue]) -> Result<Option<Self>> {
+    pub(crate) fn of(index: &Index, values: &[SingleValue]) -> Result<Option<Self>> {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         let multiple = index.multiple();
         for (at, value) in values.iter().enumerate() {
@@ -53,30 +53,30 @@ impl Row {
     }
 
     /// The packed values of an entry.
-    pub(super) fn packed(&self, value: &[u8]) -> Vec<u8> {
+    pub(crate) fn packed(&self, value: &[u8]) -> Vec<u8> {
         [&self.left[..], value, &self.right].concat()
     }
 
     /// Bytes of [`Row::packed`] without the value.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.left.len() + self.right.len()
     }
 }
 
 impl Index {
     /// The number of the column with `[*]`.
-    pub(super) fn multiple(&self) -> Option<usize> {
+    pub(crate) fn multiple(&self) -> Option<usize> {
         self.on.iter().position(IndexPath::is_multiple)
     }
 
     /// Whether a document in which `[*]` selects nothing has an entry that says so.
-    pub(super) fn has_missing(&self) -> bool {
+    pub(crate) fn has_missing(&self) -> bool {
         self.multiple().is_some_and(|multiple| multiple > 0)
     }
 }
 
 /// The error of a string that no entry can hold.
-pub(super) fn too_long(index: &Index, path: &IndexPath, bytes: usize) -> Error {
+pub(crate) fn too_long(index: &Index, path: &IndexPath, bytes: usize) -> Error {
     Error::key_too_long(
         Limit::new("keyBytes", KEY_BYTES_MAX),
         format!(
@@ -90,7 +90,7 @@ pub(super) fn too_long(index: &Index, path: &IndexPath, bytes: usize) -> Error {
 ///
 /// # Errors
 /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
-pub(super) fn insert(values: &mut Values, value: &[u8], reserved: &Reservation) -> Result<()> {
+pub(crate) fn insert(values: &mut Values, value: &[u8], reserved: &Reservation) -> Result<()> {
     if !values.contains(value) {
         reserved.hold(value.len() + size_of::<Vec<u8>>())?;
         values.insert(value.to_vec());
@@ -103,7 +103,7 @@ pub(super) fn insert(values: &mut Values, value: &[u8], reserved: &Reservation) 
 /// # Errors
 /// `KEY_TOO_LONG`: a value is one that no entry can hold.
 /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
-pub(super) async fn of_leaves(
+pub(crate) async fn of_leaves(
     index: &Index,
     leaves: &Leaves,
     budget: &Budget,
@@ -150,7 +150,7 @@ fn add(
 
 /// Adds what says that a column with `[*]` selects nothing, or that there is none, to all values of
 /// a document.
-pub(super) fn complete(index: &Index, values: &mut Values) {
+pub(crate) fn complete(index: &Index, values: &mut Values) {
     match index.multiple() {
         None => drop(values.insert(Vec::new())),
         Some(1..) if values.is_empty() => {
@@ -165,7 +165,7 @@ pub(super) fn complete(index: &Index, values: &mut Values) {
 /// # Errors
 /// `TOO_LARGE`: more than `bytes_max` bytes of keys and values would be read. As
 /// [`ColumnStream::next`].
-pub(super) async fn single_value(
+pub(crate) async fn single_value(
     stream: &mut ColumnStream<'_>,
     path: &IndexPath,
     bytes_max: usize,
@@ -182,7 +182,7 @@ pub(super) async fn single_value(
 ///
 /// # Errors
 /// `TOO_LARGE`: names the limit.
-pub(super) fn check_value_bytes(
+pub(crate) fn check_value_bytes(
     stream: &ColumnStream<'_>,
     path: &IndexPath,
     bytes_max: usize,
@@ -202,7 +202,7 @@ pub(super) fn check_value_bytes(
 
 /// What to do about a value that no entry can hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::database) enum Unfit {
+pub(crate) enum Unfit {
     /// It has no entry.
     Skip,
     /// It is an error.
@@ -211,7 +211,7 @@ pub(in crate::database) enum Unfit {
 
 /// The values of the entries that a stored document should have in an index, portion by portion. A
 /// value can come more than once.
-pub(in crate::database) struct EntryStream<'r> {
+pub(crate) struct EntryStream<'r> {
     index: &'r Index,
     unfit: Unfit,
     row: Option<Row>,
@@ -225,7 +225,7 @@ pub(in crate::database) struct EntryStream<'r> {
 /// # Errors
 /// `KEY_TOO_LONG`: a value is one that no entry can hold, and that is an error. What the store
 /// fails with. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
-pub(in crate::database) async fn entry_streams<'r>(
+pub(crate) async fn entry_streams<'r>(
     read: &'r dyn Read,
     budget: &Budget,
     document: &DocumentKey,
@@ -252,7 +252,7 @@ pub(in crate::database) async fn entry_streams<'r>(
 ///
 /// # Errors
 /// `INTERNAL`.
-pub(super) fn ranges_of<'i>(
+pub(crate) fn ranges_of<'i>(
     document: &DocumentKey,
     index: &'i Index,
 ) -> Result<Vec<ColumnRange<'i>>> {
@@ -267,7 +267,7 @@ impl<'r> EntryStream<'r> {
     ///
     /// # Errors
     /// As [`entry_streams`]. `TOO_LARGE`: a column has one value of more than `bytes_max`.
-    pub(super) async fn new(
+    pub(crate) async fn new(
         index: &'r Index,
         columns: Vec<Option<ColumnStream<'r>>>,
         unfit: Unfit,
@@ -300,24 +300,24 @@ impl<'r> EntryStream<'r> {
     }
 
     /// What its entries have in common; none if there is no entry.
-    pub(super) fn row(&self) -> Option<&Row> {
+    pub(crate) fn row(&self) -> Option<&Row> {
         self.row.as_ref()
     }
 
     /// The stream of the column with `[*]`, and what that is on.
-    pub(super) fn column(&self) -> Option<(&ColumnStream<'r>, &'r IndexPath)> {
+    pub(crate) fn column(&self) -> Option<(&ColumnStream<'r>, &'r IndexPath)> {
         let at = self.index.multiple()?;
         Some((self.stream.as_ref()?, &self.index.on[at]))
     }
 
     /// How many children of the place before `[*]` began.
-    pub(super) fn children(&self) -> u64 {
+    pub(crate) fn children(&self) -> u64 {
         self.stream.as_ref().map_or(0, ColumnStream::children)
     }
 
     /// Others have read what is before this: that it brings nothing does not say that `[*]` selects
     /// nothing.
-    pub(super) fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         self.any = true;
     }
 
@@ -326,7 +326,7 @@ impl<'r> EntryStream<'r> {
     ///
     /// # Errors
     /// As [`entry_streams`].
-    pub(super) async fn next_values(&mut self, pairs_max: usize) -> Result<Option<Vec<Vec<u8>>>> {
+    pub(crate) async fn next_values(&mut self, pairs_max: usize) -> Result<Option<Vec<Vec<u8>>>> {
         if self.ended {
             return Ok(None);
         }
@@ -367,7 +367,7 @@ impl<'r> EntryStream<'r> {
     ///
     /// # Errors
     /// As [`entry_streams`].
-    pub(in crate::database) async fn next(&mut self) -> Result<Option<Vec<Vec<u8>>>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Vec<u8>>>> {
         let values = self.next_values(INDEX_PORTION_PAIRS_MAX).await?;
         let row = self.row.as_ref();
         Ok(values.map(|values| {
@@ -382,7 +382,7 @@ impl<'r> EntryStream<'r> {
     ///
     /// # Errors
     /// As [`entry_streams`].
-    pub(super) async fn all(&mut self, reserved: &Reservation) -> Result<Values> {
+    pub(crate) async fn all(&mut self, reserved: &Reservation) -> Result<Values> {
         let mut all = Values::new();
         while let Some(values) = self.next_values(INDEX_PORTION_PAIRS_MAX).await? {
             for value in values {

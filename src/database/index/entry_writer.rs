@@ -5,7 +5,8 @@ use futures::future::try_join_all;
 use super::entries::Row;
 use super::{Index, IndexPath};
 use crate::budget::Budget;
-use crate::database::{DocumentKey, end_of};
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{IndexKey, IndexValue, Rank};
@@ -13,7 +14,7 @@ use crate::limits::{INDEX_READS_AT_ONCE, STEPS_PER_WRITE};
 use crate::store::{RangeRead, Transaction};
 
 /// Writes the entries of a document in an index.
-pub(super) struct EntryWriter<'w> {
+pub(crate) struct EntryWriter<'w> {
     transaction: &'w dyn Transaction,
     budget: &'w Budget,
     document: &'w DocumentKey,
@@ -24,7 +25,7 @@ pub(super) struct EntryWriter<'w> {
 impl<'w> EntryWriter<'w> {
     /// # Errors
     /// `KEY_TOO_LONG`: the collection's name.
-    pub(super) fn new(
+    pub(crate) fn new(
         transaction: &'w dyn Transaction,
         budget: &'w Budget,
         document: &'w DocumentKey,
@@ -43,7 +44,7 @@ impl<'w> EntryWriter<'w> {
     ///
     /// # Errors
     /// [`ErrorKind::Exhausted`].
-    pub(super) async fn clear(
+    pub(crate) async fn clear(
         &self,
         row: &Row,
         values: impl IntoIterator<Item = &Vec<u8>, IntoIter: Send>,
@@ -64,7 +65,7 @@ impl<'w> EntryWriter<'w> {
     /// # Errors
     /// `UNIQUE_VIOLATION`. `KEY_TOO_LONG`: a key cannot hold an entry.
     /// [`ErrorKind::Exhausted`]. What the store fails with.
-    pub(super) async fn set(
+    pub(crate) async fn set(
         &self,
         row: &Row,
         values: impl IntoIterator<Item = &Vec<u8>>,

@@ -2,15 +2,15 @@
 
 /// Ranges of keys, each from its first key to past its last: disjoint and ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct KeyRanges(Vec<(Vec<u8>, Vec<u8>)>);
+pub(crate) struct KeyRanges(Vec<(Vec<u8>, Vec<u8>)>);
 
 impl KeyRanges {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Vec<u8>, Vec<u8>)> {
         self.0.iter()
     }
 
     /// The parts of a range that no range of these has, ascending.
-    pub(super) fn gaps(&self, begin: &[u8], end: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn gaps(&self, begin: &[u8], end: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut gaps = Vec::new();
         let mut at = begin;
         let first = self.0.partition_point(|(_, past)| &past[..] <= begin);
@@ -30,7 +30,7 @@ impl KeyRanges {
     }
 
     /// Adds a range.
-    pub(super) fn add(&mut self, begin: Vec<u8>, end: Vec<u8>) {
+    pub(crate) fn add(&mut self, begin: Vec<u8>, end: Vec<u8>) {
         if begin >= end {
             return;
         }

@@ -20,14 +20,15 @@ use super::entry_writer::EntryWriter;
 use super::key_ranges::KeyRanges;
 use super::{Index, State, indexes};
 use crate::budget::{Budget, Reservation};
-use crate::database::{DocumentKey, end_of};
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
 use crate::error::Result;
 use crate::key::{IndexValue, Leaves};
 use crate::store::Transaction;
 
 /// The indexes that a change of one document may concern. Before anything is written the place
 /// of it is told ([`touch`](Self::touch)); only indexes that depend on such a place are read.
-pub(in crate::database) struct IndexMaintainer<'t> {
+pub(crate) struct IndexMaintainer<'t> {
     transaction: &'t dyn Transaction,
     budget: Budget,
     /// The memory of the values before the change.
@@ -71,7 +72,7 @@ struct Touch {
 
 impl<'t> IndexMaintainer<'t> {
     /// As if the collection had no index.
-    pub(in crate::database) fn of_none(
+    pub(crate) fn of_none(
         transaction: &'t dyn Transaction,
         budget: &Budget,
         document: &Arc<DocumentKey>,
@@ -89,7 +90,7 @@ impl<'t> IndexMaintainer<'t> {
     ///
     /// # Errors
     /// As [`indexes`].
-    pub(in crate::database) async fn of(
+    pub(crate) async fn of(
         transaction: &'t dyn Transaction,
         budget: &Budget,
         document: &Arc<DocumentKey>,
@@ -112,7 +113,7 @@ impl<'t> IndexMaintainer<'t> {
     ///
     /// # Errors
     /// What the store fails with. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
-    pub(in crate::database) async fn touch(&mut self, begin: &[u8], end: &[u8]) -> Result<()> {
+    pub(crate) async fn touch(&mut self, begin: &[u8], end: &[u8]) -> Result<()> {
         let touches = self.kept.iter().enumerate();
         let touches = touches.filter_map(|(at, kept)| kept.touch(at, begin, end));
         let touches: Vec<Touch> = touches.collect();
@@ -170,7 +171,7 @@ impl<'t> IndexMaintainer<'t> {
     /// # Errors
     /// `UNIQUE_VIOLATION`; `KEY_TOO_LONG`: a value is one that no entry can hold. What the store
     /// fails with. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
-    pub(in crate::database) async fn finish(self, entered: bool) -> Result<()> {
+    pub(crate) async fn finish(self, entered: bool) -> Result<()> {
         if !entered {
             let indexes: Vec<&Index> = self.kept.iter().map(|kept| &kept.index).collect();
             return enter(self.transaction, &self.budget, &self.document, &indexes).await;
@@ -315,7 +316,7 @@ impl<'t> IndexMaintainer<'t> {
     ///
     /// # Errors
     /// As [`IndexMaintainer::touch`].
-    pub(in crate::database) async fn remove(&self) -> Result<()> {
+    pub(crate) async fn remove(&self) -> Result<()> {
         let indexes: Vec<&Index> = self.kept.iter().map(|kept| &kept.index).collect();
         if indexes.is_empty() {
             return Ok(());
@@ -467,7 +468,7 @@ impl Kept {
 }
 
 /// The value of an entry that says that `[*]` selects nothing, if the index has such entries.
-pub(super) fn missing(index: &Index) -> Option<Vec<u8>> {
+pub(crate) fn missing(index: &Index) -> Option<Vec<u8>> {
     let missing = || IndexValue::missing().bytes().to_vec();
     index.has_missing().then(missing)
 }
@@ -480,7 +481,7 @@ fn add_missing(index: &Index, values: &mut Values) {
 ///
 /// # Errors
 /// As [`IndexMaintainer::finish`].
-pub(in crate::database) async fn insert_entries(
+pub(crate) async fn insert_entries(
     transaction: &dyn Transaction,
     budget: &Budget,
     document: &DocumentKey,
@@ -500,7 +501,7 @@ pub(in crate::database) async fn insert_entries(
 ///
 /// # Errors
 /// As [`IndexMaintainer::finish`].
-pub(in crate::database) async fn enter_entries(
+pub(crate) async fn enter_entries(
     transaction: &dyn Transaction,
     budget: &Budget,
     document: &DocumentKey,

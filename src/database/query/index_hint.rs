@@ -1,9 +1,9 @@
 //! What to tell of a query that would look at too many documents: the index that would serve.
 
 use super::Order;
-use super::column::ColumnBounds;
-use super::find::{Indexes, Search};
-use super::plan::{QueryPlan, flatten};
+use super::plan::access_path::{QueryPlan, flatten};
+use super::plan::column::ColumnBounds;
+use super::search::{Indexes, Search};
 use crate::budget::Steps;
 use crate::database::index::{Index, State};
 use crate::document::filter::{Condition, Filter};
@@ -13,7 +13,7 @@ use crate::error::{Error, Limit};
 use crate::limits::INDEX_PATHS_MAX;
 
 /// The error of a search that has met its bound.
-pub(super) fn past_bound(
+pub(crate) fn past_bound(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
     order: Option<&Order>,

@@ -3,9 +3,14 @@
 use std::sync::Arc;
 
 use super::Order;
-use super::column::index_value;
+use super::plan::column::index_value;
 use crate::budget::{Budget, Steps};
-use crate::database::{AdjacentDocuments, Answer, DocumentKey, Extent, Part, Want, load};
+use crate::database::DocumentKey;
+use crate::database::read::adjacent::AdjacentDocuments;
+use crate::database::read::load::load;
+use crate::database::read::part::Part;
+use crate::database::read::range_plan::Extent;
+use crate::database::read::request::{Answer, Want};
 use crate::document::filter::{Filter, Need, Stands};
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
@@ -18,26 +23,26 @@ use crate::limits::{
 use crate::store::Read;
 
 /// Looks at documents, a round of reads for many.
-pub(super) struct Matcher<'q> {
+pub(crate) struct Matcher<'q> {
     read: &'q dyn Read,
-    pub(super) budget: &'q Budget,
-    pub(super) collection: &'q str,
+    pub(crate) budget: &'q Budget,
+    pub(crate) collection: &'q str,
     filter: Filter,
     order: Option<&'q Order>,
     needs: Vec<Need>,
     /// The documents are all that stand between the first and the last of them.
-    pub(super) in_a_row: bool,
+    pub(crate) in_a_row: bool,
     /// Documents that are read together: fewer after those that were too large for that.
     together: usize,
     /// Documents looked at.
-    pub(super) looked: usize,
+    pub(crate) looked: usize,
 }
 
 /// A document that passes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Passed {
+pub(crate) struct Passed {
     /// What it is ordered by, if that was asked for.
-    pub(super) value: Option<IndexValue>,
+    pub(crate) value: Option<IndexValue>,
 }
 
 /// What was read of a document: at each need, in their order.
@@ -49,7 +54,7 @@ enum MatcherInput {
 
 impl<'q> Matcher<'q> {
     /// Looks whether documents pass `filter`, and at what they are ordered by.
-    pub(super) fn new(
+    pub(crate) fn new(
         read: &'q dyn Read,
         budget: &'q Budget,
         collection: &'q str,
@@ -84,7 +89,7 @@ impl<'q> Matcher<'q> {
     }
 
     /// Whether there is nothing to look at: every document passes.
-    pub(super) fn is_needless(&self) -> bool {
+    pub(crate) fn is_needless(&self) -> bool {
         self.order.is_none() && self.filter.is_empty()
     }
 
@@ -93,7 +98,7 @@ impl<'q> Matcher<'q> {
     /// # Errors
     /// `TOO_COMPLEX`: a JSONPath looks at more than one may. `TOO_LARGE`: what a document is
     /// ordered by is too long. `INTERNAL`: a document is damaged. What the store fails with.
-    pub(super) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<Passed>>> {
+    pub(crate) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<Passed>>> {
         if self.is_needless() {
             return Ok(vec![Some(Passed { value: None }); ids.len()]);
         }

@@ -5,116 +5,30 @@
 //! from spans of entries or from the catalog (`ids`, `walk`); what the entries do not tell is
 //! looked up in the documents (`matcher`), in rounds of reads and within a bound.
 
-mod column;
-mod find;
-mod ids;
-mod index_hint;
-mod keys;
-mod matcher;
-mod ordered;
-mod paginate;
-mod plan;
-mod portion;
-mod total;
-mod union;
-mod walk;
+pub(crate) mod entries;
+pub(crate) mod find;
+pub(crate) mod index_hint;
+pub(crate) mod matcher;
+pub(crate) mod ordered;
+pub(crate) mod page;
+pub(crate) mod paginate;
+pub(crate) mod plan;
+pub(crate) mod portion;
+pub(crate) mod search;
+pub(crate) mod total;
 
-use self::find::Search;
-pub use self::portion::{Portion, portion};
-pub use self::total::Total;
-use self::total::total;
+pub use page::{DocumentPage, Order, Page, Position, Select};
+
 use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
-use crate::document::jsonpath::Query;
 use crate::error::{Error, Limit, Result};
-use crate::key::IndexValue;
 use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
-
-/// What documents are ordered by: the least value that `by` selects, or the greatest; then by id.
-/// Documents in which it selects nothing are left out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Order {
-    /// What selects the value.
-    pub by: Query,
-    /// From the greatest to the least, ids ascending all the same.
-    pub descending: bool,
-}
-
-/// What to find.
-#[derive(Clone, Debug)]
-pub struct Select {
-    /// The collection.
-    pub collection: String,
-    /// What documents have to pass.
-    pub filter: Filter,
-    /// Their order, if it is not that of their ids.
-    pub order: Option<Order>,
-    /// Which of them.
-    pub page: Page,
-    /// How many documents may be looked at.
-    pub scan_max: usize,
-    /// Whether to tell how many there are on all pages.
-    pub total: bool,
-}
-
-/// Which of the documents that pass.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// How many, at most.
-    pub size: usize,
-    /// The last ones, not the first ones.
-    pub backward: bool,
-    /// Only those behind this one, or before it if `backward`.
-    pub from: Option<Position>,
-}
-
-/// Where a document stands among the others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// What it is ordered by; none if by its id.
-    pub value: Option<IndexValue>,
-    /// Its id.
-    pub id: DocumentId,
-}
-
-impl Position {
-    /// As bytes, for a cursor.
-    pub fn encode(&self) -> Vec<u8> {
-        let value = self.value.as_ref().map_or(&[][..], IndexValue::bytes);
-        [value, self.id.to_string().as_bytes()].concat()
-    }
-
-    /// The position of these bytes, `ordered` by a value or by its id alone; none if they are none.
-    pub fn decode(bytes: &[u8], ordered: bool) -> Option<Self> {
-        let (value, id) = if ordered {
-            let (value, id) = IndexValue::split(bytes)?;
-            (Some(value), id)
-        } else {
-            (None, bytes)
-        };
-        let id = DocumentId::parse(std::str::from_utf8(id).ok()?).ok()?;
-        Some(Self { value, id })
-    }
-}
-
-/// A page of documents.
-#[derive(Clone, Debug)]
-pub struct DocumentPage {
-    /// In the order asked for, whatever the direction of the page.
-    pub rows: Vec<Position>,
-    /// Whether there are more in the direction of the page. If the bound on documents looked at
-    /// was met with the page full, whether there may be.
-    pub more: bool,
-    /// The indexes they were found by: joined by ` & ` if each had to lead to a document, by ` | `
-    /// if any; none if every document of the collection was looked at.
-    pub index: Option<String>,
-    /// How many keys of entries or of the catalog were read, and documents looked at.
-    pub scanned: usize,
-    /// How many there are on all pages, if that was asked.
-    pub total: Option<Total>,
-}
+pub use portion::{Portion, portion};
+use search::Search;
+pub use total::Total;
+use total::total;
 
 /// A page of the documents that pass.
 ///

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::find::{Indexes, Search};
-use super::ids::id_bytes;
+use super::entries::ids::id_bytes;
+use super::entries::walk::{Along, EntryWalk};
 use super::index_hint;
 use super::matcher::{Matcher, Passed};
 use super::paginate::{Candidates, Filled, PageBuilder};
-use super::plan::{OrderedScan, QueryPlan};
-use super::walk::{Along, EntryWalk};
+use super::plan::access_path::{OrderedScan, QueryPlan};
+use super::search::{Indexes, Search};
 use super::{DocumentPage, Order, Page, Position};
 use crate::budget::Steps;
 use crate::database::index::IndexPath;
@@ -20,7 +20,7 @@ use crate::limits::SCAN_BATCH_DOCUMENTS;
 
 impl Search<'_> {
     /// A page in the order of a value.
-    pub(super) async fn by_value(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
+    pub(crate) async fn by_value(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(Some(order)).await?;
         let plan = self.plan(&indexes).await?;
         let track = order.by.simple();

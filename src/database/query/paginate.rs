@@ -1,15 +1,15 @@
 //! Filling a page with those candidates that pass.
 
-use super::ids::{Ids, id_of};
+use super::entries::ids::{Ids, id_of};
+use super::entries::walk::EntryWalk;
 use super::matcher::Matcher;
-use super::walk::EntryWalk;
 use super::{Page, Position};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
 /// Documents that may pass, in the order of the page.
-pub(super) enum Candidates<'r> {
+pub(crate) enum Candidates<'r> {
     /// By id; backwards or not.
     Ids(Ids<'r>, bool),
     /// By the value of an index.
@@ -17,19 +17,19 @@ pub(super) enum Candidates<'r> {
 }
 
 /// A page that is being filled.
-pub(super) struct PageBuilder<'r> {
-    pub(super) candidates: Candidates<'r>,
-    pub(super) look: Matcher<'r>,
+pub(crate) struct PageBuilder<'r> {
+    pub(crate) candidates: Candidates<'r>,
+    pub(crate) look: Matcher<'r>,
     /// How many documents may be looked at.
-    pub(super) looked_max: usize,
+    pub(crate) looked_max: usize,
 }
 
 /// A page.
-pub(super) struct Filled {
+pub(crate) struct Filled {
     /// In the order asked for.
-    pub(super) rows: Vec<Position>,
+    pub(crate) rows: Vec<Position>,
     /// Whether there are more in the direction of the page.
-    pub(super) more: bool,
+    pub(crate) more: bool,
 }
 
 impl Candidates<'_> {
@@ -56,7 +56,7 @@ impl PageBuilder<'_> {
     ///
     /// # Errors
     /// As [`Matcher::at`].
-    pub(super) async fn page(&mut self, page: &Page) -> Result<Option<Filled>> {
+    pub(crate) async fn page(&mut self, page: &Page) -> Result<Option<Filled>> {
         let mut rows = Vec::new();
         let mut batch = page.size.saturating_add(1);
         let mut more = true;

@@ -1,8 +1,8 @@
 //! The documents of a collection in portions, for work that goes through all of them in many
 //! transactions.
 
-use super::find::Search;
 use super::matcher::Matcher;
+use super::search::Search;
 use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;

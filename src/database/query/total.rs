@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use super::find::Search;
-use super::ids::Ids;
-use super::keys::Meter;
-use super::plan::{AccessPath, QueryPlan};
+use super::entries::ids::Ids;
+use super::entries::keys::Meter;
+use super::plan::access_path::{AccessPath, QueryPlan};
+use super::search::Search;
 use super::{Order, Select};
 use crate::budget::Budget;
-use crate::database::catalog::count;
+use crate::database::catalog::collections::count;
 use crate::document::filter::{Condition, Filter};
 use crate::error::{Error, Result};
 use crate::limits::{COUNTED_ENTRIES_MAX, PROBE_ENTRIES, SCAN_BATCH_DOCUMENTS};
@@ -33,7 +33,7 @@ const _: () = assert!(COUNTED_ENTRIES_MAX == 10_000, "the message names it");
 ///
 /// # Errors
 /// What the store fails with. `INTERNAL`: the catalog or an index is damaged.
-pub(super) async fn total(
+pub(crate) async fn total(
     read: &dyn Read,
     budget: &Budget,
     select: &Select,
@@ -60,7 +60,7 @@ fn selecting(filter: Filter, order: Option<&Order>) -> Filter {
         return filter;
     };
     let mut conjuncts = Vec::new();
-    super::plan::flatten(&filter, &mut conjuncts);
+    super::plan::access_path::flatten(&filter, &mut conjuncts);
     let selects = |filter: &Filter| matches!(filter, Filter::Where(it) if it.at.simple() == order.by.simple());
     if order.by.simple().is_some() && conjuncts.iter().any(selects) {
         return filter;

@@ -4,27 +4,27 @@ use std::collections::HashMap;
 
 use async_graphql::{Name, Value, Variables};
 
-use super::super::entities::{Entities, representation_of};
 use crate::database::DocumentKey;
+use crate::graphql::schema::entities::{Entities, representation_of};
 
 /// The variables of an operation.
 #[derive(Clone, Default)]
-pub(in super::super) struct Coerced {
-    pub(in super::super) values: Variables,
+pub(crate) struct Coerced {
+    pub(crate) values: Variables,
     /// Of a planned operation, the lists of entities that are as nearly all are.
-    pub(super) entities: Vec<(Name, Entities)>,
+    pub(crate) entities: Vec<(Name, Entities)>,
 }
 
 impl Coerced {
     /// The entities that a variable lists.
-    pub(in super::super) fn entities(&self, variable: &Name) -> Option<&[DocumentKey]> {
+    pub(crate) fn entities(&self, variable: &Name) -> Option<&[DocumentKey]> {
         let mut lists = self.entities.iter();
         let list = lists.find(|(name, _)| name == variable);
         list.map(|(_, entities)| &entities[..])
     }
 
     /// Makes values of all of them.
-    pub(in super::super) fn make_values(&mut self) {
+    pub(crate) fn make_values(&mut self) {
         for (variable, entities) in std::mem::take(&mut self.entities) {
             let values = entities.iter().map(representation_of);
             self.values.insert(variable, Value::List(values.collect()));
@@ -32,7 +32,7 @@ impl Coerced {
     }
 
     /// What each takes when it is copied, about, in bytes.
-    pub(in super::super) fn sizes(&self) -> HashMap<&Name, usize> {
+    pub(crate) fn sizes(&self) -> HashMap<&Name, usize> {
         let values = self.values.iter().map(|(name, value)| (name, bytes(value)));
         let entities = self.entities.iter().map(|(name, entities)| {
             let texts = entities.iter().map(|it| it.collection.len());

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use async_graphql::parser::types::{BaseType, Type};
 use bytes::Bytes;
 
-use super::super::entities::{Entities, REPRESENTATION};
-use super::super::node_id::NodeId;
-use super::{ValueReader, VariableReader};
+use super::reader::{ValueReader, VariableReader};
 use crate::database::DocumentKey;
 use crate::document::id::{DocumentId, is_canonical_integer};
 use crate::document::json::Event;
+use crate::graphql::scalars::node_id::NodeId;
+use crate::graphql::schema::entities::{Entities, REPRESENTATION};
 
-pub(super) fn is_list_of_representations(ty: &Type) -> bool {
+pub(crate) fn is_list_of_representations(ty: &Type) -> bool {
     let BaseType::List(element) = &ty.base else {
         return false;
     };
@@ -22,7 +22,7 @@ pub(super) fn is_list_of_representations(ty: &Type) -> bool {
 impl ValueReader<'_> {
     /// The documents that a list of representations stands for; none if something is unusual or
     /// wrong about one of them, which is then read as any value is.
-    pub(super) fn entities(&mut self, text: &Bytes) -> Option<Entities> {
+    pub(crate) fn entities(&mut self, text: &Bytes) -> Option<Entities> {
         let values = self.values;
         let entities = self.try_entities(text);
         if entities.is_none() {

@@ -18,13 +18,13 @@ use crate::error::{Error, Result};
 use crate::limits::{TOKEN_CHARACTERS_MAX, TOKEN_CHARACTERS_MIN, TOKEN_NAME_BYTES_MAX};
 
 /// The tokens that the server knows; as digests, so that memory holds none of them.
-pub(super) struct AccessTokens(Vec<AccessToken>);
+pub(crate) struct AccessTokens(Vec<AccessToken>);
 
-pub(super) struct AccessToken {
+pub(crate) struct AccessToken {
     /// By which the log knows it.
-    pub(super) name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Whether its holder may change data.
-    pub(super) writes: bool,
+    pub(crate) writes: bool,
     sha256: [u8; 32],
 }
 
@@ -34,7 +34,7 @@ impl AccessTokens {
     /// # Errors
     /// `BAD_USER_INPUT`: a line of it is none, or it has no token. The message names the line and
     /// tells nothing that stands in it.
-    pub(super) fn read(file: &[u8]) -> Result<Self> {
+    pub(crate) fn read(file: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(file)
             .map_err(|_| Error::bad_input("the file of tokens is not UTF-8"))?;
         let mut tokens: Vec<AccessToken> = Vec::new();
@@ -58,7 +58,7 @@ impl AccessTokens {
 
     /// The token that was sent, if it is known. The time that this takes depends on how many
     /// there are, and on no token.
-    pub(super) fn find(&self, sent: &[u8]) -> Option<&AccessToken> {
+    pub(crate) fn find(&self, sent: &[u8]) -> Option<&AccessToken> {
         let sent: [u8; 32] = Sha256::digest(sent).into();
         let mut found = None;
         for token in &self.0 {

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::Endpoint;
+use super::endpoint::Endpoint;
 use crate::error::{Error, Limit};
 use crate::graphql::{GraphQl, GraphQlResponse, Left, Methods, Request};
 use crate::limits::Bounds;
@@ -10,7 +10,7 @@ use crate::limits::Bounds;
 /// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
 /// request on time and on the bytes of its response hold for all together: each has what the ones
 /// before it have left.
-pub(super) async fn answer(
+pub(crate) async fn answer(
     endpoint: &Endpoint,
     requests: Vec<Request>,
     methods: Methods,

@@ -18,14 +18,14 @@ use crate::limits::{
 
 /// How a body is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coding {
+pub(crate) enum Coding {
     Identity,
     Gzip,
 }
 
 impl Coding {
     /// The one that the headers name; none if it is another, or several.
-    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut named = headers.get_all(CONTENT_ENCODING).iter();
         let coding = named.next().map(HeaderValue::as_bytes);
         let coding = match coding.map(<[u8]>::to_ascii_lowercase).as_deref() {
@@ -43,7 +43,7 @@ impl Coding {
 /// `TOO_LARGE`: it has more than `bytes_max` bytes, as it was sent or decoded. `TIMEOUT`: it took
 /// too long to arrive. `BAD_USER_INPUT`: it did not arrive whole, or is not in that coding.
 /// `UNAVAILABLE`: the bodies of all requests are too much together.
-pub(super) async fn body(
+pub(crate) async fn body(
     request: Request<Body>,
     coding: Coding,
     bounds: &Bounds,

@@ -13,10 +13,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use axum::middleware::Next;
 use sha2::{Digest as _, Sha256};
 
-use super::super::conditional::known;
-use super::{Media, response, response_body};
 use crate::budget::Pool;
 use crate::key::hex;
+use crate::server::response::conditional::known;
+use crate::server::response::json::response;
+use crate::server::response::media::Media;
+use crate::server::response::response_body;
 use crate::store::offload_if_large;
 
 /// Bytes of the digest that make an entity tag.
@@ -24,7 +26,7 @@ const TAG_BYTES: usize = 16;
 
 /// The response to a GET whose operation was executed without errors: 304 if the client has it
 /// already. `by_token` if the server asks for tokens.
-pub(super) async fn executed(
+pub(crate) async fn executed(
     media: Media,
     json: Vec<u8>,
     request: &HeaderMap,
@@ -54,7 +56,7 @@ pub(super) async fn executed(
 }
 
 /// Completes what a response to GET tells caches, once it is compressed or refused.
-pub(super) async fn completed(request: Request, next: Next) -> Response<Body> {
+pub(crate) async fn completed(request: Request, next: Next) -> Response<Body> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = next.run(request).await;
     if reads {

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::limits::PREFLIGHT_TIME;
 
 /// The methods of `/graphql`.
-pub(super) const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
+pub(crate) const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
 /// An origin, as browsers write it: `https://app.example` or `http://localhost:5173`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn origin(text: &str) -> Option<HeaderValue> {
 }
 
 /// Lets pages of these origins send any header and read the answers.
-pub(super) fn allowing(origins: &[Origin]) -> CorsLayer {
+pub(crate) fn allowing(origins: &[Origin]) -> CorsLayer {
     let origins = origins.iter().map(|Origin(origin)| origin.clone());
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
@@ -72,7 +72,7 @@ pub(super) fn allowing(origins: &[Origin]) -> CorsLayer {
 
 /// Says which methods there are in each answer to OPTIONS, since those that are no preflight ask
 /// for that.
-pub(super) async fn with_methods(request: Request, next: Next) -> Response {
+pub(crate) async fn with_methods(request: Request, next: Next) -> Response {
     let asked = request.method() == Method::OPTIONS;
     let mut response = next.run(request).await;
     if asked {

@@ -6,9 +6,10 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::budget::Budget;
+use crate::database;
 use crate::database::{
-    self, Adopted, Answer, Check, Collection, Database, DocumentKey, Existing, Extent, Part, Put,
-    Scan, Swept, Want, load, put, sweep,
+    Adopted, Answer, Check, Collection, Database, DocumentKey, Existing, Extent, Part, Put, Scan,
+    Swept, Want, load, put, sweep,
 };
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;

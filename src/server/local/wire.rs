@@ -7,7 +7,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::store::Pairs;
 
-use super::is_about_one;
 use super::operations::{NewDocument, Policy};
 
 /// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: answers
@@ -72,7 +71,7 @@ pub fn write_document(out: &mut Vec<u8>, id: &DocumentId, json: &[u8]) {
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: it is no batch.
-pub(super) fn read_documents(bytes: &[u8], policy: Policy) -> Result<Vec<NewDocument>> {
+pub(crate) fn read_documents(bytes: &[u8], policy: Policy) -> Result<Vec<NewDocument>> {
     let mut documents = Vec::new();
     for (id, json) in read_twos(bytes)? {
         let id = DocumentId::parse(text(id)?)?;
@@ -300,6 +299,11 @@ pub fn cut_short() -> Error {
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: they are none.
-pub(super) fn text(bytes: &[u8]) -> Result<&str> {
+pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| Error::bad_input("not valid UTF-8"))
+}
+
+/// Whether an error in an export is about one document, damaged data, and it goes on behind that.
+pub fn is_about_one(error: &Error) -> bool {
+    error.kind() == ErrorKind::Internal
 }

@@ -8,11 +8,11 @@
 //! A range of many pairs is cleared by a tombstone (`tombstones`), which hides them from then on;
 //! they are removed in the background (`reclaim`).
 
-mod backup;
+pub(crate) mod backup;
 mod commit;
 mod deferred_file;
 mod files;
-mod open;
+pub(crate) mod open;
 mod progress;
 mod reclaim;
 mod table;

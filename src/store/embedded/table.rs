@@ -3,10 +3,11 @@
 use redb::{CursorError, ReadableTable, StorageError, Table, TableDefinition};
 use std::ops::Bound;
 
-use super::super::{Batch, Filling, MultiRange, Pairs, RangeRead};
+use super::super::{Batch, MultiRange, Pairs, RangeRead};
 use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;
+use crate::store::contract::Filling;
 
 /// All pairs of the store.
 pub(super) const PAIRS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pairs");

@@ -1,0 +1,404 @@
+//! A database that a command works on: one that it holds itself, or one that a server holds.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::time::{Instant, sleep};
+
+use super::client::{self, Client, Records};
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::parse::WrittenPath;
+use crate::cli::operate::cluster;
+use crate::cli::operate::cluster::Clusters;
+use crate::cli::outcome::failed;
+use crate::cli::terminal::output::say;
+use crate::database::{
+    Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned,
+    Summary, Swept,
+};
+use crate::document::id::DocumentId;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
+use crate::server::local::operations::{self, Deletion, NewDocument, Policy};
+use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
+
+/// How long to wait before looking again whether a store is free.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The way to a database. Both ways do and answer the same.
+pub(crate) enum DatabaseAccess {
+    /// This process holds the store.
+    Direct(Database),
+    /// Another process holds it and serves it.
+    Through(Client),
+}
+
+/// Whether a command makes the store that it does not find.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Fail,
+    Create,
+}
+
+impl DatabaseAccess {
+    /// Opens a store; one in a directory through the server that holds it where there is one.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it and does not share
+    /// it, or it cannot be opened.
+    pub(crate) async fn open(store: &StoreLocation, missing: Missing) -> Result<Self> {
+        match store {
+            StoreLocation::Directory(directory) => Self::open_directory(directory, missing).await,
+            StoreLocation::Cluster(file) => {
+                let cluster = cluster::open(file.as_deref())?;
+                if missing == Missing::Fail && !Database::is_in(&cluster).await? {
+                    return Err(no_store(store));
+                }
+                open_database(cluster).await.map(Self::Direct)
+            }
+        }
+    }
+
+    async fn open_directory(directory: &Path, missing: Missing) -> Result<Self> {
+        let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
+        loop {
+            if let Some(client) = Client::connect(directory).await? {
+                return Ok(Self::Through(client));
+            }
+            if !directory.join(FILE_NAME).exists() && missing == Missing::Fail {
+                return Err(no_store(&directory.display()));
+            }
+            if let Some(store) = open_unless_held(directory, EmbeddedOptions::default()).await? {
+                return open_database(store).await.map(Self::Direct);
+            }
+            // It may be a server that is about to make its socket, or a command that is soon done.
+            if Instant::now() >= deadline {
+                return Err(held(directory));
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Stores a batch in one transaction: [`operations::put_batch`]. `texts` are the documents'
+    /// own, in the same order.
+    pub(crate) async fn put_batch(
+        &self,
+        collection: &str,
+        documents: Vec<NewDocument>,
+        texts: &[Vec<u8>],
+        policy: Policy,
+    ) -> Result<Vec<Result<Put>>> {
+        match self {
+            Self::Direct(database) => {
+                operations::put_batch(database, collection, Arc::new(documents), policy).await
+            }
+            Self::Through(client) => {
+                let ids = documents.iter().map(|document| &document.id);
+                client.put_batch(collection, ids.zip(texts), policy).await
+            }
+        }
+    }
+
+    /// Enters documents that another program stored: [`operations::adopt`].
+    pub(crate) async fn adopt(&self, collection: &str, begin: Option<Vec<u8>>) -> Result<Adopted> {
+        match self {
+            Self::Direct(database) => operations::adopt(database, collection, begin).await,
+            Self::Through(client) => client.adopt(collection, begin).await,
+        }
+    }
+
+    /// The JSON at a place of a document; none if nothing is stored there.
+    pub(crate) async fn get(
+        &self,
+        document: DocumentKey,
+        path: WrittenPath,
+    ) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Direct(database) => operations::get(database, document, path.path).await,
+            Self::Through(client) => client.get(&document, &path.text).await,
+        }
+    }
+
+    /// The pairs at a place of a document.
+    pub(crate) async fn pairs(&self, document: DocumentKey, path: WrittenPath) -> Result<Pairs> {
+        match self {
+            Self::Direct(database) => {
+                let part = operations::part(database, document, path.path).await?;
+                let mut pairs = Pairs::default();
+                for (key, value) in part.iter().flat_map(Part::pairs) {
+                    pairs.push(key, value);
+                }
+                Ok(pairs)
+            }
+            Self::Through(client) => client.pairs(&document, &path.text).await,
+        }
+    }
+
+    /// The collections that hold a document.
+    pub(crate) async fn collections(&self) -> Result<Vec<Collection>> {
+        match self {
+            Self::Direct(database) => operations::collections(database).await,
+            Self::Through(client) => client.collections().await,
+        }
+    }
+
+    /// Drops a collection: [`operations::drop_collection`].
+    pub(crate) async fn drop_collection(&self, collection: &str) -> Result<i64> {
+        match self {
+            Self::Direct(database) => operations::drop_collection(database, collection).await,
+            Self::Through(client) => client.drop_collection(collection).await,
+        }
+    }
+
+    /// Deletes the next documents that pass: [`operations::delete_portion`].
+    pub(crate) async fn delete_portion(
+        &self,
+        deletion: &Deletion,
+        after: Option<&DocumentId>,
+        documents_max: usize,
+    ) -> Result<Swept> {
+        match self {
+            Self::Direct(database) => {
+                operations::delete_portion(database, deletion, after.cloned(), documents_max).await
+            }
+            Self::Through(client) => client.delete_portion(deletion, after, documents_max).await,
+        }
+    }
+
+    /// The names of the collections that are there, if `collection` is not.
+    pub(crate) async fn other_names(&self, collection: &str) -> Result<Option<Vec<String>>> {
+        match self {
+            Self::Direct(database) => operations::other_names(database, collection).await,
+            Self::Through(client) => client.other_names(collection).await,
+        }
+    }
+
+    /// All documents of a collection.
+    pub(crate) async fn scan(&self, collection: &str) -> Result<ExportedDocuments> {
+        match self {
+            Self::Direct(database) => operations::scan(database, collection)
+                .await
+                .map(ExportedDocuments::Direct),
+            Self::Through(client) => client
+                .export(collection)
+                .await
+                .map(ExportedDocuments::Through),
+        }
+    }
+
+    /// All that is stored now.
+    pub(crate) async fn backup(&self) -> Result<BackupBatches> {
+        match self {
+            Self::Direct(database) => operations::backup(database)
+                .await
+                .map(BackupBatches::Direct),
+            Self::Through(client) => client.backup().await.map(BackupBatches::Through),
+        }
+    }
+
+    /// A check of the store, or of one collection.
+    pub(crate) async fn check(&self, collection: Option<&str>) -> Result<FindingsSource> {
+        match self {
+            Self::Direct(database) => operations::check(database, collection)
+                .await
+                .map(|check| FindingsSource::Direct(Box::new(check))),
+            Self::Through(client) => client.check(collection).await.map(FindingsSource::Through),
+        }
+    }
+}
+
+/// A store at one moment, one batch of pairs after another.
+pub(crate) enum BackupBatches {
+    Direct(store::Backup),
+    Through(client::BackupStream),
+}
+
+impl BackupBatches {
+    /// The number of the last commit in it.
+    pub(crate) fn last_commit(&self) -> u64 {
+        match self {
+            Self::Direct(backup) => backup.last_commit(),
+            Self::Through(backup) => backup.last_commit(),
+        }
+    }
+
+    /// The next pairs; none behind the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Pairs>> {
+        match self {
+            Self::Direct(backup) => backup.next().await,
+            Self::Through(backup) => backup.next().await,
+        }
+    }
+}
+
+/// What a check finds, one after another.
+pub(crate) enum FindingsSource {
+    Direct(Box<Check>),
+    Through(client::FindingsStream),
+}
+
+impl FindingsSource {
+    /// The next finding, or the summary after the last.
+    pub(crate) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
+        match self {
+            Self::Direct(check) => {
+                let finding = check.next().await?;
+                Ok(finding.ok_or_else(|| check.summary()))
+            }
+            Self::Through(findings) => findings.next().await,
+        }
+    }
+}
+
+/// The documents of a collection, one after another.
+pub(crate) enum ExportedDocuments {
+    Direct(Scan),
+    Through(Records),
+}
+
+impl ExportedDocuments {
+    /// The next one; none after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
+        match self {
+            Self::Direct(scan) => scan.next().await,
+            Self::Through(records) => records.next().await,
+        }
+    }
+}
+
+/// Opens the database of a store for a server: a directory, which nobody else is to hold, or a
+/// cluster.
+///
+/// # Errors
+/// `UNAVAILABLE`: another process holds it, or it cannot be opened.
+pub(crate) async fn open_to_serve(
+    store: &StoreLocation,
+    options: EmbeddedOptions,
+) -> Result<Database> {
+    match store {
+        StoreLocation::Directory(directory) => open_alone(directory, options).await,
+        StoreLocation::Cluster(file) => open_database(cluster::open(file.as_deref())?).await,
+    }
+}
+
+/// Opens the database of a store for a copy, without the help of a server: a directory, which
+/// nobody else is to hold, or a cluster.
+///
+/// # Errors
+/// As [`DatabaseAccess::open`].
+pub(crate) async fn open_to_copy(
+    clusters: &mut Clusters,
+    store: &StoreLocation,
+    missing: Missing,
+) -> Result<Database> {
+    match store {
+        StoreLocation::Directory(directory) => {
+            if missing == Missing::Fail && !directory.join(FILE_NAME).exists() {
+                return Err(no_store(&directory.display()));
+            }
+            open_alone(directory, EmbeddedOptions::default()).await
+        }
+        StoreLocation::Cluster(file) => {
+            let cluster = clusters.open(file.as_deref())?;
+            if missing == Missing::Fail && !Database::is_in(&cluster).await? {
+                return Err(no_store(store));
+            }
+            open_database(cluster).await
+        }
+    }
+}
+
+async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
+    let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
+    loop {
+        if let Some(store) = open_unless_held(directory, options).await? {
+            return open_database(store).await;
+        }
+        // It may be a command that is soon done.
+        if Instant::now() >= deadline {
+            return Err(failed(format!(
+                "another process holds the store {}: another server, or a command such as an \
+                 import that is not done yet",
+                directory.display()
+            )));
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Opens the store; none if another process holds it.
+async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<Option<Embedded>> {
+    if is_held(directory) {
+        return Ok(None);
+    }
+    if let Ok(store) = open_store(directory, options) {
+        return Ok(Some(store));
+    }
+    // The lock may have been taken in between, if only by one who looks as we did.
+    sleep(PAUSE).await;
+    if is_held(directory) {
+        return Ok(None);
+    }
+    open_store(directory, options).map(Some)
+}
+
+async fn open_database(store: impl Store + 'static) -> Result<Database> {
+    Database::open(Arc::new(store), Instant::now() + OPEN_TIME_MAX).await
+}
+
+/// Opens the store and shows on standard error how far putting it in order is, if it was not
+/// closed.
+fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
+    let bar = ProgressBar::no_length();
+    bar.set_style(
+        ProgressStyle::with_template("{msg} {bar:30} {percent}%").expect("a valid template"),
+    );
+    let repairing = bar.clone();
+    let opened = Embedded::open(directory, options, move |progress| {
+        if repairing.length().is_none() {
+            repairing.set_length(100);
+            let message = "the store was not closed; putting it in order";
+            repairing.set_message(message);
+            if repairing.is_hidden() {
+                say(format_args!("{message}"));
+            }
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and 100"
+        )]
+        repairing.set_position((100.0 * progress.clamp(0.0, 1.0)) as u64);
+    });
+    bar.finish_and_clear();
+    opened
+}
+
+/// Whether another process has the store's lock.
+fn is_held(directory: &Path) -> bool {
+    let Ok(file) = File::open(directory.join(FILE_NAME)) else {
+        return false;
+    };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+fn no_store(place: &dyn std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!(
+            "there is no store in {place}; `phyllo import` and `phyllo serve` make one, and \
+             --store says where it is"
+        ),
+    )
+}
+
+fn held(directory: &Path) -> Error {
+    failed(format!(
+        "another process holds the store {} and does not share it: a command such as an import \
+         that is not done yet, or a server that is starting or stopping; try again later",
+        directory.display()
+    ))
+}

@@ -1,0 +1,36 @@
+//! `phyllo backup`
+
+use indicatif::{HumanBytes, HumanCount};
+use tokio::task::yield_now;
+
+use crate::cli::arguments::BackupArguments;
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::outcome::Done;
+use crate::cli::terminal::output::{say, spinner};
+use crate::store::BackupDirectory;
+
+pub(crate) async fn run(store: &StoreLocation, asked: BackupArguments) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let mut backup = access.backup().await?;
+    let mut target = BackupDirectory::begin(&asked.directory)?;
+    let bar = spinner("{spinner} {bytes}, {elapsed}");
+    let (mut pairs, mut bytes) = (0, 0);
+    while let Some(batch) = backup.next().await? {
+        target.write(&batch)?;
+        pairs += batch.len() as u64;
+        bytes += batch.bytes() as u64;
+        bar.set_position(bytes);
+        // Here it can be interrupted.
+        yield_now().await;
+    }
+    target.finish(backup.last_commit())?;
+    bar.finish_and_clear();
+    say(format_args!(
+        "{} pairs, {}, are backed up in {}",
+        HumanCount(pairs),
+        HumanBytes(bytes),
+        asked.directory.display()
+    ));
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! `phyllo serve`
+
+use std::net::SocketAddr;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::serve::{LogFormat, Serve};
+use crate::cli::connect::access::open_to_serve;
+use crate::cli::outcome::Done;
+use crate::cli::terminal::files::make_room;
+use crate::error::{Error, Result};
+use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
+use crate::store::EmbeddedOptions;
+
+pub(crate) async fn run(store: &StoreLocation, asked: Serve) -> Done {
+    // From here on SIGHUP does not end the process, also while it opens the store. The server
+    // reloads its files on SIGHUP; it has just read them when it begins to serve.
+    let _hangup = signal(SignalKind::hangup());
+    let traces = asked.otlp_endpoint.as_deref().map(Traces::to).transpose()?;
+    log_to_stderr(asked.log_format, traces.as_ref());
+    let served = serve_store(store, asked).await;
+    if let Some(traces) = traces {
+        traces.end().await;
+    }
+    served
+}
+
+async fn serve_store(store: &StoreLocation, asked: Serve) -> Done {
+    let access = Access::new(asked.token_file, asked.read_only)?;
+    let tls = asked.tls_cert.zip(asked.tls_key);
+    let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
+    let tls = tls.transpose()?;
+    check_reach(asked.listen, &access, tls.is_some(), asked.insecure)?;
+    let cache_bytes = usize::try_from(asked.cache_mib).unwrap_or(usize::MAX) << 20;
+    let database = open_to_serve(store, EmbeddedOptions { cache_bytes }).await?;
+    let options = ServeOptions {
+        listen: asked.listen,
+        directory: match store {
+            StoreLocation::Directory(directory) => Some(directory.clone()),
+            StoreLocation::Cluster(_) => None,
+        },
+        bounds: make_room(&asked.limits.into()),
+        hosts: asked.hosts,
+        cors_origins: asked.cors_origins,
+        batch_max: asked.batch_max,
+        introspection: !asked.no_introspection,
+        admin: !asked.no_admin,
+        access,
+        tls,
+        metrics: Metrics::default(),
+    };
+    serve(database, options).await?;
+    Ok(())
+}
+
+/// Whether a server may listen where others can reach it: it must know who may come in, or be
+/// told in so many words that everybody may.
+fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -> Result<()> {
+    if listen.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    if access.asks_for_token() {
+        if !tls {
+            tracing::warn!(
+                "tokens and documents cross the network in the clear on {listen}, unless \
+                 something before this server speaks TLS: see --tls-cert and --tls-key"
+            );
+        }
+        return Ok(());
+    }
+    if insecure {
+        tracing::warn!("everybody who can reach {listen} may read and change everything");
+        return Ok(());
+    }
+    Err(Error::bad_input(format!(
+        "others can reach {listen}, and everybody could read and change everything: say who may \
+         come in with --token-file, or that all may with --insecure; or listen on 127.0.0.1"
+    )))
+}
+
+/// Has the log written to standard error, and traces collected.
+fn log_to_stderr(format: LogFormat, traces: Option<&Traces>) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .with_writer(std::io::stderr);
+    let lines = match format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_span_list(false)
+            .boxed(),
+    };
+    let subscriber = tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(traces.map(Traces::layer));
+    // Only a program that has set its own before can make it fail, and that one is kept.
+    let _set = subscriber.try_init();
+}

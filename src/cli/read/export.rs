@@ -1,0 +1,134 @@
+//! `phyllo export`
+
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tokio::task::yield_now;
+
+use super::names;
+use crate::cli::arguments::Export;
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments, Missing};
+use crate::cli::outcome::{Done, failed};
+use crate::cli::terminal::output::{Output, say};
+use crate::database::{Foreign, Scanned};
+use crate::document::json::write_string;
+use crate::error::Error;
+use crate::key::tuple_text;
+use crate::server::local::wire::is_about_one;
+
+pub(crate) async fn run(store: &StoreLocation, export: Export) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    names::check(&access, &export.collection.name).await?;
+    let documents = access.scan(&export.collection.name).await?;
+    let Some(path) = export.output else {
+        return write_all(documents, Output::stdout()).await;
+    };
+    let name = path.display().to_string();
+    // Of a link, the file that it leads to is the one to replace.
+    let path = fs::canonicalize(&path).unwrap_or(path);
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        let opened = File::options().write(true).open(&path);
+        let device = opened.map_err(|error| cannot_write(&path, &error))?;
+        return write_all(documents, Output::new(device, name)).await;
+    }
+    let (partial, file) = Partial::create(&path).map_err(|error| cannot_write(&path, &error))?;
+    write_all(documents, Output::new(&file, name)).await?;
+    partial
+        .complete(&file)
+        .map_err(|error| cannot_write(&path, &error))?;
+    Ok(())
+}
+
+async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Write>) -> Done {
+    let mut line = Vec::new();
+    let (mut foreign, mut damaged) = (0_u64, 0_u64);
+    loop {
+        match documents.next().await {
+            Ok(None) => break,
+            Ok(Some(Ok(document))) => {
+                write_line(&mut line, &document);
+                output.write(&line)?;
+                // Here it can be interrupted.
+                yield_now().await;
+            }
+            Ok(Some(Err(Foreign { key }))) => {
+                foreign += 1;
+                say(format_args!("not exported: {}", tuple_text(&key)));
+            }
+            Err(error) if is_about_one(&error) => {
+                damaged += 1;
+                say(format_args!("not exported: {error}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    output.finish()?;
+    if foreign > 0 {
+        say(format_args!(
+            "not exported: {foreign} that another program stored under ids that are neither \
+             strings nor 64-bit integers"
+        ));
+    }
+    if damaged > 0 {
+        return Err(failed(format!(
+            "{damaged} documents are damaged and were not exported"
+        ))
+        .into());
+    }
+    Ok(())
+}
+
+fn write_line(line: &mut Vec<u8>, document: &Scanned) {
+    line.clear();
+    line.extend_from_slice(b"{\"id\":");
+    write_string(line, &document.id.to_string());
+    line.extend_from_slice(b",\"document\":");
+    line.extend_from_slice(&document.json);
+    line.extend_from_slice(b"}\n");
+}
+
+/// A file under another name beside the one that it will have. Dropped, it is removed.
+struct Partial {
+    partial: PathBuf,
+    path: PathBuf,
+}
+
+impl Partial {
+    fn create(path: &Path) -> std::io::Result<(Self, File)> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".partial-{}", std::process::id()));
+        let partial = path.with_file_name(name);
+        // It holds what the store holds, so it is for the owner only; a file that it replaces was
+        // opened to others on purpose.
+        let mode = fs::metadata(path).map_or(0o600, |replaced| replaced.permissions().mode());
+        let options = &mut File::options();
+        let file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&partial)?;
+        file.set_permissions(Permissions::from_mode(mode & 0o777))?;
+        let path = path.to_owned();
+        Ok((Self { partial, path }, file))
+    }
+
+    /// Gives the file its name, once all of it is on the disk.
+    fn complete(self, file: &File) -> std::io::Result<()> {
+        file.sync_all()?;
+        fs::rename(&self.partial, &self.path)
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After the renaming there is nothing left to remove.
+        let _removed = fs::remove_file(&self.partial);
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    failed(format!("{} cannot be written: {error}", path.display()))
+}

@@ -1,0 +1,79 @@
+//! Names of collections that are not there.
+
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::outcome::{Done, Ended};
+use crate::error::{Error, ErrorKind};
+
+/// Names that are told, at most.
+const TOLD_MAX: usize = 3;
+
+/// Fails if nothing at all is stored of a collection, and tells the names that come nearest.
+pub(crate) async fn check(access: &DatabaseAccess, collection: &str) -> Done {
+    match access.other_names(collection).await? {
+        None => Ok(()),
+        Some(names) => Err(Ended::Misused(nowhere(collection, &names))),
+    }
+}
+
+fn nowhere(collection: &str, names: &[String]) -> Error {
+    let nearest = nearest(collection, names);
+    let told = match (&nearest[..], names) {
+        ([], []) => "there is none at all".to_owned(),
+        ([], _) => "`phyllo collections` lists those that there are".to_owned(),
+        (nearest, _) => {
+            let quoted: Vec<String> = nearest.iter().map(|name| format!("{name:?}")).collect();
+            format!("did you mean {}?", quoted.join(" or "))
+        }
+    };
+    Error::new(
+        ErrorKind::NotFound,
+        format!("there is no collection {collection:?}; {told}"),
+    )
+}
+
+/// Those names that differ by few characters, or by nothing but case, the nearest first.
+fn nearest<'n>(collection: &str, names: &'n [String]) -> Vec<&'n str> {
+    let distance_max = (collection.chars().count() / 3).max(1);
+    let lower = collection.to_lowercase();
+    let mut near: Vec<(usize, &str)> = names
+        .iter()
+        .map(|name| {
+            let distance = strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+            (distance, &**name)
+        })
+        .filter(|(distance, _)| *distance <= distance_max)
+        .collect();
+    near.sort_unstable();
+    let near = near.into_iter().take(TOLD_MAX);
+    near.map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_are_told_and_far_ones_are_not() {
+        let names = ["D", "logs", "dogs", "countries", "Countries-old", "l"].map(str::to_owned);
+        for (asked, expected) in [
+            ("lgos", &["logs"][..]),
+            ("ogs", &["dogs", "logs"]),
+            ("LOGS", &["logs", "dogs"]),
+            ("contries", &["countries"]),
+            ("d", &["D", "l"]),
+            ("planets", &[]),
+        ] {
+            assert_eq!(nearest(asked, &names), expected, "{asked}");
+        }
+        let told = |names: &[String]| nowhere("x", names).message().to_owned();
+        assert_eq!(
+            told(&[]),
+            "there is no collection \"x\"; there is none at all"
+        );
+        assert!(
+            told(&["countries".to_owned()])
+                .ends_with("`phyllo collections` lists those that there are")
+        );
+        assert!(told(&["y".to_owned()]).ends_with("did you mean \"y\"?"));
+    }
+}

@@ -1,0 +1,65 @@
+//! Standard output and standard error, either of which may be closed at any time.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::outcome::{Done, Ended, failed};
+
+/// A line on standard error that shows how far a command of unknown length is, in this form.
+pub(crate) fn spinner(template: &str) -> ProgressBar {
+    let bar = ProgressBar::no_length();
+    let style = ProgressStyle::with_template(template);
+    bar.set_style(style.expect("a valid template"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Where a command's result goes.
+pub(crate) struct Output<W: Write> {
+    out: BufWriter<W>,
+    name: String,
+}
+
+impl Output<io::StdoutLock<'static>> {
+    /// Standard output.
+    pub(crate) fn stdout() -> Self {
+        Self::new(io::stdout().lock(), "standard output")
+    }
+}
+
+impl<W: Write> Output<W> {
+    /// An output that errors call `name`.
+    pub(crate) fn new(out: W, name: impl Into<String>) -> Self {
+        Self {
+            out: BufWriter::with_capacity(64 << 10, out),
+            name: name.into(),
+        }
+    }
+
+    /// Writes bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Done {
+        let written = self.out.write_all(bytes);
+        written.map_err(|error| ended(&error, &self.name))
+    }
+
+    /// Writes what is still held back.
+    pub(crate) fn finish(mut self) -> Done {
+        let flushed = self.out.flush();
+        flushed.map_err(|error| ended(&error, &self.name))
+    }
+}
+
+fn ended(error: &io::Error, name: &str) -> Ended {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Ended::Unread;
+    }
+    failed(format!("{name} cannot be written: {error}")).into()
+}
+
+/// Says something on standard error, if anybody listens.
+pub(crate) fn say(message: fmt::Arguments<'_>) {
+    let _said = writeln!(io::stderr(), "{message}");
+}

@@ -1,0 +1,81 @@
+//! `phyllo adopt`
+
+use indicatif::{HumanCount, ProgressBar};
+
+use crate::cli::arguments::Adopt;
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::outcome::Done;
+use crate::cli::terminal::output::{Output, say, spinner};
+use crate::database::Adopted;
+use crate::key::tuple_text;
+
+pub(crate) async fn run(store: &StoreLocation, asked: Adopt) -> Done {
+    // A cluster in which only other programs have stored anything is no store of ours yet.
+    let missing = match store {
+        StoreLocation::Directory(_) => Missing::Fail,
+        StoreLocation::Cluster(_) => Missing::Create,
+    };
+    let access = DatabaseAccess::open(store, missing).await?;
+    let mut report = AdoptReport::new();
+    let mut begin = None;
+    loop {
+        let batch = access.adopt(&asked.collection, begin.take()).await;
+        let batch = batch.inspect_err(|_| report.end(&asked.collection))?;
+        begin.clone_from(&batch.next);
+        report.add(&batch)?;
+        if begin.is_none() {
+            break;
+        }
+    }
+    report.end(&asked.collection);
+    Ok(())
+}
+
+struct AdoptReport {
+    bar: ProgressBar,
+    entered: u64,
+    known: u64,
+    foreign: u64,
+}
+
+impl AdoptReport {
+    fn new() -> Self {
+        Self {
+            bar: spinner("{spinner} {msg}{elapsed}"),
+            entered: 0,
+            known: 0,
+            foreign: 0,
+        }
+    }
+
+    fn add(&mut self, batch: &Adopted) -> Done {
+        self.entered += batch.entered;
+        self.known += batch.known;
+        self.foreign += batch.foreign.len() as u64;
+        self.bar.set_message(format!(
+            "{} documents entered, {} known, ",
+            HumanCount(self.entered),
+            HumanCount(self.known)
+        ));
+        if batch.foreign.is_empty() {
+            return Ok(());
+        }
+        self.bar.suspend(|| {
+            let mut output = Output::stdout();
+            for foreign in &batch.foreign {
+                output.write(format!("{}\n", tuple_text(&foreign.key)).as_bytes())?;
+            }
+            output.finish()
+        })
+    }
+
+    fn end(&self, collection: &str) {
+        self.bar.finish_and_clear();
+        say(format_args!(
+            "the collection {collection:?}: {} entered, {} known before; {} under ids that Phyllo \
+             has no name for, left as they are",
+            self.entered, self.known, self.foreign
+        ));
+    }
+}

@@ -1,0 +1,106 @@
+//! `phyllo delete`
+
+use indicatif::{HumanCount, ProgressBar};
+
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::removal::Delete;
+use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::outcome::{Done, Ended};
+use crate::cli::read::names;
+use crate::cli::terminal::output::{say, spinner};
+use crate::database::Swept;
+use crate::document::id::DocumentId;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::SWEEP_DOCUMENTS_MAX;
+use crate::server::local::operations::Deletion;
+
+pub(crate) async fn run(store: &StoreLocation, asked: Delete) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    names::check(&access, &asked.collection).await?;
+    let deletion = Deletion {
+        collection: asked.collection,
+        filter: asked.filter,
+        everything: asked.everything,
+    };
+    let mut report = DeleteReport::new();
+    let deleted = delete_all(&access, &deletion, &mut report).await;
+    report.end(&deletion.collection, deleted.is_ok());
+    deleted.map_err(|error| match error.kind() {
+        ErrorKind::BadUserInput => Ended::Misused(error),
+        _ => Ended::Failed(error),
+    })
+}
+
+/// Goes through the collection, a portion in each transaction: a smaller one after one that did not
+/// go through for its size.
+async fn delete_all(
+    access: &DatabaseAccess,
+    deletion: &Deletion,
+    report: &mut DeleteReport,
+) -> Result<()> {
+    let mut after: Option<DocumentId> = None;
+    let mut documents_max = SWEEP_DOCUMENTS_MAX;
+    loop {
+        let swept = access.delete_portion(deletion, after.as_ref(), documents_max);
+        let swept = match swept.await {
+            Err(error) if documents_max > 1 && is_about_size(&error) => {
+                documents_max /= 2;
+                continue;
+            }
+            swept => swept?,
+        };
+        documents_max = (documents_max * 2).min(SWEEP_DOCUMENTS_MAX);
+        report.add(&swept);
+        after = swept.next;
+        if after.is_none() {
+            return Ok(());
+        }
+        // Here it can be interrupted.
+        tokio::task::yield_now().await;
+    }
+}
+
+fn is_about_size(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::Conflict
+    )
+}
+
+struct DeleteReport {
+    bar: ProgressBar,
+    looked: u64,
+    deleted: u64,
+}
+
+impl DeleteReport {
+    fn new() -> Self {
+        Self {
+            bar: spinner("{spinner} {msg}{elapsed}"),
+            looked: 0,
+            deleted: 0,
+        }
+    }
+
+    fn add(&mut self, swept: &Swept) {
+        self.looked += swept.looked;
+        self.deleted += swept.deleted;
+        self.bar.set_message(format!(
+            "{} documents deleted of {} looked at, ",
+            HumanCount(self.deleted),
+            HumanCount(self.looked)
+        ));
+    }
+
+    /// Says what was done, also if it failed on the way: what was deleted stays deleted.
+    fn end(&self, collection: &str, complete: bool) {
+        self.bar.finish_and_clear();
+        if complete || self.looked > 0 {
+            say(format_args!(
+                "the collection {collection:?}: {} documents deleted of {} looked at",
+                HumanCount(self.deleted),
+                HumanCount(self.looked)
+            ));
+        }
+    }
+}

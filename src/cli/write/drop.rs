@@ -1,0 +1,22 @@
+//! `phyllo drop`
+
+use indicatif::HumanCount;
+
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::removal::Drop;
+use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::outcome::Done;
+use crate::cli::read::names;
+use crate::cli::terminal::output::say;
+
+pub(crate) async fn run(store: &StoreLocation, asked: Drop) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    names::check(&access, &asked.collection).await?;
+    let documents = access.drop_collection(&asked.collection).await?;
+    say(format_args!(
+        "the collection {:?} is dropped; it held {} documents",
+        asked.collection,
+        HumanCount(u64::try_from(documents).unwrap_or(0))
+    ));
+    Ok(())
+}

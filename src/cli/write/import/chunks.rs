@@ -1,0 +1,136 @@
+//! A stream, read a chunk at a time and taken a piece at a time.
+
+use std::io::{self, ErrorKind, Read};
+
+use crate::limits::IMPORT_CHUNK_BYTES;
+
+/// A place in a stream's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextPosition {
+    /// From 1.
+    pub(crate) line: usize,
+    /// In bytes, from 1.
+    pub(crate) column: usize,
+}
+
+impl TextPosition {
+    /// The place behind `text`, which begins here.
+    pub(crate) fn after(self, text: &[u8]) -> Self {
+        match memchr::memrchr(b'\n', text) {
+            Some(last) => Self {
+                line: self.line + memchr::memchr_iter(b'\n', text).count(),
+                column: text.len() - last,
+            },
+            None => Self {
+                line: self.line,
+                column: self.column + text.len(),
+            },
+        }
+    }
+}
+
+/// Holds what was read and not yet taken: never more than the largest piece and one chunk.
+pub(crate) struct Chunks<R> {
+    source: R,
+    bytes: Vec<u8>,
+    begin: usize,
+    ended: bool,
+    place: TextPosition,
+}
+
+impl<R: Read> Chunks<R> {
+    pub(crate) fn new(source: R) -> Self {
+        Self {
+            source,
+            bytes: Vec::new(),
+            begin: 0,
+            ended: false,
+            place: TextPosition { line: 1, column: 1 },
+        }
+    }
+
+    /// What was read and not yet taken.
+    pub(crate) fn ahead(&self) -> &[u8] {
+        &self.bytes[self.begin..]
+    }
+
+    /// Where [`Chunks::ahead`] begins.
+    pub(crate) fn place(&self) -> TextPosition {
+        self.place
+    }
+
+    /// Reads on; false if the stream is over.
+    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        self.bytes.drain(..self.begin);
+        self.begin = 0;
+        let held = self.bytes.len();
+        self.bytes.resize(held + IMPORT_CHUNK_BYTES, 0);
+        let read = loop {
+            match self.source.read(&mut self.bytes[held..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.bytes
+            .truncate(held + read.as_ref().map_or(0, |read| *read));
+        self.ended = !matches!(read, Ok(1..));
+        read.map(|read| read > 0)
+    }
+
+    /// Takes the next `length` bytes.
+    pub(crate) fn take(&mut self, length: usize) -> Vec<u8> {
+        let whole = self.begin == 0 && length == self.bytes.len();
+        let end = self.begin + length;
+        self.place = self.place.after(&self.bytes[self.begin..end]);
+        if whole {
+            return std::mem::take(&mut self.bytes);
+        }
+        let taken = self.bytes[self.begin..end].to_vec();
+        self.begin = end;
+        taken
+    }
+
+    /// Goes on behind the next `length` bytes.
+    pub(crate) fn skip(&mut self, length: usize) {
+        let end = self.begin + length;
+        self.place = self.place.after(&self.bytes[self.begin..end]);
+        self.begin = end;
+    }
+
+    /// Goes on behind the next `length` bytes, which no line or column counts.
+    pub(crate) fn skip_mark(&mut self, length: usize) {
+        self.begin += length;
+    }
+
+    /// Goes on at the next byte that is no space; false if there is none.
+    pub(crate) fn skip_space(&mut self) -> io::Result<bool> {
+        loop {
+            let ahead = self.ahead();
+            let space = ahead.iter().take_while(|byte| is_space(**byte)).count();
+            let found = space < ahead.len();
+            self.skip(space);
+            if found {
+                return Ok(true);
+            }
+            if !self.fill()? {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// The white space of JSON (RFC 8259 §2).
+pub(crate) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+}
+
+/// The bytes without the white space around them, and how many were left out in front.
+pub(crate) fn trimmed(bytes: &[u8]) -> (usize, &[u8]) {
+    let text = |byte: &u8| !is_space(*byte);
+    let begin = bytes.iter().position(text).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(text).map_or(begin, |last| last + 1);
+    (begin, &bytes[begin..end])
+}

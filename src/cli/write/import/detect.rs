@@ -1,0 +1,185 @@
+//! What a stream consists of, told by looking at its beginning.
+
+use std::io::{self, Read};
+
+use super::chunks::{Chunks, is_space};
+use super::record;
+use super::scan::Scanner;
+use crate::cli::arguments::ExportFormat;
+use crate::limits::IMPORT_DETECT_BYTES;
+
+/// Tells what the stream consists of, and reads no more of it than its first document and what
+/// follows that on the line.
+///
+/// - A `[` begins an array of documents, unless that array ends on the first lines and something
+///   follows on a line of its own: then these are lines.
+/// - Any other value that is followed by more is the first of several lines, unless it goes on
+///   over a line's end as only a document of several lines does.
+/// - Lines whose first is exactly `{"id": …, "document": …}` are an export.
+pub(crate) fn detect<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
+    if !chunks.skip_space()? {
+        // No document, as in an export of nothing.
+        return Ok(ExportFormat::Lines);
+    }
+    match chunks.ahead()[0] {
+        b'[' => detect_array(chunks),
+        b'{' => detect_object(chunks),
+        _ => detect_scalar(chunks),
+    }
+}
+
+fn detect_array<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
+    while chunks.ahead().len() < IMPORT_DETECT_BYTES && chunks.fill()? {}
+    let Some(end) = value_end(chunks.ahead()) else {
+        return Ok(ExportFormat::Array);
+    };
+    let behind = chunks.ahead()[end..].trim_ascii_start();
+    let between = &chunks.ahead()[end..chunks.ahead().len() - behind.len()];
+    let lines = !behind.is_empty() && between.contains(&b'\n');
+    Ok(if lines {
+        ExportFormat::Lines
+    } else {
+        ExportFormat::Array
+    })
+}
+
+fn detect_scalar<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
+    let mut scanned = 0;
+    loop {
+        let ahead = &chunks.ahead()[scanned..];
+        if let Some(end) = memchr::memchr(b'\n', ahead) {
+            let end = scanned + end;
+            return Ok(if something_behind(chunks, end)? {
+                ExportFormat::Lines
+            } else {
+                ExportFormat::Document
+            });
+        }
+        scanned = chunks.ahead().len();
+        if !chunks.fill()? {
+            return Ok(ExportFormat::Document);
+        }
+    }
+}
+
+fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
+    let mut scanner = Scanner::default();
+    let (mut at, mut depth) = (0, 0_usize);
+    loop {
+        while let Some((found, byte)) = scanner.next(chunks.ahead(), &mut at) {
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                b'\n' if goes_on(chunks, found)? => return Ok(ExportFormat::Document),
+                b'\n' => return Ok(ExportFormat::Lines),
+                _ => {}
+            }
+            if depth == 0 {
+                return after_object(chunks, at);
+            }
+        }
+        if !chunks.fill()? {
+            return Ok(ExportFormat::Document);
+        }
+    }
+}
+
+/// The first value, an object, ends at `end`.
+fn after_object<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<ExportFormat> {
+    if std::str::from_utf8(&chunks.ahead()[..end]).is_ok_and(record::is_record) {
+        return Ok(ExportFormat::Export);
+    }
+    Ok(if something_behind(chunks, end)? {
+        ExportFormat::Lines
+    } else {
+        ExportFormat::Document
+    })
+}
+
+/// Whether the JSON value in which there is a line feed at `at` can be one that goes on behind
+/// it: if not, a line is broken.
+fn goes_on<R: Read>(chunks: &mut Chunks<R>, at: usize) -> io::Result<bool> {
+    let before = chunks.ahead()[..at].trim_ascii_end().last().copied();
+    if matches!(before, Some(b'{' | b'[' | b',' | b':')) {
+        return Ok(true);
+    }
+    let behind = first_behind(chunks, at)?;
+    Ok(matches!(behind, None | Some(b'}' | b']' | b',' | b':')))
+}
+
+fn something_behind<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<bool> {
+    Ok(first_behind(chunks, end)?.is_some())
+}
+
+/// The first byte from `at` on that is no space.
+fn first_behind<R: Read>(chunks: &mut Chunks<R>, mut at: usize) -> io::Result<Option<u8>> {
+    loop {
+        let behind = &chunks.ahead()[at..];
+        if let Some(byte) = behind.iter().find(|byte| !is_space(**byte)) {
+            return Ok(Some(*byte));
+        }
+        at += behind.len();
+        if !chunks.fill()? {
+            return Ok(None);
+        }
+    }
+}
+
+/// Where the array or object that `bytes` begin with ends, if it does.
+fn value_end(bytes: &[u8]) -> Option<usize> {
+    let mut scanner = Scanner::default();
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some((_, byte)) = scanner.next(bytes, &mut at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_is_told_by_its_beginning() {
+        use ExportFormat::{Array, Document, Export, Lines};
+        for (text, format) in [
+            ("", Lines),
+            (" \n\n ", Lines),
+            ("{}", Document),
+            ("{\"a\":[1,{}]}\n", Document),
+            ("{\n  \"a\": 1\n}\n", Document),
+            ("{ \"a\" : 1\n}", Document),
+            ("{\"a\"\n:1}", Document),
+            ("{\"a\": \"}{\\\"\"", Document),
+            ("{}\n{}", Lines),
+            ("{\"a\":\"}\\\\\"}\r\n\r\n{}\r\n", Lines),
+            ("{} {}", Lines),
+            ("{\"a\":1\n{\"a\":2}\n", Lines),
+            ("{\"a\":\"x\n{\"a\":2}\n", Lines),
+            ("[]", Array),
+            ("\n[{},\n{}]\n", Array),
+            ("[1,2", Array),
+            ("[1]\n[2]\n", Lines),
+            ("[1] [2]\n", Array),
+            ("1", Document),
+            ("\"a\"\n\n", Document),
+            ("1\n2", Lines),
+            ("nonsense", Document),
+            ("{\"id\":\"1\",\"document\":null}", Export),
+            ("{ \"document\" : {} , \"id\" : \"1\" }\n{}", Export),
+            ("{\"id\":1,\"document\":null}\n", Document),
+            ("{\"id\":\"1\",\"document\":null,\"more\":1}\n1", Lines),
+            ("{\"id\":\"1\",\"id\":\"1\"}", Document),
+        ] {
+            let found = detect(&mut Chunks::new(text.as_bytes())).expect("no I/O");
+            assert_eq!(found, format, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `phyllo import`
+//!
+//! A thread reads the stream ([`read`]): it finds where each document ends ([`split`]), takes it
+//! apart and names it ([`prepare`]), and makes batches. Meanwhile the batch before is committed
+//! here, in one transaction. Memory is bounded by the largest document and three batches.
+
+pub(crate) mod chunks;
+pub(crate) mod detect;
+pub(crate) mod prepare;
+pub(crate) mod read;
+pub(crate) mod record;
+pub(crate) mod report;
+pub(crate) mod scan;
+pub(crate) mod split;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::pin::pin;
+
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::{Import, OnError};
+use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::outcome::{Done, Ended, failed};
+use crate::cli::terminal::interrupt::interrupted;
+use crate::error::Result;
+use crate::server::local::operations::Policy;
+use prepare::{ImportFailure, Naming, Prepared};
+use read::{ImportEvent, ReadOptions};
+use report::ImportReport;
+
+pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
+    let Stream {
+        source,
+        bytes,
+        name,
+    } = Stream::open(&import.file)?;
+    let access = DatabaseAccess::open(store, Missing::Create).await?;
+    let policy = Policy {
+        existing: import.existing.into(),
+        go_on: import.on_error == OnError::Continue,
+    };
+    let report = ImportReport::new(
+        &import.file.display().to_string(),
+        bytes,
+        &import.collection.name,
+    );
+    let reading = ReadOptions {
+        format: import.format,
+        naming: Naming {
+            id: import.id,
+            name: import.name.unwrap_or(name),
+        },
+        go_on: policy.go_on,
+    };
+    let steps = reading.start(report.counting(source));
+    let steps = steps.map_err(|error| failed(format!("threads cannot be started: {error}")))?;
+    let mut importing = Importing {
+        access,
+        policy,
+        collection: import.collection.name,
+        report,
+    };
+    let early = importing.run(steps).await;
+    importing.report.end(early);
+    if importing.report.is_good() && early.is_none() {
+        Ok(())
+    } else {
+        Err(Ended::Told)
+    }
+}
+
+struct Importing {
+    access: DatabaseAccess,
+    policy: Policy,
+    collection: String,
+    report: ImportReport,
+}
+
+impl Importing {
+    /// Commits what is read. Returns why it ended early, if it did.
+    async fn run(
+        &mut self,
+        mut steps: tokio::sync::mpsc::Receiver<ImportEvent>,
+    ) -> Option<&'static str> {
+        let mut interrupted = pin!(interrupted());
+        loop {
+            let step = tokio::select! {
+                biased;
+                () = &mut interrupted => {
+                    return Some("interrupted; the batches before that are stored");
+                }
+                step = steps.recv() => step?,
+            };
+            let go_on = match step {
+                ImportEvent::Batch(batch) => match self.commit(batch).await {
+                    Ok(go_on) => go_on,
+                    Err(error) => {
+                        self.report.broken(&error.to_string());
+                        return Some("stopped; the batches before that are stored");
+                    }
+                },
+                ImportEvent::Bad(failure) => {
+                    self.report.bad(&failure);
+                    self.policy.go_on
+                }
+                ImportEvent::Broken(reason) => {
+                    self.report.broken(&reason);
+                    return Some("stopped there; what comes before it is stored");
+                }
+            };
+            self.report.show();
+            if !go_on {
+                return Some(
+                    "stopped there; what comes before it is stored (--on-error continue \
+                             goes on)",
+                );
+            }
+        }
+    }
+
+    /// Commits a batch; false if the import is to stop behind it.
+    async fn commit(&mut self, batch: Vec<Prepared>) -> Result<bool> {
+        let mut documents = Vec::with_capacity(batch.len());
+        let mut texts = Vec::with_capacity(batch.len());
+        let mut places = Vec::with_capacity(batch.len());
+        for prepared in batch {
+            documents.push(prepared.document);
+            texts.push(prepared.text);
+            places.push((prepared.number, prepared.place));
+        }
+        let put = self
+            .access
+            .put_batch(&self.collection, documents, &texts, self.policy);
+        let mut good = true;
+        for (result, (number, place)) in put.await?.into_iter().zip(places) {
+            match result {
+                Ok(put) => self.report.put(put),
+                Err(error) => {
+                    good = false;
+                    self.report.bad(&ImportFailure {
+                        number,
+                        place,
+                        reason: error.to_string(),
+                    });
+                }
+            }
+        }
+        Ok(good || self.policy.go_on)
+    }
+}
+
+/// What is imported.
+struct Stream {
+    source: Box<dyn Read + Send>,
+    bytes: Option<u64>,
+    /// What ids that are made up begin with.
+    name: String,
+}
+
+impl Stream {
+    fn open(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self {
+                source: Box::new(io::stdin()),
+                bytes: None,
+                name: "stdin".to_owned(),
+            });
+        }
+        let cannot = |error| failed(format!("{} cannot be read: {error}", path.display()));
+        let file = File::open(path).map_err(cannot)?;
+        let metadata = file.metadata().map_err(cannot)?;
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        Ok(Self {
+            source: Box::new(file),
+            bytes: metadata.is_file().then_some(metadata.len()),
+            name: stem.to_string_lossy().into_owned(),
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! From a document's text to what is stored: its id and its leaves.
+
+use super::record;
+use super::split::Piece;
+use crate::cli::arguments::ExportFormat;
+use crate::document::flatten::json_error;
+use crate::document::id::DocumentId;
+use crate::document::json::{Event, Reader};
+use crate::document::leaf::Leaf;
+use crate::document::path::Path;
+use crate::error::{Error, Result};
+use crate::key::{Leaves, append_place, decode_leaf};
+use crate::limits::DOCUMENT_LEVELS_MAX;
+use crate::server::local::operations::NewDocument;
+
+use super::chunks::TextPosition;
+
+/// Where the ids of documents come from.
+pub(crate) struct Naming {
+    /// The member that is the id.
+    pub(crate) id: Option<Path>,
+    /// What ids that are made up begin with.
+    pub(crate) name: String,
+}
+
+/// A document that cannot be imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ImportFailure {
+    /// Its number in the stream.
+    pub(crate) number: u64,
+    /// Where it begins or, if that is known, where in it the mistake is.
+    pub(crate) place: TextPosition,
+    /// What is wrong with it.
+    pub(crate) reason: String,
+}
+
+/// A document that is ready to be stored, and its text.
+pub(crate) struct Prepared {
+    pub(crate) document: NewDocument,
+    pub(crate) text: Vec<u8>,
+    pub(crate) number: u64,
+    pub(crate) place: TextPosition,
+}
+
+impl Naming {
+    /// Takes a document apart and names it.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub(crate) fn prepare(
+        &self,
+        piece: Piece,
+        format: ExportFormat,
+    ) -> Result<Prepared, ImportFailure> {
+        match self.id_and_leaves(&piece, format) {
+            Ok((id, leaves, record)) => Ok(Prepared {
+                document: NewDocument {
+                    id,
+                    leaves: Ok(leaves),
+                },
+                text: record.unwrap_or(piece.text),
+                number: piece.number,
+                place: piece.place,
+            }),
+            Err(error) => Err(failure(&piece, &error)),
+        }
+    }
+
+    /// The id, the leaves and, where the piece is more than the document, the document's text.
+    fn id_and_leaves(
+        &self,
+        piece: &Piece,
+        format: ExportFormat,
+    ) -> Result<(DocumentId, Leaves, Option<Vec<u8>>)> {
+        let text = std::str::from_utf8(&piece.text).map_err(|error| {
+            Error::bad_input(format!(
+                "not valid UTF-8 at byte {} of the document",
+                error.valid_up_to()
+            ))
+        })?;
+        if format == ExportFormat::Export {
+            let record = record::parse(text)?;
+            let leaves = Leaves::from_json(record.document)?;
+            let id = match &self.id {
+                Some(path) => member_id(&leaves, path)?,
+                None => DocumentId::parse(&record.id)?,
+            };
+            return Ok((id, leaves, Some(record.document.into())));
+        }
+        let leaves = Leaves::from_json(text)?;
+        let id = match &self.id {
+            Some(path) => member_id(&leaves, path)?,
+            // A `doc_id` of another kind is a member like any other.
+            None => match leaves.own_id() {
+                Ok(Some(id)) => id,
+                _ => self.made_up(piece.number, format),
+            },
+        };
+        Ok((id, leaves, None))
+    }
+
+    /// The same one for the same document of the same stream, so that it is not stored twice.
+    fn made_up(&self, number: u64, format: ExportFormat) -> DocumentId {
+        let text = match format {
+            ExportFormat::Document => self.name.clone(),
+            _ => format!("{}-{number}", self.name),
+        };
+        DocumentId::parse(&text).unwrap_or(DocumentId::Text(text))
+    }
+}
+
+/// The id that the member at `path` is.
+fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
+    let found = path.places().into_iter().find_map(|place| {
+        let mut key = Vec::new();
+        append_place(&mut key, &place);
+        let (_, value) = leaves.iter().find(|(found, _)| *found == key)?;
+        decode_leaf(value)
+    });
+    match found {
+        Some(Leaf::Integer(integer)) => Ok(DocumentId::Integer(integer)),
+        Some(Leaf::String(text)) => Ok(DocumentId::Text(text.into_owned())),
+        Some(_) => Err(Error::bad_input(
+            "the member that --id names is neither a string nor a 64-bit integer",
+        )),
+        None => Err(Error::bad_input(
+            "the member that --id names is not there, or is an object or an array",
+        )),
+    }
+}
+
+/// The failure of a document, at the place in the stream where its text stops being JSON if that
+/// is what is wrong.
+fn failure(piece: &Piece, error: &Error) -> ImportFailure {
+    let (place, reason) = match std::str::from_utf8(&piece.text) {
+        Ok(text) => match mistake(text, error) {
+            Some((offset, reason)) => (piece.place.after(&piece.text[..offset]), reason),
+            None => (piece.place, error.to_string()),
+        },
+        Err(invalid) => (
+            piece.place.after(&piece.text[..invalid.valid_up_to()]),
+            "not valid UTF-8".to_owned(),
+        ),
+    };
+    ImportFailure {
+        number: piece.number,
+        place,
+        reason,
+    }
+}
+
+/// Where and how the text stops being JSON, if that is what `error` is about.
+fn mistake(text: &str, error: &Error) -> Option<(usize, String)> {
+    let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX);
+    loop {
+        match reader.next() {
+            Ok(Event::End) => return None,
+            Ok(_) => {}
+            Err(found) => {
+                let same = json_error(&found, text).message() == error.message();
+                return same.then(|| (found.offset.min(text.len()), found.problem.to_string()));
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Reads a stream on a thread of its own and makes batches of it, while the batch before is
+//! committed.
+
+use std::io::Read;
+
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::prepare::{ImportFailure, Naming, Prepared};
+use super::split::{Broken, Splitter};
+use crate::cli::arguments::ExportFormat;
+use crate::error::Result;
+use crate::limits::{
+    IMPORT_BATCH_BYTES_MAX, IMPORT_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_LEAVES_BYTES_MAX,
+};
+
+/// Batches that are made and not yet committed, beside the one that is being made.
+const BATCHES_WAITING_MAX: usize = 1;
+
+/// What comes out of a stream.
+pub(crate) enum ImportEvent {
+    /// Documents to store in one transaction.
+    Batch(Vec<Prepared>),
+    /// A document that cannot be stored.
+    Bad(ImportFailure),
+    /// The stream goes no further, and why.
+    Broken(String),
+}
+
+/// How to read.
+pub(crate) struct ReadOptions {
+    pub(crate) format: Option<ExportFormat>,
+    pub(crate) naming: Naming,
+    /// Whether to go on behind a document that cannot be stored.
+    pub(crate) go_on: bool,
+}
+
+impl ReadOptions {
+    /// Starts to read. It ends when the stream does, or when nobody takes the steps any more.
+    ///
+    /// # Errors
+    /// There can be no more threads.
+    pub(crate) fn start(
+        self,
+        source: impl Read + Send + 'static,
+    ) -> std::io::Result<Receiver<ImportEvent>> {
+        let (steps, taken) = channel(BATCHES_WAITING_MAX);
+        std::thread::Builder::new()
+            .name("phyllo-import".to_owned())
+            .spawn(move || self.read(source, &steps))?;
+        Ok(taken)
+    }
+
+    fn read(&self, source: impl Read, steps: &Sender<ImportEvent>) {
+        let mut batch = ImportBatch::default();
+        let ended = match Splitter::new(source, self.format) {
+            Ok(mut splitter) => loop {
+                match self.one(&mut splitter, &mut batch, steps) {
+                    Ok(true) => {}
+                    Ok(false) => break None,
+                    Err(broken) => break Some(broken),
+                }
+            },
+            Err(error) => Some(error.into()),
+        };
+        send_batch(&mut batch, steps);
+        if let Some(broken) = ended {
+            send(steps, ImportEvent::Broken(reason(broken)));
+        }
+    }
+
+    /// Takes one document; false after the last.
+    fn one(
+        &self,
+        splitter: &mut Splitter<impl Read>,
+        batch: &mut ImportBatch,
+        steps: &Sender<ImportEvent>,
+    ) -> Result<bool, Broken> {
+        let Some(piece) = splitter.next()? else {
+            return Ok(false);
+        };
+        let format = match splitter.format() {
+            // Whoever says which member is the id means lines that only look like an export.
+            ExportFormat::Export if self.format.is_none() && self.naming.id.is_some() => {
+                ExportFormat::Lines
+            }
+            format => format,
+        };
+        match self.naming.prepare(piece, format) {
+            Ok(prepared) => {
+                batch.add(prepared);
+                Ok(!batch.is_full() || send_batch(batch, steps))
+            }
+            Err(failure) if self.go_on => Ok(send(steps, ImportEvent::Bad(failure))),
+            Err(failure) => {
+                // What comes before it is stored, and told first.
+                send_batch(batch, steps);
+                send(steps, ImportEvent::Bad(failure));
+                Ok(false)
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct ImportBatch {
+    documents: Vec<Prepared>,
+    bytes: usize,
+    leaves_bytes: usize,
+}
+
+impl ImportBatch {
+    fn add(&mut self, prepared: Prepared) {
+        self.bytes += prepared.text.len();
+        let leaves = prepared.document.leaves.as_ref();
+        self.leaves_bytes += leaves.map_or(0, crate::key::Leaves::bytes);
+        self.documents.push(prepared);
+    }
+
+    fn is_full(&self) -> bool {
+        self.documents.len() >= IMPORT_BATCH_DOCUMENTS_MAX
+            || self.bytes >= IMPORT_BATCH_BYTES_MAX
+            || self.leaves_bytes >= IMPORT_BATCH_LEAVES_BYTES_MAX
+    }
+}
+
+fn send_batch(batch: &mut ImportBatch, steps: &Sender<ImportEvent>) -> bool {
+    let ImportBatch { documents, .. } = std::mem::take(batch);
+    documents.is_empty() || send(steps, ImportEvent::Batch(documents))
+}
+
+fn send(steps: &Sender<ImportEvent>, step: ImportEvent) -> bool {
+    steps.blocking_send(step).is_ok()
+}
+
+fn reason(broken: Broken) -> String {
+    match broken {
+        Broken::Io(error) => format!("it cannot be read: {error}"),
+        Broken::Shape(reason) => reason,
+    }
+}

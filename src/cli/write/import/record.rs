@@ -1,0 +1,57 @@
+//! A line of an export: exactly `{"id": …, "document": …}`.
+
+use crate::document::flatten::json_error;
+use crate::document::json::{Event, JsonError, Reader};
+use crate::error::{Error, Result};
+use crate::limits::DOCUMENT_LEVELS_MAX;
+
+/// The id's text, and the document's.
+pub(crate) struct ImportRecord<'t> {
+    pub(crate) id: String,
+    pub(crate) document: &'t str,
+}
+
+/// Takes a line apart.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is not what an export consists of.
+pub(crate) fn parse(line: &str) -> Result<ImportRecord<'_>> {
+    members(line)
+        .map_err(|error| json_error(&error, line))?
+        .ok_or_else(|| {
+            Error::bad_input(
+                "not exactly {\"id\": …, \"document\": …}, with a string as the id, which is what \
+                 the lines of an export are",
+            )
+        })
+}
+
+/// Whether a text is a line of an export.
+pub(crate) fn is_record(line: &str) -> bool {
+    matches!(members(line), Ok(Some(_)))
+}
+
+fn members(line: &str) -> Result<Option<ImportRecord<'_>>, JsonError> {
+    // The record is one level itself.
+    let mut reader = Reader::new(line, DOCUMENT_LEVELS_MAX + 1);
+    if reader.next()? != Event::BeginObject {
+        return Ok(None);
+    }
+    let (mut id, mut document) = (None, None);
+    loop {
+        match reader.next()? {
+            Event::Name(name) if name == "id" && id.is_none() => match reader.next()? {
+                Event::String(text) => id = Some(text.into_owned()),
+                _ => return Ok(None),
+            },
+            Event::Name(name) if name == "document" && document.is_none() => {
+                document = Some(reader.skip_value()?);
+            }
+            Event::EndObject => break,
+            _ => return Ok(None),
+        }
+    }
+    reader.next()?;
+    let both = id.zip(document);
+    Ok(both.map(|(id, document)| ImportRecord { id, document }))
+}

@@ -1,0 +1,6 @@
+//! Commands that change documents.
+
+pub(crate) mod adopt;
+pub(crate) mod delete;
+pub(crate) mod drop;
+pub(crate) mod import;

@@ -1,0 +1,5 @@
+//! Changes to many documents.
+
+pub(crate) mod adopt;
+pub(crate) mod sweep;
+pub(crate) mod update;

@@ -1,0 +1,80 @@
+//! Removing the documents that pass a filter in many transactions, each of one portion.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::budget::Budget;
+use crate::database::edit::delete;
+use crate::database::query::portion;
+use crate::database::{DocumentKey, check_collection};
+use crate::document::filter::Filter;
+use crate::document::id::DocumentId;
+use crate::document::path::Path;
+use crate::error::Result;
+use crate::limits::{CLUSTER_SWEEP_TIME, SWEEP_TIME};
+use crate::store::Transaction;
+
+/// What one transaction of a sweep came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Documents that were looked at.
+    pub looked: u64,
+    /// Those of them that passed and were removed.
+    pub deleted: u64,
+    /// The last document that is done with; none if there are no more behind it.
+    pub next: Option<DocumentId>,
+}
+
+/// Removes those documents behind `after` that pass, in the order of their ids. It looks at no more
+/// than `documents_max`, and ends early once it has taken so long that others would wait.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`, `TIMEOUT`, `CONFLICT`: a smaller
+/// portion may go through. What the store fails with.
+pub async fn sweep(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    collection: &str,
+    filter: &Filter,
+    after: Option<&DocumentId>,
+    documents_max: usize,
+) -> Result<Swept> {
+    check_collection(collection)?;
+    let time_max = if transaction.is_remote() {
+        CLUSTER_SWEEP_TIME
+    } else {
+        SWEEP_TIME
+    };
+    let begun = Instant::now();
+    let found = portion(
+        transaction,
+        budget,
+        collection,
+        filter,
+        after,
+        documents_max,
+    )
+    .await?;
+    let mut swept = Swept::default();
+    let last = found.documents.len();
+    for (at, (id, passes)) in found.documents.into_iter().enumerate() {
+        let done = at + 1 == last;
+        if passes {
+            let document = Arc::new(DocumentKey::new(collection, id.clone())?);
+            let deleted = delete(transaction, budget, &document, &Path::default()).await;
+            swept.deleted +=
+                u64::from(deleted.map_err(|error| error.at(format!("the document {id}")))?);
+            // An engine may never have to wait; others have their turn all the same.
+            tokio::task::yield_now().await;
+        }
+        swept.looked += 1;
+        if done && !found.more {
+            break;
+        }
+        if done || begun.elapsed() >= time_max {
+            swept.next = Some(id);
+            break;
+        }
+    }
+    Ok(swept)
+}

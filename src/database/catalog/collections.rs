@@ -1,0 +1,81 @@
+//! What is known of collections.
+
+use crate::database::document_key::end_of;
+use crate::error::Result;
+use crate::key::{Family, counts_of};
+use crate::limits::COUNT_SHARDS;
+use crate::store::{Batches, Read, Transaction};
+
+/// A collection that holds a document or an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collection {
+    /// Its name.
+    pub name: String,
+    /// How many documents it holds.
+    pub count: i64,
+}
+
+/// Counts a document in or out. The count is spread over several keys.
+///
+/// # Errors
+/// `TOO_LARGE`: the collection's name.
+pub(crate) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: i64) -> Result<()> {
+    let shard = rand::random_range(0..COUNT_SHARDS);
+    transaction.add(&Family::Count(collection, shard).key()?, by);
+    Ok(())
+}
+
+/// How many documents a collection holds.
+///
+/// # Errors
+/// What the store fails with.
+pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
+    let (packed, _) = Family::documents(collection);
+    let begin = counts_of(&packed);
+    let end = end_of(&begin);
+    let mut count: i64 = 0;
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(pairs) = batches.next().await? {
+        let shards = pairs.iter().filter_map(|(_, value)| value.try_into().ok());
+        count += shards.map(i64::from_le_bytes).sum::<i64>();
+    }
+    Ok(count)
+}
+
+/// The collections that hold a document or an index, by name.
+///
+/// # Errors
+/// What the store fails with.
+pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
+    let (begin, end) = Family::counts();
+    let mut found = Vec::new();
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(pairs) = batches.next().await? {
+        for (key, value) in pairs.iter() {
+            take(&mut found, key, value);
+        }
+    }
+    let held = found
+        .into_iter()
+        .filter(|(collection, indexed)| collection.count > 0 || *indexed);
+    Ok(held.map(|(collection, _)| collection).collect())
+}
+
+/// Takes a pair of the catalog: a count, or the definition of an index.
+fn take(found: &mut Vec<(Collection, bool)>, key: &[u8], value: &[u8]) {
+    let (name, count, indexed) = match (Family::counted_collection(key), value.try_into()) {
+        (Some(name), Ok(count)) => (name, i64::from_le_bytes(count), false),
+        (Some(_), Err(_)) => return,
+        (None, _) => match Family::indexed_collection(key) {
+            Some(name) => (name, 0, true),
+            None => return,
+        },
+    };
+    match found.last_mut().filter(|(last, _)| last.name == name) {
+        Some((last, has_index)) => {
+            last.count += count;
+            *has_index |= indexed;
+        }
+        None => found.push((Collection { name, count }, indexed)),
+    }
+}

@@ -1,0 +1,49 @@
+//! Looking, at the same time, at what the steps of a change look at one after another.
+
+use super::locate::{candidates, first_of, last_of};
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
+use crate::document::path::Path;
+use crate::limits::DIGIT_TOKENS_AT_ONCE;
+use crate::store::{Locality, RangeRead, Transaction};
+
+/// Looks at what stands at paths, and at what they stand in, as far as they can be read at once.
+pub(crate) async fn look_ahead(
+    transaction: &dyn Transaction,
+    document: &DocumentKey,
+    paths: &[Path],
+) {
+    if !transaction.is_remote() {
+        return;
+    }
+    let above: Vec<Path> = paths
+        .iter()
+        .filter_map(Path::split_last)
+        .map(|(above, _)| above)
+        .collect();
+    let places = bounds(document, paths);
+    let containers = bounds(document, &above);
+    let places = places.iter().map(|(begin, end)| RangeRead {
+        near: Locality::Document,
+        ..first_of(begin, end)
+    });
+    let containers = containers.iter().map(|(begin, end)| last_of(begin, end));
+    let ranges: Vec<RangeRead<'_>> = places.chain(containers).collect();
+    transaction.read_ahead(&ranges).await;
+}
+
+/// The ranges of the places that paths lead to, each once, in order. Where no key can be, and where
+/// a path has too many readings, is none.
+fn bounds(document: &DocumentKey, paths: &[Path]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let paths = paths.iter();
+    let known = paths.filter(|path| path.ambiguous() <= DIGIT_TOKENS_AT_ONCE);
+    let found = known.flat_map(|path| candidates(document, path)).flatten();
+    let mut keys: Vec<Vec<u8>> = found.map(|(_, key)| key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let with_end = |key: Vec<u8>| {
+        let end = end_of(&key);
+        (key, end)
+    };
+    keys.into_iter().map(with_end).collect()
+}

@@ -1,0 +1,161 @@
+//! Putting a value in the place of another: only what differs is written.
+
+use std::iter::Peekable;
+
+use super::Editor;
+use super::locate::Location;
+use crate::budget::Budget;
+use crate::database::document_key::end_of;
+use crate::error::Result;
+use crate::key::Leaves;
+use crate::limits::LEAVES_PER_PACE;
+use crate::store::{Batches, Pairs, Transaction};
+
+impl Editor<'_> {
+    /// Puts a value in the place of the one that stands there.
+    pub(crate) async fn overwrite(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
+        leaves.check_keys(spot.key.len())?;
+        if let (Some(stored), Some(leaf)) = (spot.leaf(), leaves.as_leaf()) {
+            if stored != leaf {
+                self.touch(&spot.key).await?;
+                self.transaction.set(&spot.key, leaf);
+                self.changed = true;
+            }
+            return Ok(());
+        }
+        let end = end_of(&spot.key);
+        if spot.is_whole() {
+            self.touch(&spot.key).await?;
+            let mut writes = writes_of(self.transaction, &spot.key, (&spot.key, &end), leaves);
+            writes.overwrite(&spot.first);
+            self.changed |= writes.finish(self.budget).await?;
+            return Ok(());
+        }
+        self.overwrite_range(&spot.key, &spot.key, &end, leaves)
+            .await
+    }
+
+    /// Makes the pairs from `begin` to before `end` those of `leaves`, whose keys go on from
+    /// `base`. Both come in the order of their keys, so it is one pass, and what is read is never
+    /// held as a whole.
+    pub(crate) async fn overwrite_range(
+        &mut self,
+        base: &[u8],
+        begin: &[u8],
+        end: &[u8],
+        leaves: &Leaves,
+    ) -> Result<()> {
+        self.upkeep.touch(begin, end).await?;
+        let mut writes = writes_of(self.transaction, base, (begin, end), leaves);
+        let mut batches = Batches::new(self.transaction, begin, end);
+        while let Some(batch) = batches.next().await? {
+            writes.overwrite(&batch);
+            self.budget.pace(batch.len() as u64).await?;
+        }
+        self.changed |= writes.finish(self.budget).await?;
+        Ok(())
+    }
+}
+
+/// Makes what stands in a range something else. All writes stand under one write conflict range,
+/// made with the first of them.
+struct Writes<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> {
+    transaction: &'w dyn Transaction,
+    /// What is to stand there and was not reached so far.
+    new: Peekable<N>,
+    key: Vec<u8>,
+    base: usize,
+    bounds: (&'w [u8], &'w [u8]),
+    /// The first and the last of neighbouring keys that are to go.
+    stale: Option<(Vec<u8>, Vec<u8>)>,
+    any: bool,
+}
+
+fn writes_of<'w>(
+    transaction: &'w dyn Transaction,
+    base: &[u8],
+    bounds: (&'w [u8], &'w [u8]),
+    leaves: &'w Leaves,
+) -> Writes<'w, impl Iterator<Item = (&'w [u8], &'w [u8])>> {
+    Writes {
+        transaction,
+        new: leaves.iter().peekable(),
+        key: base.to_vec(),
+        base: base.len(),
+        bounds,
+        stale: None,
+        any: false,
+    }
+}
+
+impl<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> Writes<'w, N> {
+    /// Goes on to behind the next pairs that are stored.
+    fn overwrite(&mut self, stored: &Pairs) {
+        for (key, value) in stored.iter() {
+            let stored = &key[self.base..];
+            while let Some((key, value)) = self.new.next_if(|(key, _)| *key < stored) {
+                self.set(key, value);
+            }
+            match self.new.next_if(|(key, _)| *key == stored) {
+                Some((_, same)) if same == value => self.keep(),
+                Some((key, value)) => self.set(key, value),
+                None => self.stale(key),
+            }
+        }
+    }
+
+    fn set(&mut self, relative: &[u8], value: &[u8]) {
+        self.keep();
+        self.begin();
+        self.key.truncate(self.base);
+        self.key.extend_from_slice(relative);
+        self.transaction.set(&self.key, value);
+    }
+
+    fn stale(&mut self, key: &[u8]) {
+        match &mut self.stale {
+            Some((_, last)) => key.clone_into(last),
+            None => self.stale = Some((key.to_vec(), key.to_vec())),
+        }
+    }
+
+    /// Something stays where it is, so what is stale before it goes on its own.
+    fn keep(&mut self) {
+        let Some((first, mut last)) = self.stale.take() else {
+            return;
+        };
+        self.begin();
+        if first == last {
+            self.transaction.clear(&first);
+        } else {
+            last.push(0);
+            self.transaction.clear_range(&first, &last);
+        }
+    }
+
+    fn begin(&mut self) {
+        if !self.any {
+            self.any = true;
+            let (begin, end) = self.bounds;
+            self.transaction.add_write_conflict(begin, end);
+            self.transaction.without_write_conflicts(true);
+        }
+    }
+
+    /// Nothing more is stored. Whether anything was written.
+    async fn finish(mut self, budget: &Budget) -> Result<bool> {
+        let mut at = 0;
+        while let Some((key, value)) = self.new.next() {
+            self.set(key, value);
+            at += 1;
+            if at % LEAVES_PER_PACE == 0 {
+                budget.pace(LEAVES_PER_PACE as u64).await?;
+            }
+        }
+        self.keep();
+        if self.any {
+            self.transaction.without_write_conflicts(false);
+        }
+        Ok(self.any)
+    }
+}

@@ -1,0 +1,124 @@
+//! Elements that enter or leave an array: those behind them get other numbers.
+
+use std::ops::Deref;
+
+use super::Editor;
+use super::below;
+use crate::budget::Reservation;
+use crate::database::document_key::end_of;
+use crate::document::leaf::Kind;
+use crate::document::path::Segment;
+use crate::error::{Error, Limit, Result};
+use crate::key::{KeyStep, Leaves, empty_marker, step};
+use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
+use crate::store::{Batches, Pairs};
+
+impl Editor<'_> {
+    /// Removes an element that is there; those behind it move up.
+    pub(crate) async fn remove_element(&mut self, array: &[u8], index: u64) -> Result<()> {
+        let element = below(array, &Segment::Index(index));
+        let behind = self.elements_from(array, index + 1).await?;
+        if behind.is_empty() {
+            self.clear_place(&element).await?;
+            if index == 0 {
+                let (marker, value) = empty_marker(array, Kind::Array);
+                self.transaction.set(&marker, &value);
+            }
+            return Ok(());
+        }
+        let moved = self.moved(array, &behind, |index| index - 1).await?;
+        let leaves = Leaves::from_stored(moved.iter());
+        self.overwrite_range(array, &element, &end_of(array), &leaves)
+            .await
+    }
+
+    /// Puts a new element before one that is there, which moves down with those behind it.
+    pub(crate) async fn insert_element(
+        &mut self,
+        array: &[u8],
+        index: u64,
+        leaves: &Leaves,
+    ) -> Result<()> {
+        let element = below(array, &Segment::Index(index));
+        leaves.check_keys(element.len())?;
+        let behind = self.elements_from(array, index).await?;
+        let moved = self.moved(array, &behind, |index| index + 1).await?;
+        let mut new = Pairs::default();
+        for (key, value) in leaves.iter() {
+            new.push(&[&element[array.len()..], key].concat(), value);
+        }
+        new.append(&moved);
+        let leaves = Leaves::from_stored(new.iter());
+        // An index of more digits makes a longer key.
+        leaves.check_keys(array.len())?;
+        self.overwrite_range(array, &element, &end_of(array), &leaves)
+            .await
+    }
+
+    /// The pairs of the elements of an array from `index` on.
+    async fn elements_from(&self, array: &[u8], index: u64) -> Result<HeldPairs> {
+        let begin = below(array, &Segment::Index(index));
+        self.pairs(begin, &end_of(array)).await
+    }
+
+    /// All pairs from `begin` to before `end`, held in memory.
+    pub(crate) async fn pairs(&self, begin: Vec<u8>, end: &[u8]) -> Result<HeldPairs> {
+        let memory = self.budget.reserve();
+        let mut found = Pairs::default();
+        let mut batches = Batches::new(self.transaction, begin, end);
+        while let Some(batch) = batches.next().await? {
+            self.budget.pace(batch.len() as u64).await?;
+            // Their copies under other keys are held as well.
+            memory.hold(2 * batch.bytes())?;
+            found.append(&batch);
+            if found.bytes() > MOVED_BYTES_MAX {
+                return Err(Error::too_large(
+                    Limit::new("movedBytes", MOVED_BYTES_MAX),
+                    format!(
+                        "this moves or copies more than {MOVED_BYTES_MAX} bytes of keys and values, \
+                     which is the limit of one operation"
+                    ),
+                ));
+            }
+        }
+        Ok(HeldPairs {
+            pairs: found,
+            _memory: memory,
+        })
+    }
+
+    /// Pairs of an array's elements under other indexes, their keys relative to the array.
+    async fn moved(&self, array: &[u8], pairs: &Pairs, to: impl Fn(u64) -> u64) -> Result<Pairs> {
+        let mut moved = Pairs::default();
+        for (at, (key, value)) in pairs.iter().enumerate() {
+            let relative = &key[array.len()..];
+            let Some((KeyStep::Index(index), bytes)) = step(relative) else {
+                return Err(crate::database::read::slice::malformed(
+                    crate::key::Malformed::Segment,
+                    key,
+                ));
+            };
+            let mut renumbered = below(&[], &Segment::Index(to(index)));
+            renumbered.extend_from_slice(&relative[bytes..]);
+            moved.push(&renumbered, value);
+            if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
+                self.budget.pace(LEAVES_PER_PACE as u64).await?;
+            }
+        }
+        Ok(moved)
+    }
+}
+
+/// Pairs that were read to be moved or copied, and the memory for them.
+pub(crate) struct HeldPairs {
+    pairs: Pairs,
+    _memory: Reservation,
+}
+
+impl Deref for HeldPairs {
+    type Target = Pairs;
+
+    fn deref(&self) -> &Pairs {
+        &self.pairs
+    }
+}

@@ -1,0 +1,161 @@
+//! Writing whole documents.
+
+use super::editor::Put;
+use futures::future::try_join;
+
+use super::editor::write_version;
+use super::editor::{enter, write_leaves};
+use super::replace_document;
+use crate::budget::Budget;
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
+use crate::database::index::indexes;
+use crate::database::index::maintainer::insert_entries;
+use crate::document::id::DocumentId;
+use crate::document::path::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Family, Leaves};
+use crate::store::{RangeRead, Read, Transaction};
+
+/// What to do where a document is stored already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Fail with `ALREADY_EXISTS`.
+    Fail,
+    /// Leave it as it is.
+    Skip,
+    /// Put the new one in its place.
+    Replace,
+}
+
+/// Stores a new document under `id`, or under the id that it names itself (`doc_id`), or under a
+/// random unused integer of 63 bits. Returns where.
+///
+/// # Errors
+/// `ALREADY_EXISTS`: something is stored there. `BAD_USER_INPUT`: its `doc_id` is no id.
+/// `TOO_LARGE`: a key passes the limit. What the store fails with.
+pub async fn insert(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    collection: &str,
+    id: Option<DocumentId>,
+    leaves: &Leaves,
+) -> Result<DocumentKey> {
+    let id = match id {
+        Some(id) => Some(id),
+        None => leaves.own_id()?,
+    };
+    let Some(id) = id else {
+        return insert_anywhere(transaction, budget, collection, leaves).await;
+    };
+    let document = DocumentKey::new(collection, id)?;
+    put(transaction, budget, &document, leaves, Existing::Fail).await?;
+    Ok(document)
+}
+
+/// Stores a document under a random integer under which none is.
+async fn insert_anywhere(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    collection: &str,
+    leaves: &Leaves,
+) -> Result<DocumentKey> {
+    loop {
+        let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
+        let document = DocumentKey::new(collection, id)?;
+        if create(transaction, budget, &document, leaves).await? {
+            return Ok(document);
+        }
+    }
+}
+
+/// Stores a document where there is none, and does as told where there is one.
+///
+/// # Errors
+/// `ALREADY_EXISTS`: there is one, and that was told to fail. `TOO_LARGE`: a key passes the limit.
+/// What the store fails with.
+pub async fn put(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &DocumentKey,
+    leaves: &Leaves,
+    existing: Existing,
+) -> Result<Put> {
+    if existing == Existing::Replace {
+        return replace_document(transaction, budget, document, leaves).await;
+    }
+    match (
+        create(transaction, budget, document, leaves).await?,
+        existing,
+    ) {
+        (true, _) => Ok(Put::Created),
+        (false, Existing::Skip) => Ok(Put::Skipped),
+        (false, _) => Err(already_exists(document)),
+    }
+}
+
+/// Stores a document where there is none. Whether there was none.
+async fn create(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &DocumentKey,
+    leaves: &Leaves,
+) -> Result<bool> {
+    let prefix = document.place(&Place::default())?;
+    leaves.check_keys(prefix.len())?;
+    let (present, indexes) = try_join(
+        stored(transaction, document, &prefix),
+        indexes(transaction, &document.collection),
+    )
+    .await?;
+    if present.anything() {
+        return Ok(false);
+    }
+    enter(transaction, document)?;
+    write_leaves(transaction, budget, &prefix, leaves).await?;
+    insert_entries(transaction, budget, document, leaves, &indexes).await?;
+    write_version(transaction, document)?;
+    Ok(true)
+}
+
+/// What is there of a document.
+pub(crate) struct Present {
+    /// The catalog knows the document.
+    pub(crate) entered: bool,
+    /// Leaves are stored, perhaps by another program.
+    pub(crate) leaves: bool,
+}
+
+impl Present {
+    fn anything(&self) -> bool {
+        self.entered || self.leaves
+    }
+}
+
+pub(crate) async fn stored(
+    read: &dyn Read,
+    document: &DocumentKey,
+    prefix: &[u8],
+) -> Result<Present> {
+    let existence = Family::Existence(&document.collection, &document.id).key()?;
+    let end = end_of(prefix);
+    let (entered, first) = try_join(
+        read.get(&existence),
+        read.range(RangeRead::new(prefix, &end).at_most(1)),
+    )
+    .await?;
+    Ok(Present {
+        entered: entered.is_some(),
+        leaves: !first.pairs.is_empty(),
+    })
+}
+
+fn already_exists(document: &DocumentKey) -> Error {
+    Error::new(
+        ErrorKind::AlreadyExists,
+        format!(
+            "something is already stored under the id {} in the collection {:?}",
+            document.id, document.collection
+        ),
+    )
+}

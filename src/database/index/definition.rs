@@ -1,0 +1,228 @@
+//! Definitions of indexes, as they are stored.
+
+use crate::document::jsonpath::{Query, SimpleStep};
+use crate::document::path::{Place, Segment};
+use crate::error::{Error, Result};
+use crate::key::{Family, append_segment, hex};
+use crate::store::{Batches, Read};
+use foundationdb_tuple::{Element, pack, unpack};
+
+/// An index of a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index {
+    /// Its name in the collection.
+    pub name: String,
+    /// What its keys name it by.
+    pub number: u64,
+    /// What it is on, from the left.
+    pub on: Vec<IndexPath>,
+    /// Whether no two documents may have the same values.
+    pub unique: bool,
+    /// Whether it serves.
+    pub state: State,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Whether an index serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not every document has its entries yet.
+    Building = 0,
+    /// It serves.
+    Ready = 1,
+    /// A document cannot be in it; it has no entries and is kept no longer.
+    Failed = 2,
+}
+
+impl Index {
+    /// Whether changes of documents change its entries.
+    pub fn is_kept(&self) -> bool {
+        self.state != State::Failed
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut elements = vec![
+            Element::Int(i64::try_from(self.number).unwrap_or(i64::MAX)),
+            Element::Bool(self.unique),
+            Element::Int(self.state as i64),
+            self.error
+                .as_ref()
+                .map_or(Element::Nil, |error| Element::String(error.into())),
+        ];
+        elements.extend(self.on.iter().map(IndexPath::encode));
+        pack(&elements)
+    }
+
+    fn decode(name: String, value: &[u8]) -> Option<Self> {
+        let elements: Vec<Element<'_>> = unpack(value).ok()?;
+        let [number, unique, state, error, on @ ..] = &elements[..] else {
+            return None;
+        };
+        let (Element::Int(number), Element::Bool(unique), Element::Int(state)) =
+            (number, unique, state)
+        else {
+            return None;
+        };
+        let states = [State::Building, State::Ready, State::Failed];
+        Some(Self {
+            name,
+            number: u64::try_from(*number).ok()?,
+            on: on.iter().map(IndexPath::decode).collect::<Option<_>>()?,
+            unique: *unique,
+            state: states.into_iter().find(|known| *known as i64 == *state)?,
+            error: match error {
+                Element::Nil => None,
+                Element::String(error) => Some(error.to_string()),
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// One of the JSONPaths that an index is on.
+#[derive(Clone, Debug)]
+pub struct IndexPath {
+    pub(crate) text: String,
+    steps: Vec<SimpleStep>,
+    /// The steps before `[*]`, or all.
+    pub(crate) place: Place,
+    /// The steps behind `[*]`, packed; none without it.
+    pub(crate) behind_each: Option<Vec<u8>>,
+}
+
+/// The same places, however they are written.
+impl PartialEq for IndexPath {
+    fn eq(&self, other: &Self) -> bool {
+        self.steps == other.steps
+    }
+}
+
+impl IndexPath {
+    /// Reads a JSONPath.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is none, or has more than names, indexes and one `[*]`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let query = Query::parse(text)?;
+        let each = |step: &&SimpleStep| **step == SimpleStep::Each;
+        match query.simple() {
+            Some(steps) if steps.iter().filter(each).count() <= 1 => {
+                Ok(Self::new(text.to_owned(), steps.to_vec()))
+            }
+            _ => Err(Error::bad_input(format!(
+                "an index cannot be on {text}: names, indexes from 0 and at most one [*] are what \
+                 the JSONPath of an index has"
+            ))),
+        }
+    }
+
+    fn new(text: String, steps: Vec<SimpleStep>) -> Self {
+        let mut place = Place::default();
+        let mut behind_each: Option<Vec<u8>> = None;
+        for step in &steps {
+            let segment = match step {
+                SimpleStep::Name(name) => Segment::Key(name.clone()),
+                SimpleStep::Index(index) => Segment::Index(*index),
+                SimpleStep::Each => {
+                    behind_each = Some(Vec::new());
+                    continue;
+                }
+            };
+            match &mut behind_each {
+                Some(behind) => append_segment(behind, segment.as_ref()),
+                None => place.0.push(segment),
+            }
+        }
+        Self {
+            text,
+            steps,
+            place,
+            behind_each,
+        }
+    }
+
+    /// The JSONPath as it was given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its steps.
+    pub fn steps(&self) -> &[SimpleStep] {
+        &self.steps
+    }
+
+    /// Whether it can select several values: it has a `[*]`.
+    pub fn is_multiple(&self) -> bool {
+        self.behind_each.is_some()
+    }
+
+    fn encode(&self) -> Element<'_> {
+        let mut elements = vec![Element::String(self.text.as_str().into())];
+        elements.extend(self.steps.iter().map(|step| match step {
+            SimpleStep::Name(name) => Element::String(name.as_str().into()),
+            SimpleStep::Index(index) => Element::Int(i64::try_from(*index).unwrap_or(i64::MAX)),
+            SimpleStep::Each => Element::Nil,
+        }));
+        Element::Tuple(elements)
+    }
+
+    fn decode(element: &Element<'_>) -> Option<Self> {
+        let Element::Tuple(elements) = element else {
+            return None;
+        };
+        let [Element::String(text), steps @ ..] = &elements[..] else {
+            return None;
+        };
+        let steps = steps.iter().map(|step| match step {
+            Element::String(name) => Some(SimpleStep::Name(name.to_string())),
+            Element::Int(index) => Some(SimpleStep::Index(u64::try_from(*index).ok()?)),
+            Element::Nil => Some(SimpleStep::Each),
+            _ => None,
+        });
+        let steps = steps.collect::<Option<_>>()?;
+        Some(Self::new(text.to_string(), steps))
+    }
+}
+
+/// Whether a pair of the catalog defines an index.
+pub(crate) fn is_definition(key: &[u8], value: &[u8]) -> bool {
+    Family::index_name(key).is_some_and(|name| Index::decode(name, value).is_some())
+}
+
+/// The indexes of a collection, by name.
+///
+/// # Errors
+/// `INTERNAL`: a definition is damaged. What the store fails with.
+pub async fn indexes(read: &dyn Read, collection: &str) -> Result<Vec<Index>> {
+    let (begin, end) = Family::definitions(collection);
+    let mut found = Vec::new();
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(pairs) = batches.next().await? {
+        for (key, value) in pairs.iter() {
+            let index = Family::index_name(key).and_then(|name| Index::decode(name, value));
+            let damaged = || Error::internal(format!("no index definition: the key {}", hex(key)));
+            found.push(index.ok_or_else(damaged)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The index of a collection with this name.
+///
+/// # Errors
+/// As [`indexes`].
+pub(crate) async fn index_named(
+    read: &dyn Read,
+    collection: &str,
+    name: &str,
+) -> Result<Option<Index>> {
+    let key = Family::Definition(collection, name).key()?;
+    let Some(value) = read.get(&key).await? else {
+        return Ok(None);
+    };
+    let damaged = || Error::internal(format!("no index definition: the key {}", hex(&key)));
+    Index::decode(name.to_owned(), &value)
+        .map(Some)
+        .ok_or_else(damaged)
+}

@@ -1,0 +1,182 @@
+//! The keys of a range, one after another, in either direction.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::budget::{Budget, Share};
+use crate::error::Result;
+use crate::limits::KEY_BYTES_MAX;
+use crate::store::{Pairs, RangeRead, Read, key_after};
+
+/// Counts what a query reads.
+pub(crate) struct Meter {
+    read: AtomicUsize,
+    read_max: usize,
+}
+
+impl Default for Meter {
+    /// Without a limit but those of the request.
+    fn default() -> Self {
+        Self::at_most(usize::MAX)
+    }
+}
+
+impl Meter {
+    /// Ends all streams once more than so many keys were read: what they have brought means
+    /// nothing then.
+    pub(crate) fn at_most(read_max: usize) -> Self {
+        Self {
+            read: AtomicUsize::new(0),
+            read_max,
+        }
+    }
+
+    fn add(&self, read: usize) {
+        self.read.fetch_add(read, Relaxed);
+    }
+
+    /// Whether more was read than the limit.
+    pub(crate) fn is_passed(&self) -> bool {
+        self.total() > self.read_max
+    }
+
+    pub(crate) fn total(&self) -> usize {
+        self.read.load(Relaxed)
+    }
+}
+
+/// What all streams of a query share.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyReader<'r> {
+    pub(crate) read: &'r dyn Read,
+    pub(crate) budget: &'r Budget,
+    pub(crate) meter: &'r Meter,
+    /// From the last id to the first.
+    pub(crate) backward: bool,
+    /// Keys in the first batch of each range.
+    pub(crate) first_batch: usize,
+    /// Keys in any batch, at most.
+    pub(crate) batch_max: usize,
+}
+
+/// Reads the keys of a range a batch at a time, each larger than the one before.
+pub(crate) struct KeyStream<'r> {
+    reading: KeyReader<'r>,
+    reverse: bool,
+    /// What was not read yet.
+    begin: Vec<u8>,
+    end: Vec<u8>,
+    more: bool,
+    batch: Pairs,
+    /// Memory for the batch.
+    memory: Share,
+    at: usize,
+    next_batch: usize,
+    resumed: bool,
+}
+
+impl<'r> KeyStream<'r> {
+    /// The keys from `begin` to before `end`; `reverse` from the last.
+    pub(crate) fn new(reading: KeyReader<'r>, begin: &[u8], end: &[u8], reverse: bool) -> Self {
+        // No key is longer, so none is left out that the range holds.
+        let begin = begin[..begin.len().min(KEY_BYTES_MAX)].to_vec();
+        let end = end[..end.len().min(KEY_BYTES_MAX)].to_vec();
+        Self {
+            reading,
+            reverse,
+            more: begin < end,
+            begin,
+            end,
+            batch: Pairs::default(),
+            memory: reading.budget.counted_share(),
+            at: 0,
+            next_batch: reading.first_batch.clamp(1, reading.batch_max),
+            resumed: false,
+        }
+    }
+
+    /// The key that comes next, read if need be; none behind the last.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub(crate) async fn peek(&mut self) -> Result<Option<&[u8]>> {
+        while self.at == self.batch.len() {
+            if !self.more || self.reading.meter.is_passed() {
+                return Ok(None);
+            }
+            self.read_on().await?;
+        }
+        Ok(Some(self.batch.get(self.at).0))
+    }
+
+    /// The key that comes next, if it is read already.
+    pub(crate) fn head(&self) -> Option<&[u8]> {
+        (self.at < self.batch.len()).then(|| self.batch.get(self.at).0)
+    }
+
+    /// Goes on to the next key.
+    pub(crate) fn advance(&mut self) {
+        self.at += 1;
+    }
+
+    /// Goes on to the first key that does not stand before `key` in this direction.
+    pub(crate) fn seek(&mut self, key: &[u8]) {
+        let stands_before = |other: &[u8]| {
+            if self.reverse {
+                other > key
+            } else {
+                other < key
+            }
+        };
+        if self
+            .batch
+            .last()
+            .is_some_and(|(last, _)| !stands_before(last))
+        {
+            let rest = self.at..self.batch.len();
+            let skipped = rest.take_while(|at| stands_before(self.batch.get(*at).0));
+            self.at += skipped.count();
+            return;
+        }
+        self.at = self.batch.len();
+        if self.reverse && self.end[..] > *key {
+            self.end = key_after(key).min(std::mem::take(&mut self.end));
+            self.resumed = false;
+        } else if !self.reverse && self.begin[..] < *key {
+            self.begin = key.to_vec();
+            self.resumed = false;
+        }
+        self.more &= self.begin < self.end;
+    }
+
+    /// How many keys are left, if all of them are read already.
+    pub(crate) fn left(&self) -> Option<usize> {
+        (!self.more).then(|| self.batch.len() - self.at)
+    }
+
+    async fn read_on(&mut self) -> Result<()> {
+        let range = RangeRead {
+            reverse: self.reverse,
+            resumed: self.resumed,
+            ..RangeRead::new(&self.begin, &self.end).at_most(self.next_batch)
+        };
+        let batch = self.reading.read.range(range).await?;
+        self.reading.budget.pace(batch.pairs.len() as u64).await?;
+        self.reading.meter.add(batch.pairs.len());
+        self.more = batch.more || batch.pairs.len() >= self.next_batch;
+        if let Some((last, _)) = batch.pairs.last() {
+            if self.reverse {
+                self.end = last.to_vec();
+            } else {
+                self.begin = key_after(last);
+            }
+        }
+        self.more &= self.begin < self.end;
+        self.next_batch = (4 * self.next_batch).min(self.reading.batch_max);
+        self.resumed = true;
+        self.memory = self.reading.budget.counted_share();
+        self.memory.take(batch.pairs.bytes())?;
+        self.batch = batch.pairs;
+        self.at = 0;
+        Ok(())
+    }
+}

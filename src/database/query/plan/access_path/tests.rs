@@ -1,0 +1,437 @@
+//! Plans as tables: a filter and some indexes, and the ways to find what passes.
+
+use crate::budget::Budget;
+use crate::database::query::plan::access_path::*;
+use crate::document::tree::Tree;
+
+fn planned<'i>(filter: &Filter, indexes: &'i [Index]) -> QueryPlan<'i> {
+    let budget = Budget::of_background();
+    QueryPlan::new(filter, indexes, &Steps::of(&budget)).expect("the budget is unbounded")
+}
+
+fn passes(condition: &Condition, value: &Tree) -> bool {
+    let budget = Budget::of_background();
+    let passes = condition.passes(value, &Steps::of(&budget));
+    passes.expect("the budget is unbounded")
+}
+
+use crate::database::index::State;
+use crate::document::jsonpath::Query;
+use crate::key::IndexValue;
+
+/// The paths of each index there is.
+type Paths = &'static [&'static [&'static str]];
+
+/// Indexes named by what they are on.
+fn indexes(on: &[&[&str]]) -> Vec<Index> {
+    let index = |(number, paths): (u64, &&[&str])| Index {
+        name: paths.join(","),
+        number,
+        on: paths
+            .iter()
+            .map(|path| IndexPath::parse(path).expect(path))
+            .collect(),
+        unique: false,
+        state: State::Ready,
+        error: None,
+    };
+    (1..).zip(on).map(index).collect()
+}
+
+fn value(text: &str) -> Tree {
+    Tree::from_json(text).expect(text)
+}
+
+/// A condition, its tests as `name value`.
+fn condition(at: &str, tests: &[&str]) -> Filter {
+    let test = |text: &&str| {
+        let (name, operand) = text.split_once(' ').expect("a name and a value");
+        match name {
+            "=" => Test::Equal(value(operand)),
+            "!=" => Test::NotEqual(value(operand)),
+            "<" => Test::Less(value(operand)),
+            "<=" => Test::AtMost(value(operand)),
+            ">" => Test::Greater(value(operand)),
+            ">=" => Test::AtLeast(value(operand)),
+            "in" => match value(operand) {
+                Tree::Array(values) => Test::one_of(values),
+                other => panic!("no list: {other:?}"),
+            },
+            "starts" => Test::StartsWith(operand.to_owned()),
+            "contains" => Test::Contains(operand.to_owned()),
+            other => panic!("no test: {other}"),
+        }
+    };
+    Filter::Where(Condition {
+        at: Query::parse(at).expect(at),
+        tests: tests.iter().map(test).collect(),
+    })
+}
+
+fn all<const N: usize>(parts: [Filter; N]) -> Filter {
+    Filter::All(parts.into())
+}
+
+fn any<const N: usize>(parts: [Filter; N]) -> Filter {
+    Filter::Any(parts.into())
+}
+
+fn described(access: &EntrySource<'_>) -> String {
+    match access {
+        EntrySource::Index {
+            index,
+            spans,
+            sorted,
+        } => {
+            let sorted = if *sorted { "by id" } else { "to sort" };
+            format!("{}: {} {sorted}", index.name, spans.len())
+        }
+        EntrySource::Union(parts) => {
+            let parts: Vec<_> = parts.iter().map(described).collect();
+            format!("({})", parts.join(" | "))
+        }
+    }
+}
+
+/// Each way: the indexes, the number of spans, and how many of the conjuncts are left to look up.
+fn ways(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
+    let indexes = indexes(on);
+    let plan = planned(filter, &indexes);
+    let way = |way: &AccessPath<'_>| {
+        let left = plan.conjuncts.len() - way.covers.len();
+        format!("{}, {left} left", described(&way.access))
+    };
+    plan.ways.iter().map(way).collect()
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "it is one table")]
+fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
+    let a = || condition("$.a", &["= 1"]);
+    let b = || condition("$.b", &["= 2"]);
+    let many = format!("in {:?}", (0..40).collect::<Vec<_>>());
+    let cases: Vec<(Filter, Paths, &[&str])> = vec![
+        (Filter::default(), &[&["$.a"]], &[]),
+        (a(), &[], &[]),
+        (a(), &[&["$.a"]], &["$.a: 1 by id, 0 left"]),
+        (
+            condition("$['a']", &["= 1"]),
+            &[&["$.a"]],
+            &["$.a: 1 by id, 0 left"],
+        ),
+        (
+            a(),
+            &[&["$.b"], &["$.b", "$.a"], &["$.a[0]"], &["$.a[*]"]],
+            &[],
+        ),
+        // What a string contains tells nothing of its place in an index.
+        (condition("$.a", &["contains x"]), &[&["$.a"]], &[]),
+        (
+            condition("$.a", &["contains x", "starts y"]),
+            &[&["$.a"]],
+            &["$.a: 1 to sort, 1 left"],
+        ),
+        (
+            condition("$.a", &["= \"xy\"", "contains x"]),
+            &[&["$.a"]],
+            &["$.a: 1 by id, 0 left"],
+        ),
+        // What is not given of an index leaves its entries in another order.
+        (a(), &[&["$.a", "$.b"]], &["$.a,$.b: 1 to sort, 0 left"]),
+        (a(), &[&["$.a", "$.b"], &["$.a"]], &["$.a: 1 by id, 0 left"]),
+        (
+            all([a(), b()]),
+            &[&["$.a", "$.b"], &["$.a"]],
+            &["$.a,$.b: 1 by id, 0 left"],
+        ),
+        (
+            all([b(), all([a()])]),
+            &[&["$.a", "$.b"]],
+            &["$.a,$.b: 1 by id, 0 left"],
+        ),
+        (
+            all([a(), b()]),
+            &[&["$.a"], &["$.b"]],
+            &["$.a: 1 by id, 1 left", "$.b: 1 by id, 1 left"],
+        ),
+        // One value passes both tests of one condition, and both conditions on one place.
+        (
+            condition("$.a", &["> 1", "<= 5"]),
+            &[&["$.a"]],
+            &["$.a: 1 to sort, 0 left"],
+        ),
+        (
+            all([condition("$.a", &["> 1"]), condition("$.a", &["< 5"])]),
+            &[&["$.a"]],
+            &["$.a: 1 to sort, 0 left"],
+        ),
+        (
+            all([a(), condition("$.a", &["= 2"])]),
+            &[&["$.a"]],
+            &["$.a: 0 by id, 0 left"],
+        ),
+        (
+            all([a(), condition("$.a", &["= 1.0"])]),
+            &[&["$.a"]],
+            &["$.a: 1 by id, 0 left"],
+        ),
+        (
+            condition("$.a", &["= 1", "!= 1"]),
+            &[&["$.a"]],
+            &["$.a: 0 by id, 0 left"],
+        ),
+        (
+            condition("$.a", &["> 1", "< \"x\""]),
+            &[&["$.a"]],
+            &["$.a: 0 by id, 0 left"],
+        ),
+        (
+            condition("$.a", &["<= []"]),
+            &[&["$.a"]],
+            &["$.a: 0 by id, 0 left"],
+        ),
+        // Values of their own may pass two conditions where several are selected.
+        (
+            all([condition("$.a[*]", &["= 1"]), condition("$.a[*]", &["= 2"])]),
+            &[&["$.a[*]"]],
+            &["$.a[*]: 1 by id, 1 left"],
+        ),
+        (
+            all([
+                condition("$.a[*]", &["> 1"]),
+                condition("$.a[*]", &["= 2"]),
+                b(),
+            ]),
+            &[&["$.b", "$.a[*]"]],
+            &["$.b,$.a[*]: 1 by id, 1 left"],
+        ),
+        // A range ends what an index is used for.
+        (
+            all([condition("$.a", &["> 1"]), b()]),
+            &[&["$.a", "$.b"], &["$.b", "$.a"]],
+            &["$.b,$.a: 1 to sort, 0 left"],
+        ),
+        (
+            all([condition("$.a", &["> 1"]), b()]),
+            &[&["$.a", "$.b"]],
+            &["$.a,$.b: 1 to sort, 1 left"],
+        ),
+        (
+            condition("$.a", &["starts x"]),
+            &[&["$.a"]],
+            &["$.a: 1 to sort, 0 left"],
+        ),
+        (
+            condition("$.a", &[]),
+            &[&["$.a"]],
+            &["$.a: 1 to sort, 0 left"],
+        ),
+        // What entries do not tell is looked up.
+        (
+            condition("$.a", &["= [1]"]),
+            &[&["$.a"]],
+            &["$.a: 1 by id, 1 left"],
+        ),
+        (
+            condition("$.a", &["in [1, {}]"]),
+            &[&["$.a"]],
+            &["$.a: 2 by id, 1 left"],
+        ),
+        (condition("$.a", &["!= 1"]), &[&["$.a"]], &[]),
+        (
+            condition("$.a", &["!= 1", "> 0"]),
+            &[&["$.a"]],
+            &["$.a: 1 to sort, 1 left"],
+        ),
+        (Filter::Not(Box::new(a())), &[&["$.a"]], &[]),
+        (condition("$..a", &["= 1"]), &[&["$.a"]], &[]),
+        // Each of several values is a span.
+        (
+            condition("$.a", &["in [1, 2, 2.0, 1]"]),
+            &[&["$.a"]],
+            &["$.a: 2 by id, 0 left"],
+        ),
+        (
+            condition("$.a", &["in []"]),
+            &[&["$.a"]],
+            &["$.a: 0 by id, 0 left"],
+        ),
+        (
+            all([
+                condition("$.a", &["in [1, 2]"]),
+                condition("$.b", &["in [3, 4, 5]"]),
+            ]),
+            &[&["$.a", "$.b"]],
+            &["$.a,$.b: 6 by id, 0 left"],
+        ),
+        (
+            all([condition("$.a", &["in [1, 2]"]), condition("$.b", &["> 0"])]),
+            &[&["$.a", "$.b"]],
+            &["$.a,$.b: 2 to sort, 0 left"],
+        ),
+        (
+            all([condition("$.a", &[&many]), condition("$.b", &[&many])]),
+            &[&["$.a", "$.b"]],
+            &["$.a,$.b: 40 to sort, 1 left"],
+        ),
+        // Alternatives have a way if each has one.
+        (any([a(), b()]), &[&["$.a"]], &[]),
+        (
+            any([a(), b()]),
+            &[&["$.a"], &["$.b"]],
+            &["($.a: 1 by id | $.b: 1 by id), 0 left"],
+        ),
+        (
+            any([all([a(), b()]), condition("$.b", &["> 5"])]),
+            &[&["$.a"], &["$.b"]],
+            &["($.a: 1 by id | $.b: 1 to sort), 1 left"],
+        ),
+        (any([a()]), &[&["$.a"]], &["$.a: 1 by id, 0 left"]),
+        (any([]), &[&["$.a"]], &["(), 0 left"]),
+        (any([a(), Filter::default()]), &[&["$.a"]], &[]),
+        (
+            all([any([a(), b()]), condition("$.c", &["= 3"])]),
+            &[&["$.a"], &["$.b"], &["$.c"]],
+            &[
+                "$.c: 1 by id, 1 left",
+                "($.a: 1 by id | $.b: 1 by id), 1 left",
+            ],
+        ),
+        // Equality leads to fewer than a range, whichever index is there first.
+        (
+            all([condition("$.a", &["> 0"]), b()]),
+            &[&["$.a"], &["$.b"]],
+            &["$.b: 1 by id, 1 left", "$.a: 1 to sort, 1 left"],
+        ),
+    ];
+    for (filter, on, expected) in cases {
+        assert_eq!(ways(&filter, on), expected, "{filter:?} by {on:?}");
+    }
+}
+
+#[test]
+fn spans_hold_the_values_that_pass_and_no_others() {
+    let values = [
+        "null",
+        "false",
+        "true",
+        "-1e300",
+        "-1",
+        "0",
+        "0.5",
+        "1",
+        "1.5",
+        "1e300",
+        r#""""#,
+        r#""\u0000""#,
+        r#""a""#,
+        r#""a\u0000""#,
+        r#""a\u0000b""#,
+        r#""ab""#,
+        r#""b""#,
+        r#""é""#,
+        "[]",
+        r#"{"a":1}"#,
+    ];
+    let indexes = indexes(&[&["$.a"]]);
+    for test in ["=", "<", "<=", ">", ">="] {
+        for operand in values {
+            check_span(&format!("{test} {operand}"), &values, &indexes);
+        }
+    }
+    for beginning in ["", "a", "a\0", "\0", "é", "b"] {
+        check_span(&format!("starts {beginning}"), &values, &indexes);
+    }
+}
+
+fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
+    let filter = condition("$.a", &[test]);
+    let Filter::Where(condition) = &filter else {
+        panic!("no condition");
+    };
+    let plan = planned(&filter, indexes);
+    let [way] = &plan.ways[..] else {
+        panic!("{test}: {plan:?}");
+    };
+    let EntrySource::Index { spans, .. } = &way.access else {
+        panic!("{test}: {plan:?}");
+    };
+    for text in values {
+        let value = value(text);
+        let key = crate::database::query::plan::column::index_value(&value).expect("short");
+        // As an entry has it: an id follows.
+        for id in [
+            &[0x02, b'x', 0][..],
+            &[0x15, 1],
+            &[0x0C, 0, 0, 0, 0, 0, 0, 0, 0],
+        ] {
+            let entry = [key.bytes(), id].concat();
+            let inside = spans
+                .iter()
+                .any(|span| span.begin <= entry && entry < span.end);
+            assert_eq!(inside, passes(condition, &value), "{test}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_track_is_an_index_that_ends_with_the_order_behind_what_is_given() {
+    type Case = (Filter, Paths, Option<(&'static str, usize)>);
+    let by = Query::parse("$.o").expect("a query");
+    let by = by.simple().expect("simple");
+    let a = || condition("$.a", &["= 1"]);
+    let cases: Vec<Case> = vec![
+        (Filter::default(), &[&["$.a"], &["$.o"]], Some(("$.o", 0))),
+        (Filter::default(), &[&["$.a", "$.o"], &["$.o", "$.a"]], None),
+        (a(), &[&["$.o"], &["$.a", "$.o"]], Some(("$.a,$.o", 0))),
+        (a(), &[&["$.o"]], Some(("$.o", 1))),
+        (condition("$.a", &["> 1"]), &[&["$.a", "$.o"]], None),
+        (condition("$.a", &["in [1, 2]"]), &[&["$.a", "$.o"]], None),
+        (
+            condition("$.a", &["in [1, 1.0]"]),
+            &[&["$.a", "$.o"]],
+            Some(("$.a,$.o", 0)),
+        ),
+        (
+            condition("$.a", &["= {}"]),
+            &[&["$.a", "$.o"]],
+            Some(("$.a,$.o", 1)),
+        ),
+        (condition("$.o", &["> 1"]), &[&["$.o"]], Some(("$.o", 0))),
+        (
+            condition("$.o", &["in [1, 5]"]),
+            &[&["$.o"]],
+            Some(("$.o", 1)),
+        ),
+        (
+            all([condition("$.t[*]", &["= 1"]), condition("$.o", &["< 3"])]),
+            &[&["$.t[*]", "$.o"]],
+            Some(("$.t[*],$.o", 0)),
+        ),
+    ];
+    for (filter, on, expected) in cases {
+        let indexes = indexes(on);
+        let plan = planned(&filter, &indexes);
+        let track = plan.track(by, &indexes, &Steps::of(&Budget::of_background()));
+        let found = track.as_ref().map(|track| {
+            let left = plan.conjuncts.len() - track.covers.len();
+            (&track.index.name[..], left)
+        });
+        assert_eq!(found, expected, "{filter:?} by {on:?}");
+    }
+}
+
+#[test]
+fn no_range_narrows_a_track_along_several_values() {
+    let by = Query::parse("$.o[*]").expect("a query");
+    let by = by.simple().expect("simple");
+    let indexes = indexes(&[&["$.o[*]"]]);
+    let plan = planned(&condition("$.o[*]", &["> 1"]), &indexes);
+    let track = plan
+        .track(by, &indexes, &Steps::of(&Budget::of_background()))
+        .expect("a track");
+    assert_eq!(track.covers.len(), 0);
+    let least = IndexValue::of_leaf(&crate::document::leaf::Leaf::Null);
+    assert!(track.range.begin.as_slice() <= least.bytes());
+    assert_eq!(track.range.end, [0xFF]);
+}

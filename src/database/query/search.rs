@@ -1,0 +1,219 @@
+//! A query in execution: what it reads, and the indexes that may serve it.
+
+use super::entries::ids::{IdSource, Ids};
+use super::entries::keys::{KeyReader, Meter};
+use super::index_hint;
+use super::matcher::Matcher;
+use super::paginate::{Candidates, Filled, PageBuilder};
+use super::plan::access_path::{AccessPath, QueryPlan};
+use super::{DocumentPage, Order, Page};
+use crate::budget::{Budget, Steps};
+use crate::database::index::{Index, State, indexes};
+use crate::document::filter::Filter;
+use crate::document::id::DocumentId;
+use crate::error::Result;
+use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES, SORTED_IDS_MAX};
+use crate::store::Read;
+use futures::future::try_join_all;
+
+/// A search for documents that pass a filter.
+pub(crate) struct Search<'q> {
+    pub(crate) read: &'q dyn Read,
+    pub(crate) budget: &'q Budget,
+    pub(crate) meter: Meter,
+    pub(crate) collection: &'q str,
+    pub(crate) filter: &'q Filter,
+    /// How many documents may be looked at.
+    pub(crate) scan_max: usize,
+    /// What helps, besides an index, if that is not enough.
+    pub(crate) remedy: String,
+}
+
+/// Where to take documents from.
+pub(crate) struct Chosen<'r> {
+    pub(crate) ids: Ids<'r>,
+    /// What is still to be asked of them.
+    pub(crate) filter: Filter,
+    /// The indexes used.
+    pub(crate) index: Option<String>,
+}
+
+/// The indexes of a collection, those that serve first.
+pub(crate) struct Indexes {
+    pub(crate) ready: Vec<Index>,
+    pub(crate) others: Vec<Index>,
+}
+
+impl<'q> Search<'q> {
+    pub(crate) fn new(
+        read: &'q dyn Read,
+        budget: &'q Budget,
+        collection: &'q str,
+        filter: &'q Filter,
+        scan_max: usize,
+        remedy: String,
+    ) -> Self {
+        Self {
+            read,
+            budget,
+            meter: Meter::default(),
+            collection,
+            filter,
+            scan_max,
+            remedy,
+        }
+    }
+
+    /// The indexes of the collection. None is looked for where none could help.
+    pub(crate) async fn indexes(&self, order: Option<&Order>) -> Result<Indexes> {
+        let all = if order.is_none() && self.filter.is_empty() {
+            Vec::new()
+        } else {
+            indexes(self.read, self.collection).await?
+        };
+        let ready = |index: &Index| index.state == State::Ready;
+        let (ready, others) = all.into_iter().partition(ready);
+        Ok(Indexes { ready, others })
+    }
+
+    /// The plan for the filter.
+    pub(crate) async fn plan<'i>(&self, indexes: &'i Indexes) -> Result<QueryPlan<'i>> {
+        let plan = |steps: &Steps<'_>| QueryPlan::new(self.filter, &indexes.ready, steps);
+        self.budget.compute(plan).await
+    }
+
+    /// A page in the order of ids.
+    pub(crate) async fn by_id(&self, page: &Page) -> Result<DocumentPage> {
+        let indexes = self.indexes(None).await?;
+        let plan = self.plan(&indexes).await?;
+        let from = page.from.as_ref().map(|from| &from.id);
+        let source = self.source(page.size.saturating_add(1), page.backward, from);
+        let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
+        let mut look = Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
+        look.in_a_row = chosen.index.is_none();
+        let mut filling = PageBuilder {
+            candidates: Candidates::Ids(chosen.ids, page.backward),
+            look,
+            looked_max: self.scan_max,
+        };
+        match filling.page(page).await? {
+            Some(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
+            None => Err(index_hint::past_bound(self, &plan, None, &indexes)),
+        }
+    }
+
+    /// Where ids are read from, the first batch of each range with so many.
+    pub(crate) fn source<'r>(
+        &'r self,
+        first_batch: usize,
+        backward: bool,
+        after: Option<&'r DocumentId>,
+    ) -> IdSource<'r> {
+        IdSource {
+            reading: KeyReader {
+                read: self.read,
+                budget: self.budget,
+                meter: &self.meter,
+                backward,
+                first_batch,
+                batch_max: BATCH_PAIRS_MAX,
+            },
+            collection: self.collection,
+            after,
+        }
+    }
+
+    pub(crate) fn found(
+        &self,
+        filled: Filled,
+        index: Option<String>,
+        looked: usize,
+    ) -> DocumentPage {
+        DocumentPage {
+            rows: filled.rows,
+            more: filled.more,
+            index,
+            scanned: self.meter.total() + looked,
+            total: None,
+        }
+    }
+
+    /// Chooses among the ways of a plan. If one leads to few documents, the others are no gain:
+    /// the documents tell as much. Otherwise those whose ids come in order are followed together.
+    pub(crate) async fn choose<'r>(
+        &'r self,
+        plan: &QueryPlan<'_>,
+        source: IdSource<'r>,
+        sorted_max: usize,
+    ) -> Result<Chosen<'r>> {
+        if let [first, others @ ..] = &plan.ways[..] {
+            if !others.is_empty()
+                && let Some(chosen) = self.choose_among(plan, source).await?
+            {
+                return Ok(chosen);
+            }
+            if let Some(ids) = source.open(&first.access, sorted_max).await? {
+                return Ok(chosen(plan, &[first], ids));
+            }
+        }
+        Ok(Chosen {
+            ids: source.every()?,
+            filter: self.filter.clone(),
+            index: None,
+        })
+    }
+
+    /// None if none of the ways leads to few documents or has its ids in order.
+    async fn choose_among<'r>(
+        &'r self,
+        plan: &QueryPlan<'_>,
+        source: IdSource<'r>,
+    ) -> Result<Option<Chosen<'r>>> {
+        let mut probing = source;
+        probing.reading.first_batch = PROBE_ENTRIES + 1;
+        let probed = plan.ways.iter().map(|way| probe(&probing, way));
+        let probed = try_join_all(probed).await?.into_iter().flatten();
+        let mut probed: Vec<(&AccessPath<'_>, Ids<'r>)> = probed.collect();
+        let few = probed.iter().enumerate();
+        let few = few
+            .filter_map(|(at, (_, ids))| Some((ids.left()?, at)))
+            .min();
+        if let Some((_, at)) = few {
+            let (way, ids) = probed.swap_remove(at);
+            return Ok(Some(chosen(plan, &[way], ids)));
+        }
+        let (ways, mut ids): (Vec<_>, Vec<_>) = probed.into_iter().unzip();
+        Ok(match ids.len() {
+            0 => None,
+            1 => ids.pop().map(|ids| chosen(plan, &ways, ids)),
+            _ => Some(chosen(plan, &ways, Ids::Intersection(ids, self.budget))),
+        })
+    }
+}
+
+/// The beginning of what a way leads to; none if its ids would have to be put in order and are not
+/// few.
+pub(crate) async fn probe<'r, 'w, 'i>(
+    source: &IdSource<'r>,
+    way: &'w AccessPath<'i>,
+) -> Result<Option<(&'w AccessPath<'i>, Ids<'r>)>> {
+    let Some(mut ids) = source.open(&way.access, PROBE_ENTRIES).await? else {
+        return Ok(None);
+    };
+    ids.peek(source.reading.backward).await?;
+    Ok(Some((way, ids)))
+}
+
+pub(crate) fn chosen<'r>(
+    plan: &QueryPlan<'_>,
+    ways: &[&AccessPath<'_>],
+    ids: Ids<'r>,
+) -> Chosen<'r> {
+    let names: Vec<String> = ways.iter().map(|way| way.access.name()).collect();
+    let index = names.join(" & ");
+    Chosen {
+        ids,
+        filter: plan.residual(ways.iter().map(|way| &way.covers)),
+        index: Some(index).filter(|name| !name.is_empty()),
+    }
+}

@@ -1,0 +1,367 @@
+//! Members of an object or elements of an array, one level down, a page at a time.
+
+use std::sync::Arc;
+
+use super::part::{Brought, Part};
+use super::range_plan::covers;
+use super::slice::malformed;
+use crate::budget::Reservation;
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
+use crate::document::assemble::Misshapen;
+use crate::document::leaf::Kind;
+use crate::document::path::{Place, Segment};
+use crate::error::Result;
+use crate::key::{KeyStep, Malformed, Marker, append_segment, kind_at, step};
+use crate::store::{Batch, Pairs, RangeRead, Read};
+
+/// The least number of pairs to read at a time when children turn out to be large.
+const BATCH_PAIRS_MIN: usize = 8;
+
+/// One child.
+#[derive(Clone, Debug)]
+pub struct Child {
+    /// The member's name or the element's index.
+    pub segment: Segment,
+    /// What kind of value it is.
+    pub kind: Kind,
+    /// What was read of it, whole or only its beginning.
+    pub part: Part,
+}
+
+/// A page of children.
+#[derive(Clone, Debug, Default)]
+pub struct Children {
+    /// In the order in which they are stored: members by name, elements by index.
+    pub page: Vec<Child>,
+    /// Whether there are more behind them; in a page that goes backward, before them.
+    pub more: bool,
+}
+
+/// Which children a page is to have.
+#[derive(Clone, Debug)]
+pub struct ChildrenPage {
+    /// How many at most.
+    pub size: usize,
+    /// The last ones instead of the first ones.
+    pub backward: bool,
+    /// The child behind which the page begins; of a page that goes backward, before which it ends.
+    pub from: Option<Segment>,
+}
+
+/// A page of the children of the value at `place`. Reads about as much as the page needs, however
+/// large the value is: past a large child it skips to the next one.
+///
+/// # Errors
+/// `TOO_LARGE`: the place makes a key past the limit, or what was read is past the budget.
+/// `INTERNAL`: damaged data. What the store fails with.
+pub async fn children(
+    read: &dyn Read,
+    document: &Arc<DocumentKey>,
+    place: &Place,
+    page: &ChildrenPage,
+    memory: &Reservation,
+) -> Result<Children> {
+    let key = document.place(place)?;
+    let reading = ChildReader {
+        document,
+        place,
+        key: &key,
+        from: page.from.as_ref(),
+        wanted: page.size,
+        found: Children::default(),
+    };
+    if page.backward {
+        backward(read, reading, memory).await
+    } else {
+        forward(read, reading, memory).await
+    }
+}
+
+/// How many pairs the first batch of a page has: enough if each child is one leaf.
+fn first_batch_pairs(size: usize) -> usize {
+    (size + 1).max(2 * BATCH_PAIRS_MIN)
+}
+
+async fn forward(
+    read: &dyn Read,
+    mut reading: ChildReader<'_>,
+    memory: &Reservation,
+) -> Result<Children> {
+    let key = reading.key;
+    let end = end_of(key);
+    let mut begin = match reading.from {
+        Some(segment) => end_of(&below(key, segment)),
+        None => key.to_vec(),
+    };
+    let mut batch_pairs = first_batch_pairs(reading.wanted);
+    let mut resumed = false;
+    loop {
+        let range = RangeRead {
+            resumed,
+            ..RangeRead::new(&begin, &end).at_most(batch_pairs)
+        };
+        let batch = read.range(range).await?;
+        memory.hold(batch.pairs.bytes())?;
+        let more = batch.more || batch.pairs.len() == batch_pairs;
+        let before = reading.found.page.len();
+        let last = reading.take(batch, more)?;
+        let (Some(last), true, false) = (last, more, reading.found.more) else {
+            return Ok(reading.found);
+        };
+        if reading.found.page.len() <= before + 1 {
+            batch_pairs = (batch_pairs / 2).max(BATCH_PAIRS_MIN);
+        }
+        begin = end_of(&below(key, &last));
+        resumed = true;
+    }
+}
+
+/// As [`forward`], from the last child to the first.
+async fn backward(
+    read: &dyn Read,
+    mut reading: ChildReader<'_>,
+    memory: &Reservation,
+) -> Result<Children> {
+    let key = reading.key;
+    let mut end = match reading.from {
+        Some(segment) => below(key, segment),
+        None => end_of(key),
+    };
+    let mut batch_pairs = first_batch_pairs(reading.wanted);
+    loop {
+        let range = RangeRead {
+            reverse: true,
+            ..RangeRead::new(key, &end).at_most(batch_pairs)
+        };
+        let batch = read.range(range).await?;
+        memory.hold(2 * batch.pairs.bytes())?;
+        let more = batch.more || batch.pairs.len() == batch_pairs;
+        let before = reading.found.page.len();
+        let pairs = Arc::new(batch.pairs.reversed());
+        let begun = reading.take_backward(&pairs, more)?;
+        let Some(begun) = begun.filter(|_| !reading.found.more) else {
+            break;
+        };
+        let child = below(key, &begun);
+        end = end_of(&child);
+        if reading.found.page.len() == before {
+            // Not even one child is in it from its beginning, which is read by itself then.
+            let range = RangeRead::new(&child, &end).at_most(BATCH_PAIRS_MIN);
+            let batch = read.range(range).await?;
+            memory.hold(batch.pairs.bytes())?;
+            if reading.found.page.len() == reading.wanted {
+                reading.found.more = true;
+                break;
+            }
+            reading.take_beginning(begun, &child, batch)?;
+            end = child;
+        }
+        if reading.found.page.len() <= before + 1 {
+            batch_pairs = (batch_pairs / 2).max(BATCH_PAIRS_MIN);
+        }
+    }
+    reading.check_first()?;
+    reading.found.page.reverse();
+    Ok(reading.found)
+}
+
+fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
+    let mut key = key.to_vec();
+    append_segment(&mut key, segment.as_ref());
+    key
+}
+
+struct ChildReader<'a> {
+    document: &'a Arc<DocumentKey>,
+    place: &'a Place,
+    key: &'a [u8],
+    from: Option<&'a Segment>,
+    wanted: usize,
+    found: Children,
+}
+
+impl ChildReader<'_> {
+    /// Takes the children that a batch begins with or goes on with. Returns the last one, which
+    /// may not be whole if there is more to read.
+    fn take(&mut self, batch: Batch, more: bool) -> Result<Option<Segment>> {
+        let pairs: Arc<Pairs> = Arc::new(batch.pairs);
+        let mut last: Option<(Segment, Vec<u8>)> = None;
+        for at in 0..pairs.len() {
+            let (key, _) = pairs.get(at);
+            if last.as_ref().is_some_and(|(_, child)| covers(child, key)) {
+                continue;
+            }
+            let Some(segment) = self.segment(key)? else {
+                self.check_childless(key, &pairs)?;
+                return Ok(None);
+            };
+            self.check_follows(&segment)
+                .map_err(|misshapen| malformed(misshapen.into(), key))?;
+            if self.found.page.len() == self.wanted {
+                self.found.more = true;
+                return Ok(None);
+            }
+            let child = below(self.key, &segment);
+            // Only what stands before the end of the batch is known to be whole.
+            let end = end_of(&child);
+            let whole = !more || pairs.last().is_some_and(|(last, _)| last >= &end[..]);
+            self.push(segment.clone(), &child, &pairs, at, whole)?;
+            last = Some((segment, child));
+        }
+        Ok(last.map(|(segment, _)| segment))
+    }
+
+    /// Takes the children that a batch of a page backward has from their beginnings, given in
+    /// ascending order. Returns the child with which the batch begins if there are more pairs
+    /// before it: its beginning may be among those.
+    fn take_backward(&mut self, pairs: &Arc<Pairs>, more: bool) -> Result<Option<Segment>> {
+        let mut children: Vec<(Segment, usize)> = Vec::new();
+        let mut last: Vec<u8> = Vec::new();
+        for (at, (key, _)) in pairs.iter().enumerate() {
+            if !children.is_empty() && covers(&last, key) {
+                continue;
+            }
+            let Some(segment) = self.segment(key)? else {
+                if !children.is_empty() {
+                    return Err(malformed(Misshapen::LeafWithChildren.into(), key));
+                }
+                self.check_childless(key, pairs)?;
+                return Ok(None);
+            };
+            last = below(self.key, &segment);
+            children.push((segment, at));
+        }
+        let whole = usize::from(more);
+        for (segment, at) in children.iter().skip(whole).rev() {
+            let (key, _) = pairs.get(*at);
+            self.check_precedes(segment)
+                .map_err(|misshapen| malformed(misshapen.into(), key))?;
+            if self.found.page.len() == self.wanted {
+                self.found.more = true;
+                return Ok(None);
+            }
+            let child = below(self.key, segment);
+            self.push(segment.clone(), &child, pairs, *at, true)?;
+        }
+        let begun = children.into_iter().next().filter(|_| more);
+        Ok(begun.map(|(segment, _)| segment))
+    }
+
+    /// Takes a child of which only the first pairs were read.
+    fn take_beginning(&mut self, segment: Segment, child: &[u8], batch: Batch) -> Result<()> {
+        let whole = !batch.more && batch.pairs.len() < BATCH_PAIRS_MIN;
+        let pairs = Arc::new(batch.pairs);
+        let Some((key, _)) = pairs.first() else {
+            return Ok(());
+        };
+        self.check_precedes(&segment)
+            .map_err(|misshapen| malformed(misshapen.into(), key))?;
+        self.push(segment, child, &pairs, 0, whole)
+    }
+
+    /// An element stands before the one behind it, and not among members.
+    fn check_precedes(&self, segment: &Segment) -> Result<(), Misshapen> {
+        let behind = self.found.page.last().map(|child| &child.segment);
+        match (segment, behind.or(self.from)) {
+            (Segment::Index(_), Some(Segment::Key(_)))
+            | (Segment::Key(_), Some(Segment::Index(_)))
+                if behind.is_some() =>
+            {
+                Err(Misshapen::MixedSegments)
+            }
+            (Segment::Index(index), Some(Segment::Index(behind)))
+                if index.checked_add(1) != Some(*behind) =>
+            {
+                Err(Misshapen::Hole)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Before the first element of an array stands none.
+    fn check_first(&self) -> Result<()> {
+        match self.found.page.last() {
+            Some(Child {
+                segment: segment @ Segment::Index(1..),
+                ..
+            }) if !self.found.more => {
+                let key = below(self.key, segment);
+                Err(malformed(Misshapen::Hole.into(), &key))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The child that a key belongs to; none if it is the value itself, which has no children.
+    fn segment(&self, key: &[u8]) -> Result<Option<Segment>> {
+        let relative = &key[self.key.len()..];
+        if relative.is_empty() {
+            return Ok(None);
+        }
+        match step(relative) {
+            Some((KeyStep::Key(name), _)) => Ok(Some(Segment::Key(name.into_owned()))),
+            Some((KeyStep::Index(index), _)) => Ok(Some(Segment::Index(index))),
+            Some((KeyStep::Marker(_), _)) => Ok(None),
+            None => Err(malformed(Malformed::Segment, key)),
+        }
+    }
+
+    /// Nothing but the pieces of a split string stands beside what has no children.
+    fn check_childless(&self, key: &[u8], pairs: &Pairs) -> Result<()> {
+        let relative = &key[self.key.len()..];
+        let split = matches!(step(relative), Some((KeyStep::Marker(Marker::Piece), _)));
+        if self.found.page.is_empty() && (split || pairs.len() == 1) {
+            return Ok(());
+        }
+        Err(malformed(Misshapen::LeafWithChildren.into(), key))
+    }
+
+    /// An element stands behind the one before it, and not among members.
+    fn check_follows(&self, segment: &Segment) -> Result<(), Misshapen> {
+        let Segment::Index(index) = segment else {
+            return Ok(());
+        };
+        let before = self.found.page.last().map(|child| &child.segment);
+        let expected = match (before, self.from) {
+            (Some(Segment::Key(_)), _) => return Err(Misshapen::MixedSegments),
+            (Some(Segment::Index(before)), _) | (None, Some(Segment::Index(before))) => {
+                before.saturating_add(1)
+            }
+            (None, _) => 0,
+        };
+        if *index == expected {
+            Ok(())
+        } else {
+            Err(Misshapen::Hole)
+        }
+    }
+
+    /// Adds the child with this key, which begins with the pair at `first`.
+    fn push(
+        &mut self,
+        segment: Segment,
+        child: &[u8],
+        pairs: &Arc<Pairs>,
+        first: usize,
+        whole: bool,
+    ) -> Result<()> {
+        let (key, value) = pairs.get(first);
+        let kind = kind_at(&key[child.len()..], value).map_err(|error| malformed(error, key))?;
+        let place = self.place.child(segment.clone());
+        let all = Brought {
+            pairs: pairs.clone(),
+            range: 0..pairs.len(),
+            whole,
+        };
+        let part = Part::of(self.document.clone(), place, child.len(), all.below(child));
+        if let Some(part) = part {
+            self.found.page.push(Child {
+                segment,
+                kind,
+                part,
+            });
+        }
+        Ok(())
+    }
+}

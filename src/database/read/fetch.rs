@@ -1,0 +1,174 @@
+//! Planned reads, done: the first batches in one round, and the rest of what is large.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::join_all;
+
+use super::range_plan::{Extent, ReadPlan};
+use crate::budget::Reservation;
+use crate::error::Result;
+use crate::key;
+use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
+use crate::store::{Batches, Locality, MultiRange, Pairs, RangeRead, Read, key_after};
+
+/// What the reads of a plan brought.
+#[derive(Default)]
+pub(crate) struct Fetched {
+    pairs: Vec<Arc<Pairs>>,
+    /// Of each read, which pairs have it, and where among them.
+    reads: Vec<Result<(usize, Range<usize>)>>,
+}
+
+impl Fetched {
+    /// Does what is planned, all at the same time. What a read fails with is kept for it.
+    pub(crate) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, memory: &Reservation) -> Self {
+        // A range ends with 0xFF behind its key.
+        let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
+        for (key, _) in &plan.reads {
+            ends.extend_from_slice(key);
+            ends.push(0xFF);
+        }
+        let mut ends = &ends[..];
+        let mut ranges = Vec::with_capacity(plan.reads.len());
+        let mut nearness = LocalityTracker::new(read);
+        for (key, extent) in &plan.reads {
+            let (end, rest) = ends.split_at(key.len() + 1);
+            ends = rest;
+            let range = RangeRead {
+                near: nearness.of(key),
+                ..RangeRead::new(key, end)
+            };
+            ranges.push(match extent {
+                Extent::First => range.at_most(1),
+                Extent::Whole => range,
+            });
+        }
+        let MultiRange { mut pairs, batches } = read.ranges(&ranges).await;
+        let mut reads = Vec::with_capacity(ranges.len());
+        let mut unfinished = Vec::new();
+        for (batch, range) in batches.into_iter().zip(ranges) {
+            let batch = batch.and_then(|batch| {
+                if range.pairs_max > 1 {
+                    memory.hold(pairs.bytes_of(&batch.pairs))?;
+                }
+                Ok(batch)
+            });
+            reads.push(batch.map(|batch| {
+                if batch.more {
+                    unfinished.push((reads.len(), range, batch.pairs.clone()));
+                }
+                // Nothing stands nowhere: the pairs it would stand behind may be taken away.
+                let nothing = batch.pairs.is_empty();
+                (0, if nothing { 0..0 } else { batch.pairs })
+            }));
+        }
+        let rests = unfinished.into_iter().map(|(number, range, first)| {
+            let first = if first.len() == pairs.len() {
+                std::mem::take(&mut pairs)
+            } else {
+                pairs.part(first)
+            };
+            async move { (number, read_rest(read, range, first, memory).await) }
+        });
+        let rests: Vec<_> = rests.collect();
+        let mut pairs = vec![Arc::new(pairs)];
+        for (number, whole) in join_all(rests).await {
+            reads[number] = whole.map(|whole| {
+                let range = 0..whole.len();
+                pairs.push(Arc::new(whole));
+                (pairs.len() - 1, range)
+            });
+        }
+        Self { pairs, reads }
+    }
+
+    /// What the read of this number brought.
+    ///
+    /// # Errors
+    /// What it failed with.
+    pub(crate) fn of(&self, read: usize) -> Result<(&Arc<Pairs>, Range<usize>)> {
+        match &self.reads[read] {
+            Ok((pairs, range)) => Ok((&self.pairs[*pairs], range.clone())),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+/// Tells of keys, in their order, how near the one before each stands, if the store wants to know.
+struct LocalityTracker<'k> {
+    wanted: bool,
+    /// What the keys of the document begin with in which the last one stands.
+    document: &'k [u8],
+}
+
+impl<'k> LocalityTracker<'k> {
+    fn new(read: &dyn Read) -> Self {
+        Self {
+            wanted: read.is_remote(),
+            document: &[],
+        }
+    }
+
+    fn of(&mut self, key: &'k [u8]) -> Locality {
+        if !self.wanted {
+            return Locality::Unknown;
+        }
+        if !self.document.is_empty() && key.starts_with(self.document) {
+            return Locality::Document;
+        }
+        let before = std::mem::replace(&mut self.document, key::document_prefix(key));
+        if key::are_neighbours(before, self.document) {
+            Locality::Collection
+        } else {
+            Locality::Unknown
+        }
+    }
+}
+
+/// Reads what the first batch of a range did not bring, in several parts at the same time where the
+/// engine gains by it.
+async fn read_rest(
+    read: &dyn Read,
+    range: RangeRead<'_>,
+    mut pairs: Pairs,
+    memory: &Reservation,
+) -> Result<Pairs> {
+    let Some((last, _)) = pairs.last() else {
+        return Ok(pairs);
+    };
+    let begin = key_after(last);
+    let points = read.split_points(&begin, range.end).await?;
+    let expected = (points.len() + 1) * PARALLEL_READ_BYTES;
+    if points.is_empty() || expected > memory.bytes_max().saturating_mul(2) {
+        return read_on(read, begin, range.end, pairs, memory).await;
+    }
+    let begins = std::iter::once(&begin).chain(&points);
+    let ends = points.iter().map(Vec::as_slice).chain([range.end]);
+    let parts: Vec<_> = begins
+        .zip(ends)
+        .map(|(begin, end)| read_on(read, begin.clone(), end, Pairs::default(), memory))
+        .collect();
+    let mut parts = futures::stream::iter(parts).buffered(PARALLEL_READS_MAX);
+    while let Some(part) = parts.next().await {
+        pairs.append(&part?);
+    }
+    Ok(pairs)
+}
+
+/// Reads on to the end of a range, one batch after another, and puts them behind what is there.
+async fn read_on(
+    read: &dyn Read,
+    begin: Vec<u8>,
+    end: &[u8],
+    mut pairs: Pairs,
+    memory: &Reservation,
+) -> Result<Pairs> {
+    let mut batches = Batches::new(read, begin, end).resumed();
+    while let Some(batch) = batches.next().await? {
+        memory.hold(batch.bytes())?;
+        pairs.append(&batch);
+    }
+    Ok(pairs)
+}

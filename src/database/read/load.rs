@@ -1,0 +1,197 @@
+//! Many reads in one round: what was asked for is planned, read at the same time, and handed out.
+
+use super::request::Answer;
+use super::request::Asked;
+use super::request::Want;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures::future::{join, join_all};
+
+use super::fetch::Fetched;
+use super::part::{Brought, Part};
+use super::path_candidates::{PathCandidate, PathCandidates};
+use super::range_plan::{RangeSource, ReadPlan};
+use super::slice::Slice;
+use crate::budget::Reservation;
+use crate::database::DocumentKey;
+use crate::database::document_key::end_of;
+use crate::document::path::Place;
+use crate::error::Result;
+use crate::key::{Family, Version};
+use crate::store::{Pairs, Read};
+
+/// Answers all wants, in their order, from one snapshot or transaction: each range that lies in no
+/// other is read once, all at the same time. Paths with more ambiguous tokens than can be tried at
+/// once take further rounds.
+///
+/// # Errors
+/// Of each want its own. `TOO_LARGE`: a path makes a key past the limit. As
+/// [`Reservation::hold`]. What the store fails with.
+pub async fn load(read: &dyn Read, wants: &[&Want], memory: &Reservation) -> Vec<Result<Answer>> {
+    let asked: Vec<Asked<'_>> = wants.iter().map(|want| want.asked()).collect();
+    let loaded = read_asked(read, &asked, memory).await;
+    let answers = wants.iter().enumerate().map(|(at, want)| {
+        Ok(match want {
+            Want::Part(document, ..) => Answer::Part(loaded.part(at, document)?),
+            Want::Version(_) => Answer::Version(loaded.version(at)?),
+        })
+    });
+    answers.collect()
+}
+
+/// As [`load`]; what was brought is looked at where it stands.
+pub async fn read_asked<'w>(
+    read: &dyn Read,
+    asked: &'w [Asked<'w>],
+    memory: &Reservation,
+) -> Loaded<'w> {
+    let readings = PathCandidates::new(read, asked, memory).await;
+    let keys = asked.iter().enumerate().flat_map(|(number, asked)| {
+        let extent = asked.extent();
+        readings.keys(number).map(move |key| (key, extent))
+    });
+    let plan = ReadPlan::new(keys);
+    let (found, versions) = join(Fetched::read(read, &plan, memory), versions(read, asked)).await;
+    Loaded {
+        asked,
+        sources: plan.sources,
+        readings,
+        found,
+        versions,
+    }
+}
+
+/// What was brought of all that was asked. What was asked is given by its number.
+#[derive(Default)]
+pub struct Loaded<'w> {
+    asked: &'w [Asked<'w>],
+    readings: PathCandidates,
+    /// What brings each of the readings.
+    sources: Vec<RangeSource>,
+    found: Fetched,
+    versions: HashMap<&'w DocumentKey, Result<Option<Version>>>,
+}
+
+/// What was found at one of the places that a path may mean.
+struct Standing<'l> {
+    reading: &'l PathCandidate,
+    pairs: &'l Arc<Pairs>,
+    range: Range<usize>,
+    whole: bool,
+}
+
+impl Loaded<'_> {
+    /// What stands at the place that was asked for; none if nothing is stored there.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn slice(&self, number: usize) -> Result<Option<Slice<'_>>> {
+        let standing = self.standing(number)?;
+        Ok(standing.and_then(|it| Slice::new(it.pairs, it.range, it.reading.key.len())))
+    }
+
+    /// The place at which that stands.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn place(&self, number: usize) -> Result<Option<Place>> {
+        let standing = self.standing(number)?;
+        Ok(standing.and_then(|it| self.place_of(number, it.reading)))
+    }
+
+    fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Part>> {
+        let Some(standing) = self.standing(number)? else {
+            return Ok(None);
+        };
+        let Standing {
+            reading,
+            pairs,
+            range,
+            whole,
+        } = standing;
+        let Some(place) = self.place_of(number, reading) else {
+            return Ok(None);
+        };
+        let brought = Brought {
+            pairs: pairs.clone(),
+            range,
+            whole,
+        };
+        Ok(Part::of(
+            document.clone(),
+            place,
+            reading.key.len(),
+            brought,
+        ))
+    }
+
+    fn place_of(&self, number: usize, reading: &PathCandidate) -> Option<Place> {
+        match (&reading.place, &self.asked[number]) {
+            (Some(place), _) => Some(place.clone()),
+            (None, Asked::Part(_, path, _)) => path.place(),
+            (None, Asked::Version(_)) => None,
+        }
+    }
+
+    /// The reading at which something was found, and what; none if nothing was.
+    fn standing(&self, number: usize) -> Result<Option<Standing<'_>>> {
+        for at in self.readings.numbers(number)? {
+            let (reading, source) = (self.readings.get(at), &self.sources[at]);
+            let (pairs, range) = self.found.of(source.read)?;
+            let range = if source.exact {
+                range
+            } else {
+                let key = self.readings.key(reading);
+                pairs.between(range, key, &end_of(key))
+            };
+            if !range.is_empty() {
+                return Ok(Some(Standing {
+                    reading,
+                    pairs,
+                    range,
+                    whole: source.whole,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The commit that last changed the document of which it was asked; none if Phyllo has not
+    /// written it.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn version(&self, number: usize) -> Result<Option<Version>> {
+        match &self.asked[number] {
+            Asked::Version(document) => self.versions[document].clone(),
+            Asked::Part(..) => Ok(None),
+        }
+    }
+}
+
+/// The version of each document of which it is wanted, read once.
+async fn versions<'w>(
+    read: &dyn Read,
+    asked: &'w [Asked<'w>],
+) -> HashMap<&'w DocumentKey, Result<Option<Version>>> {
+    let documents = asked.iter().filter_map(|asked| match asked {
+        Asked::Version(document) => Some(*document),
+        Asked::Part(..) => None,
+    });
+    let documents: HashSet<&DocumentKey> = documents.collect();
+    if documents.is_empty() {
+        return HashMap::new();
+    }
+    let versions = documents
+        .into_iter()
+        .map(|document| async move { (document, version(read, document).await) });
+    join_all(versions).await.into_iter().collect()
+}
+
+pub(crate) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<Option<Version>> {
+    let key = Family::Version(&document.collection, &document.id).key()?;
+    let value = read.get(&key).await?;
+    Ok(value.and_then(|value| Version::decode(&value)))
+}

@@ -1,0 +1,11 @@
+//! Reads values by path: resolves paths, plans ranges, fetches them, views the values.
+
+pub(crate) mod adjacent;
+pub(crate) mod children;
+pub(crate) mod fetch;
+pub(crate) mod load;
+pub(crate) mod part;
+pub(crate) mod path_candidates;
+pub(crate) mod range_plan;
+pub(crate) mod request;
+pub(crate) mod slice;

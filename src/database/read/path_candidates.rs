@@ -1,0 +1,140 @@
+//! The places that paths may mean: a token of digits is an index or a key, and only the document
+//! knows which.
+
+use std::ops::Range;
+
+use super::load::read_asked;
+use super::range_plan::Extent;
+use super::request::Asked;
+use crate::budget::Reservation;
+use crate::database::DocumentKey;
+use crate::document::path::{Path, Place};
+use crate::error::Result;
+use crate::limits::DIGIT_TOKENS_AT_ONCE;
+use crate::store::Read;
+
+/// The places that may be meant by what was asked, with their keys in one piece of memory.
+#[derive(Default)]
+pub(crate) struct PathCandidates {
+    /// One key behind another.
+    keys: Vec<u8>,
+    all: Vec<PathCandidate>,
+    /// The numbers of the readings of each that was asked.
+    of: Vec<Result<Range<usize>>>,
+}
+
+/// One of the places that a path may mean.
+pub(crate) struct PathCandidate {
+    pub(crate) key: Range<usize>,
+    /// None: the only one that the path may mean.
+    pub(crate) place: Option<Place>,
+}
+
+impl PathCandidates {
+    /// Those of all that is asked. What one of them fails with is kept for it.
+    pub(crate) async fn new(read: &dyn Read, asked: &[Asked<'_>], memory: &Reservation) -> Self {
+        let mut readings = Self {
+            keys: Vec::with_capacity(32 * asked.len()),
+            all: Vec::with_capacity(asked.len()),
+            of: Vec::with_capacity(asked.len()),
+        };
+        for asked in asked {
+            let begin = readings.all.len();
+            let added = readings.add_asked(read, asked, memory).await;
+            if added.is_err() {
+                readings.all.truncate(begin);
+            }
+            let end = readings.all.len();
+            readings.of.push(added.map(|()| begin..end));
+        }
+        readings
+    }
+
+    /// The numbers of the readings of what was asked.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: its path makes a key past the limit. What the store failed with.
+    pub(crate) fn numbers(&self, asked: usize) -> Result<Range<usize>> {
+        self.of[asked].clone()
+    }
+
+    /// The reading of this number.
+    pub(crate) fn get(&self, number: usize) -> &PathCandidate {
+        &self.all[number]
+    }
+
+    pub(crate) fn key(&self, reading: &PathCandidate) -> &[u8] {
+        &self.keys[reading.key.clone()]
+    }
+
+    /// The keys of all readings of what was asked.
+    pub(crate) fn keys(&self, asked: usize) -> impl Iterator<Item = &[u8]> {
+        let of = self.of[asked].as_ref();
+        let readings = of.map_or(&[][..], |of| &self.all[of.clone()]);
+        readings.iter().map(|reading| self.key(reading))
+    }
+
+    async fn add_asked(
+        &mut self,
+        read: &dyn Read,
+        asked: &Asked<'_>,
+        memory: &Reservation,
+    ) -> Result<()> {
+        let Asked::Part(document, path, _) = asked else {
+            return Ok(());
+        };
+        if path.ambiguous() <= DIGIT_TOKENS_AT_ONCE {
+            return self.add(document, path);
+        }
+        let path = settle(read, document, path, memory).await?;
+        self.add_places(document, path.places())
+    }
+
+    fn add(&mut self, document: &DocumentKey, path: &Path) -> Result<()> {
+        let begin = self.keys.len();
+        match document.append_only(&mut self.keys, path) {
+            None => self.add_places(document, path.places()),
+            Some(appended) => {
+                appended?;
+                self.push(begin, None);
+                Ok(())
+            }
+        }
+    }
+
+    fn add_places(&mut self, document: &DocumentKey, places: Vec<Place>) -> Result<()> {
+        for place in places {
+            let begin = self.keys.len();
+            self.keys.extend_from_slice(&document.place(&place)?);
+            self.push(begin, Some(place));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, begin: usize, place: Option<Place>) {
+        let key = begin..self.keys.len();
+        self.all.push(PathCandidate { key, place });
+    }
+}
+
+/// Settles, step by step, tokens of digits of a path that has too many of them. A path whose
+/// beginning holds nothing holds nothing itself, so any reading of it does.
+pub(crate) async fn settle(
+    read: &dyn Read,
+    document: &DocumentKey,
+    path: &Path,
+    memory: &Reservation,
+) -> Result<Path> {
+    let mut path = path.clone();
+    while path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
+        let (head, rest) = path.split_after_ambiguous(DIGIT_TOKENS_AT_ONCE);
+        let asked = [Asked::Part(document, &head, Extent::First)];
+        // Boxed, because reading what was asked may come here.
+        let loaded = Box::pin(read_asked(read, &asked, memory)).await;
+        let Some(place) = loaded.place(0)? else {
+            return Ok(path.as_indexes());
+        };
+        path = Path::from(&place).join(&rest);
+    }
+    Ok(path)
+}

@@ -1,0 +1,347 @@
+//! What one execution of an operation shares: its snapshot or transaction, its loader, and what
+//! it has written.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_graphql::Context;
+use async_graphql::dataloader::{DataLoader, Loader};
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+
+use super::batcher::{LoadQueue, NoDelay};
+use super::request_budget::RequestBudget;
+use crate::budget::Budget;
+use crate::database::{
+    AdjacentDocuments, Answer, Database, DocumentKey, Part, Want, depend_on_version, load,
+    version_before,
+};
+use crate::error::{Error, Result, Versions};
+use crate::key::Version;
+use crate::limits::{HELD_PER_LOAD, PAGES_AT_ONCE};
+use crate::store::{Read, Transaction};
+
+/// What one execution of an operation shares.
+pub(crate) struct Session {
+    source: LoadSource,
+    loader: DataLoader<WantLoader>,
+    written: Mutex<HashSet<Arc<DocumentKey>>>,
+    /// The versions that documents had before this operation, of those that it has come to.
+    before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
+    /// Whether more than one field writes, so that a later one may ask what stood here before.
+    several: bool,
+    /// The bytes that the transaction may have, if they are limited.
+    bytes_max: Option<usize>,
+    asks: AtomicUsize,
+    request_budget: Arc<RequestBudget>,
+    /// Pages that may still be read at the same time.
+    pages: Semaphore,
+}
+
+#[derive(Clone)]
+enum LoadSource {
+    /// A query: one snapshot, taken when the first read needs it, whose reads the budget counts.
+    Snapshot(Database, Budget, Arc<OnceCell<Arc<dyn Read>>>),
+    /// A mutation: one transaction.
+    Transaction(Arc<dyn Transaction>),
+}
+
+impl LoadSource {
+    async fn read(&self) -> Result<Arc<dyn Read>> {
+        match self {
+            Self::Snapshot(database, budget, snapshot) => {
+                let snapshot = snapshot
+                    .get_or_try_init(|| database.metered_snapshot(budget))
+                    .await?;
+                Ok(snapshot.clone())
+            }
+            Self::Transaction(transaction) => Ok(transaction.clone()),
+        }
+    }
+}
+
+impl Session {
+    /// A session of a query operation.
+    pub(crate) fn query(
+        database: &Database,
+        loads: &LoadQueue,
+        request_budget: &Arc<RequestBudget>,
+    ) -> Self {
+        let source = LoadSource::Snapshot(
+            database.clone(),
+            request_budget.budget().clone(),
+            Arc::default(),
+        );
+        Self::new(source, loads, request_budget, false, None)
+    }
+
+    /// A session of a mutation operation of one field, or of several, whose transaction may have
+    /// so many bytes.
+    pub(crate) fn mutation(
+        transaction: Arc<dyn Transaction>,
+        loads: &LoadQueue,
+        request_budget: &Arc<RequestBudget>,
+        several: bool,
+        bytes_max: Option<usize>,
+    ) -> Self {
+        let source = LoadSource::Transaction(transaction);
+        Self::new(source, loads, request_budget, several, bytes_max)
+    }
+
+    fn new(
+        source: LoadSource,
+        loads: &LoadQueue,
+        request_budget: &Arc<RequestBudget>,
+        several: bool,
+        bytes_max: Option<usize>,
+    ) -> Self {
+        let loader = WantLoader(source.clone(), request_budget.clone());
+        Self {
+            source,
+            loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
+            written: Mutex::default(),
+            before: Mutex::default(),
+            several,
+            bytes_max,
+            asks: AtomicUsize::new(0),
+            request_budget: request_budget.clone(),
+            pages: Semaphore::new(PAGES_AT_ONCE),
+        }
+    }
+
+    /// The session that a resolver belongs to.
+    pub(crate) fn of<'c>(context: &Context<'c>) -> &'c Self {
+        context.data_unchecked::<Self>()
+    }
+
+    /// What the request may still use.
+    pub(crate) fn budget(&self) -> &Budget {
+        self.request_budget.budget()
+    }
+
+    /// What the execution has come to.
+    pub(crate) fn request_budget(&self) -> &RequestBudget {
+        &self.request_budget
+    }
+
+    /// The snapshot or transaction, for a read of its own beside the loader's.
+    ///
+    /// # Errors
+    /// As [`RequestBudget::check`], and what the store fails with.
+    pub(crate) async fn read(&self) -> Result<Arc<dyn Read>> {
+        self.request_budget.check()?;
+        self.source.read().await
+    }
+
+    /// The transaction of a mutation.
+    pub(crate) fn transaction(&self) -> Result<&dyn Transaction> {
+        match &self.source {
+            LoadSource::Transaction(transaction) => Ok(&**transaction),
+            LoadSource::Snapshot(..) => Err(Error::internal("a query asked for a transaction")),
+        }
+    }
+
+    /// The bytes that the transaction of a mutation may have, if they are limited.
+    pub(crate) fn bytes_max(&self) -> Option<usize> {
+        self.bytes_max
+    }
+
+    /// Loads all of these, in one round with what other resolvers ask for in the same turn.
+    pub(crate) async fn load(&self, wants: Vec<Want>) -> Result<LoadedReads> {
+        self.ask(wants, false).await
+    }
+
+    /// As [`Session::load`], in documents between which stand no others of their collection.
+    pub(crate) async fn load_in_a_row(&self, wants: Vec<Want>) -> Result<LoadedReads> {
+        self.ask(wants, true).await
+    }
+
+    async fn ask(&self, wants: Vec<Want>, in_a_row: bool) -> Result<LoadedReads> {
+        let parts = wants.iter().filter(|want| matches!(want, Want::Part(..)));
+        self.request_budget.places(parts.count())?;
+        self.request_budget.memory.hold(HELD_PER_LOAD)?;
+        let ask = Ask {
+            number: self.asks.fetch_add(1, Relaxed),
+            wants: wants.into(),
+            in_a_row,
+        };
+        // Boxed, because every resolver's future holds room for this one.
+        let answers = Box::pin(self.loader.load_one(ask.clone())).await?;
+        let answers = answers.ok_or_else(|| Error::internal("a load brought no answer"))?;
+        Ok(LoadedReads {
+            wants: ask.wants,
+            answers,
+        })
+    }
+
+    /// Waits for a turn to read a page of children. What a page holds is counted when it is read,
+    /// so of pages inside pages only some are read before they are found to be too many.
+    pub(crate) async fn turn_to_page(&self) -> SemaphorePermit<'_> {
+        let turn = self.pages.acquire().await;
+        turn.expect("the semaphore is never closed")
+    }
+
+    /// Checks that a document had the `expected` version before this operation, if one is expected.
+    /// To be called before the operation first writes the document: afterwards its version is not
+    /// known before the commit.
+    ///
+    /// # Errors
+    /// `VERSION_MISMATCH`: it had another, or none.
+    pub(crate) async fn expect_version(
+        &self,
+        document: &Arc<DocumentKey>,
+        expected: Option<Version>,
+    ) -> Result<()> {
+        if expected.is_none() && !self.several {
+            return Ok(());
+        }
+        let transaction = self.transaction()?;
+        let known = self.before().get(document).copied();
+        let before = if let Some(before) = known {
+            before
+        } else {
+            let before = version_before(transaction, document).await?;
+            self.before().insert(document.clone(), before);
+            before
+        };
+        let Some(expected) = expected else {
+            return Ok(());
+        };
+        depend_on_version(transaction, document)?;
+        if before == Some(expected) {
+            return Ok(());
+        }
+        let DocumentKey { collection, id } = &**document;
+        let found = before.map_or_else(
+            || "has no version, or is not there".to_owned(),
+            |before| format!("has the version {before}"),
+        );
+        let versions = Versions {
+            expected: expected.to_string(),
+            current: before.map(|before| before.to_string()),
+        };
+        Err(Error::version_mismatch(
+            versions,
+            format!("the document {id} in the collection {collection:?} {found}, not {expected}"),
+        ))
+    }
+
+    /// Notes that this operation has made a document, which had no version before.
+    pub(crate) fn inserted(&self, document: &Arc<DocumentKey>) {
+        if self.several {
+            self.before().entry(document.clone()).or_insert(None);
+        }
+    }
+
+    fn before(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<DocumentKey>, Option<Version>>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that this operation has written a document.
+    pub(crate) fn wrote(&self, document: Arc<DocumentKey>) {
+        self.written().insert(document);
+    }
+
+    /// Whether this operation has written a document.
+    pub(crate) fn has_written(&self, document: &DocumentKey) -> bool {
+        self.written().contains(document)
+    }
+
+    fn written(&self) -> std::sync::MutexGuard<'_, HashSet<Arc<DocumentKey>>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was asked for at once, and what came of it.
+#[derive(Clone, Default)]
+pub(crate) struct LoadedReads {
+    wants: Arc<[Want]>,
+    answers: Arc<[Result<Answer>]>,
+}
+
+impl LoadedReads {
+    /// One want and its answer.
+    pub(crate) fn of(want: Want, answer: Answer) -> Self {
+        Self {
+            wants: Arc::new([want]),
+            answers: Arc::new([Ok(answer)]),
+        }
+    }
+
+    /// What came of each so many wants, one after another.
+    pub(crate) fn each(&self, wants: usize) -> impl Iterator<Item = Self> {
+        let answers = self.answers.chunks(wants);
+        let chunks = self.wants.chunks(wants).zip(answers);
+        chunks.map(|(wants, answers)| Self {
+            wants: wants.into(),
+            answers: answers.into(),
+        })
+    }
+
+    /// The part that the only want asked for; none if nothing is there.
+    ///
+    /// # Errors
+    /// What reading it failed with.
+    pub(crate) fn part(&self) -> Result<Option<Part>> {
+        match self.answer(|_| true).cloned() {
+            Some(answer) => match answer? {
+                Answer::Part(part) => Ok(part),
+                Answer::Version(_) => Err(Error::internal("a load brought a version for a part")),
+            },
+            None => Err(Error::internal("a load brought no answer")),
+        }
+    }
+
+    /// What came of a want; none if it was not asked for.
+    pub(crate) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Result<Answer>> {
+        let at = self.wants.iter().position(is_wanted)?;
+        self.answers.get(at)
+    }
+}
+
+/// What one resolver asks for; told apart by its number, so that nothing is compared.
+#[derive(Clone)]
+struct Ask {
+    number: usize,
+    wants: Arc<[Want]>,
+    in_a_row: bool,
+}
+
+impl PartialEq for Ask {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Ask {}
+
+impl Hash for Ask {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
+struct WantLoader(LoadSource, Arc<RequestBudget>);
+
+impl Loader<Ask> for WantLoader {
+    type Value = Arc<[Result<Answer>]>;
+    type Error = Error;
+
+    async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Result<Answer>]>>> {
+        self.1.check()?;
+        let read = self.0.read().await?;
+        let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
+        let in_a_row = AdjacentDocuments(&*read);
+        let read = match asks {
+            [ask] if ask.in_a_row => &in_a_row,
+            _ => &*read,
+        };
+        let mut answers = load(read, &wants, &self.1.memory).await.into_iter();
+        let answered = asks.iter().map(|ask| {
+            let answers = answers.by_ref().take(ask.wants.len());
+            (ask.clone(), answers.collect())
+        });
+        Ok(answered.collect())
+    }
+}

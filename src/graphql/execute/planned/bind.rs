@@ -1,0 +1,472 @@
+//! A plan with the variables of one request: what is to be read, and the steps by which the
+//! response is written.
+
+use std::borrow::Cow;
+
+use async_graphql::{Name, Value};
+use async_graphql_value::Value as Input;
+
+use crate::database::{Asked, DocumentKey, Extent};
+use crate::document::id::DocumentId;
+use crate::document::path::Path;
+use crate::error::Result;
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::prepare::plan::{
+    Field, FieldCondition, Flag, Plan, PlannedField, Selection, Where,
+};
+use crate::graphql::scalars::types::path_of;
+use crate::graphql::variables::coerced::Coerced;
+
+/// What one request comes to.
+pub(crate) struct Bound<'p> {
+    pub(crate) documents: Vec<Cow<'p, DocumentKey>>,
+    wants: Vec<BoundRead<'p>>,
+    pub(crate) steps: Vec<ResponseStep<'p>>,
+    pub(crate) spots: Vec<ResponsePosition<'p>>,
+}
+
+/// Something to be read of the document of this number.
+enum BoundRead<'p> {
+    Part(usize, Cow<'p, Path>, Extent),
+    Version(usize),
+}
+
+impl Bound<'_> {
+    /// All that is to be read, in the order of their numbers.
+    pub(crate) fn asked(&self) -> Vec<Asked<'_>> {
+        let asked = self.wants.iter().map(|want| match want {
+            BoundRead::Part(document, path, extent) => {
+                Asked::Part(&self.documents[*document], path, *extent)
+            }
+            BoundRead::Version(document) => Asked::Version(&self.documents[*document]),
+        });
+        asked.collect()
+    }
+}
+
+/// A step of writing a response. Wants and spots are given by their numbers.
+#[derive(Debug)]
+pub(crate) enum ResponseStep<'p> {
+    Text(&'p [u8]),
+    /// Begins the object that stands for a place. If nothing is there it is null, and writing goes
+    /// on with the step `end`.
+    Open {
+        want: usize,
+        spot: usize,
+        end: usize,
+    },
+    Value {
+        want: usize,
+        spot: usize,
+    },
+    Version {
+        want: usize,
+        spot: usize,
+    },
+    Kind(usize),
+    Path(usize),
+    /// The id of the document of this number, its key and its collection: they may be long, and are
+    /// written again for each field that selects them.
+    DocumentId(usize),
+    Key(usize),
+    Collection(usize),
+    /// The id of the place that was found.
+    SubdocumentId {
+        document: usize,
+        want: usize,
+    },
+}
+
+/// Where something stands in the response.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResponsePosition<'p> {
+    /// The number of the spot around it.
+    pub(crate) around: Option<usize>,
+    pub(crate) is: SpotIs<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SpotIs<'p> {
+    Field(&'p PlannedField),
+    Element(usize),
+}
+
+/// A plan with these variables. None: the general executor has to see to them.
+///
+/// # Errors
+/// As [`RequestBudget::entities`], [`RequestBudget::fields`] and [`RequestBudget::places`].
+pub(crate) fn bind<'p>(
+    plan: &'p Plan,
+    variables: &'p Coerced,
+    request_budget: &'p RequestBudget,
+) -> Result<Option<Bound<'p>>> {
+    let mut binder = Binder {
+        variables,
+        request_budget,
+        places: 0,
+        documents: Vec::new(),
+        wants: Vec::new(),
+        steps: Vec::new(),
+        spots: Vec::new(),
+        spot: None,
+    };
+    if let Some((entities, fields)) = binder.entities(&plan.0) {
+        request_budget.entities(entities)?;
+        request_budget.fields(fields)?;
+    }
+    if binder.root(&plan.0).is_none() {
+        return Ok(None);
+    }
+    let Binder {
+        documents,
+        wants,
+        steps,
+        spots,
+        places,
+        ..
+    } = binder;
+    request_budget.places(places)?;
+    Ok(Some(Bound {
+        documents,
+        wants,
+        steps,
+        spots,
+    }))
+}
+
+struct Binder<'p> {
+    variables: &'p Coerced,
+    request_budget: &'p RequestBudget,
+    documents: Vec<Cow<'p, DocumentKey>>,
+    wants: Vec<BoundRead<'p>>,
+    /// The wants that are parts of documents.
+    places: usize,
+    steps: Vec<ResponseStep<'p>>,
+    spots: Vec<ResponsePosition<'p>>,
+    /// Where it is.
+    spot: Option<usize>,
+}
+
+/// Where a selection is bound: a place of a document.
+struct Here<'p> {
+    /// The number of the document.
+    document: usize,
+    path: Cow<'p, Path>,
+    /// What is wanted here; none at a document that is there for certain.
+    want: Option<usize>,
+    /// The first want of the root field that this belongs to: what it wants twice is read once.
+    first: usize,
+}
+
+impl<'p> Binder<'p> {
+    /// How many entities are asked for, and how many fields of all of them. A field that is skipped
+    /// asks for none.
+    fn entities(&self, selection: &Selection) -> Option<(usize, usize)> {
+        let included = selection.0.iter();
+        let included = included.filter(|selected| self.is_there(selected) == Some(true));
+        let asked = included.filter_map(|selected| {
+            let Field::Entities {
+                representations,
+                below,
+            } = &selected.field
+            else {
+                return None;
+            };
+            let entities = self.variables.entities(representations)?.len();
+            Some((entities, entities.saturating_mul(self.fields(below).max(1))))
+        });
+        asked.reduce(|(entities, fields), (more, of_more)| {
+            (
+                entities.saturating_add(more),
+                fields.saturating_add(of_more),
+            )
+        })
+    }
+
+    /// The fields that are selected, at every level.
+    fn fields(&self, selection: &Selection) -> usize {
+        let included = selection.0.iter();
+        let included = included.filter(|selected| self.is_there(selected) == Some(true));
+        let each = included.map(|selected| match &selected.field {
+            Field::Subdocument(_, below) | Field::Whole(below) => 1 + self.fields(below),
+            _ => 1,
+        });
+        each.sum()
+    }
+
+    fn root(&mut self, selection: &'p Selection) -> Option<()> {
+        self.text(b"{\"data\":");
+        self.object(selection, |binder, field| match field {
+            Field::Typename(name) => {
+                binder.text(name.as_bytes());
+                Some(())
+            }
+            Field::Document {
+                collection,
+                id,
+                path,
+                below,
+            } => {
+                let collection = match collection {
+                    None => "D",
+                    Some(collection) => binder.string(collection)?,
+                };
+                let document = document(collection, &binder.id(id)?)?;
+                let document = binder.document(Cow::Owned(document));
+                let path = binder.path(path)?;
+                let first = binder.wants.len();
+                binder.place(document, path, first, below)
+            }
+            Field::Entities {
+                representations,
+                below,
+            } => binder.represented(representations, below),
+            _ => None,
+        })
+    }
+
+    fn represented(&mut self, representations: &Name, below: &'p Selection) -> Option<()> {
+        let entities = self.variables.entities(representations)?;
+        self.text(b"[");
+        for (at, entity) in entities.iter().enumerate() {
+            if at > 0 {
+                self.text(b",");
+            }
+            let document = self.document(Cow::Borrowed(entity));
+            let first = self.wants.len();
+            let around = self.enter(SpotIs::Element(at));
+            self.place(document, Cow::Borrowed(Path::root()), first, below)?;
+            self.spot = around;
+            // What passes the bound ends here, before more is bound: the budget keeps the error.
+            self.request_budget.room(self.places).ok()?;
+        }
+        self.text(b"]");
+        Some(())
+    }
+
+    /// The number of a document.
+    fn document(&mut self, document: Cow<'p, DocumentKey>) -> usize {
+        self.documents.push(document);
+        self.documents.len() - 1
+    }
+
+    /// What is selected of a place at which there may be nothing.
+    fn place(
+        &mut self,
+        document: usize,
+        path: Cow<'p, Path>,
+        first: usize,
+        selection: &'p Selection,
+    ) -> Option<()> {
+        let want = self.want(first, document, path.clone(), Extent::First);
+        let open = self.steps.len();
+        let spot = self.spot?;
+        self.steps.push(ResponseStep::Open { want, spot, end: 0 });
+        let here = Here {
+            document,
+            path,
+            want: Some(want),
+            first,
+        };
+        self.members(selection, |binder, field| binder.member(&here, field))?;
+        let after = self.steps.len();
+        if let Some(ResponseStep::Open { end, .. }) = self.steps.get_mut(open) {
+            *end = after;
+        }
+        Some(())
+    }
+
+    fn member(&mut self, here: &Here<'p>, field: &'p Field) -> Option<()> {
+        let Here {
+            document, first, ..
+        } = *here;
+        let step = match field {
+            Field::Typename(name) => ResponseStep::Text(name.as_bytes()),
+            Field::DocumentId => ResponseStep::DocumentId(document),
+            Field::SubdocumentId => ResponseStep::SubdocumentId {
+                document,
+                want: here.want?,
+            },
+            Field::Key => ResponseStep::Key(document),
+            Field::Collection => ResponseStep::Collection(document),
+            Field::Path => ResponseStep::Path(here.want?),
+            Field::Version => {
+                let wants = &self.wants[first..];
+                let wanted = wants
+                    .iter()
+                    .position(|it| matches!(it, BoundRead::Version(_)));
+                let number = wanted.map_or(self.wants.len(), |at| first + at);
+                if wanted.is_none() {
+                    self.wants.push(BoundRead::Version(document));
+                }
+                ResponseStep::Version {
+                    want: number,
+                    spot: self.spot?,
+                }
+            }
+            Field::Kind => ResponseStep::Kind(match here.want {
+                Some(want) => want,
+                None => self.want(first, document, here.path.clone(), Extent::First),
+            }),
+            Field::Value(path) => {
+                let path = join(&here.path, self.path(path)?);
+                let want = self.want(first, document, path, Extent::Whole);
+                let spot = self.spot?;
+                ResponseStep::Value { want, spot }
+            }
+            Field::Subdocument(path, below) => {
+                let path = join(&here.path, self.path(path)?);
+                return self.place(document, path, first, below);
+            }
+            Field::Whole(below) => {
+                let here = Here {
+                    document,
+                    path: Cow::Borrowed(Path::root()),
+                    want: None,
+                    first,
+                };
+                return self.object(below, |binder, field| binder.member(&here, field));
+            }
+            Field::Document { .. } | Field::Entities { .. } => return None,
+        };
+        self.steps.push(step);
+        Some(())
+    }
+
+    fn object(
+        &mut self,
+        selection: &'p Selection,
+        member: impl FnMut(&mut Self, &'p Field) -> Option<()>,
+    ) -> Option<()> {
+        self.text(b"{");
+        self.members(selection, member)
+    }
+
+    /// The members of an object, and its end.
+    fn members(
+        &mut self,
+        selection: &'p Selection,
+        mut member: impl FnMut(&mut Self, &'p Field) -> Option<()>,
+    ) -> Option<()> {
+        let mut first = true;
+        for selected in &selection.0 {
+            if self.is_there(selected)? {
+                self.text(&selected.name[usize::from(first)..]);
+                let around = self.enter(SpotIs::Field(selected));
+                member(self, &selected.field)?;
+                self.spot = around;
+                first = false;
+            }
+        }
+        self.text(b"}");
+        Some(())
+    }
+
+    fn is_there(&self, selected: &PlannedField) -> Option<bool> {
+        for FieldCondition { flag, is } in &selected.conditions {
+            let flag = match flag {
+                Flag::Fixed(flag) => *flag,
+                Flag::Variable(name) => match self.variables.values.get(name)? {
+                    Value::Boolean(flag) => *flag,
+                    _ => return None,
+                },
+            };
+            if flag != *is {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Goes to a spot inside of where it is, which is returned.
+    fn enter(&mut self, is: SpotIs<'p>) -> Option<usize> {
+        let around = self.spot.replace(self.spots.len());
+        self.spots.push(ResponsePosition { around, is });
+        around
+    }
+
+    fn text(&mut self, text: &'p [u8]) {
+        self.steps.push(ResponseStep::Text(text));
+    }
+
+    /// The number of a want, which is made unless it is there already.
+    fn want(
+        &mut self,
+        first: usize,
+        document: usize,
+        path: Cow<'p, Path>,
+        extent: Extent,
+    ) -> usize {
+        for (at, want) in self.wants[first..].iter_mut().enumerate() {
+            if let BoundRead::Part(_, wanted, read) = want
+                && *wanted == path
+            {
+                *read = extent.max(*read);
+                return first + at;
+            }
+        }
+        self.places += 1;
+        self.wants.push(BoundRead::Part(document, path, extent));
+        self.wants.len() - 1
+    }
+
+    fn path(&self, path: &'p Where) -> Option<Cow<'p, Path>> {
+        let given = match path {
+            Where::Fixed(path) => return Some(Cow::Borrowed(path)),
+            Where::Given(given) => given,
+        };
+        let path = if let Input::Variable(name) = given {
+            // One that is not given is the argument's default, which is the whole.
+            let given = self.variables.values.get(name);
+            given.map_or_else(|| Ok(Path::default()), path_of)
+        } else {
+            let variable = |name| self.variables.values.get(&name).cloned().ok_or(());
+            path_of(&given.clone().into_const_with(variable).ok()?)
+        };
+        path.ok().map(Cow::Owned)
+    }
+
+    fn string(&self, argument: &'p Input) -> Option<&'p str> {
+        match argument {
+            Input::String(text) => Some(text),
+            Input::Variable(name) => match self.variables.values.get(name)? {
+                Value::String(text) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn id(&self, argument: &'p Input) -> Option<Cow<'p, str>> {
+        match argument {
+            Input::String(text) => Some(Cow::Borrowed(text)),
+            Input::Number(number) => Some(Cow::Owned(number.as_i64()?.to_string())),
+            Input::Variable(name) => id(self.variables.values.get(name)?),
+            _ => None,
+        }
+    }
+}
+
+fn id(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number.as_i64()?.to_string())),
+        _ => None,
+    }
+}
+
+/// A path below another.
+fn join<'p>(above: &Cow<'p, Path>, below: Cow<'p, Path>) -> Cow<'p, Path> {
+    if above.tokens().is_empty() {
+        return below;
+    }
+    if below.tokens().is_empty() {
+        return above.clone();
+    }
+    Cow::Owned(above.join(&below))
+}
+
+fn document(collection: &str, id: &str) -> Option<DocumentKey> {
+    let id = DocumentId::parse(id).ok()?;
+    DocumentKey::new(collection, id).ok()
+}

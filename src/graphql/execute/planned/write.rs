@@ -1,0 +1,157 @@
+//! The response to a query, from what was read for it.
+
+use async_graphql::{PathSegment, ServerError};
+
+use super::bind::{Bound, ResponsePosition, ResponseStep, SpotIs};
+use crate::database::Loaded;
+use crate::document::json::write_string;
+use crate::document::path::{Place, Segment};
+use crate::error::{Error, Result};
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::objects::document::JsonKind;
+use crate::graphql::response::write::server_error;
+use crate::graphql::scalars::node_id;
+
+/// The response's data, and what went wrong: null stands where it did.
+pub(crate) struct WrittenResponse {
+    /// `{"data":…`, without the end.
+    pub(crate) data: Vec<u8>,
+    pub(crate) errors: Vec<ServerError>,
+}
+
+/// Writes the response. Of what is large others have their turn meanwhile.
+///
+/// # Errors
+/// Of what cannot be null; whatever bound of `request_budget` is passed.
+pub(crate) async fn write(
+    bound: &Bound<'_>,
+    loaded: &Loaded<'_>,
+    request_budget: &RequestBudget,
+) -> Result<WrittenResponse> {
+    let mut out = Vec::with_capacity(8 * bound.steps.len() + 64);
+    let mut errors = Vec::new();
+    let mut null = |out: &mut Vec<u8>, error: &Error, spot: usize| {
+        errors.push(located(error, &bound.spots, spot));
+        out.extend_from_slice(NULL);
+    };
+    let mut at = 0;
+    while let Some(step) = bound.steps.get(at) {
+        if at % STEPS_PER_CHECK == 0 {
+            request_budget.check()?;
+        }
+        at += 1;
+        request_budget.budget().check_response(out.len())?;
+        match step {
+            ResponseStep::Text(text) => out.extend_from_slice(text),
+            ResponseStep::Open { want, spot, end } => match kind(loaded, *want) {
+                Ok(Some(_)) => out.push(b'{'),
+                Ok(None) => {
+                    out.extend_from_slice(NULL);
+                    at = *end;
+                }
+                Err(error) => {
+                    null(&mut out, &error, *spot);
+                    at = *end;
+                }
+            },
+            ResponseStep::Value { want, spot } => {
+                let before = out.len();
+                if let Err(error) = value(&mut out, loaded, *want, request_budget).await {
+                    request_budget.check()?;
+                    out.truncate(before);
+                    null(&mut out, &error, *spot);
+                }
+            }
+            ResponseStep::Version { want, spot } => match loaded.version(*want) {
+                Ok(Some(version)) => write_string(&mut out, &version.to_string()),
+                Ok(None) => out.extend_from_slice(NULL),
+                Err(error) => null(&mut out, &error, *spot),
+            },
+            ResponseStep::Kind(want) => {
+                let kind = kind(loaded, *want)?.ok_or_else(mismatch)?;
+                write_string(&mut out, kind.name());
+            }
+            ResponseStep::Path(want) => {
+                place(&mut out, &loaded.place(*want)?.ok_or_else(mismatch)?);
+            }
+            ResponseStep::DocumentId(document) => {
+                write_string(&mut out, &node_id::of_document(&bound.documents[*document]));
+            }
+            ResponseStep::Key(document) => {
+                write_string(&mut out, &bound.documents[*document].id.to_string());
+            }
+            ResponseStep::Collection(document) => {
+                write_string(&mut out, &bound.documents[*document].collection);
+            }
+            ResponseStep::SubdocumentId { document, want } => {
+                let place = loaded.place(*want)?.ok_or_else(mismatch)?;
+                let document = &bound.documents[*document];
+                write_string(&mut out, &node_id::of_subdocument(document, &place));
+            }
+        }
+    }
+    Ok(WrittenResponse { data: out, errors })
+}
+
+/// After so many steps it is looked whether there is time for more.
+const STEPS_PER_CHECK: usize = 64;
+const NULL: &[u8] = b"null";
+
+fn kind(loaded: &Loaded<'_>, want: usize) -> Result<Option<JsonKind>> {
+    let kind = loaded.slice(want)?.map(|slice| slice.kind()).transpose()?;
+    Ok(kind.map(JsonKind::from))
+}
+
+async fn value(
+    out: &mut Vec<u8>,
+    loaded: &Loaded<'_>,
+    want: usize,
+    request_budget: &RequestBudget,
+) -> Result<()> {
+    let Some(slice) = loaded.slice(want)? else {
+        out.extend_from_slice(NULL);
+        return Ok(());
+    };
+    let budget = request_budget.budget();
+    slice.write_json(out, budget).await?;
+    budget.check_response(out.len())
+}
+
+/// A place in list form.
+fn place(out: &mut Vec<u8>, place: &Place) {
+    out.push(b'[');
+    for (at, segment) in place.0.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        match segment {
+            Segment::Key(key) => write_string(out, key),
+            Segment::Index(index) => out.extend_from_slice(index.to_string().as_bytes()),
+        }
+    }
+    out.push(b']');
+}
+
+/// An error, with where it stands in the query and in the response.
+fn located(error: &Error, spots: &[ResponsePosition<'_>], spot: usize) -> ServerError {
+    let mut told = server_error(error);
+    let mut at = Some(spot);
+    while let Some(ResponsePosition { around, is }) = at.map(|at| spots[at]) {
+        told.path.push(match is {
+            SpotIs::Field(selected) => {
+                if told.locations.is_empty() {
+                    told.locations.push(selected.pos);
+                }
+                PathSegment::Field(selected.key.to_string())
+            }
+            SpotIs::Element(index) => PathSegment::Index(index),
+        });
+        at = around;
+    }
+    told.path.reverse();
+    told
+}
+
+fn mismatch() -> Error {
+    Error::internal("a load brought no answer to what it was asked")
+}

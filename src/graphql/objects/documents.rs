@@ -1,0 +1,278 @@
+//! Pages of documents found by what they contain.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, Object, SelectionField, SimpleObject};
+
+use super::document::Document;
+use super::filter::{FilterInput, OrderInput};
+use super::located::Located;
+use super::lookahead::wants_of_document;
+use super::page::{AskedPage, PageBounds, PageInfo};
+use crate::database::query::{self, DocumentPage, Page, Position, Select, Total};
+use crate::database::{DocumentKey, Want, check_collection};
+use crate::document::id::DocumentId;
+use crate::error::{Error, Limit, Result};
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::session::{LoadedReads, Session};
+use crate::graphql::response::counted::CountedBytes;
+use crate::graphql::scalars::cursor;
+use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
+
+/// What `documents` is asked.
+#[derive(Default)]
+pub(crate) struct DocumentsRequest {
+    pub(crate) collection: String,
+    pub(crate) filter: Option<FilterInput>,
+    pub(crate) order: Option<OrderInput>,
+    pub(crate) page: AskedPage,
+    pub(crate) scan_limit: Option<i32>,
+}
+
+/// A page of documents.
+pub(crate) struct DocumentConnection {
+    rows: Vec<(String, Located)>,
+    page_info: PageInfo,
+    plan: QueryPlanObject,
+    total_count: Option<i32>,
+}
+
+/// How the rows were found, so that nobody has to guess whether an index served.
+#[derive(SimpleObject, Clone)]
+#[graphql(name = "DocumentQueryPlan")]
+pub(crate) struct QueryPlanObject {
+    /// The index that was used; of several, joined by ` & ` if each led to the rows, by ` | ` if any did. Null if every document of the collection was looked at.
+    index: Option<CountedBytes<String>>,
+    /// How many keys of entries or of the catalog were read, and how many documents were looked at besides.
+    scanned: usize,
+    /// How many documents the page has.
+    returned: usize,
+    /// Why `totalCount` is null. Null if it is given or not selected.
+    total_count_reason: Option<&'static str>,
+}
+
+impl DocumentsRequest {
+    /// Finds the documents, and reads what the selection needs of them in one round.
+    pub(crate) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
+        let session = Session::of(context);
+        session.request_budget().check()?;
+        let (mut select, digest) = self.select(session.request_budget()).await?;
+        let field = context.field();
+        let mut selected = field.selection_set();
+        select.total = selected.any(|field| field.name() == "totalCount");
+        let read = session.read().await?;
+        let found = query::documents(&*read, session.budget(), &select).await?;
+        session
+            .request_budget()
+            .elements(found.rows.len(), context.field())?;
+        let rows = found.rows.iter();
+        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.id.bytes()).sum();
+        session.request_budget().memory.hold(bytes)?;
+        let page_info = page_info(&select.page, &found, digest);
+        let (total_count, total_count_reason) = total_count(found.total);
+        let plan = QueryPlanObject {
+            index: found.index.map(CountedBytes),
+            scanned: found.scanned,
+            returned: found.rows.len(),
+            total_count_reason,
+        };
+        let cursors = found.rows.iter().map(|row| row_cursor(row, digest));
+        let cursors: Vec<String> = cursors.collect();
+        let ids = found.rows.into_iter().map(|row| row.id);
+        let in_a_row = select.filter.is_empty() && select.order.is_none();
+        let rows = project(context, &select.collection, ids, in_a_row).await?;
+        Ok(DocumentConnection {
+            rows: cursors.into_iter().zip(rows).collect(),
+            page_info,
+            plan,
+            total_count,
+        })
+    }
+
+    /// What to find, and the digest of the query that its cursors belong to.
+    async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
+        check_collection(&self.collection)?;
+        let filter = self.filter.unwrap_or_default();
+        let filter = filter.read(request_budget).await;
+        let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+        let order = match &self.order {
+            Some(order) => Some(order.read(request_budget.budget()).await),
+            None => None,
+        };
+        let order = order.transpose();
+        let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
+        let digest = cursor::digest(&format!("{:?} {filter:?} {order:?}", self.collection));
+        let PageBounds {
+            size,
+            backward,
+            cursor,
+            cursor_argument,
+        } = self.page.bounds("documents")?;
+        let ordered = order.is_some();
+        let position = |text: String| {
+            let bytes = cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
+            Position::decode(&bytes, ordered).ok_or_else(|| cursor::damaged(cursor_argument))
+        };
+        let page = Page {
+            size,
+            backward,
+            from: cursor.map(position).transpose()?,
+        };
+        let select = Select {
+            collection: self.collection,
+            filter,
+            order,
+            page,
+            scan_max: scan_max(self.scan_limit)?,
+            total: false,
+        };
+        Ok((select, digest))
+    }
+}
+
+/// How many documents there are on all pages, or why that is not told.
+fn total_count(total: Option<Total>) -> (Option<i32>, Option<&'static str>) {
+    match total {
+        None => (None, None),
+        Some(Total::Unknown(why)) => (None, Some(why)),
+        Some(Total::Exact(total)) => match i32::try_from(total) {
+            Ok(total) => (Some(total), None),
+            Err(_) => (None, Some("it is more than an `Int` can be")),
+        },
+    }
+}
+
+fn scan_max(limit: Option<i32>) -> Result<usize> {
+    let Some(limit) = limit else {
+        return Ok(SCAN_DOCUMENTS_DEFAULT);
+    };
+    usize::try_from(limit)
+        .ok()
+        .filter(|limit| (1..=SCAN_DOCUMENTS_MAX).contains(limit))
+        .ok_or_else(|| {
+            Error::bad_input(format!(
+                "`scanLimit` is {limit}; from 1 to {SCAN_DOCUMENTS_MAX} documents may be looked at"
+            ))
+            .with_limit(Limit::new("scanLimit", SCAN_DOCUMENTS_MAX))
+        })
+}
+
+fn row_cursor(row: &Position, digest: u64) -> String {
+    cursor::encode(digest, &row.encode())
+}
+
+fn page_info(page: &Page, found: &DocumentPage, digest: u64) -> PageInfo {
+    let began = page.from.is_some();
+    let cursor = |row: Option<&Position>| row.map(|row| CountedBytes(row_cursor(row, digest)));
+    PageInfo {
+        has_next_page: if page.backward { began } else { found.more },
+        has_previous_page: if page.backward { found.more } else { began },
+        start_cursor: cursor(found.rows.first()),
+        end_cursor: cursor(found.rows.last()),
+    }
+}
+
+/// The documents of the page, with what the selection reads of each.
+async fn project(
+    context: &Context<'_>,
+    collection: &str,
+    ids: impl ExactSizeIterator<Item = DocumentId>,
+    in_a_row: bool,
+) -> Result<Vec<Located>> {
+    let rows = ids.len();
+    let documents = ids.map(|id| DocumentKey::new(collection, id).map(Arc::new));
+    let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
+    let Some(first) = documents.first() else {
+        return Ok(Vec::new());
+    };
+    let of_one = wants_of_nodes(context, first);
+    if of_one.is_empty() {
+        let listed = |document| Located::listed(document, LoadedReads::default());
+        return Ok(documents.into_iter().map(listed).collect());
+    }
+    Session::of(context)
+        .request_budget()
+        .room(rows * of_one.len())?;
+    let mut wants = Vec::with_capacity(rows * of_one.len());
+    for document in &documents {
+        wants.extend(of_one.iter().map(|want| want.of(document)));
+    }
+    let session = Session::of(context);
+    let loaded = if in_a_row {
+        session.load_in_a_row(wants).await?
+    } else {
+        session.load(wants).await?
+    };
+    let ahead = loaded.each(of_one.len());
+    let rows = documents.into_iter().zip(ahead);
+    Ok(rows
+        .map(|(document, ahead)| Located::listed(document, ahead))
+        .collect())
+}
+
+/// What the selection reads of a node, wherever it stands.
+fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<Want> {
+    let mut wants: Vec<Want> = Vec::new();
+    let budget = Session::of(context).budget();
+    let mut add = |field: SelectionField<'_>| {
+        for want in wants_of_document(field, document, budget) {
+            if !wants.contains(&want) {
+                wants.push(want);
+            }
+        }
+    };
+    for field in context.field().selection_set() {
+        match field.name() {
+            "nodes" => add(field),
+            "edges" => field
+                .selection_set()
+                .filter(|field| field.name() == "node")
+                .for_each(&mut add),
+            _ => {}
+        }
+    }
+    wants
+}
+
+/// A page of documents.
+#[Object]
+impl DocumentConnection {
+    /// The documents, each with the cursor behind which to go on.
+    async fn edges(&self) -> Vec<DocumentEdge> {
+        let edge = |(cursor, node): &(String, Located)| DocumentEdge {
+            cursor: CountedBytes(cursor.clone()),
+            node: Document(node.clone()),
+        };
+        self.rows.iter().map(edge).collect()
+    }
+
+    /// The documents.
+    async fn nodes(&self) -> Vec<Document> {
+        let nodes = self.rows.iter();
+        nodes.map(|(_, node)| Document(node.clone())).collect()
+    }
+
+    /// Whether there are more, and how to get them.
+    async fn page_info(&self) -> PageInfo {
+        self.page_info.clone()
+    }
+
+    /// How many documents there are on all pages, at the same version of the store. It is given where it is cheap to tell: without `where` and `orderBy`, on a first page that is also the last, and where indexes answer exactly with at most 10,000 entries. Otherwise it is null, and `plan` has the reason.
+    async fn total_count(&self) -> Option<i32> {
+        self.total_count
+    }
+
+    /// How they were found.
+    async fn plan(&self) -> QueryPlanObject {
+        self.plan.clone()
+    }
+}
+
+/// A document and its cursor.
+#[derive(SimpleObject)]
+pub(crate) struct DocumentEdge {
+    /// Give it as `after` to go on behind this document, or as `before` to go back before it.
+    cursor: CountedBytes<String>,
+    /// The document.
+    node: Document,
+}

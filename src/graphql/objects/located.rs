@@ -1,0 +1,303 @@
+//! A document or a part of one, as resolvers hand it on: where it is, and what was read ahead.
+
+use std::sync::Arc;
+
+use async_graphql::Context;
+
+use super::children::Connection;
+use super::lookahead::{wants_below, wants_of_document};
+use super::page::AskedPage;
+use crate::budget::Steps;
+use crate::database::{Answer, DocumentKey, Extent, Part, Want};
+use crate::document::jsonpath::Query;
+use crate::document::leaf::{Kind, abridged};
+use crate::document::path::{Path, Place};
+use crate::error::{Error, Limit, Result};
+use crate::graphql::context::session::{LoadedReads, Session};
+use crate::graphql::scalars::types::{Json, JsonPath, PathScalar, VersionScalar, path_argument};
+use crate::limits::SELECTED_MAX;
+
+/// A place of a document at which something is stored.
+#[derive(Clone)]
+pub(crate) struct Located {
+    pub(crate) document: Arc<DocumentKey>,
+    /// As it was asked for: what was read ahead is found under it.
+    asked: Path,
+    pub(crate) place: Place,
+    kind: Option<Kind>,
+    /// All that stands here, if it was read.
+    part: Option<Part>,
+    ahead: LoadedReads,
+}
+
+impl Located {
+    /// Reads what the selection below the current field needs of the document at `path`; none if
+    /// nothing is stored there.
+    pub(crate) async fn find(
+        context: &Context<'_>,
+        document: Arc<DocumentKey>,
+        path: Path,
+    ) -> Result<Option<Self>> {
+        let session = Session::of(context);
+        session.request_budget().check()?;
+        let mut wants = wants_below(context.field(), &document, &path, session.budget());
+        if session.has_written(&document) {
+            wants.retain(|want| !matches!(want, Want::Version(_)));
+        }
+        let ahead = session.load(wants).await?;
+        let root = Self {
+            document,
+            asked: Path::default(),
+            place: Place::default(),
+            kind: None,
+            part: None,
+            ahead,
+        };
+        root.at_path(context, &path).await
+    }
+
+    /// A document that the current field has written, or left as it is, and which is there. Only
+    /// what the selection asks for is read, so that a mutation depends on nothing else.
+    pub(crate) async fn written(context: &Context<'_>, document: Arc<DocumentKey>) -> Result<Self> {
+        let session = Session::of(context);
+        let mut wants = wants_of_document(context.field(), &document, session.budget());
+        if session.has_written(&document) {
+            wants.retain(|want| !matches!(want, Want::Version(_)));
+        }
+        let ahead = if wants.is_empty() {
+            LoadedReads::default()
+        } else {
+            session.load(wants).await?
+        };
+        Ok(Self::listed(document, ahead))
+    }
+
+    /// A whole document that is there, and what was read of it ahead.
+    pub(crate) fn listed(document: Arc<DocumentKey>, ahead: LoadedReads) -> Self {
+        Self {
+            document,
+            asked: Path::default(),
+            place: Place::default(),
+            kind: None,
+            part: None,
+            ahead,
+        }
+    }
+
+    /// A child that a page of children brought.
+    pub(crate) fn child(&self, part: Part, kind: Kind) -> Self {
+        let asked = Path::from(&part.place);
+        let place = part.place.clone();
+        let extent = if part.is_whole() {
+            Extent::Whole
+        } else {
+            Extent::First
+        };
+        let want = Want::Part(self.document.clone(), asked.clone(), extent);
+        Self {
+            document: self.document.clone(),
+            asked,
+            place,
+            kind: Some(kind),
+            part: None,
+            ahead: LoadedReads::of(want, Answer::Part(Some(part))),
+        }
+    }
+
+    /// The whole document that this is a part of.
+    pub(crate) fn whole(&self) -> Self {
+        Self {
+            asked: Path::default(),
+            place: Place::default(),
+            kind: None,
+            part: None,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) async fn at(
+        &self,
+        context: &Context<'_>,
+        path: &PathScalar,
+    ) -> Result<Option<Self>> {
+        let path = self.asked.join(&path_argument(Some(path))?);
+        self.at_path(context, &path).await
+    }
+
+    pub(crate) async fn value(
+        &self,
+        context: &Context<'_>,
+        path: Option<PathScalar>,
+    ) -> Result<Option<Json>> {
+        let path = self.asked.join(&path_argument(path.as_ref())?);
+        let part = self.part(context, path, Extent::Whole).await?;
+        let Some(part) = part else {
+            return Ok(None);
+        };
+        let request_budget = Session::of(context).request_budget();
+        // Nothing is made once the response is full.
+        request_budget.carry(0)?;
+        let text = part.json_within(request_budget.budget()).await?;
+        request_budget.carry(text.len())?;
+        Ok(Some(Json(text.into())))
+    }
+
+    pub(crate) async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
+        if let Some(kind) = self.kind {
+            return Ok(kind);
+        }
+        let part = self
+            .part(context, self.asked.clone(), Extent::First)
+            .await?;
+        match part {
+            Some(part) => part.kind(),
+            None => Err(Error::internal(
+                "a document that was there is gone from its snapshot",
+            )),
+        }
+    }
+
+    pub(crate) async fn version(&self, context: &Context<'_>) -> Result<Option<VersionScalar>> {
+        let session = Session::of(context);
+        if session.has_written(&self.document) {
+            return Ok(Some(VersionScalar::OfThisCommit));
+        }
+        let ahead = self.ahead.answer(|want| matches!(want, Want::Version(_)));
+        let answer = match ahead {
+            Some(answer) => answer.clone()?,
+            None => {
+                self.load(session, Want::Version(self.document.clone()))
+                    .await?
+            }
+        };
+        match answer {
+            Answer::Version(version) => Ok(version.map(VersionScalar::Known)),
+            Answer::Part(_) => Err(mismatch()),
+        }
+    }
+
+    pub(crate) async fn children(
+        &self,
+        context: &Context<'_>,
+        asked: AskedPage,
+    ) -> Result<Connection> {
+        Connection::read(context, self, asked).await
+    }
+
+    /// What a JSONPath query selects here.
+    pub(crate) async fn select(
+        &self,
+        context: &Context<'_>,
+        query: &JsonPath,
+    ) -> Result<Vec<Self>> {
+        let session = Session::of(context);
+        session.request_budget().check()?;
+        let budget = session.budget();
+        let query = query.query(budget).await?;
+        let path = self.asked.join(&Path::of_segments(query.prefix()));
+        let Some(part) = self.part(context, path, Extent::Whole).await? else {
+            return Ok(Vec::new());
+        };
+        let memory = budget.reserve();
+        memory.hold(part.tree_bytes())?;
+        let select = |steps: &Steps<'_>| {
+            let value = part.tree(steps)?;
+            let selected = query.select(&value, steps)?;
+            check_selected(&query, selected.len())?;
+            let with_kinds = selected.into_iter();
+            let with_kinds = with_kinds.map(|(place, value)| (place, value.kind()));
+            Ok(with_kinds.collect::<Vec<_>>())
+        };
+        let selected = budget.compute(select).await?;
+        session
+            .request_budget()
+            .elements(selected.len(), context.field())?;
+        let located = selected.into_iter().map(|(place, kind)| {
+            let part = part.below(&place).ok_or_else(mismatch)?;
+            Ok(Self {
+                document: self.document.clone(),
+                asked: Path::from(&part.place),
+                place: part.place.clone(),
+                kind: Some(kind),
+                part: Some(part),
+                ahead: self.ahead.clone(),
+            })
+        });
+        located.collect()
+    }
+
+    async fn at_path(&self, context: &Context<'_>, path: &Path) -> Result<Option<Self>> {
+        let part = self.part(context, path.clone(), Extent::First).await?;
+        let Some(part) = part else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            document: self.document.clone(),
+            asked: path.clone(),
+            kind: Some(part.kind()?),
+            place: part.place.clone(),
+            part: part.is_whole().then_some(part),
+            ahead: self.ahead.clone(),
+        }))
+    }
+
+    /// The part at `path`, from what was read ahead if it is there.
+    async fn part(
+        &self,
+        context: &Context<'_>,
+        path: Path,
+        extent: Extent,
+    ) -> Result<Option<Part>> {
+        if let Some(ahead) = self.part_ahead(&path, extent) {
+            return ahead;
+        }
+        let want = Want::Part(self.document.clone(), path, extent);
+        Session::of(context).load(vec![want]).await?.part()
+    }
+
+    /// What was read ahead at `path`, to this extent at least. All of it belongs to this document.
+    fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Part>>> {
+        if let Some(part) = &self.part
+            && let Some(below) = path.below(&self.asked)
+        {
+            return Some(Ok(part.at(&below)));
+        }
+        let found = |path: &Path, extent: Extent| {
+            let enough = |want: &Want| matches!(want, Want::Part(_, at, read) if at == path && *read >= extent);
+            match self.ahead.answer(enough) {
+                Some(Ok(Answer::Part(part))) => Some(Ok(part.clone())),
+                Some(Err(error)) => Some(Err(error.clone())),
+                _ => None,
+            }
+        };
+        if let Some(part) = found(path, extent) {
+            return Some(part);
+        }
+        // What was read whole holds all that is below it.
+        let below = path.below(&self.asked)?;
+        let whole = found(&self.asked, Extent::Whole)?.ok()??;
+        whole.is_whole().then(|| Ok(whole.at(&below)))
+    }
+
+    async fn load(&self, session: &Session, want: Want) -> Result<Answer> {
+        let loaded = session.load(vec![want]).await?;
+        loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
+    }
+}
+
+fn check_selected(query: &Query, selected: usize) -> Result<()> {
+    if selected <= SELECTED_MAX {
+        return Ok(());
+    }
+    Err(Error::too_complex(
+        Limit::new("selectedParts", SELECTED_MAX),
+        format!(
+            "the JSONPath {:?} selects {selected} parts; the limit is {SELECTED_MAX}",
+            abridged(query.text()),
+        ),
+    ))
+}
+
+fn mismatch() -> Error {
+    Error::internal("a load brought no answer to what it was asked")
+}

@@ -1,0 +1,112 @@
+//! Pages: what a client asks for, and where the next one begins.
+
+use crate::database::DocumentKey;
+use crate::document::path::{Place, Segment};
+use crate::error::{Error, Limit, Result};
+use crate::graphql::response::counted::CountedBytes;
+use crate::graphql::scalars::cursor;
+use crate::key::{KeyStep, append_segment, step};
+use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+use async_graphql::SimpleObject;
+
+/// Which page the arguments of a connection ask for.
+#[derive(Default)]
+pub(crate) struct AskedPage {
+    pub(crate) first: Option<i32>,
+    pub(crate) after: Option<String>,
+    pub(crate) last: Option<i32>,
+    pub(crate) before: Option<String>,
+}
+
+/// A page's size and direction, and the cursor that it goes on from.
+pub(crate) struct PageBounds {
+    pub(crate) size: usize,
+    pub(crate) backward: bool,
+    pub(crate) cursor: Option<String>,
+    /// The argument that gave the cursor.
+    pub(crate) cursor_argument: &'static str,
+}
+
+impl AskedPage {
+    /// The bounds of a page of `what`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it goes in both directions. As [`page_size`].
+    pub(crate) fn bounds(self, what: &str) -> Result<PageBounds> {
+        let backward = self.last.is_some() || self.before.is_some();
+        if backward && (self.first.is_some() || self.after.is_some()) {
+            return Err(Error::bad_input(
+                "`first` and `after` page forwards, `last` and `before` backwards: a page has one \
+                 direction",
+            ));
+        }
+        let (argument, size, cursor_argument, cursor) = if backward {
+            ("last", self.last, "before", self.before)
+        } else {
+            ("first", self.first, "after", self.after)
+        };
+        Ok(PageBounds {
+            size: page_size(argument, size, what)?,
+            backward,
+            cursor,
+            cursor_argument,
+        })
+    }
+}
+
+/// A cursor holds the last key and a digest of the query; with another query it is `BAD_USER_INPUT`.
+// Any subgraph with connections has this type: shareable, or no two of them compose.
+#[derive(Clone, SimpleObject)]
+#[graphql(shareable)]
+pub(crate) struct PageInfo {
+    /// Whether there are more behind this page; paging backwards, whether it ended before a cursor.
+    pub(crate) has_next_page: bool,
+    /// Whether this page began behind a cursor; paging backwards, whether there are more before it.
+    pub(crate) has_previous_page: bool,
+    /// The cursor of the first one; null if there is none.
+    pub(crate) start_cursor: Option<CountedBytes<String>>,
+    /// The cursor of the last one; null if there is none.
+    pub(crate) end_cursor: Option<CountedBytes<String>>,
+}
+
+/// The size of a page of `what`, given by an argument of this name.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is negative or past [`PAGE_MAX`].
+pub(crate) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result<usize> {
+    let Some(size) = size else {
+        return Ok(PAGE_DEFAULT);
+    };
+    usize::try_from(size)
+        .ok()
+        .filter(|size| *size <= PAGE_MAX)
+        .ok_or_else(|| {
+            Error::bad_input(format!(
+                "`{argument}` is {size}; a page has from 0 to {PAGE_MAX} {what}"
+            ))
+            .with_limit(Limit::new("pageSize", PAGE_MAX))
+        })
+}
+
+/// Tells the cursors of one place from those of another.
+pub(crate) fn digest(document: &DocumentKey, place: &Place) -> u64 {
+    let DocumentKey { collection, id } = document;
+    cursor::digest(&format!("{collection:?} {id:?} {:?}", place.0))
+}
+
+pub(crate) fn encode_cursor(digest: u64, last: &Segment) -> String {
+    let mut position = Vec::new();
+    append_segment(&mut position, last.as_ref());
+    cursor::encode(digest, &position)
+}
+
+pub(crate) fn decode_cursor(cursor: &str, digest: u64, argument: &str) -> Result<Segment> {
+    let last = cursor::decode(cursor, digest, argument, "this place's children")?;
+    match step(&last) {
+        Some((KeyStep::Key(key), bytes)) if bytes == last.len() => {
+            Ok(Segment::Key(key.into_owned()))
+        }
+        Some((KeyStep::Index(index), bytes)) if bytes == last.len() => Ok(Segment::Index(index)),
+        _ => Err(cursor::damaged(argument)),
+    }
+}

@@ -1,0 +1,275 @@
+//! From an operation to its plan: which places it reads and what it writes of them, but for what
+//! its variables say.
+
+use std::collections::HashSet;
+
+use async_graphql::parser::types::{
+    Directive, ExecutableDocument, Field as AskedField, OperationDefinition, OperationType,
+    Selection as Asked, SelectionSet,
+};
+use async_graphql::{Name, Pos, Positioned};
+use async_graphql_value::Value as Input;
+
+use crate::document::json::write_string;
+use crate::document::path::Path;
+use crate::graphql::scalars::types::path_of;
+use crate::graphql::schema::entities::ENTITIES;
+use crate::limits::PLANNED_FIELDS_MAX;
+
+/// A query that can be executed directly.
+#[derive(Debug)]
+pub(crate) struct Plan(pub(crate) Selection);
+
+/// What is selected of an object, each response name once, fragments expanded.
+#[derive(Debug)]
+pub(crate) struct Selection(pub(crate) Vec<PlannedField>);
+
+#[derive(Debug)]
+pub(crate) struct PlannedField {
+    /// Its name in the response.
+    pub(crate) key: Name,
+    /// `,"name":`
+    pub(crate) name: Box<[u8]>,
+    /// Where it stands in the query.
+    pub(crate) pos: Pos,
+    pub(crate) conditions: Vec<FieldCondition>,
+    pub(crate) field: Field,
+}
+
+/// What `@include` and `@skip` have: a field is there if the flag is as it is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldCondition {
+    pub(crate) flag: Flag,
+    pub(crate) is: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Flag {
+    Fixed(bool),
+    Variable(Name),
+}
+
+#[derive(Debug)]
+pub(crate) enum Field {
+    /// `Query.document`
+    Document {
+        collection: Option<Input>,
+        id: Input,
+        path: Where,
+        below: Selection,
+    },
+    /// `Query._entities`, of a variable.
+    Entities {
+        representations: Name,
+        below: Selection,
+    },
+    /// `__typename`, as JSON.
+    Typename(&'static str),
+    /// `Document.id`
+    DocumentId,
+    /// `Subdocument.id`
+    SubdocumentId,
+    Key,
+    Collection,
+    Path,
+    Version,
+    Kind,
+    Value(Where),
+    Subdocument(Where, Selection),
+    /// `Subdocument.document`
+    Whole(Selection),
+}
+
+/// A path that an argument gives.
+#[derive(Debug)]
+pub(crate) enum Where {
+    Fixed(Path),
+    /// It depends on variables.
+    Given(Input),
+}
+
+/// What a selection is made of.
+#[derive(Clone, Copy)]
+enum Of {
+    Query,
+    Entity,
+    Document,
+    Subdocument,
+}
+
+impl Of {
+    /// The type, and as JSON.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Query => ("Query", "\"Query\""),
+            Self::Entity | Self::Document => ("Document", "\"Document\""),
+            Self::Subdocument => ("Subdocument", "\"Subdocument\""),
+        }
+    }
+
+    /// Whether all of it is of a fragment's type.
+    fn is(self, ty: &str) -> bool {
+        ty == self.names().0 || (matches!(self, Self::Entity) && ty == "_Entity")
+    }
+}
+
+impl Plan {
+    /// The plan of a valid operation, if it can be executed directly.
+    pub(crate) fn of(
+        document: &ExecutableDocument,
+        operation: &OperationDefinition,
+    ) -> Option<Self> {
+        if operation.ty != OperationType::Query || !operation.directives.is_empty() {
+            return None;
+        }
+        let mut planner = Planner {
+            document,
+            fields: PLANNED_FIELDS_MAX,
+        };
+        let selection = planner.selection(Of::Query, &operation.selection_set.node)?;
+        Some(Self(selection))
+    }
+}
+
+struct Planner<'d> {
+    document: &'d ExecutableDocument,
+    /// How many more there may be.
+    fields: usize,
+}
+
+impl Planner<'_> {
+    /// Recurses no deeper than the document, whose levels are bounded.
+    fn selection(&mut self, of: Of, asked: &SelectionSet) -> Option<Selection> {
+        let mut fields = Vec::new();
+        self.collect(of, asked, &[], &mut fields)?;
+        let mut names = HashSet::new();
+        let once = fields.iter().all(|field| names.insert(&field.name));
+        once.then(|| Selection(fields))
+    }
+
+    fn collect(
+        &mut self,
+        of: Of,
+        asked: &SelectionSet,
+        outer: &[FieldCondition],
+        fields: &mut Vec<PlannedField>,
+    ) -> Option<()> {
+        for asked in &asked.items {
+            let mut conditions = outer.to_vec();
+            for directive in asked.node.directives() {
+                conditions.push(condition(&directive.node)?);
+            }
+            match &asked.node {
+                Asked::Field(field) => fields.push(self.selected(of, field, conditions)?),
+                Asked::InlineFragment(inline) => {
+                    let ty = inline.node.type_condition.as_ref();
+                    if ty.is_some_and(|ty| !of.is(&ty.node.on.node)) {
+                        return None;
+                    }
+                    let below = &inline.node.selection_set.node;
+                    self.collect(of, below, &conditions, fields)?;
+                }
+                Asked::FragmentSpread(spread) => {
+                    let fragments = &self.document.fragments;
+                    let fragment = &fragments.get(&spread.node.fragment_name.node)?.node;
+                    if !of.is(&fragment.type_condition.node.on.node)
+                        || !fragment.directives.is_empty()
+                    {
+                        return None;
+                    }
+                    self.collect(of, &fragment.selection_set.node, &conditions, fields)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn selected(
+        &mut self,
+        of: Of,
+        asked: &Positioned<AskedField>,
+        conditions: Vec<FieldCondition>,
+    ) -> Option<PlannedField> {
+        self.fields = self.fields.checked_sub(1)?;
+        let key = &asked.node.response_key().node;
+        let mut name = vec![b','];
+        write_string(&mut name, key);
+        name.push(b':');
+        Some(PlannedField {
+            key: key.clone(),
+            name: name.into(),
+            pos: asked.pos,
+            conditions,
+            field: self.field(of, &asked.node)?,
+        })
+    }
+
+    fn field(&mut self, of: Of, asked: &AskedField) -> Option<Field> {
+        let below = &asked.selection_set.node;
+        let argument = |name: &str| asked.get_argument(name).map(|value| &value.node);
+        let field = match (of, asked.name.node.as_str()) {
+            (_, "__typename") => Field::Typename(of.names().1),
+            (Of::Query, "document") => Field::Document {
+                collection: argument("collection").cloned(),
+                id: argument("id")?.clone(),
+                path: place(argument("path"))?,
+                below: self.selection(Of::Subdocument, below)?,
+            },
+            (Of::Query, ENTITIES) => match argument("representations")? {
+                Input::Variable(representations) => Field::Entities {
+                    representations: representations.clone(),
+                    below: self.selection(Of::Entity, below)?,
+                },
+                _ => return None,
+            },
+            (Of::Query, _) => return None,
+            (Of::Subdocument, "document") => Field::Whole(self.selection(Of::Document, below)?),
+            (Of::Subdocument, "path") => Field::Path,
+            (Of::Entity | Of::Document, "id") => Field::DocumentId,
+            (Of::Subdocument, "id") => Field::SubdocumentId,
+            (Of::Entity | Of::Document, "key") => Field::Key,
+            (Of::Entity | Of::Document, "collection") => Field::Collection,
+            (_, "version") => Field::Version,
+            (_, "kind") => Field::Kind,
+            (_, "value") => Field::Value(place(argument("path"))?),
+            (_, "subdocument") => Field::Subdocument(
+                place(Some(argument("path")?))?,
+                self.selection(Of::Subdocument, below)?,
+            ),
+            _ => return None,
+        };
+        Some(field)
+    }
+}
+
+fn condition(directive: &Directive) -> Option<FieldCondition> {
+    let is = match directive.name.node.as_str() {
+        "include" => true,
+        "skip" => false,
+        _ => return None,
+    };
+    let flag = match &only(&directive.arguments)?.node {
+        Input::Boolean(flag) => Flag::Fixed(*flag),
+        Input::Variable(name) => Flag::Variable(name.clone()),
+        _ => return None,
+    };
+    Some(FieldCondition { flag, is })
+}
+
+fn only(arguments: &[(Positioned<Name>, Positioned<Input>)]) -> Option<&Positioned<Input>> {
+    match arguments {
+        [(_, only)] => Some(only),
+        _ => None,
+    }
+}
+
+/// Where a path leads; none if it can never be one.
+fn place(argument: Option<&Input>) -> Option<Where> {
+    let Some(argument) = argument else {
+        return Some(Where::Fixed(Path::default()));
+    };
+    match argument.clone().into_const() {
+        Some(value) => path_of(&value).ok().map(Where::Fixed),
+        None => Some(Where::Given(argument.clone())),
+    }
+}

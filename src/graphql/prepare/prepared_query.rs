@@ -1,0 +1,309 @@
+//! From the text of a query to an operation that is parsed, bounded and valid; the last ones are
+//! kept.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_graphql::parser::types::{
+    DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
+    SelectionSet,
+};
+use async_graphql::{Name, Pos, ServerError};
+
+use super::parse::{parse, parse_otherwise};
+use super::plan::Plan;
+use super::query_cost::check_expanded;
+use super::text_limits::check_text;
+use super::validate::inputs::Inputs;
+use super::validate::typename;
+use super::validate::types::{Types, base_name};
+use super::validate::unknown_fields::many_unknown_fields;
+use super::validate::variable_usage::disallowed;
+use crate::document::leaf::abridged;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graphql::request::lru_cache::LruCache;
+use crate::graphql::schema::build::{PhylloSchema, Purpose, SchemaScope, VALID};
+use crate::limits::{
+    Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
+    QUERY_PARSED_AGAIN_BYTES_MAX,
+};
+
+/// Why a query is not executed.
+pub(crate) enum Refusal {
+    /// It passes a bound, or names no operation.
+    Error(Error),
+    /// It is no GraphQL, or not valid against the schema.
+    Invalid(Vec<ServerError>),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// A valid document, and what is planned of its operations.
+pub(crate) struct PreparedQuery {
+    pub(crate) document: Arc<ExecutableDocument>,
+    /// Of the operations that can be executed directly, by their names.
+    plans: Vec<(Option<Name>, Arc<Plan>)>,
+}
+
+impl PreparedQuery {
+    fn new(document: ExecutableDocument) -> Self {
+        let plans = document.operations.iter().filter_map(|(name, operation)| {
+            let plan = Plan::of(&document, &operation.node)?;
+            Some((name.cloned(), Arc::new(plan)))
+        });
+        Self {
+            plans: plans.collect(),
+            document: Arc::new(document),
+        }
+    }
+
+    /// The plan of the operation that has this name in the document, if it can be executed
+    /// directly.
+    pub(crate) fn plan(&self, name: Option<&str>) -> Option<Arc<Plan>> {
+        let mut plans = self.plans.iter();
+        let named = plans.find(|(planned, _)| planned.as_deref() == name);
+        named.map(|(_, plan)| plan.clone())
+    }
+}
+
+/// Parsed and valid documents by their text.
+pub(crate) struct PreparedQueries {
+    validating: PhylloSchema,
+    types: Types,
+    bounds: Bounds,
+    scope: SchemaScope,
+    introspection: bool,
+    kept: Mutex<LruCache<Box<str>, Arc<PreparedQuery>>>,
+}
+
+impl PreparedQueries {
+    pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
+        let validating = PhylloSchema::new(scope, Purpose::Validate, bounds);
+        Self {
+            types: Types::of(&validating.sdl()),
+            validating,
+            bounds: *bounds,
+            scope,
+            introspection,
+            kept: Mutex::new(LruCache::new(
+                OPERATIONS_CACHED_MAX,
+                OPERATIONS_CACHED_BYTES_MAX,
+            )),
+        }
+    }
+
+    /// The valid document of this text, if it is kept.
+    pub(crate) fn kept_document(&self, text: &str) -> Option<Arc<PreparedQuery>> {
+        self.kept().get(text)
+    }
+
+    /// The valid document of this text, made anew and kept. Whether it is valid depends on nothing
+    /// else: variables are checked for each request.
+    pub(crate) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+        check_text(text, &self.bounds)?;
+        let document = match parse(text) {
+            Ok(document) => document,
+            Err(pos) if text.len() > QUERY_PARSED_AGAIN_BYTES_MAX => {
+                return Err(Refusal::Invalid(vec![not_parsed(pos)]));
+            }
+            Err(_) => parse_otherwise(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
+        };
+        if self.scope == SchemaScope::ReadOnly {
+            check_queries_only(&document)?;
+        }
+        check_expanded(&document, &self.types, &self.bounds)?;
+        if !self.introspection {
+            check_introspection(&document)?;
+        }
+        self.check_types(&document)?;
+        if let Some(unknown) = many_unknown_fields(&document, &self.types) {
+            return Err(Refusal::Invalid(unknown));
+        }
+        // Boxed, because it is rare and large.
+        Box::pin(self.validate(&document)).await?;
+        let document = Arc::new(PreparedQuery::new(document));
+        if text.len() <= OPERATION_CACHED_BYTES_MAX {
+            // What is made of a text takes some dozen times its bytes; those are what is counted.
+            let kept = document.clone();
+            self.kept().keep(text.into(), kept, text.len());
+        }
+        Ok(document)
+    }
+
+    /// The schema's input objects.
+    pub(crate) fn inputs(&self) -> &Inputs {
+        self.types.inputs()
+    }
+
+    /// Validation panics at the default of a list of a type that does not exist.
+    fn check_types(&self, document: &ExecutableDocument) -> Result<()> {
+        let operations = document
+            .operations
+            .iter()
+            .map(|(_, operation)| &operation.node);
+        for definition in operations.flat_map(|operation| &operation.variable_definitions) {
+            let variable = &definition.node.name.node;
+            let ty = base_name(&definition.node.var_type.node.base);
+            if !self.types.contains(ty) {
+                return Err(Error::bad_input(format!(
+                    "the variable `${}` is of the type {}, which does not exist",
+                    abridged(variable),
+                    abridged(ty)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
+        let mut request = async_graphql::Request::new("");
+        request.set_parsed_query(typename::shown(document));
+        let errors = self.validating.execute(request).await.errors;
+        match &errors[..] {
+            [only] if only.message == VALID => match disallowed(document, &self.types) {
+                allowed if allowed.is_empty() => Ok(()),
+                errors => Err(Refusal::Invalid(errors)),
+            },
+            _ => Err(Refusal::Invalid(errors)),
+        }
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<PreparedQuery>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A syntax error of a long text, which only says where.
+fn not_parsed(pos: Pos) -> ServerError {
+    let Pos { line, column } = pos;
+    let message = format!(
+        "syntax error: what stands at line {line}, column {column} cannot stand there, or two \
+         operations or fragments up to there have one name"
+    );
+    ServerError::new(message, Some(pos))
+}
+
+/// A syntax error in words: what was expected, and in `locations` where. The parser also quotes the
+/// line, which may be the whole query.
+fn told(error: async_graphql::parser::Error) -> ServerError {
+    let quoting = error.to_string();
+    let mut told = ServerError::from(error);
+    if let Some((_, expected)) = quoting.rsplit_once("\n  = ") {
+        told.message = format!("syntax error: {expected}");
+    }
+    told
+}
+
+/// Refuses a mutation where there are only queries.
+///
+/// # Errors
+/// `FORBIDDEN`: an operation is a mutation.
+fn check_queries_only(document: &ExecutableDocument) -> Result<()> {
+    let mut operations = document.operations.iter();
+    if operations.any(|(_, operation)| operation.node.ty == OperationType::Mutation) {
+        return Err(Error::new(
+            ErrorKind::Forbidden,
+            "this server is read-only: a mutation is not executed",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a query that asks for the schema. To be called behind [`check_expanded`], which bounds
+/// how deep this goes.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it has a field `__schema` or `__type`.
+fn check_introspection(document: &ExecutableDocument) -> Result<()> {
+    let operations = document.operations.iter();
+    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
+    let fragments = document.fragments.values();
+    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
+    if operations.chain(fragments).any(introspects) {
+        return Err(Error::bad_input(
+            "introspection is turned off on this server",
+        ));
+    }
+    Ok(())
+}
+
+fn introspects(selections: &SelectionSet) -> bool {
+    selections
+        .items
+        .iter()
+        .any(|selection| match &selection.node {
+            Selection::Field(field) => {
+                matches!(field.node.name.node.as_str(), "__schema" | "__type")
+                    || introspects(&field.node.selection_set.node)
+            }
+            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
+            Selection::FragmentSpread(_) => false,
+        })
+}
+
+/// The operation of this name, or the only one.
+///
+/// # Errors
+/// As [`select_named`].
+pub(crate) fn select<'d>(
+    document: &'d ExecutableDocument,
+    name: Option<&str>,
+) -> Result<&'d OperationDefinition> {
+    select_named(document, name).map(|(_, operation)| operation)
+}
+
+/// The operation of this name, or the only one; and its name in the document, if it has one.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: there is none of this name, or several and none is named.
+pub(crate) fn select_named<'d>(
+    document: &'d ExecutableDocument,
+    name: Option<&str>,
+) -> Result<(Option<&'d str>, &'d OperationDefinition)> {
+    let found = match (&document.operations, name) {
+        (DocumentOperations::Single(only), None) => Some((None, only)),
+        (DocumentOperations::Single(_), Some(_)) => None,
+        (DocumentOperations::Multiple(all), Some(name)) => all.get_key_value(name).map(named),
+        (DocumentOperations::Multiple(all), None) if all.len() == 1 => all.iter().next().map(named),
+        (DocumentOperations::Multiple(_), None) => {
+            return Err(Error::bad_input(
+                "the query has several operations: `operationName` must say which",
+            ));
+        }
+    };
+    let found = found.map(|(name, operation)| (name, &operation.node));
+    found.ok_or_else(|| {
+        let name = abridged(name.unwrap_or_default());
+        Error::bad_input(format!("the query has no operation named {name:?}"))
+    })
+}
+
+type Positioned<'d> = &'d async_graphql::Positioned<OperationDefinition>;
+
+fn named<'d>(
+    (name, operation): (&'d async_graphql::Name, Positioned<'d>),
+) -> (Option<&'d str>, Positioned<'d>) {
+    (Some(name.as_str()), operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_long_text_is_parsed_anew_each_time() {
+        const QUERY: &str = "{ __typename }";
+        let operations = PreparedQueries::new(SchemaScope::Full, true, &Bounds::DEFAULT);
+        for (bytes, kept) in [
+            (OPERATION_CACHED_BYTES_MAX, true),
+            (OPERATION_CACHED_BYTES_MAX + 1, false),
+        ] {
+            let text = format!("{QUERY}{}", ",".repeat(bytes - QUERY.len()));
+            assert!(operations.document(&text).await.is_ok(), "it is valid");
+            assert_eq!(operations.kept_document(&text).is_some(), kept, "{bytes}");
+        }
+    }
+}

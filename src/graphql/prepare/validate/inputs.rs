@@ -1,0 +1,49 @@
+//! The input objects of the schema: which members each has, and of which types.
+
+use std::collections::HashMap;
+
+use async_graphql::parser::types::{ServiceDocument, Type, TypeKind, TypeSystemDefinition};
+
+/// The members of each input object by their names.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs(HashMap<String, HashMap<String, InputMember>>);
+
+/// A member of an input object.
+#[derive(Debug)]
+pub(crate) struct InputMember {
+    pub(crate) ty: Type,
+    /// Whether it may be left out.
+    pub(crate) optional: bool,
+}
+
+impl Inputs {
+    /// Those that a schema's text defines.
+    pub(crate) fn of(schema: &ServiceDocument) -> Self {
+        let types = schema
+            .definitions
+            .iter()
+            .filter_map(|definition| match definition {
+                TypeSystemDefinition::Type(ty) => Some(&ty.node),
+                _ => None,
+            });
+        let inputs = types.filter_map(|ty| match &ty.kind {
+            TypeKind::InputObject(input) => Some((ty.name.node.to_string(), input)),
+            _ => None,
+        });
+        let members = inputs.map(|(name, input)| {
+            let members = input.fields.iter().map(|field| {
+                let field = &field.node;
+                let ty = field.ty.node.clone();
+                let optional = ty.nullable || field.default_value.is_some();
+                (field.name.node.to_string(), InputMember { ty, optional })
+            });
+            (name, members.collect())
+        });
+        Self(members.collect())
+    }
+
+    /// The members of the input object of this name; none if it is none.
+    pub(crate) fn members(&self, name: &str) -> Option<&HashMap<String, InputMember>> {
+        self.0.get(name)
+    }
+}

@@ -1,0 +1,198 @@
+//! What the schema says of its types, read from its text: `async_graphql` keeps its own registry
+//! to itself.
+
+use std::collections::{HashMap, HashSet};
+
+use async_graphql::Name;
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{
+    BaseType, FieldDefinition, InputValueDefinition, OperationType, ServiceDocument, Type,
+    TypeDefinition, TypeKind, TypeSystemDefinition,
+};
+
+use super::inputs::Inputs;
+use crate::graphql::schema::entities::ENTITIES;
+
+/// The types by which a schema tells of itself (GraphQL specification, 4.2), as far as they take
+/// arguments or go on to others.
+const INTROSPECTION: &str = "
+type __Schema { types: [__Type!]! queryType: __Type! mutationType: __Type subscriptionType: __Type
+    directives: [__Directive!]! }
+type __Type { fields(includeDeprecated: Boolean! = false): [__Field!] interfaces: [__Type!]
+    possibleTypes: [__Type!] enumValues(includeDeprecated: Boolean! = false): [__EnumValue!]
+    inputFields(includeDeprecated: Boolean! = false): [__InputValue!] ofType: __Type }
+type __Field { args(includeDeprecated: Boolean! = false): [__InputValue!]! type: __Type! }
+type __InputValue { type: __Type! }
+type __EnumValue { name: String! }
+type __Directive { args(includeDeprecated: Boolean! = false): [__InputValue!]! }";
+
+/// What one query for entities costs, in fields: it has its own copy of their representations.
+const ENTITIES_FIELDS: usize = 1_000;
+
+/// Where a value is given: its type, and whether another stands there if none is.
+#[derive(Clone, Debug)]
+pub(crate) struct InputPosition {
+    pub(crate) ty: Type,
+    pub(crate) has_default: bool,
+}
+
+/// The arguments of a field or a directive, by name.
+pub(crate) type ArgumentTypes = HashMap<Name, InputPosition>;
+
+struct FieldType {
+    /// The type that it goes on to, without lists.
+    of: String,
+    arguments: ArgumentTypes,
+}
+
+/// The types of a schema.
+pub(crate) struct Types {
+    fields: HashMap<String, HashMap<Name, FieldType>>,
+    directives: HashMap<Name, ArgumentTypes>,
+    inputs: Inputs,
+    names: HashSet<String>,
+    /// How much each list that the schema tells of itself holds at most.
+    lists: HashMap<&'static str, usize>,
+}
+
+impl Types {
+    /// Those of a schema that prints itself as this text.
+    pub(crate) fn of(sdl: &str) -> Self {
+        let mut types = Self {
+            fields: HashMap::new(),
+            directives: HashMap::new(),
+            inputs: Inputs::default(),
+            names: HashSet::new(),
+            lists: HashMap::from([(ENTITIES, ENTITIES_FIELDS)]),
+        };
+        let built_in = ["Boolean", "Float", "ID", "Int", "String"];
+        types.names.extend(built_in.map(str::to_owned));
+        types.add(sdl);
+        types.inputs = Inputs::of(&parsed(sdl));
+        types.add(INTROSPECTION);
+        types.hold("types", types.names.len());
+        types.hold("directives", types.directives.len());
+        // What any query can ask for is not printed.
+        let reflection = "type Query { __schema: __Schema! __type(name: String!): __Type }";
+        types.add(reflection);
+        types
+    }
+
+    /// Its input objects.
+    pub(crate) fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// Whether there is a type of this name.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The root type of an operation.
+    pub(crate) fn root(ty: OperationType) -> &'static str {
+        match ty {
+            OperationType::Query => "Query",
+            OperationType::Mutation => "Mutation",
+            OperationType::Subscription => "Subscription",
+        }
+    }
+
+    /// The arguments of a field, and the type that it goes on to.
+    pub(crate) fn field(&self, of: &str, name: &Name) -> Option<(&ArgumentTypes, &str)> {
+        let field = self.fields.get(of)?.get(name)?;
+        Some((&field.arguments, &field.of))
+    }
+
+    /// Whether a type of the schema's own has no field of this name.
+    pub(crate) fn lacks(&self, of: &str, name: &Name) -> bool {
+        let fields = self.fields.get(of).filter(|_| !of.starts_with("__"));
+        fields.is_some_and(|fields| name != "__typename" && !fields.contains_key(name))
+    }
+
+    /// The arguments of a directive.
+    pub(crate) fn directive(&self, name: &Name) -> Option<&ArgumentTypes> {
+        self.directives.get(name)
+    }
+
+    /// How many elements the schema's list of this name holds at most; 1 for any other field. No
+    /// type of ours has a field of such a name.
+    pub(crate) fn held_by(&self, field: &str) -> usize {
+        self.lists.get(field).copied().unwrap_or(1)
+    }
+
+    fn add(&mut self, sdl: &str) {
+        for definition in parsed(sdl).definitions {
+            match definition {
+                TypeSystemDefinition::Type(ty) => self.add_type(ty.node),
+                TypeSystemDefinition::Directive(directive) => {
+                    let arguments = arguments(directive.node.arguments.iter().map(|it| &it.node));
+                    self.hold("args", arguments.len());
+                    self.directives.insert(directive.node.name.node, arguments);
+                }
+                TypeSystemDefinition::Schema(_) => {}
+            }
+        }
+    }
+
+    fn add_type(&mut self, ty: TypeDefinition) {
+        let name = ty.name.node.to_string();
+        self.names.insert(name.clone());
+        match ty.kind {
+            TypeKind::Object(object) => {
+                let count = object.fields.len();
+                for field in object.fields {
+                    self.add_field(&name, &field.node);
+                }
+                self.hold("fields", count);
+            }
+            TypeKind::Enum(values) => self.hold("enumValues", values.values.len()),
+            TypeKind::InputObject(object) => self.hold("inputFields", object.fields.len()),
+            TypeKind::Union(union) => self.hold("possibleTypes", union.members.len()),
+            TypeKind::Interface(interface) => {
+                for field in interface.fields {
+                    self.add_field(&name, &field.node);
+                }
+            }
+            TypeKind::Scalar => {}
+        }
+    }
+
+    fn add_field(&mut self, of: &str, field: &FieldDefinition) {
+        let arguments = arguments(field.arguments.iter().map(|it| &it.node));
+        self.hold("args", arguments.len());
+        let found = FieldType {
+            of: base_name(&field.ty.node.base).to_owned(),
+            arguments,
+        };
+        let fields = self.fields.entry(of.to_owned()).or_default();
+        fields.insert(field.name.node.clone(), found);
+    }
+
+    fn hold(&mut self, list: &'static str, elements: usize) {
+        let held = self.lists.entry(list).or_insert(1);
+        *held = elements.max(*held);
+    }
+}
+
+fn parsed(sdl: &str) -> ServiceDocument {
+    parse_schema(sdl).expect("the text that the schema prints is GraphQL")
+}
+
+fn arguments<'a>(definitions: impl Iterator<Item = &'a InputValueDefinition>) -> ArgumentTypes {
+    let argument = |definition: &InputValueDefinition| {
+        let position = InputPosition {
+            ty: definition.ty.node.clone(),
+            has_default: definition.default_value.is_some(),
+        };
+        (definition.name.node.clone(), position)
+    };
+    definitions.map(argument).collect()
+}
+
+/// The name of a type without the lists around it.
+pub(crate) fn base_name(ty: &BaseType) -> &str {
+    match ty {
+        BaseType::Named(name) => name,
+        BaseType::List(element) => base_name(&element.base),
+    }
+}

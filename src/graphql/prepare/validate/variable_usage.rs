@@ -1,0 +1,241 @@
+//! Variables stand where their type allows it (GraphQL specification, 5.8.5 All Variable Usages
+//! Are Allowed), which `async_graphql` has a rule for that never fires.
+
+use std::collections::HashMap;
+
+use async_graphql::parser::types::{
+    BaseType, Directive, ExecutableDocument, Field, Type, VariableDefinition,
+};
+use async_graphql::{Name, Pos, Positioned, ServerError};
+use async_graphql_value::{ConstValue, Value};
+
+use super::types::{ArgumentTypes, InputPosition, Types};
+use super::walk::{SelectionWalk, Visitor};
+use crate::limits::ERRORS_MAX;
+
+/// The usages that are not allowed, in a document that is valid otherwise and of bounded size.
+pub(crate) fn disallowed(document: &ExecutableDocument, types: &Types) -> Vec<ServerError> {
+    let mut errors = Vec::new();
+    for (_, operation) in document.operations.iter() {
+        let operation = &operation.node;
+        let definitions = operation.variable_definitions.iter();
+        let usages = Usages {
+            types,
+            variables: definitions
+                .map(|it| (&it.node.name.node, &it.node))
+                .collect(),
+            errors: &mut errors,
+        };
+        // Each operation declares variables of its own, also for the fragments that it shares.
+        SelectionWalk::new(document, types, usages).operation(operation);
+    }
+    errors
+}
+
+/// The usages of the variables of one operation.
+struct Usages<'d> {
+    types: &'d Types,
+    variables: HashMap<&'d Name, &'d VariableDefinition>,
+    errors: &'d mut Vec<ServerError>,
+}
+
+impl<'d> Visitor<'d> for Usages<'_> {
+    fn field(&mut self, field: &'d Field, _: &'d str, arguments: Option<&'d ArgumentTypes>) {
+        if let Some(arguments) = arguments {
+            self.arguments(&field.arguments, arguments);
+        }
+    }
+
+    fn directives(&mut self, directives: &'d [Positioned<Directive>]) {
+        let types = self.types;
+        for directive in directives {
+            if let Some(arguments) = types.directive(&directive.node.name.node) {
+                self.arguments(&directive.node.arguments, arguments);
+            }
+        }
+    }
+}
+
+impl Usages<'_> {
+    fn arguments(
+        &mut self,
+        given: &[(Positioned<Name>, Positioned<Value>)],
+        declared: &ArgumentTypes,
+    ) {
+        for (name, value) in given {
+            if let Some(position) = declared.get(&name.node) {
+                self.value(&value.node, value.pos, &position.ty, position.has_default);
+            }
+        }
+    }
+
+    /// Inside a scalar's literal there are no positions, and a variable may be of any type.
+    fn value(&mut self, value: &Value, at: Pos, expected: &Type, has_default: bool) {
+        match (value, &expected.base) {
+            (Value::Variable(name), _) => {
+                let Some(definition) = self.variables.get(name) else {
+                    return;
+                };
+                let position = InputPosition {
+                    ty: expected.clone(),
+                    has_default,
+                };
+                if !is_allowed(definition, &position) && self.errors.len() < ERRORS_MAX {
+                    let found = &definition.var_type.node;
+                    let message = format!(
+                        "Variable \"${name}\" of type \"{found}\" used in position expecting type \
+                         \"{expected}\"."
+                    );
+                    let mut error = ServerError::new(message, Some(definition.name.pos));
+                    error.locations.push(at);
+                    self.errors.push(error);
+                }
+            }
+            (Value::List(elements), BaseType::List(element)) => {
+                for value in elements {
+                    self.value(value, at, element, false);
+                }
+            }
+            (Value::Object(given), BaseType::Named(object)) => {
+                let types = self.types;
+                let Some(members) = types.inputs().members(object) else {
+                    return;
+                };
+                for (name, value) in given {
+                    if let Some(member) = members.get(name.as_str()) {
+                        let has_default = member.optional && !member.ty.nullable;
+                        self.value(value, at, &member.ty, has_default);
+                    }
+                }
+            }
+            // One value stands for a list of it.
+            (_, BaseType::List(element)) => self.value(value, at, element, false),
+            _ => {}
+        }
+    }
+}
+
+fn is_allowed(variable: &VariableDefinition, position: &InputPosition) -> bool {
+    let (found, expected) = (&variable.var_type.node, &position.ty);
+    if expected.nullable || !found.nullable {
+        return are_compatible(found, expected);
+    }
+    let default = variable.default_value.as_ref();
+    let never_null = default.is_some_and(|value| value.node != ConstValue::Null);
+    (never_null || position.has_default) && are_compatible_bases(&found.base, &expected.base)
+}
+
+fn are_compatible(found: &Type, expected: &Type) -> bool {
+    (expected.nullable || !found.nullable) && are_compatible_bases(&found.base, &expected.base)
+}
+
+fn are_compatible_bases(found: &BaseType, expected: &BaseType) -> bool {
+    match (found, expected) {
+        (BaseType::Named(found), BaseType::Named(expected)) => found == expected,
+        (BaseType::List(found), BaseType::List(expected)) => are_compatible(found, expected),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_graphql::parser::parse_query;
+
+    use super::*;
+
+    /// The types of the specification's examples.
+    const EXAMPLES: &str = "
+        type Query { arguments: Arguments }
+        type Arguments {
+            intArgField(intArg: Int): Int
+            booleanArgField(booleanArg: Boolean): Boolean
+            nonNullBooleanArgField(nonNullBooleanArg: Boolean!): Boolean!
+            booleanListArgField(booleanListArg: [Boolean]!): [Boolean]
+            nonNullBooleanListField(nonNullBooleanListArg: [Boolean!]): [Boolean]
+            optionalNonNullBooleanArgField(optionalBooleanArg: Boolean! = false): Boolean!
+        }
+        directive @include(if: Boolean!) on FIELD";
+
+    fn errors(query: &str) -> Vec<String> {
+        let document = parse_query(query).expect(query);
+        let errors = disallowed(&document, &Types::of(EXAMPLES));
+        errors.into_iter().map(|error| error.message).collect()
+    }
+
+    #[test]
+    fn the_examples_of_the_specification() {
+        for allowed in [
+            "query($booleanArg: Boolean) { arguments { booleanArgField(booleanArg: $booleanArg) } }",
+            "query($list: [Boolean!]!) { arguments { nonNullBooleanListField(nonNullBooleanListArg: $list) } }",
+            "query($list: [Boolean!]!) { arguments { booleanListArgField(booleanListArg: $list) } }",
+            "query($b: Boolean) { arguments { optionalNonNullBooleanArgField(optionalBooleanArg: $b) } }",
+            "query($b: Boolean = true) { arguments { nonNullBooleanArgField(nonNullBooleanArg: $b) } }",
+            "query($b: Boolean!) { arguments { ...F } } fragment F on Arguments { nonNullBooleanArgField(nonNullBooleanArg: $b) }",
+            "query($b: Boolean) { arguments { booleanListArgField(booleanListArg: [$b, true]) } }",
+            "query($b: Boolean = false) { arguments @include(if: $b) { intArgField } }",
+        ] {
+            assert_eq!(errors(allowed), [""; 0], "{allowed}");
+        }
+        for (refused, found, expected) in [
+            (
+                "query($b: Int) { arguments { booleanArgField(booleanArg: $b) } }",
+                "Int",
+                "Boolean",
+            ),
+            (
+                "query($b: [Boolean]) { arguments { booleanArgField(booleanArg: $b) } }",
+                "[Boolean]",
+                "Boolean",
+            ),
+            (
+                "query($b: Boolean) { arguments { nonNullBooleanArgField(nonNullBooleanArg: $b) } }",
+                "Boolean",
+                "Boolean!",
+            ),
+            (
+                "query($b: [Boolean]) { arguments { nonNullBooleanListField(nonNullBooleanListArg: $b) } }",
+                "[Boolean]",
+                "[Boolean!]",
+            ),
+            (
+                "query($b: Boolean = null) { arguments { nonNullBooleanArgField(nonNullBooleanArg: $b) } }",
+                "Boolean",
+                "Boolean!",
+            ),
+            (
+                "query($b: Int) { arguments { booleanListArgField(booleanListArg: [true, $b]) } }",
+                "Int",
+                "Boolean",
+            ),
+            (
+                "query($b: Boolean) { ... @include(if: $b) { arguments { intArgField } } }",
+                "Boolean",
+                "Boolean!",
+            ),
+            (
+                "query($b: Int) { arguments { ...F } } fragment F on Arguments { ...G } fragment G on Arguments { booleanArgField(booleanArg: $b) }",
+                "Int",
+                "Boolean",
+            ),
+            (
+                "query A { arguments { intArgField } } query B($b: Int!) { ... on Query { arguments { booleanArgField(booleanArg: $b) } } }",
+                "Int!",
+                "Boolean",
+            ),
+        ] {
+            let told = format!(
+                "Variable \"$b\" of type \"{found}\" used in position expecting type \"{expected}\"."
+            );
+            assert_eq!(errors(refused), [told], "{refused}");
+        }
+    }
+
+    #[test]
+    fn one_fragment_in_a_thousand_operations_is_told_of_a_bounded_number_of_times() {
+        let operation = |at| format!("query Q{at}($b: Int) {{ arguments {{ ...F }} }} ");
+        let operations: Vec<String> = (0..1_000).map(operation).collect();
+        let operations = operations.concat();
+        let fragment = "fragment F on Arguments { booleanArgField(booleanArg: $b) }";
+        assert_eq!(errors(&format!("{operations}{fragment}")).len(), ERRORS_MAX);
+    }
+}

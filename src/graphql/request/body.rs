@@ -1,0 +1,306 @@
+//! A GraphQL request as HTTP brings it.
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::query_hash::{QueryHash, persisted_query};
+use super::raw_variables::GivenVariables;
+use crate::document::flatten::json_error;
+use crate::document::json::{self, Event, JsonError, Problem, Reader};
+use crate::document::leaf::abridged;
+use crate::error::{Error, Limit, Result};
+use crate::limits::JSON_BYTES_AT_ONCE;
+
+/// What a client asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The text of the query; empty if only its hash was sent.
+    pub query: String,
+    /// The hash by which the client wants the query to be known.
+    pub query_hash: Option<QueryHash>,
+    /// Which of the query's operations to execute.
+    pub operation_name: Option<String>,
+    /// The variables.
+    pub variables: GivenVariables,
+    /// The key with which a mutation takes effect once, however often it is sent.
+    pub idempotency_key: Option<String>,
+    /// What the requests before it in a batch have left; none of one by itself.
+    pub left: Option<Left>,
+}
+
+/// What a batch has left for one of its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// When the time of the batch is over.
+    pub deadline: Instant,
+    /// The bytes that its response may have.
+    pub response_bytes: usize,
+}
+
+/// What the body of a POST request holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Posted {
+    /// One request.
+    One(Request),
+    /// A JSON array of requests, one or more.
+    Batch(Vec<Request>),
+}
+
+impl Posted {
+    /// Reads the JSON body of a POST request, in which there may be a batch of so many requests.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is not JSON, or not of the form that GraphQL over HTTP has, or a batch
+    /// where none is allowed. `TOO_COMPLEX`: the batch has too many requests.
+    pub fn from_json(body: &Bytes, batch_max: Option<usize>) -> Result<Self> {
+        let text = utf8(body)?;
+        let in_body = |error| json_error(&error, text).at("the body");
+        check_end(text).map_err(in_body)?;
+        let mut reader = Reader::new(text, usize::MAX);
+        if reader.peek_value() != Some(b'[') {
+            return Request::from_json(body).map(Self::One);
+        }
+        let batch_max = batch_max.ok_or_else(|| {
+            Error::bad_input("batches of requests are not served: send one object")
+        })?;
+        reader.next().map_err(in_body)?;
+        let mut requests = Vec::new();
+        while let Some(element) = reader.next_element().map_err(in_body)? {
+            if requests.len() == batch_max {
+                return Err(Error::too_complex(
+                    Limit::new("batchRequests", batch_max),
+                    format!("more than {batch_max} requests in a batch, which is the limit"),
+                ));
+            }
+            let at = |error: Error| error.at(format!("request {} of the batch", requests.len()));
+            let request = Request::from_json(&body.slice_ref(element.as_bytes())).map_err(at)?;
+            requests.push(request);
+        }
+        if reader.next().map_err(in_body)? != Event::End {
+            return Err(Error::bad_input("the body goes on behind its JSON array"));
+        }
+        if requests.is_empty() {
+            return Err(Error::bad_input("the batch has no request"));
+        }
+        Ok(Self::Batch(requests))
+    }
+}
+
+impl Request {
+    /// Reads a request from a JSON object.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is not JSON, or not of the form that GraphQL over HTTP has.
+    pub fn from_json(body: &Bytes) -> Result<Self> {
+        let text = utf8(body)?;
+        let in_body = |error| json_error(&error, text).at("the body");
+        // Nesting has no bound here but the body's size: nothing recurses, and what the variables
+        // may hold is bounded where they are read.
+        let mut reader = Reader::new(text, usize::MAX);
+        if reader.next().map_err(in_body)? != Event::BeginObject {
+            return Err(Error::bad_input("the body is not a JSON object"));
+        }
+        let mut request = Self::default();
+        let (mut query, mut name, mut extensions) = ("null", "null", "null");
+        while let Event::Name(member) = reader.next().map_err(in_body)? {
+            if member == "variables" {
+                request.variables = variables(&mut reader, body, &in_body)?;
+                continue;
+            }
+            let value = reader.skip_value().map_err(in_body)?;
+            match &*member {
+                "query" => query = value,
+                "operationName" => name = value,
+                "extensions" => extensions = value,
+                _ => {}
+            }
+        }
+        if reader.next().map_err(in_body)? != Event::End {
+            return Err(Error::bad_input("the body goes on behind its JSON object"));
+        }
+        request.operation_name = string("operationName", name)?;
+        request.query_hash = hash(extensions)?;
+        request.with_query(string("query", query)?)
+    }
+
+    /// Reads the parameters of a GET request.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: there is no query, or the variables are no JSON object.
+    pub fn from_parameters(parameters: &str) -> Result<Self> {
+        let mut request = Self::default();
+        let mut query = None;
+        for (name, value) in form_urlencoded::parse(parameters.as_bytes()) {
+            match name.as_ref() {
+                "query" => query = Some(value.into_owned()),
+                "operationName" if !value.is_empty() => {
+                    request.operation_name = Some(value.into_owned());
+                }
+                "variables" if !value.is_empty() => {
+                    let text = Bytes::from(value.into_owned());
+                    request.variables = parameter("variables", &text, |reader, told| {
+                        variables(reader, &text, told)
+                    })?;
+                }
+                "extensions" if !value.is_empty() => {
+                    let text = Bytes::from(value.into_owned());
+                    request.query_hash = parameter("extensions", &text, |reader, told| {
+                        hash(reader.skip_value().map_err(told)?)
+                    })?;
+                }
+                _ => {}
+            }
+        }
+        request.with_query(query)
+    }
+
+    /// The request with its query, of which the text or the hash must have been sent.
+    fn with_query(mut self, query: Option<String>) -> Result<Self> {
+        if query.is_none() && self.query_hash.is_none() {
+            return Err(Error::bad_input(
+                "there is no `query`, which is to be the text of a GraphQL query",
+            ));
+        }
+        self.query = query.unwrap_or_default();
+        Ok(self)
+    }
+}
+
+fn utf8(body: &Bytes) -> Result<&str> {
+    json::utf8(body).map_err(|error| Error::bad_input(format!("the body is not UTF-8: {error}")))
+}
+
+fn string(name: &str, value: &str) -> Result<Option<String>> {
+    match Reader::new(value, 0).next() {
+        Ok(Event::String(text)) => Ok(Some(text.into_owned())),
+        Ok(Event::Null) => Ok(None),
+        _ => Err(Error::bad_input(format!(
+            "`{name}` is {}, and must be a string",
+            abridged(value)
+        ))),
+    }
+}
+
+/// A large text that ends too early is refused before all that stands there is read.
+fn check_end(text: &str) -> Result<(), JsonError> {
+    const LOOKED_AT: usize = 1 << 10;
+    let looked_at = &text.as_bytes()[text.len().saturating_sub(LOOKED_AT)..];
+    match looked_at.trim_ascii_end() {
+        _ if text.len() <= JSON_BYTES_AT_ONCE => Ok(()),
+        [] | [.., b'}' | b']'] => Ok(()),
+        cut => Err(JsonError {
+            offset: text.len() - looked_at.len() + cut.len(),
+            problem: Problem::Expected("'}' or ']' at the end"),
+        }),
+    }
+}
+
+/// The variables that are read next, of a text that is all of `body`.
+fn variables(
+    reader: &mut Reader<'_>,
+    body: &Bytes,
+    told: &dyn Fn(JsonError) -> Error,
+) -> Result<GivenVariables> {
+    if reader.peek_value() == Some(b'{') {
+        return GivenVariables::read(reader, body, told);
+    }
+    object("variables", reader.skip_value().map_err(told)?)?;
+    Ok(GivenVariables::default())
+}
+
+/// The hash in the JSON text of extensions.
+fn hash(extensions: &str) -> Result<Option<QueryHash>> {
+    persisted_query(object("extensions", extensions)?.as_bytes())
+}
+
+/// The text of an object; nothing of a null.
+fn object<'t>(name: &str, value: &'t str) -> Result<&'t str> {
+    match value.as_bytes().first() {
+        Some(b'{') => Ok(value),
+        Some(b'n') => Ok(""),
+        _ => Err(Error::bad_input(format!(
+            "`{name}` is {}, and must be an object",
+            abridged(value)
+        ))),
+    }
+}
+
+/// What a parameter of a GET request holds, which is one JSON value.
+fn parameter<T>(
+    name: &str,
+    text: &Bytes,
+    read: impl FnOnce(&mut Reader<'_>, &dyn Fn(JsonError) -> Error) -> Result<T>,
+) -> Result<T> {
+    let text = utf8(text)?;
+    let told = |error| json_error(&error, text).at(format!("`{name}`"));
+    let mut reader = Reader::new(text, usize::MAX);
+    let value = read(&mut reader, &told)?;
+    reader.next().map_err(told)?;
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::limits::EXTENSIONS_BYTES_MAX;
+
+    fn read(body: &str) -> Result<Request> {
+        Request::from_json(&Bytes::copy_from_slice(body.as_bytes()))
+    }
+
+    #[test]
+    fn a_large_body_that_ends_too_early_is_refused_at_its_end() {
+        let large = format!("{{\"variables\":[{}", "{\"a\":[1]},".repeat(30_000));
+        for end in ["", " \r\n"] {
+            let body = Bytes::from(format!("{large}{end}"));
+            let error = Posted::from_json(&body, None).expect_err("it is cut off");
+            let told = format!(
+                "expected '}}' or ']' at the end at line 1, column {}",
+                large.len() + 1
+            );
+            assert!(error.message().ends_with(&told), "{error}");
+        }
+        // A small one is read, and so is a large one that ends as it is to, until it goes wrong.
+        for (body, column) in [
+            (&large[..34], 35),
+            (&format!("{large}]}}"), large.len() + 1),
+        ] {
+            let body = Bytes::copy_from_slice(body.as_bytes());
+            let error = Posted::from_json(&body, None).expect_err("it is no JSON");
+            let told = format!("expected a JSON value at line 1, column {column}");
+            assert!(error.message().ends_with(&told), "{error}");
+        }
+        let spaces = " ".repeat(JSON_BYTES_AT_ONCE);
+        assert!(Posted::from_json(&format!("{{\"query\":\"\"}}{spaces}").into(), None).is_ok());
+        assert!(Posted::from_json(&spaces.into(), None).is_err());
+    }
+
+    #[test]
+    fn of_members_of_the_same_name_the_last_one_counts() {
+        let body = r#"{"query":1,"operationName":"A","variables":{"a":1},"extensions":[],
+            "variables":{"b":[{}, 2]},"query":"{ a }","extensions":{},"operationName":null}"#;
+        let request = read(body).expect("a request");
+        assert_eq!((&*request.query, &request.operation_name), ("{ a }", &None));
+        assert_eq!(request.variables.text(), r#"{"b":[{}, 2]}"#);
+        let variables: Vec<_> = request.variables.iter().collect();
+        assert_eq!(variables, [(&b"b"[..], &Bytes::from_static(b"[{}, 2]"))]);
+    }
+
+    #[test]
+    fn extensions_are_read_up_to_their_limit() {
+        let with = |bytes: usize| {
+            let others = "x".repeat(bytes - r#"{"a":""}"#.len());
+            read(&format!(
+                r#"{{"query":"{{ a }}","extensions":{{"a":"{others}"}}}}"#
+            ))
+        };
+        assert_eq!(
+            with(EXTENSIONS_BYTES_MAX).expect("a request").query_hash,
+            None
+        );
+        let error = with(EXTENSIONS_BYTES_MAX + 1).expect_err("they are too large");
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert!(error.message().contains("16384 bytes"), "{error}");
+    }
+}

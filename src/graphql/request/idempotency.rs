@@ -1,0 +1,97 @@
+//! Operations that clients may send again with the same idempotency key.
+
+use sha2::{Digest, Sha256};
+
+use super::body::Request;
+use crate::database::IdempotencyKey;
+use crate::document::json::{self, Event, Reader};
+
+/// What makes this request take effect once, if it came with a key.
+pub(crate) fn once_only(request: &Request) -> Option<IdempotencyKey> {
+    Some(IdempotencyKey {
+        key: request.idempotency_key.clone()?,
+        digest: digest(request),
+    })
+}
+
+/// A digest of the text, the operation's name and the variables, white space between the
+/// variables' tokens aside.
+fn digest(request: &Request) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    field(&mut digest, b'q', request.query.as_bytes());
+    if let Some(name) = &request.operation_name {
+        field(&mut digest, b'n', name.as_bytes());
+    }
+    variables(&mut digest, request.variables.text());
+    digest.finalize().into()
+}
+
+fn variables(digest: &mut Sha256, text: &[u8]) {
+    let text = match json::utf8(text) {
+        Ok("") | Err(_) => "{}",
+        Ok(text) => text,
+    };
+    let mut reader = Reader::new(text, usize::MAX);
+    loop {
+        match reader.next() {
+            Ok(Event::Name(name)) => field(digest, b'm', name.as_bytes()),
+            Ok(Event::String(text)) => field(digest, b's', text.as_bytes()),
+            Ok(Event::Number(text)) => field(digest, b'd', text.as_bytes()),
+            Ok(Event::Bool(value)) => field(digest, if value { b't' } else { b'f' }, b""),
+            Ok(Event::Null) => field(digest, b'0', b""),
+            Ok(Event::BeginObject) => field(digest, b'{', b""),
+            Ok(Event::EndObject) => field(digest, b'}', b""),
+            Ok(Event::BeginArray) => field(digest, b'[', b""),
+            Ok(Event::EndArray) => field(digest, b']', b""),
+            Ok(Event::End) | Err(_) => return,
+        }
+    }
+}
+
+/// A field with its length, so that no two sequences of fields have the same bytes.
+fn field(digest: &mut Sha256, tag: u8, bytes: &[u8]) {
+    digest.update([tag]);
+    digest.update((bytes.len() as u64).to_be_bytes());
+    digest.update(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn request(query: &str, name: Option<&str>, variables: &str) -> Request {
+        let (query, name) = (json!(query), json!(name));
+        let variables = if variables.is_empty() {
+            "null"
+        } else {
+            variables
+        };
+        let body = format!(r#"{{"query":{query},"operationName":{name},"variables":{variables}}}"#);
+        Request::from_json(&body.into()).expect("a request")
+    }
+
+    #[test]
+    fn the_digest_tells_operations_apart_but_not_by_white_space() {
+        let one = digest(&request("q", None, r#"{"a":[1,"b"]}"#));
+        assert_eq!(
+            digest(&request("q", None, " { \"a\" : [ 1 , \"b\" ] } ")),
+            one
+        );
+        for other in [
+            request("q2", None, r#"{"a":[1,"b"]}"#),
+            request("q", Some("a"), r#"{"a":[1,"b"]}"#),
+            request("q", None, r#"{"a":["1","b"]}"#),
+            request("q", None, r#"{"a":[1],"b":null}"#),
+            request("q", None, r#"{"a":[1,"b",{}]}"#),
+            request("q", None, ""),
+        ] {
+            assert_ne!(digest(&other), one, "{other:?}");
+        }
+        assert_eq!(
+            digest(&request("q", None, "")),
+            digest(&request("q", None, "{}"))
+        );
+    }
+}

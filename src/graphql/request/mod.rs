@@ -1,0 +1,8 @@
+//! A request as a client sends it: the body, raw variables, persisted queries, idempotency keys.
+
+pub(crate) mod body;
+pub(crate) mod idempotency;
+pub(crate) mod lru_cache;
+pub(crate) mod persisted;
+pub(crate) mod query_hash;
+pub(crate) mod raw_variables;

@@ -1,0 +1,117 @@
+//! Automatic persisted queries: a client sends the SHA-256 of a query instead of its text, and
+//! the text beside it once the server says that it does not know the hash
+//! (<https://www.apollographql.com/docs/apollo-server/performance/apq>).
+//!
+//! A hash stands for a text and nothing else: the operation's name and the variables come with
+//! each request. Since the text is hashed here before it is kept, no client can make a hash mean
+//! another text for others.
+
+use super::query_hash::QueryHash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+
+use super::body::Request;
+use super::lru_cache::LruCache;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX};
+
+/// The texts that were kept, by their hash. The ones used last stay.
+pub(crate) struct PersistedQueries(Mutex<LruCache<QueryHash, Arc<str>>>);
+
+impl PersistedQueries {
+    pub(crate) fn new() -> Self {
+        Self::bounded(PERSISTED_QUERIES_BYTES_MAX)
+    }
+
+    fn bounded(bytes_max: usize) -> Self {
+        Self(Mutex::new(LruCache::new(PERSISTED_QUERIES_MAX, bytes_max)))
+    }
+
+    /// The request with the text of its query, if only the hash was sent.
+    ///
+    /// # Errors
+    /// `PERSISTED_QUERY_NOT_FOUND`: no text of this hash is kept. `BAD_USER_INPUT`: the text that
+    /// was sent has another hash.
+    pub(crate) fn resolve(&self, mut request: Request) -> Result<Request> {
+        let Some(hash) = &request.query_hash else {
+            return Ok(request);
+        };
+        if request.query.is_empty() {
+            let text = self.kept().get(hash).ok_or_else(not_found)?;
+            text.as_ref().clone_into(&mut request.query);
+        } else if QueryHash::from(Sha256::digest(&request.query)) != *hash {
+            return Err(Error::bad_input(
+                "the hash in `extensions.persistedQuery` is not that of the query's text",
+            ));
+        }
+        Ok(request)
+    }
+
+    /// Keeps the text of a request that [`PersistedQueries::resolve`] gave and that was found
+    /// valid.
+    pub(crate) fn keep(&self, request: &Request) {
+        let Some(hash) = request.query_hash else {
+            return;
+        };
+        let mut kept = self.kept();
+        if !kept.contains(&hash) {
+            let text = &*request.query;
+            kept.keep(hash, text.into(), text.len());
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, LruCache<QueryHash, Arc<str>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Clients know it by its message or its code, and send the text next.
+fn not_found() -> Error {
+    Error::new(ErrorKind::PersistedQueryNotFound, "PersistedQueryNotFound")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(query: &str, hashed: &str) -> Request {
+        Request {
+            query: query.to_owned(),
+            query_hash: Some(Sha256::digest(hashed).into()),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn texts_are_kept_within_their_bytes_and_the_ones_used_last_stay() {
+        let queries = PersistedQueries::bounded(100);
+        let texts: Vec<String> = (0..9).map(|at| format!("{{ a{at} {:40}}}", "")).collect();
+        for text in &texts {
+            queries.keep(
+                &queries
+                    .resolve(request(text, text))
+                    .expect("the hash is right"),
+            );
+            assert!(queries.kept().size().1 <= 100);
+            // The first is used each time, so it stays.
+            assert!(queries.resolve(request("", &texts[0])).is_ok(), "{text}");
+        }
+        let known = |text: &&String| queries.resolve(request("", text)).is_ok();
+        let known: Vec<&String> = texts.iter().filter(known).collect();
+        assert_eq!(known, [&texts[0], &texts[8]]);
+        queries.keep(&request(&"x".repeat(101), "too long"));
+        let kept = queries.kept();
+        assert_eq!(kept.size(), (0, 0));
+    }
+
+    #[test]
+    fn a_text_of_another_hash_is_refused_and_not_kept() {
+        let queries = PersistedQueries::new();
+        let error = queries.resolve(request("{ a }", "{ b }"));
+        assert_eq!(error.expect_err("another").kind(), ErrorKind::BadUserInput);
+        let error = queries.resolve(request("", "{ b }"));
+        let kind = error.expect_err("not kept").kind();
+        assert_eq!(kind, ErrorKind::PersistedQueryNotFound);
+    }
+}

@@ -1,0 +1,64 @@
+//! The variables that come with a request, found as its body is read: no second look at a body of
+//! many megabytes tells where each stands.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::document::json::{Event, JsonError, Reader};
+use crate::error::{Error, Limit, Result};
+use crate::limits::VARIABLES_MAX;
+
+/// The variables of a request: the JSON text of an object, empty if none are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenVariables {
+    text: Bytes,
+    members: Arc<[(Bytes, Bytes)]>,
+}
+
+impl GivenVariables {
+    /// Reads the object that `reader` reads next, of a text that is all of `body`.
+    ///
+    /// # Errors
+    /// What `told` makes of it, if it is not JSON. `TOO_COMPLEX`: it has more members than
+    /// [`VARIABLES_MAX`].
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        body: &Bytes,
+        told: &dyn Fn(JsonError) -> Error,
+    ) -> Result<Self> {
+        reader.peek_value();
+        let begin = reader.offset();
+        let mut members = Vec::new();
+        reader.next().map_err(told)?;
+        while let Event::Name(name) = reader.next().map_err(told)? {
+            if members.len() == VARIABLES_MAX {
+                return Err(Error::too_complex(
+                    Limit::new("variables", VARIABLES_MAX),
+                    format!("more than {VARIABLES_MAX} variables, which is the limit"),
+                ));
+            }
+            let value = reader.skip_value().map_err(told)?;
+            let name = match name {
+                Cow::Borrowed(name) => body.slice_ref(name.as_bytes()),
+                Cow::Owned(name) => name.into(),
+            };
+            members.push((name, body.slice_ref(value.as_bytes())));
+        }
+        Ok(Self {
+            text: body.slice(begin..reader.offset()),
+            members: members.into(),
+        })
+    }
+
+    /// The JSON text of the object.
+    pub fn text(&self) -> &Bytes {
+        &self.text
+    }
+
+    /// The name of each variable and its JSON text, as they come, also of the same name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &Bytes)> {
+        self.members.iter().map(|(name, text)| (&**name, text))
+    }
+}

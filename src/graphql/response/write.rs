@@ -1,0 +1,258 @@
+//! Responses as bytes: values as `async_graphql` made them, JSON spliced in as it came from the
+//! leaves.
+
+use std::borrow::Cow;
+
+use async_graphql::{PathSegment, ServerError, Value};
+
+use crate::document::json::write_string;
+use crate::error::{Error, ErrorKind, Facts, Limit, Versions};
+use crate::graphql::scalars::types::THIS_COMMIT;
+use crate::key::Version;
+use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
+
+/// Writes a response to what changed nothing.
+pub(crate) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
+    write_with(data, errors, None)
+}
+
+/// Completes a response that begins with `{"data":…`.
+pub(crate) fn complete(data: Vec<u8>, errors: &[ServerError]) -> Vec<u8> {
+    let mut writer = ResponseWriter {
+        out: data,
+        version: None,
+    };
+    if !errors.is_empty() {
+        writer.out.extend_from_slice(b",\"errors\":");
+        writer.errors(errors);
+    }
+    writer.out.push(b'}');
+    writer.out
+}
+
+/// Writes the response to a mutation that took effect with the commit `version`.
+pub(crate) fn write_committed(data: &Value, version: Version) -> Vec<u8> {
+    write_with(Some(data), &[], Some(CommitVersion::Known(version)))
+}
+
+/// Writes the response to a mutation whose commit is not known yet; [`fill`] completes it.
+pub(crate) fn write_uncommitted(data: &Value) -> Vec<u8> {
+    write_with(Some(data), &[], Some(CommitVersion::Hole))
+}
+
+/// Completes what [`write_uncommitted`] wrote.
+pub(crate) fn fill(uncommitted: &[u8], version: Version) -> Vec<u8> {
+    let version = format!("\"{version}\"");
+    let mut parts = uncommitted.split(|byte| *byte == HOLE);
+    let mut out = Vec::with_capacity(uncommitted.len() + version.len());
+    out.extend_from_slice(parts.next().unwrap_or_default());
+    for part in parts {
+        out.extend_from_slice(version.as_bytes());
+        out.extend_from_slice(part);
+    }
+    out
+}
+
+/// Stands for the version of a commit that is not known yet. No JSON text has this byte.
+const HOLE: u8 = 0;
+
+/// What goes where the version of this commit belongs.
+#[derive(Clone, Copy)]
+enum CommitVersion {
+    Known(Version),
+    Hole,
+}
+
+fn write_with(
+    data: Option<&Value>,
+    errors: &[ServerError],
+    version: Option<CommitVersion>,
+) -> Vec<u8> {
+    let mut writer = ResponseWriter {
+        out: Vec::with_capacity(128 + data.map_or(0, spliced_bytes)),
+        version,
+    };
+    writer.out.push(b'{');
+    if let Some(data) = data {
+        writer.out.extend_from_slice(b"\"data\":");
+        writer.value(data);
+    }
+    if !errors.is_empty() {
+        if data.is_some() {
+            writer.out.push(b',');
+        }
+        writer.out.extend_from_slice(b"\"errors\":");
+        writer.errors(errors);
+    }
+    writer.out.push(b'}');
+    writer.out
+}
+
+/// Our own error as GraphQL has it. What the log is told is logged here, once.
+pub(crate) fn server_error(error: &Error) -> ServerError {
+    let mut told = ServerError::new(error.message(), None);
+    told.source = Some(std::sync::Arc::new(error.clone()));
+    told
+}
+
+/// The JSON that a response carries, in bytes.
+fn spliced_bytes(value: &Value) -> usize {
+    match value {
+        Value::Binary(text) => text.len(),
+        Value::List(elements) => elements.iter().map(spliced_bytes).sum(),
+        Value::Object(members) => members.values().map(spliced_bytes).sum(),
+        _ => 0,
+    }
+}
+
+/// A message, which may quote what a client sent, up to its bound.
+fn bounded(message: &str) -> Cow<'_, str> {
+    if message.len() <= ERROR_MESSAGE_BYTES_MAX {
+        return Cow::Borrowed(message);
+    }
+    let mut ends = (0..=ERROR_MESSAGE_BYTES_MAX).rev();
+    let end = ends.find(|end| message.is_char_boundary(*end));
+    let end = end.unwrap_or_default();
+    Cow::Owned(format!("{}…", &message[..end]))
+}
+
+struct ResponseWriter {
+    out: Vec<u8>,
+    version: Option<CommitVersion>,
+}
+
+impl ResponseWriter {
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.out.extend_from_slice(b"null"),
+            Value::Boolean(value) => {
+                self.out
+                    .extend_from_slice(if *value { b"true" } else { b"false" });
+            }
+            Value::Number(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
+            Value::String(text) => write_string(&mut self.out, text),
+            Value::Enum(name) => write_string(&mut self.out, name),
+            Value::Binary(text) if *text == THIS_COMMIT => match self.version {
+                Some(CommitVersion::Known(version)) => {
+                    write_string(&mut self.out, &version.to_string());
+                }
+                Some(CommitVersion::Hole) => self.out.push(HOLE),
+                None => self.out.extend_from_slice(b"null"),
+            },
+            Value::Binary(text) => self.out.extend_from_slice(text),
+            Value::List(elements) => self.list(elements, Self::value),
+            Value::Object(members) => {
+                self.out.push(b'{');
+                for (at, (name, member)) in members.iter().enumerate() {
+                    self.member(at, name);
+                    self.value(member);
+                }
+                self.out.push(b'}');
+            }
+        }
+    }
+
+    /// Tells of so many errors, and how many more there are.
+    fn errors(&mut self, errors: &[ServerError]) {
+        let Some(more) = errors
+            .len()
+            .checked_sub(ERRORS_MAX)
+            .filter(|more| *more > 0)
+        else {
+            return self.list(errors, Self::error);
+        };
+        self.list(&errors[..ERRORS_MAX], Self::error);
+        // Goes on behind the last one.
+        self.out.pop();
+        self.out.push(b',');
+        let message =
+            format!("{more} more errors; {ERRORS_MAX} are told at most, which is the limit");
+        self.error(&server_error(&Error::too_complex(
+            Limit::new("errors", ERRORS_MAX),
+            message,
+        )));
+        self.out.push(b']');
+    }
+
+    fn error(&mut self, error: &ServerError) {
+        let ours: Option<&Error> = error.source();
+        self.out.push(b'{');
+        self.member(0, "message");
+        let message = ours.map_or(&*error.message, Error::message);
+        write_string(&mut self.out, &bounded(message));
+        if !error.locations.is_empty() {
+            self.member(1, "locations");
+            self.list(&error.locations, |writer, at| {
+                let (line, column) = (at.line, at.column);
+                let text = format!("{{\"line\":{line},\"column\":{column}}}");
+                writer.out.extend_from_slice(text.as_bytes());
+            });
+        }
+        if !error.path.is_empty() {
+            self.member(1, "path");
+            self.list(&error.path, |writer, segment| match segment {
+                PathSegment::Field(name) => write_string(&mut writer.out, name),
+                PathSegment::Index(index) => {
+                    writer.out.extend_from_slice(index.to_string().as_bytes());
+                }
+            });
+        }
+        let kind = ours.map_or(ErrorKind::BadUserInput, Error::kind);
+        self.member(1, "extensions");
+        self.out.extend_from_slice(b"{\"code\":");
+        write_string(&mut self.out, kind.code());
+        if let Some(facts) = ours.and_then(Error::facts) {
+            self.facts(facts);
+        }
+        self.out.extend_from_slice(b"}}");
+    }
+
+    /// What docs/errors.md lists, behind the code.
+    fn facts(&mut self, facts: &Facts) {
+        if let Some(limit) = facts.limit {
+            self.member(1, "limit");
+            self.out
+                .extend_from_slice(limit.value().to_string().as_bytes());
+            self.member(1, "limitName");
+            write_string(&mut self.out, limit.name());
+        }
+        // A part of a place would be another place.
+        let place = facts.place.as_ref();
+        if let Some(place) = place.filter(|place| place.len() <= ERROR_MESSAGE_BYTES_MAX) {
+            self.member(1, "place");
+            write_string(&mut self.out, place);
+        }
+        if let Some(operation) = facts.operation {
+            self.member(1, "operation");
+            self.out.extend_from_slice(operation.to_string().as_bytes());
+        }
+        if let Some(Versions { expected, current }) = &facts.versions {
+            self.member(1, "expectedVersion");
+            write_string(&mut self.out, expected);
+            self.member(1, "currentVersion");
+            match current {
+                Some(current) => write_string(&mut self.out, current),
+                None => self.out.extend_from_slice(b"null"),
+            }
+        }
+    }
+
+    fn list<T>(&mut self, items: &[T], write: impl Fn(&mut Self, &T)) {
+        self.out.push(b'[');
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.out.push(b',');
+            }
+            write(self, item);
+        }
+        self.out.push(b']');
+    }
+
+    fn member(&mut self, at: usize, name: &str) {
+        if at > 0 {
+            self.out.push(b',');
+        }
+        write_string(&mut self.out, name);
+        self.out.push(b':');
+    }
+}

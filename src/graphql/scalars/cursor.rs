@@ -1,0 +1,51 @@
+//! Cursors: where a page ended, as text that only the same query takes.
+
+use crate::error::{Error, Result};
+use crate::key::hex;
+
+/// Tells the cursors of one query from those of another: FNV-1a over what it asks for.
+pub(crate) fn digest(of: &str) -> u64 {
+    of.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// The cursor at a position, which is given as bytes.
+pub(crate) fn encode(digest: u64, position: &[u8]) -> String {
+    hex(&[&digest.to_be_bytes(), position].concat())
+}
+
+/// The position that a cursor holds. `argument` gave it, and `of` is what it belongs to.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is one of another query, or none.
+pub(crate) fn decode(cursor: &str, digest: u64, argument: &str, of: &str) -> Result<Vec<u8>> {
+    let bytes = unhex(cursor).unwrap_or_default();
+    match bytes.strip_prefix(&digest.to_be_bytes()) {
+        Some(position) => Ok(position.to_vec()),
+        None => Err(Error::bad_input(format!(
+            "the cursor given as `{argument}` is not one of {of}"
+        ))),
+    }
+}
+
+/// The error about a cursor whose position is none.
+pub(crate) fn damaged(argument: &str) -> Error {
+    Error::bad_input(format!("the cursor given as `{argument}` is damaged"))
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let digit = |digit: u8| {
+        char::from(digit)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
+    digits
+        .chunks(2)
+        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
+        .collect()
+}

@@ -1,0 +1,83 @@
+//! JSONPath queries as arguments: parsed once, and kept.
+
+use std::num::NonZeroUsize;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use async_graphql::Value;
+use lru::LruCache;
+
+use super::types::JsonPath;
+use crate::budget::{Budget, Steps};
+use crate::document::jsonpath::Query;
+use crate::error::Result;
+use crate::limits::{JSONPATH_AHEAD_BYTES_MAX, JSONPATHS_CACHED_MAX, STEPS_PER_JSONPATH_BYTE};
+
+impl JsonPath {
+    /// The query that the text writes.
+    ///
+    /// # Errors
+    /// As [`Query::parse`] and [`Budget::check`].
+    pub(crate) async fn query(&self, budget: &Budget) -> Result<Query> {
+        if let Some(query) = kept(&self.0) {
+            return Ok(query);
+        }
+        budget.pace(parse_steps(&self.0)).await?;
+        if self.0.len() <= JSONPATH_AHEAD_BYTES_MAX {
+            return parse(&self.0);
+        }
+        budget.compute_long(|| parse(&self.0)).await
+    }
+
+    /// As [`JsonPath::query`], as a part of synchronous work.
+    ///
+    /// # Errors
+    /// As [`JsonPath::query`].
+    pub(crate) fn query_within(&self, steps: &Steps<'_>) -> Result<Query> {
+        if let Some(query) = kept(&self.0) {
+            return Ok(query);
+        }
+        steps.spend(parse_steps(&self.0))?;
+        parse(&self.0)
+    }
+}
+
+fn parse_steps(text: &str) -> u64 {
+    text.len() as u64 * STEPS_PER_JSONPATH_BYTE
+}
+
+/// The query that an argument gives, if it is one that is short enough to be looked at ahead.
+pub(crate) fn query_ahead(value: &Value, budget: &Budget) -> Option<Query> {
+    let Value::String(text) = value else {
+        return None;
+    };
+    if text.len() > JSONPATH_AHEAD_BYTES_MAX {
+        return None;
+    }
+    kept(text).or_else(|| {
+        budget.spend(parse_steps(text)).ok()?;
+        parse(text).ok()
+    })
+}
+
+/// The queries that were used last. A query is looked at ahead, and again for each document of a
+/// page; parsing it takes longer than most evaluations.
+static KEPT: LazyLock<Mutex<LruCache<String, Query>>> = LazyLock::new(|| {
+    let most = NonZeroUsize::new(JSONPATHS_CACHED_MAX).expect("some are kept");
+    Mutex::new(LruCache::new(most))
+});
+
+fn kept(text: &str) -> Option<Query> {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.get(text).cloned()
+}
+
+fn parse(text: &str) -> Result<Query> {
+    let query = Query::parse(text)?;
+    // What a regular expression holds once it has run is far more than its text.
+    let small = text.len() <= JSONPATH_AHEAD_BYTES_MAX && !query.has_regexps();
+    if small {
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.put(text.to_owned(), query.clone());
+    }
+    Ok(query)
+}

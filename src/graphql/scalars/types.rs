@@ -1,0 +1,245 @@
+//! The scalars of the schema: `JSON`, `Path`, `JSONPath`, `DocumentVersion`.
+
+use std::sync::LazyLock;
+
+use async_graphql::{InputValueError, InputValueResult, Name, Scalar, ScalarType, Value};
+use bytes::Bytes;
+
+use crate::document::json::write_string;
+use crate::document::path::{Path, Place, Segment, Token};
+use crate::error::{Error, Result};
+use crate::key;
+
+/// JSON text, from a variable as it was sent or to the response as it will be sent. It travels
+/// through `async_graphql` as bytes, and the response writer splices it in.
+#[derive(Clone, Debug)]
+pub(crate) struct Json(pub(crate) Bytes);
+
+impl Json {
+    /// The number 1.
+    pub(crate) const fn one() -> Self {
+        Self(Bytes::from_static(ONE))
+    }
+}
+
+const ONE: &[u8] = b"1";
+
+/// Any JSON value: object, array, string, number, boolean or null (RFC 8259). Integers are exact up to 255 bytes; object members come back by name, in the order of their UTF-8 bytes.
+#[Scalar(
+    name = "JSON",
+    specified_by_url = "https://www.rfc-editor.org/rfc/rfc8259"
+)]
+impl ScalarType for Json {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        if let Value::Binary(text) = value {
+            return Ok(Self(text));
+        }
+        let mut text = Vec::new();
+        write_literal(&mut text, &value).map_err(InputValueError::custom)?;
+        Ok(Self(text.into()))
+    }
+
+    fn to_value(&self) -> Value {
+        if self.0 == ONE {
+            // As a default it is printed in the schema, where bytes mean nothing.
+            return Value::Number(1.into());
+        }
+        Value::Binary(self.0.clone())
+    }
+}
+
+/// A literal of the query, or a variable of another type, as JSON text.
+fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
+    match value {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
+        Value::Number(number) => out.extend_from_slice(number.to_string().as_bytes()),
+        Value::String(text) => write_string(out, text),
+        Value::Binary(text) => out.extend_from_slice(text),
+        Value::List(elements) => {
+            out.push(b'[');
+            for (at, element) in elements.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_literal(out, element)?;
+            }
+            out.push(b']');
+        }
+        Value::Object(members) => {
+            out.push(b'{');
+            for (at, (name, member)) in members.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_string(out, name);
+                out.push(b':');
+                write_literal(out, member)?;
+            }
+            out.push(b'}');
+        }
+        Value::Enum(_) => return Err("an enum value is not JSON: strings need quotes"),
+    }
+    Ok(())
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PathScalar(Value);
+
+/// The place of a value inside a document. As a list, a string is an object key and an integer an array index: ["user", "jones", "group", 0]. As a string it is a JSON Pointer (RFC 6901): "/user/jones/group/0", where a token of digits is an index if the value it is applied to is an array and a key if it is an object. [] and "" are the whole document; so is null.
+#[Scalar(name = "Path")]
+impl ScalarType for PathScalar {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        Ok(Self(value))
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.clone()
+    }
+}
+
+/// The text of a JSONPath query; whoever takes it reads it, and says what is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonPath(pub(crate) String);
+
+/// A JSONPath query (RFC 9535), such as `$.ancestors[*].slug`.
+#[Scalar(
+    name = "JSONPath",
+    specified_by_url = "https://www.rfc-editor.org/rfc/rfc9535"
+)]
+impl ScalarType for JsonPath {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        match value {
+            Value::String(text) => Ok(Self(text)),
+            value => Err(InputValueError::expected_type(value)),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.clone())
+    }
+}
+
+/// The whole document, as a string: as an empty list it would be the same path, but a default that
+/// GraphQL.js cannot print for a scalar (docs/decisions/0008).
+impl Default for PathScalar {
+    fn default() -> Self {
+        Self(Value::String(String::new()))
+    }
+}
+
+impl From<&Place> for PathScalar {
+    fn from(place: &Place) -> Self {
+        let segments = place.0.iter().map(|segment| match segment {
+            Segment::Key(key) => Value::String(key.clone()),
+            Segment::Index(index) => Value::Number((*index).into()),
+        });
+        Self(Value::List(segments.collect()))
+    }
+}
+
+/// The path that an argument gives; none given and null are the whole.
+///
+/// # Errors
+/// `INVALID_PATH`: it can never be one.
+pub(crate) fn path_argument(argument: Option<&PathScalar>) -> Result<Path> {
+    argument.map_or_else(|| Ok(Path::default()), |path| path_of(&path.0))
+}
+
+/// The path that a value gives.
+///
+/// # Errors
+/// `INVALID_PATH`: it can never be one.
+pub(crate) fn path_of(value: &Value) -> Result<Path> {
+    match value {
+        Value::Null => Ok(Path::default()),
+        Value::String(pointer) => Path::pointer(pointer),
+        Value::List(elements) => elements
+            .iter()
+            .map(token)
+            .collect::<Result<_>>()
+            .map(Path::new),
+        other => Err(Error::invalid_path(
+            None,
+            format!("the path {other} is neither a list of keys and indexes nor a JSON Pointer"),
+        )),
+    }
+}
+
+fn token(element: &Value) -> Result<Token> {
+    let segment = match element {
+        Value::String(key) => Segment::Key(key.clone()),
+        Value::Number(number) => Segment::Index(index(&number.to_string())?),
+        other => {
+            return Err(Error::invalid_path(
+                None,
+                format!("{other} in a path is neither a key (a string) nor an index (an integer)"),
+            ));
+        }
+    };
+    Ok(Token::Segment(segment))
+}
+
+/// An index past 64 bits is one that no array has.
+fn index(text: &str) -> Result<u64> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits {
+        return Err(Error::invalid_path(
+            None,
+            format!("the index {text} in a path is negative or no integer"),
+        ));
+    }
+    Ok(text.parse().unwrap_or(u64::MAX))
+}
+
+pub(crate) enum VersionScalar {
+    /// A commit that was read.
+    Known(key::Version),
+    /// The commit of the mutation operation that is being executed: the response writer fills it
+    /// in.
+    OfThisCommit,
+}
+
+/// What stands in a response where the version of its own commit belongs. No JSON text.
+pub(crate) const THIS_COMMIT: Bytes = Bytes::from_static(b"\0version");
+
+/// A commit of the store, which last changed a document. Opaque text; versions sort, as text, in commit order.
+#[Scalar(name = "DocumentVersion")]
+impl ScalarType for VersionScalar {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        let known = match &value {
+            Value::String(text) => version(text),
+            _ => None,
+        };
+        known
+            .map(Self::Known)
+            .ok_or_else(|| InputValueError::expected_type(value))
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Known(version) => Value::String(version.to_string()),
+            Self::OfThisCommit => Value::Binary(THIS_COMMIT),
+        }
+    }
+}
+
+fn version(text: &str) -> Option<key::Version> {
+    if text.len() != 20 || !text.is_ascii() {
+        return None;
+    }
+    let mut version = [0; 10];
+    for (byte, at) in version.iter_mut().zip((0..20).step_by(2)) {
+        *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+    }
+    Some(key::Version(version))
+}
+
+/// A name for a map of values.
+pub(crate) fn name(name: &str) -> Name {
+    // What every representation of an entity has is made once.
+    static KEYS: LazyLock<[Name; 4]> =
+        LazyLock::new(|| ["__typename", "collection", "key", "id"].map(Name::new));
+    let known = KEYS.iter().find(|known| known.as_str() == name);
+    known.cloned().unwrap_or_else(|| Name::new(name))
+}

@@ -1,0 +1,8 @@
+//! The schema: its fields for queries, mutations and federation, and how it is built.
+
+pub(crate) mod build;
+pub(crate) mod entities;
+pub(crate) mod federation;
+pub(crate) mod mutation;
+pub(crate) mod node;
+pub(crate) mod query;

@@ -1,0 +1,42 @@
+//! Arguments of mutations.
+
+use crate::document::flatten::{json_error, json_text};
+use crate::document::json::{Event, Reader};
+use crate::document::leaf::{Leaf, abridged};
+use crate::error::{Error, Result};
+use crate::graphql::scalars::types::Json;
+use async_graphql::MaybeUndefined;
+use bytes::Bytes;
+
+/// The text of a JSON argument that must be given but may be null.
+pub(crate) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {
+    match argument {
+        MaybeUndefined::Value(Json(text)) => Ok(text.clone()),
+        MaybeUndefined::Null => Ok(Bytes::from_static(b"null")),
+        MaybeUndefined::Undefined => Err(Error::bad_input(format!(
+            "the argument `{name}` is not given; null is a value, and must be written"
+        ))),
+    }
+}
+
+pub(crate) fn in_argument(name: &str, error: Error) -> Error {
+    error.at(format!("the argument `{name}`"))
+}
+
+pub(crate) fn number(Json(text): &Json) -> Result<Leaf<'static>> {
+    let text = json_text(text)?;
+    let mut reader = Reader::new(text, 0);
+    let event = reader.next();
+    let event = event.and_then(|event| reader.next().map(|_| event));
+    match event {
+        Ok(Event::Number(number)) => Leaf::number(number),
+        Err(error)
+            if text
+                .trim_start()
+                .starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) =>
+        {
+            Err(json_error(&error, text))
+        }
+        _ => Err(Error::bad_input(format!("{} is no number", abridged(text)))),
+    }
+}

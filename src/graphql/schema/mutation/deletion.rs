@@ -1,0 +1,102 @@
+//! What a deletion removed.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, Object};
+
+use crate::database::{DocumentKey, Extent, Want};
+use crate::document::path::Path;
+use crate::error::Result;
+use crate::graphql::context::session::Session;
+use crate::graphql::objects::document::Document;
+use crate::graphql::objects::located::Located;
+use crate::graphql::response::counted::CountedBytes;
+use crate::graphql::scalars::node_id;
+use crate::graphql::scalars::types::Json;
+
+/// What a deletion removed, and what it left.
+pub(crate) struct DocumentDeletion {
+    document: Arc<DocumentKey>,
+    path: Path,
+    deleted: bool,
+    before: Option<Json>,
+}
+
+impl DocumentDeletion {
+    /// The JSON that stands at `path`, if the selection asks for it: to be called before the
+    /// deletion.
+    pub(crate) async fn before(
+        context: &Context<'_>,
+        document: &Arc<DocumentKey>,
+        path: &Path,
+    ) -> Result<Option<Json>> {
+        let field = context.field();
+        if !field.selection_set().any(|below| below.name() == "value") {
+            return Ok(None);
+        }
+        let session = Session::of(context);
+        let want = Want::Part(document.clone(), path.clone(), Extent::Whole);
+        let loaded = session.load(vec![want]).await?;
+        let Some(part) = loaded.part()? else {
+            return Ok(None);
+        };
+        let text = part.json_within(session.budget()).await?;
+        session.request_budget().memory.hold(text.len())?;
+        Ok(Some(Json(text.into())))
+    }
+
+    pub(crate) fn new(
+        document: Arc<DocumentKey>,
+        path: Path,
+        deleted: bool,
+        before: Option<Json>,
+    ) -> Self {
+        Self {
+            document,
+            path,
+            deleted,
+            before,
+        }
+    }
+
+    fn is_of_whole(&self) -> bool {
+        self.path.tokens().is_empty()
+    }
+}
+
+/// What a deletion removed, and what it left.
+#[Object]
+impl DocumentDeletion {
+    /// Whether anything was there.
+    async fn deleted(&self) -> bool {
+        self.deleted
+    }
+
+    /// The global id of what was removed, a Document or a Subdocument; null if nothing was there.
+    async fn deleted_id(&self) -> Option<CountedBytes<ID>> {
+        let id = || {
+            if self.is_of_whole() {
+                node_id::of_document(&self.document)
+            } else {
+                node_id::of_subdocument(&self.document, &self.path)
+            }
+        };
+        self.deleted.then(|| CountedBytes(ID(id())))
+    }
+
+    /// The JSON that was removed; null also if nothing was there.
+    async fn value(&self, context: &Context<'_>) -> Option<Result<Json>> {
+        let value = self.before.clone()?;
+        let carried = Session::of(context).request_budget().carry(value.0.len());
+        Some(carried.map(|()| value))
+    }
+
+    /// The document from which a part was removed, as it is now; null if nothing is left of it.
+    async fn document(&self, context: &Context<'_>) -> Option<Result<Document>> {
+        if self.is_of_whole() {
+            return None;
+        }
+        let found = Located::find(context, self.document.clone(), Path::default()).await;
+        found.transpose().map(|found| found.map(Document))
+    }
+}

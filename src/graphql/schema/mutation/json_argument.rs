@@ -1,0 +1,150 @@
+//! Documents and patches that come in arguments, taken apart: small ones at once, large ones on a
+//! thread where they hold nobody up.
+
+use std::ops::Deref;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use crate::budget::Share;
+use crate::document::flatten::json_text;
+use crate::error::{Error, Result};
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::key::{Leaves, LeavesReader};
+use crate::limits::{JSON_BYTES_PER_STEP, LEAVES_AT_A_TIME};
+use crate::store::offload_if_large;
+
+/// The leaves of a document; they count among what all requests hold.
+pub(crate) struct Apart {
+    leaves: Leaves,
+    _share: Share,
+}
+
+impl Deref for Apart {
+    type Target = Leaves;
+
+    fn deref(&self) -> &Leaves {
+        &self.leaves
+    }
+}
+
+/// The leaves of a JSON text.
+///
+/// # Errors
+/// As [`Leaves::from_argument`]; `TIMEOUT`: the time of the request is over; `UNAVAILABLE`: all
+/// requests together hold too much.
+pub(crate) async fn leaves(text: Bytes, request_budget: &RequestBudget) -> Result<Apart> {
+    request_budget.check()?;
+    let budget = request_budget.budget();
+    budget.pace(text.len() as u64 / JSON_BYTES_PER_STEP).await?;
+    let (deadline, share) = (budget.deadline(), budget.share());
+    let taken = offload_if_large(text.len(), move || taken(&text, deadline, share)).await?;
+    // It says so, now that the time is over.
+    taken.ok_or_else(|| request_budget.check().err().unwrap_or_else(stopped))
+}
+
+/// What `parse` makes of a JSON text.
+///
+/// # Errors
+/// What `parse` fails with; `TIMEOUT`: the time of the request is over.
+pub(crate) async fn parsed<T: Send + 'static>(
+    text: Bytes,
+    request_budget: &RequestBudget,
+    parse: fn(&Bytes) -> Result<T>,
+) -> Result<T> {
+    request_budget.check()?;
+    request_budget
+        .budget()
+        .pace(text.len() as u64 / JSON_BYTES_PER_STEP)
+        .await?;
+    offload_if_large(text.len(), move || parse(&text)).await
+}
+
+/// None if the time is over.
+fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>> {
+    let mut reader = LeavesReader::new(json_text(text)?);
+    let mut held = 0;
+    loop {
+        if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
+            share.take(leaves.held().saturating_sub(held))?;
+            return Ok(Some(Apart {
+                leaves,
+                _share: share,
+            }));
+        }
+        share.take(reader.held() - held)?;
+        held = reader.held();
+        if Instant::now() >= deadline {
+            return Ok(None);
+        }
+    }
+}
+
+fn stopped() -> Error {
+    Error::timeout(None, "the time for the request is over")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::budget::{Pool, Resource};
+    use crate::error::ErrorKind;
+    use crate::limits::Bounds;
+
+    fn text(values: usize) -> Bytes {
+        format!("[{}1]", "1,".repeat(values - 1)).into()
+    }
+
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(600)
+    }
+
+    #[tokio::test]
+    async fn a_patch_is_not_parsed_when_the_time_is_over() {
+        let pool = Pool::new(usize::MAX);
+        let request_budget = RequestBudget::new(&Bounds::DEFAULT, &pool, Instant::now());
+        let late = parsed(Bytes::new(), &request_budget, |_| Ok(())).await;
+        let late = late.expect_err("the time is over");
+        assert_eq!(late.kind(), ErrorKind::Exhausted(Resource::Time));
+    }
+
+    #[test]
+    fn a_large_document_is_given_up_when_the_time_is_over() {
+        let text = text(3 * LEAVES_AT_A_TIME);
+        let pool = Pool::new(usize::MAX);
+        let given_up = taken(&text, Instant::now(), pool.share()).expect("valid JSON");
+        assert!(given_up.is_none());
+        let whole = taken(&text, later(), pool.share()).expect("valid JSON");
+        assert_eq!(whole.map(|apart| apart.len()), Some(3 * LEAVES_AT_A_TIME));
+    }
+
+    #[test]
+    fn leaves_count_among_what_all_requests_hold_before_they_are_whole() {
+        let pool = Pool::new(1 << 20);
+        let small = taken(&text(1_000), later(), pool.share()).expect("valid JSON");
+        assert_eq!(pool.held(), 0);
+        let large = taken(&text(10_000), later(), pool.share()).expect("valid JSON");
+        assert!(pool.held() > 0);
+        let Err(error) = taken(&text(1_000_000), later(), pool.share()) else {
+            panic!("it has far more than a mebibyte");
+        };
+        assert_eq!(error.kind(), ErrorKind::Exhausted(Resource::Memory));
+        drop((small, large));
+        assert_eq!(pool.held(), 0);
+    }
+
+    #[test]
+    fn a_long_name_above_many_values_is_refused_by_what_it_comes_to() {
+        let name = "k".repeat(9_900);
+        let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(20_000));
+        let pool = Pool::new(usize::MAX);
+        let Err(error) = taken(&text.into(), later(), pool.share()) else {
+            panic!("its keys have some 200 MB");
+        };
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert!(error.message().contains("134217728 bytes"), "{error:?}");
+        assert_eq!(pool.held(), 0);
+    }
+}

@@ -1,0 +1,8 @@
+//! The fields of `Mutation`.
+
+pub(crate) mod arguments;
+pub(crate) mod bulk;
+pub(crate) mod deletion;
+pub(crate) mod dropped;
+pub(crate) mod fields;
+pub(crate) mod json_argument;

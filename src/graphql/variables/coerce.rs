@@ -1,0 +1,91 @@
+//! Variables, as the operation declares them: JSON stays text, also inside input objects;
+//! everything else is checked here.
+
+use std::collections::{HashMap, HashSet};
+
+use async_graphql::Positioned;
+use async_graphql::parser::types::VariableDefinition;
+use bytes::Bytes;
+
+use super::coerced::Coerced;
+use super::listed::is_list_of_representations;
+use super::reader::ValueReader;
+use crate::document::leaf::abridged;
+use crate::error::{Error, Result};
+use crate::graphql::prepare::validate::inputs::Inputs;
+use crate::graphql::prepare::validate::types::base_name;
+use crate::graphql::request::raw_variables::GivenVariables;
+use crate::graphql::scalars::types::name;
+use crate::graphql::schema::entities;
+use crate::limits::Bounds;
+
+/// The variables that an operation declares, from those that are given. Of one that is `planned`,
+/// entities are kept apart.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
+/// `TOO_COMPLEX`, `TOO_LARGE`: one that is not JSON passes a bound.
+pub(crate) fn coerce(
+    definitions: &[Positioned<VariableDefinition>],
+    given: &GivenVariables,
+    inputs: &Inputs,
+    bounds: &Bounds,
+    planned: bool,
+) -> Result<Coerced> {
+    let mut reading = ValueReader {
+        inputs,
+        bounds,
+        levels: 0,
+        values: bounds.variable_values,
+    };
+    let mut given = declared(definitions, given);
+    let mut coerced = Coerced::default();
+    let variables = &mut coerced.values;
+    for definition in definitions {
+        let definition = &definition.node;
+        let variable = definition.name.node.as_str();
+        let ty = &definition.var_type.node;
+        if let Some(text) = given.remove(variable.as_bytes()) {
+            if planned
+                && is_list_of_representations(ty)
+                && let Some(entities) = reading.entities(text)
+            {
+                coerced.entities.push((name(variable), entities));
+                continue;
+            }
+            let value = reading
+                .variable(ty, text)
+                .map_err(|error| error.at(format!("the variable `${}`", abridged(variable))))?;
+            variables.insert(name(variable), value);
+        } else if let Some(default) = &definition.default_value {
+            let default = default.node.clone();
+            let default = match base_name(&ty.base) {
+                entities::REPRESENTATION => entities::all_keys_only(default),
+                _ => default,
+            };
+            variables.insert(name(variable), default);
+        } else if !ty.nullable {
+            return Err(Error::bad_input(format!(
+                "the variable `${}` of the type {} is required and not given",
+                abridged(variable),
+                abridged(&ty.to_string())
+            )));
+        }
+    }
+    Ok(coerced)
+}
+
+/// The texts of the variables that are declared; of two of the same name the last.
+fn declared<'g>(
+    definitions: &[Positioned<VariableDefinition>],
+    given: &'g GivenVariables,
+) -> HashMap<&'g [u8], &'g Bytes> {
+    let names = definitions
+        .iter()
+        .map(|definition| definition.node.name.node.as_bytes());
+    let names: HashSet<&[u8]> = names.collect();
+    given
+        .iter()
+        .filter(|(name, _)| names.contains(name))
+        .collect()
+}

@@ -1,0 +1,138 @@
+//! The time that a client has for the head of a request: one time for a head that has begun and for
+//! the first of a connection, another, longer one until the next head begins.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use hyper::rt::{Sleep, Timer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time;
+
+/// How long clients may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeadTimes {
+    /// From the first byte of a head to its last one; for the first head of a connection from when
+    /// it was opened.
+    pub(crate) head: Duration,
+    /// From the end of one request to the first byte of the next.
+    pub(crate) idle: Duration,
+}
+
+/// A stream that tells when something comes, and the timer of the connection that reads it.
+pub(crate) fn timed<S>(stream: S, times: HeadTimes) -> (Heard<S>, HeadTimer) {
+    let came = Arc::new(AtomicBool::new(false));
+    let timer = HeadTimer {
+        times,
+        came: came.clone(),
+        first: AtomicBool::new(true),
+    };
+    (Heard { stream, came }, timer)
+}
+
+/// Gives each head its time. A connection asks for a sleep when it begins to wait for one, whatever
+/// it then says of its end, and for no other reason.
+pub(crate) struct HeadTimer {
+    times: HeadTimes,
+    came: Arc<AtomicBool>,
+    /// Whether no head was waited for so far.
+    first: AtomicBool,
+}
+
+impl Timer for HeadTimer {
+    fn sleep(&self, _: Duration) -> Pin<Box<dyn Sleep>> {
+        let first = self.first.swap(false, Relaxed);
+        // What came before belongs to the request before, or came too early to be told apart from it.
+        self.came.store(false, Relaxed);
+        let time = if first {
+            self.times.head
+        } else {
+            self.times.idle
+        };
+        Box::pin(HeadSleep {
+            over: Box::pin(time::sleep(time)),
+            head: self.times.head,
+            begins: (!first).then(|| self.came.clone()),
+        })
+    }
+
+    fn sleep_until(&self, _: Instant) -> Pin<Box<dyn Sleep>> {
+        self.sleep(Duration::ZERO)
+    }
+}
+
+/// Is over when a head has not come in its time.
+struct HeadSleep {
+    over: Pin<Box<time::Sleep>>,
+    head: Duration,
+    /// Tells when the head begins; none when it has.
+    begins: Option<Arc<AtomicBool>>,
+}
+
+impl Sleep for HeadSleep {}
+
+impl Future for HeadSleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.begins.take_if(|begins| begins.load(Relaxed)).is_some() {
+            let over = time::Instant::now() + self.head;
+            self.over.as_mut().reset(over);
+        }
+        self.over.as_mut().poll(context)
+    }
+}
+
+/// A stream that tells when something comes.
+pub(crate) struct Heard<S> {
+    stream: S,
+    came: Arc<AtomicBool>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.came.store(true, Relaxed);
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,71 @@
+//! TLS: what the server proves itself with, read anew when it changes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::file_reload::{ReloadedFile, Watch};
+use crate::error::{Error, Result};
+
+/// A certificate with its chain, and its private key. TLS 1.2 and 1.3, HTTP/1.1.
+#[derive(Clone, Debug)]
+pub struct Tls(Arc<ReloadedFile<Arc<ServerConfig>>>);
+
+impl Tls {
+    /// Reads the certificate and its chain from one PEM file and the key from another, or from
+    /// the same.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: a file cannot be read. `BAD_USER_INPUT`: it holds no certificate or no key,
+    /// or the key is that of another certificate.
+    pub fn new(certificate: PathBuf, key: PathBuf) -> Result<Self> {
+        let files = [(certificate, false), (key, true)];
+        let files = files.map(|(path, secret)| Watch { path, secret });
+        let config = ReloadedFile::new(files.into(), |files| match files {
+            [certificate, key] => config(certificate, key).map(Arc::new),
+            _ => Err(Error::internal("TLS is read from two files")),
+        })?;
+        Ok(Self(Arc::new(config)))
+    }
+
+    /// Greets a connection with the certificate that holds now.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from((*self.0.current()).clone())
+    }
+
+    /// Sees to it that files that have changed are read anew; never ends.
+    pub(crate) async fn watch(self) {
+        self.0.watch().await;
+    }
+
+    /// Reads the files at once.
+    pub(crate) async fn reload(&self) {
+        self.0.clone().reload().await;
+    }
+}
+
+fn config(certificate: &[u8], key: &[u8]) -> Result<ServerConfig> {
+    let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|error| unusable("certificate", &error))?;
+    if chain.is_empty() {
+        return Err(unusable("certificate", &"the file holds none in PEM"));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| unusable("key", &error))?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Error::internal(error.to_string()))?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|error| unusable("certificate with this key", &error))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn unusable(what: &str, why: &dyn std::fmt::Display) -> Error {
+    Error::bad_input(format!("TLS cannot use the {what}: {why}"))
+}

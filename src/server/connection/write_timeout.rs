@@ -1,0 +1,130 @@
+//! A connection whose client has to take what is sent to it, within a time.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+use crate::limits::{LINGER_BYTES_AT_ONCE, LINGER_TIME_MAX, SENT_BYTES_PER_TIME};
+
+/// A stream that fails with [`io::ErrorKind::TimedOut`] where the other side takes less than
+/// [`SENT_BYTES_PER_TIME`] of what waits for it in the given time.
+pub(crate) struct Patient<S> {
+    stream: S,
+    time: Duration,
+    /// Runs from when something had to wait until all or enough of it was taken.
+    waiting: Option<Waiting>,
+    lingering: Option<Pin<Box<Sleep>>>,
+}
+
+struct Waiting {
+    over: Pin<Box<Sleep>>,
+    taken: usize,
+}
+
+impl<S> Patient<S> {
+    pub(crate) fn new(stream: S, time: Duration) -> Self {
+        Self {
+            stream,
+            time,
+            waiting: None,
+            lingering: None,
+        }
+    }
+
+    fn wrote(
+        &mut self,
+        context: &mut Context<'_>,
+        wrote: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match &wrote {
+            Poll::Pending => {
+                let waiting = self.waiting.get_or_insert_with(|| Waiting {
+                    over: Box::pin(sleep(self.time)),
+                    taken: 0,
+                });
+                if waiting.over.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+                }
+            }
+            Poll::Ready(Ok(bytes)) => {
+                if let Some(waiting) = &mut self.waiting {
+                    waiting.taken += bytes;
+                    if waiting.taken >= SENT_BYTES_PER_TIME {
+                        self.waiting = None;
+                    }
+                }
+            }
+            Poll::Ready(Err(_)) => {}
+        }
+        wrote
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.wrote(context, wrote)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.wrote(context, wrote)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// What is flushed was taken, at least by the system.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.waiting = None;
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    /// A client that still sends, say the rest of a body that was refused, would have the connection
+    /// reset and lose the answer. So what it sends is thrown away for a while.
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.lingering.is_none() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        }
+        let mut room = [0; LINGER_BYTES_AT_ONCE];
+        let mut buffer = ReadBuf::new(&mut room);
+        let read = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
+        match (read, &mut self.lingering) {
+            (Poll::Ready(Ok(())), lingering) if !buffer.filled().is_empty() => {
+                let over = lingering.get_or_insert_with(|| Box::pin(sleep(LINGER_TIME_MAX)));
+                if over.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Ok(()));
+                }
+                // Others have their turn before more is read.
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            (Poll::Pending, Some(over)) => over.as_mut().poll(context).map(Ok),
+            // Nothing comes, or nothing comes any more.
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Who a request takes the server for: against pages of other sites that have a name of theirs
+//! resolve to this machine (DNS rebinding), and so pass for pages of the server.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header::{CONTENT_TYPE, HOST};
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+
+use crate::document::leaf::abridged;
+use crate::error::Error;
+use crate::graphql::GraphQl;
+use crate::server::ServeOptions;
+
+/// A name or an address by which clients may know the server, such as `db.example`, with any port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host(String);
+
+impl FromStr for Host {
+    type Err = Error;
+
+    /// # Errors
+    /// `BAD_USER_INPUT`: it is no name of a host, or has a port or a scheme.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let host = text.to_ascii_lowercase();
+        let bare = host
+            .parse::<Ipv6Addr>()
+            .map(|address| format!("[{address}]"));
+        let host = bare.unwrap_or(host);
+        match name(&host) {
+            Some(found) if found == host => Ok(Self(host)),
+            _ => Err(Error::bad_input(format!(
+                "{text:?} is no name or address of a host such as db.example or 192.0.2.1 (no \
+                 port, no scheme, no wildcard)"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The router, which answers only requests to names that the server has: where it listens on
+/// loopback those of this machine and the given ones; elsewhere the given ones, or any if none are.
+pub(crate) fn checked(router: Router, options: &ServeOptions) -> Router {
+    if options.hosts.is_empty() && !options.listen.ip().is_loopback() {
+        return router;
+    }
+    let hosts: Arc<[Host]> = options.hosts.clone().into();
+    router.layer(from_fn(move |request: Request, next: Next| {
+        let hosts = hosts.clone();
+        async move {
+            if is_known(&request, &hosts) {
+                next.run(request).await
+            } else {
+                refused(&request)
+            }
+        }
+    }))
+}
+
+/// Whether all that the request says of its host names the server.
+fn is_known(request: &Request, hosts: &[Host]) -> bool {
+    let headers = request.headers().get_all(HOST).iter();
+    let mut named = headers.map(|host| host.to_str().ok().and_then(name));
+    let known = |host: Option<String>| {
+        host.is_some_and(|host| is_of_this_machine(&host) || hosts.iter().any(|it| it.0 == host))
+    };
+    // A proxy's form of a request names the host once more.
+    let authority = request.uri().authority();
+    let authority = authority.is_none_or(|host| known(name(host.as_str())));
+    named.next().is_some_and(known) && named.next().is_none() && authority
+}
+
+/// The host that a text names, in lower case and without its port.
+fn name(text: &str) -> Option<String> {
+    let authority: Authority = text.parse().ok()?;
+    let host = authority.host().to_ascii_lowercase();
+    let host = host.strip_suffix('.').unwrap_or(&host);
+    let plain = !host.is_empty() && !text.contains(['@', '*']);
+    plain.then(|| host.to_owned())
+}
+
+/// No other site's name resolves to these, whatever its servers answer: browsers look up none of
+/// them elsewhere (RFC 6761 §6.3).
+fn is_of_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    match address.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+fn refused(request: &Request) -> Response {
+    let host = request.headers().get(HOST);
+    let host = host.map_or("", |host| host.to_str().unwrap_or_default());
+    let error = Error::bad_input(format!(
+        "this server is not known as {:?}: start it with --host NAME for each name that is its own",
+        abridged(host)
+    ));
+    let json = HeaderValue::from_static("application/json; charset=utf-8");
+    let mut response = GraphQl::refuse(&error).into_response();
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_without_a_port() {
+        for (text, expected) in [
+            ("db.example", Some("db.example")),
+            ("DB.Example", Some("db.example")),
+            ("192.0.2.1", Some("192.0.2.1")),
+            ("::1", Some("[::1]")),
+            ("[2001:db8::1]", Some("[2001:db8::1]")),
+            ("db.example:8080", None),
+            ("http://db.example", None),
+            ("db.example/", None),
+            ("*.example", None),
+            ("user@db.example", None),
+            ("", None),
+        ] {
+            let host = text.parse::<Host>().ok().map(|host| host.0);
+            assert_eq!(host.as_deref(), expected, "{text:?}");
+        }
+    }
+}

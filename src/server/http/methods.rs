@@ -1,0 +1,198 @@
+//! GraphQL over HTTP, by method.
+
+use super::batch;
+use super::body::{Coding, body};
+use super::cached;
+use super::cors;
+use super::endpoint::Endpoint;
+use crate::error::{Error, ErrorKind};
+use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
+use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::server::access::{Caller, admit};
+use crate::server::options::ServeOptions;
+use crate::server::response::json::response;
+use crate::server::response::json::with;
+use crate::server::response::media::Media;
+use crate::server::response::media::is_json;
+use crate::store::offload_if_large;
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, State};
+use axum::http::header::{ACCEPT_ENCODING, ALLOW, CONNECTION};
+use axum::http::{HeaderMap, Request as HttpRequest, Response, StatusCode};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{MethodRouter, get};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
+
+/// Compresses what is sent in gzip for those who take it. The level is the fastest: it has most
+/// of the gain for a fraction of the work.
+pub(crate) fn compression() -> CompressionLayer<SizeAbove> {
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(SizeAbove::new(COMPRESSED_BYTES_MIN))
+}
+
+/// What `/graphql` answers, by method.
+pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter {
+    let endpoint = Endpoint {
+        graphql,
+        batch_max: options.batch_max,
+        metrics: options.metrics.clone(),
+    };
+    let methods = get(by_get)
+        .post(by_post)
+        .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
+        .with_state(endpoint);
+    layered(methods, options).layer(from_fn(cached::completed))
+}
+
+/// Methods with all that requests and responses pass on their way.
+pub(crate) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRouter {
+    let methods = methods
+        .layer(compression())
+        // Inside of CORS, so that pages that may send requests can read why one is refused.
+        .layer(from_fn_with_state(options.access.clone(), admit));
+    if options.cors_origins.is_empty() {
+        return methods;
+    }
+    methods
+        .layer(cors::allowing(&options.cors_origins))
+        .layer(from_fn(cors::with_methods))
+}
+
+/// Queries may come by GET: `?query=…&variables=…&operationName=…`.
+pub(crate) async fn by_get(
+    State(endpoint): State<Endpoint>,
+    Extension(caller): Extension<Caller>,
+    request: HttpRequest<Body>,
+) -> Response<Body> {
+    let (head, _) = request.into_parts();
+    let Some(media) = Media::accepted(&head.headers) else {
+        return not_acceptable();
+    };
+    let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
+        Ok(request) => request,
+        Err(error) => return refused(media, &error),
+    };
+    match endpoint.execute(request, Methods::Queries).await {
+        (GraphQlResponse::Executed(json), false) => {
+            let pool = endpoint.graphql.pool();
+            cached::executed(media, json, &head.headers, caller.known, pool).await
+        }
+        (answer, _) => endpoint.answer(media, answer, &caller),
+    }
+}
+
+/// All operations come by POST, as JSON and nothing else, so that no form of another site can
+/// send one.
+pub(crate) async fn by_post(
+    State(endpoint): State<Endpoint>,
+    Extension(caller): Extension<Caller>,
+    request: HttpRequest<Body>,
+) -> Response<Body> {
+    let Some(media) = Media::accepted(request.headers()) else {
+        return not_acceptable();
+    };
+    if !is_json(request.headers()) {
+        return unsupported(
+            media,
+            "the content type of the body must be application/json",
+        );
+    }
+    let Some(coding) = Coding::of(request.headers()) else {
+        let response = unsupported(
+            media,
+            "the content encoding of the body must be gzip, or none",
+        );
+        return with(response, ACCEPT_ENCODING, "gzip");
+    };
+    let idempotency_key = match idempotency_key(request.headers()) {
+        Ok(key) => key,
+        Err(error) => return refused(media, &error),
+    };
+    let share = endpoint.graphql.pool().share();
+    let body = match body(request, coding, endpoint.graphql.bounds(), &share).await {
+        Ok(body) => body,
+        // What is left of the body is not read, so the connection ends: the client is told.
+        Err(error) => return with(refused(media, &error), CONNECTION, "close"),
+    };
+    match posted(body, endpoint.batch_max).await {
+        Ok(Posted::One(request)) => {
+            let request = Request {
+                idempotency_key,
+                ..request
+            };
+            let (answer, _) = endpoint.execute(request, caller.methods).await;
+            endpoint.answer(media, answer, &caller)
+        }
+        Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
+            let error =
+                Error::bad_input("an Idempotency-Key is for one operation, not for a batch");
+            refused(media, &error)
+        }
+        Ok(Posted::Batch(requests)) => {
+            let answers = batch::answer(&endpoint, requests, caller.methods).await;
+            endpoint.executed(media, answers)
+        }
+        Err(error) => refused(media, &error),
+    }
+}
+
+/// What a body holds; a large one is read where that holds nobody up.
+pub(crate) async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Posted, Error> {
+    offload_if_large(body.len(), move || Posted::from_json(&body, batch_max)).await
+}
+
+/// The key of the header `Idempotency-Key`, with or without the quotes that its draft standard
+/// has around it.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let mut given = headers.get_all("idempotency-key").iter();
+    let Some(value) = given.next() else {
+        return Ok(None);
+    };
+    let text = value.to_str().ok().filter(|_| given.next().is_none());
+    let key = text.map(str::trim).map(|text| {
+        let quoted = text.strip_prefix('"');
+        quoted
+            .and_then(|text| text.strip_suffix('"'))
+            .unwrap_or(text)
+    });
+    match key {
+        Some(key) if !key.is_empty() && key.len() <= IDEMPOTENCY_KEY_BYTES_MAX => {
+            Ok(Some(key.to_owned()))
+        }
+        _ => Err(Error::bad_input(format!(
+            "the header Idempotency-Key must be one text of 1 to {IDEMPOTENCY_KEY_BYTES_MAX} \
+             visible ASCII characters"
+        ))),
+    }
+}
+
+/// The response to a request that could not be read.
+pub(crate) fn refused(media: Media, error: &Error) -> Response<Body> {
+    let status = match error.kind().for_clients() {
+        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::Timeout => StatusCode::REQUEST_TIMEOUT,
+        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    response(media, status, GraphQl::refuse(error))
+}
+
+pub(crate) fn not_acceptable() -> Response<Body> {
+    let error = Error::bad_input(
+        "the Accept header must allow application/graphql-response+json or application/json",
+    );
+    response(
+        Media::Json,
+        StatusCode::NOT_ACCEPTABLE,
+        GraphQl::refuse(&error),
+    )
+}
+
+/// The response to a body of which the headers say that it cannot be read.
+pub(crate) fn unsupported(media: Media, message: &str) -> Response<Body> {
+    let refusal = GraphQl::refuse(&Error::bad_input(message));
+    response(media, StatusCode::UNSUPPORTED_MEDIA_TYPE, refusal)
+}

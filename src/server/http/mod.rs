@@ -1,0 +1,10 @@
+//! GraphQL over HTTP, as its specification has it: <https://graphql.github.io/graphql-over-http/>.
+
+pub(crate) mod batch;
+pub(crate) mod body;
+pub(crate) mod cached;
+pub(crate) mod cors;
+pub(crate) mod endpoint;
+pub(crate) mod host;
+pub(crate) mod methods;
+pub(crate) mod page;

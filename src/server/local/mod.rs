@@ -1,0 +1,273 @@
+//! The local socket: how the command line reaches a store that a server holds.
+//!
+//! The embedded engine's lock is exclusive, so while a server runs, every other command works
+//! through it, by HTTP over a Unix domain socket in the store's directory. What crosses it are
+//! the operations that commands are made of ([`operations`]), never reads and writes of the
+//! store: a batch of documents is one transaction here too, and an export one snapshot.
+//!
+//! Only the user who runs the server can open the socket.
+
+pub mod backup;
+pub mod checked;
+pub mod operations;
+pub mod removal;
+pub(crate) mod socket;
+pub mod wire;
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use futures::Stream;
+use tokio::runtime::Handle;
+
+use crate::database::{Check, Database, DocumentKey, Part, Scan};
+use crate::document::id::DocumentId;
+use crate::document::path;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::EXPORT_CHUNK_BYTES;
+use crate::store::Backup;
+use operations::Policy;
+
+pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
+
+/// Serves the local socket of `directory` until `stop` is over and what was accepted is answered,
+/// and removes it then. To be called by whoever holds the store of that directory.
+///
+/// # Errors
+/// `UNAVAILABLE`: the socket cannot be made.
+pub async fn serve_local(
+    directory: &Path,
+    database: Database,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<()> {
+    LocalSocket::bind(directory)?.serve(database, stop).await
+}
+
+/// What the local socket answers.
+pub fn router(database: Database) -> Router {
+    Router::new()
+        .route(wire::PUT_BATCH, post(put_batch))
+        .route(wire::ADOPT, post(adopt))
+        .route(wire::GET, get(get_json))
+        .route(wire::PAIRS, get(get_pairs))
+        .route(wire::EXPORT, get(export))
+        .route(checked::CHECK, get(check))
+        .route(backup::BACKUP, get(back_up))
+        .route(wire::COLLECTIONS, get(collections))
+        .route(removal::DROP, post(drop_collection))
+        .route(removal::SWEEP, post(sweep))
+        .route(removal::NAMES, get(names))
+        .layer(DefaultBodyLimit::disable())
+        .with_state(database)
+}
+
+struct LocalError(Error);
+
+impl From<Error> for LocalError {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for LocalError {
+    fn into_response(self) -> Response {
+        let Self(error) = self;
+        let status = match error.kind().for_clients() {
+            ErrorKind::Conflict | ErrorKind::Timeout | ErrorKind::Unavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        (status, wire::error_text(&log(error))).into_response()
+    }
+}
+
+/// What does not cross the socket.
+fn log(error: Error) -> Error {
+    if let Some(detail) = error.detail() {
+        tracing::error!(code = error.kind().code(), detail, "{}", error.message());
+    }
+    error
+}
+
+/// One transaction. It runs on a thread of its own, because taking documents apart and writing
+/// them is work for the processor, and goes on to its end also when the client goes away.
+async fn put_batch(
+    State(database): State<Database>,
+    uri: Uri,
+    body: Bytes,
+) -> Result<Vec<u8>, LocalError> {
+    let collection = parameter(&uri, "collection")?;
+    let policy = Policy::parse(&parameter(&uri, "existing")?, &parameter(&uri, "on-error")?)?;
+    let put = move || {
+        let documents = wire::read_documents(&body, policy)?;
+        let put = operations::put_batch(&database, &collection, Arc::new(documents), policy);
+        Handle::current().block_on(put)
+    };
+    let results = tokio::task::spawn_blocking(put).await;
+    let results = results.map_err(|error| Error::internal(format!("a batch ended: {error}")))??;
+    Ok(wire::write_results(&results))
+}
+
+/// One transaction, of which the body says where it begins.
+async fn adopt(
+    State(database): State<Database>,
+    uri: Uri,
+    body: Bytes,
+) -> Result<Vec<u8>, LocalError> {
+    let begin = (!body.is_empty()).then(|| body.to_vec());
+    let adopted = operations::adopt(&database, &parameter(&uri, "collection")?, begin).await?;
+    Ok(wire::write_adopted(&adopted))
+}
+
+async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response, LocalError> {
+    let (document, path) = place(&uri)?;
+    Ok(match operations::get(&database, document, path).await? {
+        Some(json) => json.into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+async fn get_pairs(State(database): State<Database>, uri: Uri) -> Result<Vec<u8>, LocalError> {
+    let (document, path) = place(&uri)?;
+    let part = operations::part(&database, document, path).await?;
+    Ok(wire::write_pairs(part.iter().flat_map(Part::pairs)))
+}
+
+async fn collections(State(database): State<Database>) -> Result<Vec<u8>, LocalError> {
+    let collections = operations::collections(&database).await?;
+    Ok(wire::write_collections(&collections))
+}
+
+async fn export(State(database): State<Database>, uri: Uri) -> Result<Body, LocalError> {
+    let scan = operations::scan(&database, &parameter(&uri, "collection")?).await?;
+    Ok(Body::from_stream(parts(scan, export_chunk)))
+}
+
+/// The parts of a body, each with what the next one comes from, until there is none.
+fn parts<T, F: Future<Output = (Vec<u8>, Option<T>)>>(
+    first: T,
+    next: impl Fn(T) -> F + Copy,
+) -> impl Stream<Item = Result<Vec<u8>, Infallible>> {
+    futures::stream::unfold(Some(first), move |from| async move {
+        let (part, from) = next(from?).await;
+        Some((Ok(part), from))
+    })
+}
+
+/// The next chunk of an export, and the scan if it goes on. The last record says how it ended,
+/// so that a client can tell an end from a broken connection.
+async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
+    let mut chunk = Vec::new();
+    while chunk.len() < EXPORT_CHUNK_BYTES {
+        let record = match scan.next().await {
+            Ok(Some(Ok(document))) => wire::ExportRecord::Document(document),
+            Ok(Some(Err(foreign))) => wire::ExportRecord::Foreign(foreign),
+            Ok(None) => wire::ExportRecord::End,
+            Err(error) => wire::ExportRecord::Failed(log(error)),
+        };
+        record.write(&mut chunk);
+        if record.is_last() {
+            return (chunk, None);
+        }
+    }
+    (chunk, Some(scan))
+}
+
+async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, LocalError> {
+    let collection = optional(&uri, "collection");
+    let check = operations::check(&database, collection.as_deref()).await?;
+    Ok(Body::from_stream(parts(check, check_record)))
+}
+
+/// The next record of a check, and the check if it goes on.
+async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
+    let record = match check.next().await {
+        Ok(Some(finding)) => checked::CheckRecord::Finding(finding),
+        Ok(None) => checked::CheckRecord::End(check.summary()),
+        Err(error) => checked::CheckRecord::Failed(log(error)),
+    };
+    let goes_on = matches!(record, checked::CheckRecord::Finding(_));
+    (record.to_field(), goes_on.then_some(check))
+}
+
+/// A snapshot is taken before this is answered, and kept until all of it is sent.
+async fn back_up(State(database): State<Database>) -> Result<Body, LocalError> {
+    let backup = operations::backup(&database).await?;
+    let begin = backup::BackupRecord::Begin(backup.last_commit()).to_field();
+    let begin = futures::stream::iter([Ok(begin)]);
+    let parts = parts(backup, backup_record);
+    Ok(Body::from_stream(futures::StreamExt::chain(begin, parts)))
+}
+
+/// The next record of a backup, and the backup if it goes on.
+async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
+    let record = match backup.next().await {
+        Ok(Some(pairs)) => backup::BackupRecord::Pairs(pairs),
+        Ok(None) => backup::BackupRecord::End,
+        Err(error) => backup::BackupRecord::Failed(log(error)),
+    };
+    let goes_on = matches!(record, backup::BackupRecord::Pairs(_));
+    (record.to_field(), goes_on.then_some(backup))
+}
+
+/// One transaction.
+async fn drop_collection(State(database): State<Database>, uri: Uri) -> Result<String, LocalError> {
+    let collection = parameter(&uri, "collection")?;
+    let documents = operations::drop_collection(&database, &collection).await?;
+    Ok(documents.to_string())
+}
+
+/// One transaction, of which the parameters say where it begins.
+async fn sweep(
+    State(database): State<Database>,
+    uri: Uri,
+    body: String,
+) -> Result<Vec<u8>, LocalError> {
+    let deletion = operations::Deletion {
+        collection: parameter(&uri, "collection")?,
+        filter: body,
+        everything: parameter(&uri, "everything")? == "true",
+    };
+    let after = optional(&uri, "after").map(|id| DocumentId::parse(&id));
+    let documents = parameter(&uri, "documents")?;
+    let documents = removal::number(documents.as_bytes())?;
+    let after = after.transpose()?;
+    let swept = operations::delete_portion(&database, &deletion, after, documents).await?;
+    Ok(removal::write_swept(&swept))
+}
+
+async fn names(State(database): State<Database>, uri: Uri) -> Result<Response, LocalError> {
+    let collection = parameter(&uri, "collection")?;
+    Ok(
+        match operations::other_names(&database, &collection).await? {
+            Some(names) => removal::write_names(&names).into_response(),
+            None => StatusCode::NO_CONTENT.into_response(),
+        },
+    )
+}
+
+fn place(uri: &Uri) -> Result<(DocumentKey, path::Path)> {
+    let id = DocumentId::parse(&parameter(uri, "id")?)?;
+    let document = DocumentKey::new(parameter(uri, "collection")?, id)?;
+    Ok((document, path::Path::parse(&parameter(uri, "path")?)?))
+}
+
+fn parameter(uri: &Uri, name: &str) -> Result<String> {
+    optional(uri, name)
+        .ok_or_else(|| Error::bad_input(format!("the parameter {name:?} is missing")))
+}
+
+fn optional(uri: &Uri, name: &str) -> Option<String> {
+    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned())
+}

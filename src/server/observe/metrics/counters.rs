@@ -1,0 +1,169 @@
+//! The counters of a server.
+
+use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES};
+use crate::graphql::RequestStats;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::gauge::Gauge;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// The type of what `/metrics` answers.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What a server counts from its start on. Clones count together.
+#[derive(Clone)]
+pub struct Metrics(Arc<Registered>);
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self(Arc::new(Registered::new()))
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+impl Metrics {
+    /// All of it as text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        encode(&mut text, &self.0.registry).expect("a string takes all");
+        text
+    }
+
+    /// Counts a request that was answered in so much time.
+    pub(crate) fn count(&self, report: &RequestStats, took: Duration) {
+        let this = &*self.0;
+        let ty = report.ty.unwrap_or("none");
+        this.requests
+            .get_or_create(&RequestLabels {
+                r#type: ty,
+                operation: this.names.bounded(report.operation.as_deref()),
+                outcome: outcome(report),
+            })
+            .inc();
+        for (found, lookups) in [
+            (report.parsed_before, &this.parsed),
+            (report.found_by_hash, &this.persisted),
+        ] {
+            match found {
+                Some(true) => lookups.hit.inc(),
+                Some(false) => lookups.miss.inc(),
+                None => continue,
+            };
+        }
+        if let Some(at) = TYPES.iter().position(|known| *known == ty) {
+            let by_type = &this.by_type[at];
+            by_type.seconds.observe(took.as_secs_f64());
+            self.count_store(report, by_type, ty == "mutation");
+        }
+    }
+
+    fn count_store(&self, report: &RequestStats, by_type: &ByType, writes: bool) {
+        let this = &*self.0;
+        let store = &report.store;
+        let transactions = store.transactions.load(Relaxed);
+        if transactions == 0 {
+            return;
+        }
+        let (gets, ranges) = (store.gets.load(Relaxed), store.ranges.load(Relaxed));
+        let counts = [
+            transactions,
+            gets,
+            ranges,
+            store.pairs.load(Relaxed),
+            store.writes.load(Relaxed),
+            store.commits.load(Relaxed),
+        ];
+        for (counter, count) in this.store.iter().zip(counts) {
+            counter.inc_by(count);
+        }
+        let bytes = store.bytes.load(Relaxed);
+        this.store_bytes.inc_by(bytes);
+        this.conflicts.inc_by(store.conflicts.load(Relaxed));
+        if writes {
+            this.retries.inc_by(transactions - 1);
+        }
+        for (histogram, count) in [
+            (&by_type.reads, gets + ranges),
+            (&by_type.ranges, ranges),
+            (&by_type.bytes, bytes),
+        ] {
+            #[expect(clippy::cast_precision_loss, reason = "buckets are far apart")]
+            histogram.observe(count as f64);
+        }
+    }
+
+    /// Counts a response of a route.
+    pub(crate) fn responded(&self, route: &'static str, status: u16) {
+        let labels = ResponseLabels { route, status };
+        self.0.responses.get_or_create(&labels).inc();
+    }
+
+    /// Counts a request as one that is being answered, until it is dropped.
+    pub(crate) fn request(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.0.in_flight)
+    }
+
+    /// Counts a connection, until it is dropped as one that is open.
+    pub(crate) fn connection(&self) -> GaugeGuard {
+        self.0.accepted.inc();
+        GaugeGuard::new(&self.0.connections)
+    }
+}
+
+/// Something that is counted for as long as it is there.
+pub(crate) struct GaugeGuard(Gauge);
+
+impl GaugeGuard {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for GaugeGuard {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// `ok`, or the code of the first error.
+pub(crate) fn outcome(report: &RequestStats) -> &'static str {
+    report.error.map_or("ok", crate::error::ErrorKind::code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn conflicts_and_tries_behind_the_first_are_counted() {
+        let metrics = Metrics::default();
+        let report = RequestStats {
+            ty: Some("mutation"),
+            error: Some(ErrorKind::Conflict),
+            ..RequestStats::default()
+        };
+        report.store.transactions.store(20, Relaxed);
+        report.store.conflicts.store(20, Relaxed);
+        metrics.count(&report, Duration::from_millis(3));
+        let text = metrics.text();
+        for line in [
+            r#"phyllo_requests_total{type="mutation",operation="",outcome="CONFLICT"} 1"#,
+            "phyllo_transaction_conflicts_total 20",
+            "phyllo_transaction_retries_total 19",
+            r#"phyllo_request_seconds_sum{type="mutation"} 0.003"#,
+            r#"phyllo_request_store_reads_count{type="mutation"} 1"#,
+            r#"phyllo_request_store_reads_count{type="query"} 0"#,
+        ] {
+            assert!(text.lines().any(|told| told == line), "{line} in {text}");
+        }
+    }
+}

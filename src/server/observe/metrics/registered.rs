@@ -1,0 +1,210 @@
+//! The metrics by name, and what each of them tells.
+
+use std::sync::Arc;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Metric, Registry};
+
+use super::names::Names;
+
+/// What is looked up for each request is the number of its name and outcome, and of its route and
+/// status; the others are at hand.
+pub(crate) struct Registered {
+    pub(crate) registry: Registry,
+    pub(crate) names: Names,
+    pub(crate) requests: Family<RequestLabels, Counter>,
+    pub(crate) by_type: [ByType; TYPES.len()],
+    pub(crate) store: [Counter; STORE_OPERATIONS.len()],
+    pub(crate) store_bytes: Counter,
+    pub(crate) conflicts: Counter,
+    pub(crate) retries: Counter,
+    pub(crate) parsed: Lookups,
+    pub(crate) persisted: Lookups,
+    pub(crate) responses: Family<ResponseLabels, Counter>,
+    pub(crate) in_flight: Gauge,
+    pub(crate) connections: Gauge,
+    pub(crate) accepted: Counter,
+}
+
+/// The types of requests; the last is that of requests which came to none.
+pub(crate) const TYPES: [&str; 4] = ["query", "mutation", "subscription", "none"];
+const STORE_OPERATIONS: [&str; 6] = ["transaction", "get", "range", "pair", "write", "commit"];
+
+/// What is told apart by the type of a request.
+pub(crate) struct ByType {
+    pub(crate) seconds: Histogram,
+    pub(crate) reads: Histogram,
+    pub(crate) ranges: Histogram,
+    pub(crate) bytes: Histogram,
+}
+
+/// How often something was looked up, by whether it was found.
+pub(crate) struct Lookups {
+    pub(crate) hit: Counter,
+    pub(crate) miss: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct RequestLabels {
+    pub(crate) r#type: &'static str,
+    pub(crate) operation: Arc<str>,
+    pub(crate) outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TypeLabel {
+    r#type: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StoreLabel {
+    operation: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct FoundLabel {
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct ResponseLabels {
+    pub(crate) route: &'static str,
+    pub(crate) status: u16,
+}
+
+impl Registered {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("phyllo");
+        let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The program", version);
+        Self {
+            names: Names::default(),
+            requests: register(
+                &mut registry,
+                "requests",
+                "GraphQL requests, each of a batch by itself, by type, operation name and outcome",
+            ),
+            by_type: ByType::register(&mut registry),
+            store: register_store(&mut registry),
+            store_bytes: register(
+                &mut registry,
+                "store_read_bytes",
+                "Bytes that GraphQL requests read",
+            ),
+            conflicts: register(
+                &mut registry,
+                "transaction_conflicts",
+                "Commits of GraphQL requests that were refused because of a conflict",
+            ),
+            retries: register(
+                &mut registry,
+                "transaction_retries",
+                "Tries of transactions of GraphQL requests behind the first",
+            ),
+            parsed: Lookups::register(
+                &mut registry,
+                "operation_cache",
+                "Requests by whether their text was found parsed and validated",
+            ),
+            persisted: Lookups::register(
+                &mut registry,
+                "persisted_queries",
+                "Requests by the hash of a text alone, by whether the text was found",
+            ),
+            responses: register(
+                &mut registry,
+                "http_responses",
+                "Responses by route and status",
+            ),
+            in_flight: register(
+                &mut registry,
+                "http_requests_in_flight",
+                "Requests that are being answered",
+            ),
+            connections: register(&mut registry, "connections", "Connections that are open"),
+            accepted: register(
+                &mut registry,
+                "connections_accepted",
+                "Connections that were accepted",
+            ),
+            registry,
+        }
+    }
+}
+
+/// A new metric, told under this name.
+fn register<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+fn register_store(registry: &mut Registry) -> [Counter; STORE_OPERATIONS.len()] {
+    let family: Family<StoreLabel, Counter> = register(
+        registry,
+        "store_operations",
+        "What GraphQL requests asked of the store",
+    );
+    STORE_OPERATIONS.map(|operation| family.get_or_create_owned(&StoreLabel { operation }))
+}
+
+impl ByType {
+    fn register(registry: &mut Registry) -> [Self; TYPES.len()] {
+        let seconds = || Histogram::new(exponential_buckets(0.000_1, 2.5, 14));
+        let counts = || Histogram::new(exponential_buckets(1.0, 4.0, 10));
+        let bytes = || Histogram::new(exponential_buckets(64.0, 8.0, 8));
+        let mut register = |name, help, new: fn() -> Histogram| {
+            let family = Family::<TypeLabel, Histogram>::new_with_constructor(new);
+            registry.register(name, help, family.clone());
+            family
+        };
+        let families = [
+            register(
+                "request_seconds",
+                "Time to execute a GraphQL request, once it is read",
+                seconds,
+            ),
+            register(
+                "request_store_reads",
+                "Reads of keys and ranges that a GraphQL request came to",
+                counts,
+            ),
+            register(
+                "request_store_ranges",
+                "Reads of ranges that a GraphQL request came to",
+                counts,
+            ),
+            register(
+                "request_store_bytes",
+                "Bytes read from the store that a GraphQL request came to",
+                bytes,
+            ),
+        ];
+        TYPES.map(|ty| {
+            let of = |family: &Family<_, _>| family.get_or_create_owned(&TypeLabel { r#type: ty });
+            let [seconds, reads, ranges, bytes] = families.each_ref().map(of);
+            Self {
+                seconds,
+                reads,
+                ranges,
+                bytes,
+            }
+        })
+    }
+}
+
+impl Lookups {
+    fn register(registry: &mut Registry, name: &str, help: &str) -> Self {
+        let family: Family<FoundLabel, Counter> = register(registry, name, help);
+        let found = |result| family.get_or_create_owned(&FoundLabel { result });
+        Self {
+            hit: found("hit"),
+            miss: found("miss"),
+        }
+    }
+}

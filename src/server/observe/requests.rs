@@ -1,0 +1,193 @@
+//! Requests as those see them who watch the server: each has an id, is counted, and can be told
+//! in the log. What it brought, its variables and its token are never told.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
+
+use super::metrics::Metrics;
+use super::metrics::counters::{CONTENT_TYPE, outcome};
+use super::metrics::names::abridged;
+use super::traces;
+use crate::error::ErrorKind;
+use crate::graphql::RequestStats;
+use crate::limits::{REQUEST_ID_CHARACTERS_MAX, SLOW_REQUEST_TIME};
+use crate::store::TRACES;
+
+/// The header of a request's id, in the request and in its response.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Gives a request its id, under which the log tells what happens meanwhile, and counts it.
+pub(crate) async fn observe(
+    State(metrics): State<Metrics>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let _counted = metrics.request();
+    let route = route(request.uri().path());
+    let id = request_id(request.headers());
+    let traced = http_span(&request, route, &id);
+    let logged = tracing::error_span!("request", id, caller = Empty);
+    let answer = next.run(request).instrument(logged);
+    let mut response = answer.instrument(traced.clone()).await;
+    let status = response.status().as_u16();
+    traced.record("http.response.status_code", status);
+    if response.status().is_server_error() {
+        traced.record("otel.status_code", "ERROR");
+    }
+    metrics.responded(route, status);
+    if let Ok(id) = HeaderValue::try_from(id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+/// The span of an HTTP request, part of the trace that it names.
+fn http_span(request: &Request, route: &'static str, id: &str) -> Span {
+    let method = match *request.method() {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
+        Method::POST => "POST",
+        _ => "_OTHER",
+    };
+    let span = tracing::trace_span!(
+        target: TRACES,
+        "http",
+        otel.name = format!("{method} {route}"),
+        otel.kind = "server",
+        otel.status_code = Empty,
+        http.request.method = method,
+        http.route = route,
+        http.response.status_code = Empty,
+        request.id = id,
+    );
+    traces::continue_trace(&span, request.headers());
+    span
+}
+
+/// The span of a GraphQL operation, of which [`tell`] tells the rest.
+pub(crate) fn operation_span() -> Span {
+    tracing::trace_span!(
+        target: TRACES,
+        "operation",
+        otel.status_code = Empty,
+        "graphql.operation.type" = Empty,
+        graphql.operation.name = Empty,
+        outcome = Empty,
+    )
+}
+
+/// `/metrics`.
+pub(crate) async fn metrics(
+    State(metrics): State<Metrics>,
+) -> ([(&'static str, &'static str); 1], String) {
+    ([("content-type", CONTENT_TYPE)], metrics.text())
+}
+
+/// Counts a GraphQL request, and tells about it in its span, and in the log: at level debug, unless
+/// the server failed it or it took long.
+pub(crate) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, span: &Span) {
+    metrics.count(report, took);
+    let operation = abridged(report.operation.as_deref().unwrap_or_default());
+    let ty = report.ty.unwrap_or("none");
+    let outcome = outcome(report);
+    let failed = matches!(
+        report.error.map(ErrorKind::for_clients),
+        Some(
+            ErrorKind::Internal | ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Conflict
+        )
+    );
+    if !span.is_disabled() {
+        traces::name(span, format!("{ty} {operation}").trim_end());
+        span.record("graphql.operation.type", ty);
+        span.record("graphql.operation.name", operation);
+        span.record("outcome", outcome);
+        if failed {
+            span.record("otel.status_code", "ERROR");
+        }
+    }
+    macro_rules! tell {
+        ($level:ident) => {
+            tracing::$level!(
+                target: "phyllo::request",
+                operation,
+                r#type = ty,
+                outcome,
+                micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                reads = report.store.gets.load(Relaxed) + report.store.ranges.load(Relaxed),
+                bytes = report.store.bytes.load(Relaxed),
+                writes = report.store.writes.load(Relaxed),
+                "answered"
+            )
+        };
+    }
+    if failed {
+        tell!(warn);
+    } else if took >= SLOW_REQUEST_TIME {
+        tell!(info);
+    } else {
+        tell!(debug);
+    }
+}
+
+/// The id that the client gave, if it is a plain one; or a new one.
+fn request_id(headers: &HeaderMap) -> String {
+    let given = headers.get(REQUEST_ID).map(HeaderValue::as_bytes);
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    match given {
+        Some(id) if (1..=REQUEST_ID_CHARACTERS_MAX).contains(&id.len()) && id.iter().all(plain) => {
+            id.iter().copied().map(char::from).collect()
+        }
+        _ => format!("{:032x}", rand::random::<u128>()),
+    }
+}
+
+/// A path as metrics name it, of which there are few.
+fn route(path: &str) -> &'static str {
+    const ROUTES: [&str; 6] = [
+        "/",
+        "/graphql",
+        "/schema.graphql",
+        "/metrics",
+        "/healthz",
+        "/readyz",
+    ];
+    let known = ROUTES.into_iter().find(|route| *route == path);
+    known.unwrap_or(if path.starts_with("/assets/") {
+        "/assets"
+    } else {
+        "other"
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_id_is_taken_over_and_any_other_is_replaced() {
+        let id = |given: &[u8]| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_bytes(given).expect("a value"));
+            request_id(&headers)
+        };
+        let longest = "x".repeat(REQUEST_ID_CHARACTERS_MAX);
+        for plain in ["a", "0af7651916cd43dd-8448.eb2_11", &longest] {
+            assert_eq!(id(plain.as_bytes()), plain);
+        }
+        let too_long = format!("{longest}x");
+        for other in ["", "a b", "a\"b", "{}", "a\u{e4}", &too_long] {
+            let made = id(other.as_bytes());
+            assert_eq!(made.len(), 32, "{other}");
+            assert!(made.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        }
+        assert_ne!(request_id(&HeaderMap::new()), request_id(&HeaderMap::new()));
+    }
+}

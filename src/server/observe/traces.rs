@@ -1,0 +1,170 @@
+//! Traces of requests, sent to a collector by OTLP over HTTP.
+//!
+//! A trace has a span for the HTTP request, one for each GraphQL operation in it, and below that
+//! one for each read and commit of the store. They tell names of operations, numbers of bytes,
+//! and outcomes; nothing of a document, its id or a token is in them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use async_trait::async_trait;
+use axum::http::{HeaderMap, Uri};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::client::conn::http1::handshake;
+use hyper_util::rt::TokioIo;
+use opentelemetry::propagation::TextMapPropagator as _;
+use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
+use opentelemetry_http::{HeaderExtractor, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+use tracing::Subscriber;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::error::{Error, Result};
+use crate::limits::{COLLECTOR_ANSWER_BYTES_MAX, COLLECTOR_TIME_MAX, TRACES_END_TIME_MAX};
+use crate::store::TRACES;
+
+/// Sends traces from when its [`Traces::layer`] is set.
+#[derive(Clone, Debug)]
+pub struct Traces(SdkTracerProvider);
+
+impl Traces {
+    /// Traces for the collector at `endpoint`, the URL that `/v1/traces` is appended to. How many
+    /// requests are traced, and under which name of a service, is told by the variables that
+    /// OpenTelemetry specifies for that. To be called in a runtime.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the endpoint is no URL of plain HTTP.
+    pub fn to(endpoint: &str) -> Result<Self> {
+        let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
+        let http = |uri: &Uri| uri.scheme_str() == Some("http") && uri.authority().is_some();
+        if !url.parse().as_ref().is_ok_and(http) {
+            return Err(Error::bad_input(format!(
+                "traces are sent to a collector by plain HTTP, to an endpoint such as \
+                 http://127.0.0.1:4318, and {endpoint:?} is none"
+            )));
+        }
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(Sender {
+                runtime: Handle::current(),
+                failing: Arc::default(),
+            })
+            .with_timeout(COLLECTOR_TIME_MAX)
+            .with_endpoint(url)
+            .build()
+            .map_err(|error| Error::bad_input(format!("traces cannot be sent: {error}")))?;
+        let mut resource = Resource::builder();
+        if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
+            resource = resource.with_service_name("phyllo");
+        }
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_resource(resource.build())
+            .build();
+        Ok(Self(provider))
+    }
+
+    /// What collects the spans.
+    pub fn layer<S>(&self) -> impl Layer<S> + use<S>
+    where
+        S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+    {
+        tracing_opentelemetry::layer()
+            .with_tracer(self.0.tracer("phyllo"))
+            .with_location(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+            .with_target(false)
+            .with_level(false)
+            .with_filter(filter_fn(|span| span.is_span() && span.target() == TRACES))
+    }
+
+    /// Sends what was not sent yet.
+    pub async fn end(self) {
+        let ended = tokio::task::spawn_blocking(move || {
+            let ended = self.0.shutdown_with_timeout(TRACES_END_TIME_MAX);
+            ended.map_err(|error| error.to_string())
+        });
+        if let Ok(Err(error)) = ended.await {
+            tracing::warn!("the last traces were not sent: {error}");
+        }
+    }
+}
+
+/// Makes a span part of the trace that the headers of a request name (W3C Trace Context), if they
+/// name one.
+pub(crate) fn continue_trace(span: &tracing::Span, headers: &HeaderMap) {
+    if !span.is_disabled() && headers.contains_key("traceparent") {
+        let context = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
+        // It fails where no traces are collected.
+        let _parent = span.set_parent(context);
+    }
+}
+
+/// Names a span once its name is known: after its beginning, the field `otel.name` is not heeded.
+pub(crate) fn name(span: &tracing::Span, name: &str) {
+    span.context().span().update_name(name.to_owned());
+}
+
+/// A client of the collector. The exporter's own thread belongs to no runtime.
+#[derive(Debug)]
+struct Sender {
+    runtime: Handle,
+    /// Whether the last one was not taken.
+    failing: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl HttpClient for Sender {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let collector = request.uri().clone();
+        let sent = self
+            .runtime
+            .spawn(async move { timeout(COLLECTOR_TIME_MAX, send(request)).await? });
+        let answer = sent.await?;
+        let failure = match &answer {
+            Ok(answer) if answer.status().is_success() => None,
+            Ok(answer) => Some(answer.status().to_string()),
+            Err(error) => Some(error.to_string()),
+        };
+        let failed_before = self.failing.swap(failure.is_some(), Relaxed);
+        match failure {
+            Some(why) if !failed_before => {
+                tracing::warn!("traces are lost, because {collector} does not take them: {why}");
+            }
+            None if failed_before => tracing::info!("{collector} takes traces again"),
+            _ => {}
+        }
+        answer
+    }
+}
+
+async fn send(mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+    let uri = request.uri().clone();
+    let authority = uri.authority().ok_or("no host")?;
+    let port = authority.port_u16().unwrap_or(80);
+    let stream = TcpStream::connect(format!("{}:{port}", authority.host())).await?;
+    let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
+    // What goes wrong on the connection is told to the request that waits for it.
+    tokio::spawn(connection);
+    let path = uri.path_and_query().ok_or("no path")?;
+    *request.uri_mut() = Uri::from(path.clone());
+    let host = authority.as_str().parse()?;
+    request.headers_mut().insert(axum::http::header::HOST, host);
+    let answer = sender.send_request(request.map(Full::new)).await?;
+    let (parts, body) = answer.into_parts();
+    let body = Limited::new(body, COLLECTOR_ANSWER_BYTES_MAX)
+        .collect()
+        .await?;
+    Ok(Response::from_parts(parts, body.to_bytes()))
+}

@@ -1,0 +1,83 @@
+//! Bodies of large responses, which count among what all requests hold until they are sent.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::{Frame, SizeHint};
+
+use crate::budget::{Pool, Share};
+use crate::limits::SENT_BYTES_AT_A_TIME;
+
+/// The body of a response, of which a connection takes no more at a time than it can send.
+pub(crate) fn body(json: impl Into<Bytes>, pool: &Pool) -> Body {
+    let json = json.into();
+    if json.len() <= SENT_BYTES_AT_A_TIME {
+        return Body::from(json);
+    }
+    let share = pool.share();
+    share.add(json.len());
+    Body::new(ResponseBody {
+        left: json,
+        _share: share,
+    })
+}
+
+/// What is left to send.
+struct ResponseBody {
+    left: Bytes,
+    _share: Share,
+}
+
+impl HttpBody for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.left.is_empty() {
+            return Poll::Ready(None);
+        }
+        let bytes = self.left.len().min(SENT_BYTES_AT_A_TIME);
+        let next = self.left.split_to(bytes);
+        Poll::Ready(Some(Ok(Frame::data(next))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_large_body_is_held_until_it_is_taken_and_a_small_one_is_not() {
+        let pool = Pool::new(0);
+        let small = body(vec![b'1'; SENT_BYTES_AT_A_TIME], &pool);
+        assert_eq!(pool.held(), 0);
+        let bytes = 3 * SENT_BYTES_AT_A_TIME + 1;
+        let mut large = body(vec![b'1'; bytes], &pool);
+        assert_eq!(large.size_hint().exact(), Some(bytes as u64));
+        let mut taken = 0;
+        while let Some(frame) = large.frame().await {
+            assert!(pool.held() > 0);
+            let data = frame.expect("it cannot fail").into_data();
+            taken += data.expect("data").len();
+        }
+        assert_eq!(taken, bytes);
+        drop(large);
+        assert_eq!(pool.held(), 0);
+        drop(small);
+    }
+}
