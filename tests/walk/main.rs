@@ -1,7 +1,8 @@
-//! What a newcomer does: the walk of README.md, line by line, and its page in a real browser.
+//! The commands of README.md and docs/walk.md, run line by line, and the GraphiQL page in a real
+//! browser.
 //!
-//! Both need npm packages; the browser test needs Chromium too. Where they cannot be had, one line
-//! says so.
+//! docs/walk.md needs npm packages, and the browser test needs Chromium too. If they cannot be
+//! installed, the test prints one line that begins with "skipped:".
 
 #[path = "../npm/mod.rs"]
 mod npm;
@@ -13,22 +14,23 @@ use std::process::{Command, Output};
 
 use server::Server;
 
-/// What a server asks for.
+/// The token of the server that requires one.
 const TOKEN: &str = "3q0vJ2xR8mYb7NfKc5TzWw";
 
-/// A command of the walk, and what it prints on standard output.
+/// The page that uses npm's data.
+const WALK: &str = "docs/walk.md";
+
+/// A command of a page, and what it prints on standard output.
 struct Step {
     command: String,
     output: String,
 }
 
-/// The `console` blocks of the README's walk.
-fn steps() -> Vec<Step> {
-    let readme = fs::read_to_string("README.md").expect("README.md is there");
-    let walk = readme.split("## A walk").nth(1).expect("the walk is there");
-    let walk = walk.split("\n## ").next().expect("the walk ends");
+/// The commands in the `console` blocks of a page, in order.
+fn steps(page: &str) -> Vec<Step> {
+    let text = fs::read_to_string(page).expect(page);
     let mut steps: Vec<Step> = Vec::new();
-    for block in walk.split("```console\n").skip(1) {
+    for block in text.split("```console\n").skip(1) {
         let block = block.split("```").next().expect("the block ends");
         for line in block.lines() {
             match (line.strip_prefix("$ "), steps.last_mut()) {
@@ -40,11 +42,11 @@ fn steps() -> Vec<Step> {
                     step.output.push_str(line);
                     step.output.push('\n');
                 }
-                (None, None) => panic!("output before any command: {line}"),
+                (None, None) => panic!("{page}: output before any command: {line}"),
             }
         }
     }
-    assert!(steps.len() > 8, "the walk has its commands");
+    assert!(steps.len() > 6, "{page}: {} commands", steps.len());
     steps
 }
 
@@ -66,7 +68,7 @@ fn run(command: &str, directory: &Path, store: &Path) -> Output {
         .expect("bash is there")
 }
 
-/// Whether a program can be run; says what is left out if not.
+/// Whether a program can be run. If not, prints what is skipped.
 fn has(program: &str, left_out: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
@@ -75,44 +77,54 @@ fn has(program: &str, left_out: &str) -> bool {
     found
 }
 
-/// Fetches the data of the walk into `directory`; says so if it cannot be had.
+/// Installs the npm packages of the walk into `directory`. If that fails, prints what is skipped.
 fn fetch(steps: &[Step], directory: &Path, left_out: &str) -> bool {
     let install = steps.iter().find(|step| step.command.starts_with("npm "));
     let install = install.expect("the walk begins with npm");
     let fetched = run(&install.command, directory, directory);
     if !fetched.status.success() {
-        println!("skipped: {left_out}, because npm's packages cannot be had here");
+        println!("skipped: {left_out}, because npm's packages cannot be installed");
     }
     fetched.status.success()
 }
 
-#[test]
-fn every_command_of_the_readmes_walk_prints_what_it_says() {
-    let left_out = "the README's walk";
-    if !has("npm", left_out) || !has("curl", left_out) {
-        return;
-    }
-    let directory = tempfile::tempdir().expect("a directory");
-    let steps = steps();
-    if !fetch(&steps, directory.path(), left_out) {
-        return;
-    }
-    let store = directory.path().join("store");
+/// Runs the commands of a page against a server and compares what they print. The server serves an
+/// empty store below `directory`, in which the commands run.
+fn assert_page_prints_what_it_shows(page: &str, steps: &[Step], directory: &Path) {
+    let store = directory.join("store");
     let server = Server::start(&store);
-    let mut walked = 0;
-    for Step { command, output } in &steps {
+    for Step { command, output } in steps {
         if command.starts_with("npm ") || command.starts_with("alias ") {
             continue;
         }
-        let here = command.replace("http://127.0.0.1:8080", &server.url());
-        let ran = run(&here, directory.path(), &store);
+        let command = command.replace("http://127.0.0.1:8080", &server.url());
+        let ran = run(&command, directory, &store);
         let printed = String::from_utf8_lossy(&ran.stdout);
-        let told = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{command}\n{printed}{told}");
-        assert_eq!(printed.trim_end(), output.trim_end(), "{command}");
-        walked += 1;
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{page}: {command}\n{printed}{errors}");
+        assert_eq!(printed.trim_end(), output.trim_end(), "{page}: {command}");
     }
-    assert!(walked > 6, "only {walked} commands were tried");
+}
+
+#[test]
+fn readme_commands_print_the_documented_output() {
+    if !has("curl", "the README's commands") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    assert_page_prints_what_it_shows("README.md", &steps("README.md"), directory.path());
+}
+
+#[test]
+fn walk_commands_print_the_documented_output() {
+    if !has("npm", WALK) || !has("curl", WALK) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let steps = steps(WALK);
+    if fetch(&steps, directory.path(), WALK) {
+        assert_page_prints_what_it_shows(WALK, &steps, directory.path());
+    }
 }
 
 #[test]
@@ -123,7 +135,7 @@ fn the_page_works_in_a_real_browser() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    let steps = steps();
+    let steps = steps(WALK);
     if !fetch(&steps, directory.path(), left_out) {
         return;
     }
