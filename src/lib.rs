@@ -55,5 +55,6 @@ pub mod error;
 pub mod graphql;
 pub mod key;
 pub mod limits;
+pub mod operations;
 pub mod server;
 pub mod store;

@@ -65,8 +65,3 @@ impl Budget {
         }
     }
 }
-
-/// The error inside work that is interrupted; nobody outside [`Budget::compute`] sees it.
-pub(super) fn interrupted() -> Error {
-    Error::internal("work was interrupted to go on elsewhere")
-}

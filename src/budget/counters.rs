@@ -1,7 +1,6 @@
 //! What one request, mutation or background job may use, and what it has used.
 
 use super::pool::{Pool, Share};
-use super::reservation::Reservation;
 use crate::error::{Error, Result};
 use crate::error::{Limit, Resource};
 use crate::limits::{HELD_UNCOUNTED_BYTES, STEPS_AT_A_TIME};
@@ -230,16 +229,6 @@ impl Budget {
     /// A share of the memory of all requests for one of many parts of this one.
     pub fn counted_share(&self) -> Share {
         self.0.pool.counted_share()
-    }
-
-    /// Memory for what this request reads and keeps.
-    pub fn reserve(&self) -> Reservation {
-        Reservation::new(self.clone(), self.0.limits.reserved_bytes)
-    }
-
-    /// Memory for a part of the work, of so many bytes at most.
-    pub fn reserve_at_most(&self, bytes_max: usize) -> Reservation {
-        Reservation::new(self.clone(), bytes_max.min(self.0.limits.reserved_bytes))
     }
 
     /// Notes an error after which the whole request fails, and returns the first of its kind.

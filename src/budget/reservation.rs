@@ -67,3 +67,15 @@ impl Reservation {
         ))
     }
 }
+
+impl Budget {
+    /// Memory for what this request reads and keeps.
+    pub fn reserve(&self) -> Reservation {
+        Reservation::new(self.clone(), self.0.limits.reserved_bytes)
+    }
+
+    /// Memory for a part of the work, of so many bytes at most.
+    pub fn reserve_at_most(&self, bytes_max: usize) -> Reservation {
+        Reservation::new(self.clone(), bytes_max.min(self.0.limits.reserved_bytes))
+    }
+}

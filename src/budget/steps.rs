@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::Budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::STEPS_PER_DRAW;
 
 /// Steps drawn from a [`Budget`] a portion at a time, so that counting costs next to nothing. What
@@ -53,7 +53,7 @@ impl<'b> Steps<'b> {
     /// As [`Steps::spend`].
     pub fn check(&self) -> Result<()> {
         if self.interrupted.get() {
-            return Err(super::compute::interrupted());
+            return Err(interrupted());
         }
         self.budget.check()
     }
@@ -73,7 +73,7 @@ impl<'b> Steps<'b> {
         let drawn = steps.max(STEPS_PER_DRAW.min(self.budget.steps_left()));
         if self.drawn.get().saturating_add(drawn) > self.drawn_max {
             self.interrupted.set(true);
-            return Err(super::compute::interrupted());
+            return Err(interrupted());
         }
         self.budget.spend(drawn)?;
         self.budget.check()?;
@@ -87,4 +87,9 @@ impl Drop for Steps<'_> {
     fn drop(&mut self) {
         self.budget.refund(self.left.get());
     }
+}
+
+/// The error inside work that is interrupted; nobody outside [`Budget::compute`] sees it.
+fn interrupted() -> Error {
+    Error::internal("work was interrupted to go on elsewhere")
 }

@@ -1,9 +1,11 @@
 //! Which document: its collection and its id; and the ranges of its keys.
 
 use crate::document::id::DocumentId;
+use crate::document::path::Segment;
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
 use crate::key::Family;
+use crate::key::append_segment;
 use crate::limits::KEY_BYTES_MAX;
 
 /// A document of a collection.
@@ -80,4 +82,11 @@ pub fn check_collection(collection: &str) -> Result<()> {
 /// The end of the range of keys that are `key` itself or stand below it.
 pub(crate) fn end_of(key: &[u8]) -> Vec<u8> {
     [key, &[0xFF]].concat()
+}
+
+/// The key of a member or an element of what is stored at `key`.
+pub(crate) fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
+    let mut key = key.to_vec();
+    append_segment(&mut key, segment.as_ref());
+    key
 }

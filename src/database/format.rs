@@ -3,7 +3,7 @@
 //!
 //! Every write transaction reads the format, so a write conflicts with the transaction that raises
 //! it: a program never writes to a store whose format it does not know. Reads cannot conflict. They
-//! are refused once a write, or [`Database::watch_format`](super::Database::watch_format), has found
+//! are refused once a write, or [`Database::watch_format`](super::open::Database::watch_format), has found
 //! such a format.
 
 use std::sync::Arc;

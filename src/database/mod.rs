@@ -19,7 +19,7 @@ pub use catalog::collections::{Collection, collections};
 pub use catalog::drop::drop_collection;
 pub use catalog::names::{is_there, names};
 pub use catalog::scan::{Foreign, Scan, Scanned};
-pub use check::Check;
+pub use check::checker::Check;
 pub use check::finding::{Finding, Severity, Summary};
 pub use document_key::{DocumentKey, check_collection};
 pub use edit::editor::Put;
@@ -30,7 +30,7 @@ pub use edit::{delete, depend_on_version, increment, merge, patch, replace, vers
 pub use format::{FORMAT, FORMAT_INDEXED, FORMAT_TOMBSTONES};
 pub use index::build::{BuildStep, Builder};
 pub use index::define::{create_index, drop_index};
-pub use index::{Index, IndexPath, State, indexes};
+pub use index::definition::{Index, IndexPath, State, indexes};
 pub use open::Database;
 pub use read::adjacent::AdjacentDocuments;
 pub use read::children::{Child, Children, ChildrenPage, children};

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::leaves_reader::LeavesReader;
 use super::read::JsonText;
 use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, PIECE, append, append_leaf, append_piece, append_segment,
@@ -13,7 +12,7 @@ use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment, SegmentRef};
 use crate::error::{Error, Limit, Result};
-use crate::limits::{KEY_BYTES_MAX, LEAVES_AT_A_TIME, PIECE_BYTES, VALUE_BYTES_MAX};
+use crate::limits::{KEY_BYTES_MAX, PIECE_BYTES, VALUE_BYTES_MAX};
 
 use foundationdb_tuple::Element;
 
@@ -42,20 +41,6 @@ impl Leaves {
         let mut packer = Packer::default();
         flatten(text, &mut packer)?;
         Ok(packer.finish())
-    }
-
-    /// As [`Leaves::from_json`], of a text that came in an argument.
-    ///
-    /// # Errors
-    /// As [`flatten`]. `TOO_LARGE`: its keys and values have more than
-    /// [`ARGUMENT_LEAVES_BYTES_MAX`](crate::limits::ARGUMENT_LEAVES_BYTES_MAX).
-    pub fn from_argument(text: &str) -> Result<Self> {
-        let mut reader = LeavesReader::new(text);
-        loop {
-            if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
-                return Ok(leaves);
-            }
-        }
     }
 
     /// What was read of a store, each key relative to the place that was read.

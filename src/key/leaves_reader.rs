@@ -5,6 +5,7 @@ use super::measure::Measure;
 use crate::document::flatten::Flattening;
 use crate::error::{Error, Limit, Result};
 use crate::limits::ARGUMENT_LEAVES_BYTES_MAX;
+use crate::limits::LEAVES_AT_A_TIME;
 
 /// Takes a JSON text apart, some of it at a time.
 pub struct LeavesReader<'t> {
@@ -89,6 +90,22 @@ fn check_bytes(bytes: usize) -> Result<()> {
          each value has a key with all the names on the way to it"
         ),
     ))
+}
+
+impl Leaves {
+    /// As [`Leaves::from_json`], of a text that came in an argument.
+    ///
+    /// # Errors
+    /// As [`flatten`]. `TOO_LARGE`: its keys and values have more than
+    /// [`ARGUMENT_LEAVES_BYTES_MAX`](crate::limits::ARGUMENT_LEAVES_BYTES_MAX).
+    pub fn from_argument(text: &str) -> Result<Self> {
+        let mut reader = LeavesReader::new(text);
+        loop {
+            if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
+                return Ok(leaves);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -15,11 +15,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub use access::Access;
+pub use access::cors::Origin;
+pub use access::host::Host;
 pub use connection::listen::serve_connections;
 pub use connection::tls::Tls;
-pub use http::cors::Origin;
-pub use http::host::Host;
-pub use observe::metrics::Metrics;
+pub use observe::metrics::counters::Metrics;
 pub use observe::traces::Traces;
 
 use axum::Router;
@@ -67,7 +67,7 @@ pub fn router_with(
     let router = more.into_iter().fold(router, |router, (path, methods)| {
         router.route(path, http::methods::layered(methods, options))
     });
-    http::host::checked(router, options).layer(from_fn_with_state(
+    access::host::checked(router, options.listen, &options.hosts).layer(from_fn_with_state(
         options.metrics.clone(),
         observe::requests::observe,
     ))

@@ -1,9 +1,9 @@
 //! How a server serves.
 
 use super::access::Access;
+use super::access::cors::Origin;
+use super::access::host::Host;
 use super::connection::tls::Tls;
-use super::http::cors::Origin;
-use super::http::host::Host;
 use super::observe::metrics::counters::Metrics;
 use crate::limits::Bounds;
 use std::net::SocketAddr;

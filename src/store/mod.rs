@@ -13,6 +13,7 @@ mod metered;
 mod multi_range;
 mod observed;
 mod pairs;
+mod read;
 mod transact;
 mod unknown_commit;
 mod yield_every;
@@ -23,12 +24,11 @@ pub use backup::Backup;
 pub use batches::{Batches, key_after};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
 pub use metered::{MeteredRead, MeteredTransaction};
-pub use multi_range::{MultiRange, RoundBatch};
+pub use multi_range::{Batch, MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
+pub use read::{Locality, RangeRead, Read};
 pub use transact::{Decision, TransactionResult, transact};
 pub use yield_every::offload_if_large;
 
-pub use contract::{
-    Batch, CommitError, Locality, RangeRead, Read, Store, StoreLimits, Transaction,
-};
+pub use contract::{CommitError, Store, StoreLimits, Transaction};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Batch, Pairs};
+use super::Pairs;
 use crate::error::{Error, Result};
 
 /// The first batch of each of several ranges.
@@ -73,4 +73,13 @@ impl MultiRange {
             })
         })
     }
+}
+
+/// One batch of a range read.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In the order of the read.
+    pub pairs: Pairs,
+    /// Whether the range may hold more, within the read's limit. Go on behind the last key.
+    pub more: bool,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use phyllo::database::{Database, Existing, Scan};
 use phyllo::error::ErrorKind;
 use phyllo::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
-use phyllo::server::local::operations::{self, NewDocument, Policy};
+use phyllo::operations::{self, NewDocument, Policy};
 use phyllo::store::{CommitError, RangeRead, Store, Transaction, key_after};
 use serde_json::json;
 use tokio::time::{Instant, sleep};

@@ -1,4 +1,4 @@
-//! The commands of README.md and docs/walk.md, run line by line, and the GraphiQL page in a real
+//! The commands of README.md and docs/walk.md, run line by line, and the page in a real
 //! browser.
 //!
 //! docs/walk.md needs npm packages, and the browser test needs Chromium too. If they cannot be

@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, sleep};
 
 use super::client::{self, Client, Records};
+use super::cluster;
+use super::cluster::Clusters;
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::parse::WrittenPath;
-use crate::cli::operate::cluster;
-use crate::cli::operate::cluster::Clusters;
 use crate::cli::outcome::failed;
 use crate::cli::terminal::output::say;
 use crate::database::{
@@ -22,7 +22,7 @@ use crate::database::{
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
-use crate::server::local::operations::{self, Deletion, NewDocument, Policy};
+use crate::operations::{self, Deletion, NewDocument, Policy};
 use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
 /// How long to wait before looking again whether a store is free.

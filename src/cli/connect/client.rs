@@ -19,7 +19,7 @@ use crate::database::{
 };
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
-use crate::server::local::operations::{Deletion, Policy};
+use crate::operations::{Deletion, Policy};
 use crate::server::local::{SOCKET_NAME, backup, checked, removal, wire, with_short_path};
 use crate::store::Pairs;
 

@@ -2,3 +2,4 @@
 
 pub(crate) mod access;
 pub(crate) mod client;
+pub(crate) mod cluster;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures::future::try_join;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
-use super::cluster::Clusters;
 use crate::cli::arguments::Copy;
 use crate::cli::connect::access::{Missing, open_to_copy};
+use crate::cli::connect::cluster::Clusters;
 use crate::cli::outcome::{Done, failed};
 use crate::cli::terminal::output::{Output, say};
 use crate::database::copy::{Copied, Digest, check_target, copy};

@@ -2,7 +2,6 @@
 
 pub(crate) mod backup;
 pub(crate) mod check;
-pub(crate) mod cluster;
 pub(crate) mod copy;
 pub(crate) mod schema;
 pub(crate) mod serve;

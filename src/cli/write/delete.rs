@@ -12,7 +12,7 @@ use crate::database::Swept;
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::SWEEP_DOCUMENTS_MAX;
-use crate::server::local::operations::Deletion;
+use crate::operations::Deletion;
 
 pub(crate) async fn run(store: &StoreLocation, asked: Delete) -> Done {
     let access = DatabaseAccess::open(store, Missing::Fail).await?;

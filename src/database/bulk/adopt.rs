@@ -6,12 +6,12 @@ use std::time::Instant;
 use futures::future::try_join_all;
 
 use crate::budget::Budget;
-use crate::database::DocumentKey;
 use crate::database::catalog::scan::Foreign;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::database::edit::editor::enter;
 use crate::database::edit::write::stored;
-use crate::database::index::indexes;
+use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::enter_entries;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::budget::Budget;
+use crate::database::document_key::{DocumentKey, check_collection};
 use crate::database::edit::delete;
 use crate::database::query::portion;
-use crate::database::{DocumentKey, check_collection};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::path::Path;

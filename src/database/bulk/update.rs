@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::budget::Budget;
+use crate::database::document_key::{DocumentKey, check_collection};
 use crate::database::edit::set::SetValue;
 use crate::database::edit::{delete, set};
 use crate::database::query::matching;
-use crate::database::{DocumentKey, check_collection};
 use crate::document::filter::Filter;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};

@@ -1,7 +1,7 @@
 //! Dropping a collection.
 
 use super::collections;
-use crate::database::check_collection;
+use crate::database::document_key::check_collection;
 use crate::database::format::clear_large_range;
 use crate::error::Result;
 use crate::key::{Family, ranges_of_collection};

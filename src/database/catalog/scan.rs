@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use crate::database::Database;
 use crate::database::document_key::end_of;
+use crate::database::open::Database;
 use crate::database::read::range_plan::covers;
 use crate::database::read::slice::malformed;
 use crate::document::id::DocumentId;

@@ -8,9 +8,9 @@ use futures::future::try_join_all;
 
 use super::finding::{CheckReport, FindingKind};
 use crate::budget::Budget;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
+use crate::database::index::definition::{Index, State, indexes};
 use crate::database::index::entries::{EntryStream, Unfit, entry_streams};
-use crate::database::index::{Index, State, indexes};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};

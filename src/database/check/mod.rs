@@ -8,4 +8,3 @@ pub(crate) mod entries;
 pub(crate) mod finding;
 
 use crate::key::collection_of;
-pub use checker::Check;

@@ -7,8 +7,8 @@ use futures::future::{BoxFuture, try_join_all};
 use tokio::time::Instant;
 
 use super::walk::{DocumentHead, Documents, StoreWalk};
-use crate::database::Database;
 use crate::database::catalog::collections;
+use crate::database::open::Database;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, Version, tuple_text};
 use crate::limits::{COPY_BATCH_BYTES_MAX, COPY_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_TIME_MAX};

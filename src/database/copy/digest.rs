@@ -3,9 +3,9 @@
 use sha2::{Digest as _, Sha256};
 
 use super::walk::StoreWalk;
-use crate::database::Database;
 use crate::database::catalog::collections::{Collection, collections};
-use crate::database::index::{IndexPath, indexes};
+use crate::database::index::definition::{IndexPath, indexes};
+use crate::database::open::Database;
 use crate::error::Result;
 use crate::key::{Entry, all_documents};
 

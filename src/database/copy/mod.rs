@@ -21,11 +21,11 @@ use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::Database;
 use super::catalog::collections::{Collection, collections};
 use super::index::build::Builder;
 use super::index::define::create_index;
-use super::index::{IndexPath, indexes};
+use super::index::definition::{IndexPath, indexes};
+use super::open::Database;
 use crate::error::{Error, Result};
 use crate::limits::{COPY_BATCHES_AT_ONCE, IMPORT_BATCH_TIME_MAX};
 use crate::store::{Decision, Transaction};

@@ -1,7 +1,7 @@
 //! Whether a store can be the target of a copy.
 
 use super::walk::{DocumentHead, Documents};
-use crate::database::Database;
+use crate::database::open::Database;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, tuple_text};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::database::Database;
 use crate::database::document_key::end_of;
+use crate::database::open::Database;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Entry, OwnKey, all_documents};
 use crate::store::{Batches, Pairs, Read, key_after};

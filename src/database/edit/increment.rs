@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::editor::Editor;
-use super::editor::locate::{Location, Target};
+use super::editor::location::{Location, Target};
 use crate::budget::Budget;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::document::leaf::Leaf;
 use crate::document::number::sum;
 use crate::document::path::Path;

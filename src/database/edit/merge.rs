@@ -7,9 +7,10 @@ use futures::future::{BoxFuture, try_join};
 
 use super::editor::Editor;
 use super::editor::argument::leaves_of;
-use super::editor::locate::{Location, Parent, Target, first_of, no_container};
+use super::editor::locate::no_container;
+use super::editor::location::{Location, Parent, Target, first_of};
 use crate::budget::Budget;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;

@@ -27,7 +27,7 @@ pub(crate) mod write;
 use editor::Editor;
 use std::sync::Arc;
 
-use super::DocumentKey;
+use super::document_key::DocumentKey;
 use super::read::load::version;
 use crate::budget::Budget;
 use crate::document::path::Path;
@@ -35,7 +35,7 @@ use crate::error::Result;
 use crate::key::{Family, Leaves, Version};
 use crate::store::{Transaction, key_after};
 use editor::Put;
-use editor::locate::Target;
+use editor::location::Target;
 
 pub use increment::increment;
 pub use merge::merge;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::editor::Editor;
-use super::editor::locate::{Target, spot};
+use super::editor::location::{Target, spot};
 use crate::budget::{Budget, Reservation, Steps};
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::read::load::load;
 use crate::database::read::part::Part;
 use crate::database::read::range_plan::Extent;

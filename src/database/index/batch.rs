@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Index;
 use super::columns::{ColumnStream, places, streams};
+use super::definition::Index;
 use super::entries::{EntryStream, Unfit, Values, check_value_bytes, insert, ranges_of};
 use super::entry_writer::EntryWriter;
 use super::maintainer::missing;
 use crate::budget::Budget;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{
     INDEX_BATCH_BYTES_MAX, INDEX_BATCH_DOCUMENTS_AT_ONCE, INDEX_BATCH_ENTRIES_MAX,

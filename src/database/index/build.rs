@@ -33,9 +33,10 @@ use tokio::time::{Instant, sleep};
 use super::batch::{Adding, Alone, BatchBounds};
 use super::define::{clear_entries, define};
 use super::definition::index_named;
-use super::{Index, State};
+use super::definition::{Index, State};
 use crate::budget::Budget;
-use crate::database::{Database, DocumentKey};
+use crate::database::document_key::DocumentKey;
+use crate::database::open::Database;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, hex};
 use crate::limits::{

@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::IndexPath;
+use super::definition::IndexPath;
 use crate::budget::Budget;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::database::read::range_plan::covers;
 use crate::error::{ErrorKind, Result};

@@ -2,8 +2,9 @@
 
 use foundationdb_tuple::{Bytes, pack};
 
-use super::{Index, IndexPath, State, indexes};
-use crate::database::{check_collection, format};
+use super::definition::{Index, IndexPath, State, indexes};
+use crate::database::document_key::check_collection;
+use crate::database::format;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey};

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::columns::{ColumnMatcher, ColumnRange, ColumnStream, ColumnValue, places, streams};
-use super::{Index, IndexPath};
+use super::definition::{Index, IndexPath};
 use crate::budget::{Budget, Reservation};
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::error::{Error, Limit, Result};
 use crate::key::{IndexValue, Leaves, append_place};
 use crate::limits::{INDEX_PORTION_PAIRS_MAX, KEY_BYTES_MAX};

@@ -2,10 +2,10 @@
 
 use futures::future::try_join_all;
 
+use super::definition::{Index, IndexPath};
 use super::entries::Row;
-use super::{Index, IndexPath};
 use crate::budget::Budget;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};

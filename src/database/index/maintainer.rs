@@ -12,15 +12,15 @@
 use std::sync::Arc;
 
 use super::columns::{ColumnRange, ColumnStream, places, streams, whole_children};
+use super::definition::{Index, State, indexes};
 use super::entries::{
     Row, SingleValue, Unfit, Values, complete, entry_streams, insert, of_leaves, single_value,
     too_long,
 };
 use super::entry_writer::EntryWriter;
 use super::key_ranges::KeyRanges;
-use super::{Index, State, indexes};
 use crate::budget::{Budget, Reservation};
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::error::Result;
 use crate::key::{IndexValue, Leaves};

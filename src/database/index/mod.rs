@@ -19,5 +19,3 @@ pub(crate) mod entries;
 pub(crate) mod entry_writer;
 pub(crate) mod key_ranges;
 pub(crate) mod maintainer;
-
-pub use definition::{Index, IndexPath, State, indexes};

@@ -1,24 +1,46 @@
-//! Choosing among the ways to find documents, and following one by id.
+//! A page in the order of ids.
 
-use super::plan::access_path::EntrySource;
+use super::index_hint;
+use super::matcher::Matcher;
+use super::page::{DocumentPage, Page};
+use super::paginate::{Candidates, Filled, PageBuilder};
+use super::search::Search;
+use crate::error::Result;
+use crate::limits::SORTED_IDS_MAX;
 
-impl EntrySource<'_> {
-    /// The indexes that it reads.
-    pub(crate) fn name(&self) -> String {
-        let mut names = Vec::new();
-        self.names(&mut names);
-        names.join(" | ")
+impl Search<'_> {
+    /// A page in the order of ids.
+    pub(crate) async fn by_id(&self, page: &Page) -> Result<DocumentPage> {
+        let indexes = self.indexes(None).await?;
+        let plan = self.plan(&indexes).await?;
+        let from = page.from.as_ref().map(|from| &from.id);
+        let source = self.source(page.size.saturating_add(1), page.backward, from);
+        let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
+        let mut look = Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
+        look.in_a_row = chosen.index.is_none();
+        let mut filling = PageBuilder {
+            candidates: Candidates::Ids(chosen.ids, page.backward),
+            look,
+            looked_max: self.scan_max,
+        };
+        match filling.page(page).await? {
+            Some(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
+            None => Err(index_hint::past_bound(self, &plan, None, &indexes)),
+        }
     }
 
-    fn names<'s>(&'s self, names: &mut Vec<&'s str>) {
-        match self {
-            Self::Index { index, .. } if names.contains(&&index.name[..]) => {}
-            Self::Index { index, .. } => names.push(&index.name),
-            Self::Union(parts) => {
-                for part in parts {
-                    part.names(names);
-                }
-            }
+    pub(crate) fn found(
+        &self,
+        filled: Filled,
+        index: Option<String>,
+        looked: usize,
+    ) -> DocumentPage {
+        DocumentPage {
+            rows: filled.rows,
+            more: filled.more,
+            index,
+            scanned: self.meter.total() + looked,
+            total: None,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What to tell of a query that would look at too many documents: the index that would serve.
 
-use super::Order;
+use super::page::Order;
 use super::plan::access_path::{QueryPlan, flatten};
 use super::plan::column::ColumnBounds;
 use super::search::{Indexes, Search};
 use crate::budget::Steps;
-use crate::database::index::{Index, State};
+use crate::database::index::definition::{Index, State};
 use crate::document::filter::{Condition, Filter};
 use crate::document::json::write_string;
 use crate::document::jsonpath::{Query, SimpleStep};

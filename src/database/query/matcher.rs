@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Order;
+use super::page::Order;
 use super::plan::column::index_value;
 use crate::budget::{Budget, Steps};
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::read::adjacent::AdjacentDocuments;
 use crate::database::read::load::load;
 use crate::database::read::part::Part;

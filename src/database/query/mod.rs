@@ -25,9 +25,9 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
 use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
+pub use page::Total;
 pub use portion::{Portion, portion};
 use search::Search;
-pub use total::Total;
 use total::total;
 
 /// A page of the documents that pass.

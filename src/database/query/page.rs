@@ -1,6 +1,5 @@
 //! What a query asks for and the page that it returns.
 
-use super::total::Total;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
@@ -88,4 +87,13 @@ pub struct DocumentPage {
     pub scanned: usize,
     /// How many there are on all pages, if that was asked.
     pub total: Option<Total>,
+}
+
+/// How many documents a query has on all its pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Total {
+    /// So many.
+    Exact(u64),
+    /// It is not cheap to tell, for this reason.
+    Unknown(&'static str),
 }

@@ -3,7 +3,7 @@
 use super::entries::ids::{Ids, id_of};
 use super::entries::walk::EntryWalk;
 use super::matcher::Matcher;
-use super::{Page, Position};
+use super::page::{Page, Position};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;

@@ -1,18 +1,16 @@
 //! A query in execution: what it reads, and the indexes that may serve it.
 
-use super::entries::ids::{IdSource, Ids};
+use super::entries::id_source::IdSource;
+use super::entries::ids::Ids;
 use super::entries::keys::{KeyReader, Meter};
-use super::index_hint;
-use super::matcher::Matcher;
-use super::paginate::{Candidates, Filled, PageBuilder};
+use super::page::Order;
 use super::plan::access_path::{AccessPath, QueryPlan};
-use super::{DocumentPage, Order, Page};
 use crate::budget::{Budget, Steps};
-use crate::database::index::{Index, State, indexes};
+use crate::database::index::definition::{Index, State, indexes};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::error::Result;
-use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES, SORTED_IDS_MAX};
+use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES};
 use crate::store::Read;
 use futures::future::try_join_all;
 
@@ -82,26 +80,6 @@ impl<'q> Search<'q> {
         self.budget.compute(plan).await
     }
 
-    /// A page in the order of ids.
-    pub(crate) async fn by_id(&self, page: &Page) -> Result<DocumentPage> {
-        let indexes = self.indexes(None).await?;
-        let plan = self.plan(&indexes).await?;
-        let from = page.from.as_ref().map(|from| &from.id);
-        let source = self.source(page.size.saturating_add(1), page.backward, from);
-        let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
-        let mut look = Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
-        look.in_a_row = chosen.index.is_none();
-        let mut filling = PageBuilder {
-            candidates: Candidates::Ids(chosen.ids, page.backward),
-            look,
-            looked_max: self.scan_max,
-        };
-        match filling.page(page).await? {
-            Some(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
-            None => Err(index_hint::past_bound(self, &plan, None, &indexes)),
-        }
-    }
-
     /// Where ids are read from, the first batch of each range with so many.
     pub(crate) fn source<'r>(
         &'r self,
@@ -120,21 +98,6 @@ impl<'q> Search<'q> {
             },
             collection: self.collection,
             after,
-        }
-    }
-
-    pub(crate) fn found(
-        &self,
-        filled: Filled,
-        index: Option<String>,
-        looked: usize,
-    ) -> DocumentPage {
-        DocumentPage {
-            rows: filled.rows,
-            more: filled.more,
-            index,
-            scanned: self.meter.total() + looked,
-            total: None,
         }
     }
 

@@ -1,28 +1,20 @@
 //! How many documents a query has on all its pages, where that is cheap to tell: from the catalog,
 //! or by counting the entries of indexes that answer the filter exactly.
 
+use super::page::Total;
 use std::collections::BTreeSet;
 
 use super::entries::ids::Ids;
 use super::entries::keys::Meter;
+use super::page::{Order, Select};
 use super::plan::access_path::{AccessPath, QueryPlan};
 use super::search::Search;
-use super::{Order, Select};
 use crate::budget::Budget;
 use crate::database::catalog::collections::count;
 use crate::document::filter::{Condition, Filter};
 use crate::error::{Error, Result};
 use crate::limits::{COUNTED_ENTRIES_MAX, PROBE_ENTRIES, SCAN_BATCH_DOCUMENTS};
 use crate::store::Read;
-
-/// How many documents a query has on all its pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Total {
-    /// So many.
-    Exact(u64),
-    /// It is not cheap to tell, for this reason.
-    Unknown(&'static str),
-}
 
 const NOT_INDEXED: &str = "the documents would have to be looked at: no index answers `where` and \
                            `orderBy` exactly";

@@ -1,18 +1,19 @@
 //! Members of an object or elements of an array, one level down, a page at a time.
 
+use crate::database::document_key::below;
 use std::sync::Arc;
 
 use super::part::{Brought, Part};
 use super::range_plan::covers;
 use super::slice::malformed;
 use crate::budget::Reservation;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};
 use crate::error::Result;
-use crate::key::{KeyStep, Malformed, Marker, append_segment, kind_at, step};
+use crate::key::{KeyStep, Malformed, Marker, kind_at, step};
 use crate::store::{Batch, Pairs, RangeRead, Read};
 
 /// The least number of pairs to read at a time when children turn out to be large.
@@ -164,12 +165,6 @@ async fn backward(
     reading.check_first()?;
     reading.found.page.reverse();
     Ok(reading.found)
-}
-
-fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
-    let mut key = key.to_vec();
-    append_segment(&mut key, segment.as_ref());
-    key
 }
 
 struct ChildReader<'a> {

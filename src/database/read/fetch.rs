@@ -6,8 +6,9 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::join_all;
 
-use super::range_plan::{Extent, ReadPlan};
+use super::range_plan::{Extent, RangeSource, ReadPlan};
 use crate::budget::Reservation;
+use crate::database::document_key::end_of;
 use crate::error::Result;
 use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
@@ -88,11 +89,27 @@ impl Fetched {
     ///
     /// # Errors
     /// What it failed with.
-    pub(crate) fn of(&self, read: usize) -> Result<(&Arc<Pairs>, Range<usize>)> {
+    fn of(&self, read: usize) -> Result<(&Arc<Pairs>, Range<usize>)> {
         match &self.reads[read] {
             Ok((pairs, range)) => Ok((&self.pairs[*pairs], range.clone())),
             Err(error) => Err(error.clone()),
         }
+    }
+
+    /// The pairs at `key`, of a read that `source` names.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(crate) fn at(
+        &self,
+        source: &RangeSource,
+        key: &[u8],
+    ) -> Result<(&Arc<Pairs>, Range<usize>)> {
+        let (pairs, range) = self.of(source.read)?;
+        if source.exact {
+            return Ok((pairs, range));
+        }
+        Ok((pairs, pairs.between(range, key, &end_of(key))))
     }
 }
 

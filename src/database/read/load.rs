@@ -15,8 +15,7 @@ use super::path_candidates::{PathCandidate, PathCandidates};
 use super::range_plan::{RangeSource, ReadPlan};
 use super::slice::Slice;
 use crate::budget::Reservation;
-use crate::database::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::DocumentKey;
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{Family, Version};
@@ -139,13 +138,7 @@ impl Loaded<'_> {
     fn standing(&self, number: usize) -> Result<Option<Standing<'_>>> {
         for at in self.readings.numbers(number)? {
             let (reading, source) = (self.readings.get(at), &self.sources[at]);
-            let (pairs, range) = self.found.of(source.read)?;
-            let range = if source.exact {
-                range
-            } else {
-                let key = self.readings.key(reading);
-                pairs.between(range, key, &end_of(key))
-            };
+            let (pairs, range) = self.found.at(source, self.readings.key(reading))?;
             if !range.is_empty() {
                 return Ok(Some(Standing {
                     reading,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::slice::Slice;
 use crate::budget::{Budget, Steps};
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment, Token};

@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use super::load::read_asked;
-use super::range_plan::Extent;
+use super::fetch::Fetched;
+use super::range_plan::{Extent, ReadPlan};
 use super::request::Asked;
 use crate::budget::Reservation;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
@@ -111,6 +111,23 @@ impl PathCandidates {
         Ok(())
     }
 
+    /// The first of the places that holds a value; none if none does.
+    async fn first_present(&self, read: &dyn Read, memory: &Reservation) -> Result<Option<Place>> {
+        let keys = self
+            .all
+            .iter()
+            .map(|place| (self.key(place), Extent::First));
+        let plan = ReadPlan::new(keys);
+        let fetched = Fetched::read(read, &plan, memory).await;
+        for (candidate, source) in self.all.iter().zip(&plan.sources) {
+            let (_, range) = fetched.at(source, self.key(candidate))?;
+            if !range.is_empty() {
+                return Ok(candidate.place.clone());
+            }
+        }
+        Ok(None)
+    }
+
     fn push(&mut self, begin: usize, place: Option<Place>) {
         let key = begin..self.keys.len();
         self.all.push(PathCandidate { key, place });
@@ -128,10 +145,9 @@ pub(crate) async fn settle(
     let mut path = path.clone();
     while path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
         let (head, rest) = path.split_after_ambiguous(DIGIT_TOKENS_AT_ONCE);
-        let asked = [Asked::Part(document, &head, Extent::First)];
-        // Boxed, because reading what was asked may come here.
-        let loaded = Box::pin(read_asked(read, &asked, memory)).await;
-        let Some(place) = loaded.place(0)? else {
+        let mut candidates = PathCandidates::default();
+        candidates.add_places(document, head.places())?;
+        let Some(place) = candidates.first_present(read, memory).await? else {
             return Ok(path.as_indexes());
         };
         path = Path::from(&place).join(&rest);

@@ -2,7 +2,7 @@
 
 use super::part::Part;
 use super::range_plan::Extent;
-use crate::database::DocumentKey;
+use crate::database::document_key::DocumentKey;
 use crate::document::path::Path;
 use crate::key::Version;
 use std::sync::Arc;

@@ -2,24 +2,21 @@
 
 use super::page::AskedPage;
 use super::page::PageBounds;
-use super::page::PageInfo;
 use super::page::decode_cursor;
 use super::page::digest;
 use super::page::encode_cursor;
-use async_graphql::{Context, Object, SimpleObject};
+use async_graphql::Context;
 
-use super::document::Subdocument;
 use super::located::Located;
 use crate::database::{ChildrenPage, children};
 use crate::error::Result;
 use crate::graphql::context::session::Session;
-use crate::graphql::response::counted::CountedBytes;
 
 /// A page of children, and whether there are more on either side.
 pub(crate) struct Connection {
-    children: Vec<(String, Located)>,
-    next: bool,
-    previous: bool,
+    pub(crate) children: Vec<(String, Located)>,
+    pub(crate) next: bool,
+    pub(crate) previous: bool,
 }
 
 impl Connection {
@@ -72,45 +69,12 @@ impl Connection {
     }
 }
 
-pub(crate) struct SubdocumentConnection(pub(crate) Connection);
-
-/// A page of children.
-#[Object]
-impl SubdocumentConnection {
-    /// The children, each with the cursor behind which to go on.
-    async fn edges(&self) -> Vec<SubdocumentEdge> {
-        let edge = |(cursor, node): &(String, Located)| SubdocumentEdge {
-            cursor: CountedBytes(cursor.clone()),
-            node: Subdocument(node.clone()),
-        };
-        self.0.children.iter().map(edge).collect()
+impl Located {
+    pub(crate) async fn children(
+        &self,
+        context: &Context<'_>,
+        asked: AskedPage,
+    ) -> Result<Connection> {
+        Connection::read(context, self, asked).await
     }
-
-    /// The children.
-    async fn nodes(&self) -> Vec<Subdocument> {
-        let nodes = self.0.children.iter();
-        nodes.map(|(_, node)| Subdocument(node.clone())).collect()
-    }
-
-    /// Whether there are more, and how to get them.
-    async fn page_info(&self) -> PageInfo {
-        let cursor = |child: Option<&(String, Located)>| {
-            child.map(|(cursor, _)| CountedBytes(cursor.clone()))
-        };
-        PageInfo {
-            has_next_page: self.0.next,
-            has_previous_page: self.0.previous,
-            start_cursor: cursor(self.0.children.first()),
-            end_cursor: cursor(self.0.children.last()),
-        }
-    }
-}
-
-/// A child and its cursor.
-#[derive(SimpleObject)]
-pub(crate) struct SubdocumentEdge {
-    /// Give it as `after` to go on behind this child, or as `before` to go back before it.
-    cursor: CountedBytes<String>,
-    /// The child.
-    node: Subdocument,
 }

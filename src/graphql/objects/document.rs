@@ -1,8 +1,9 @@
 //! The types `Document` and `Subdocument`.
 
-use async_graphql::{Context, Enum, ID, Object};
+use super::page::PageInfo;
+use async_graphql::{Context, Enum, ID, Object, SimpleObject};
 
-use super::children::SubdocumentConnection;
+use super::children::Connection;
 use super::located::Located;
 use super::page::AskedPage;
 use crate::document::leaf;
@@ -224,4 +225,47 @@ impl Subdocument {
         let connection = self.0.children(context, asked).await?;
         Ok(SubdocumentConnection(connection))
     }
+}
+
+pub(crate) struct SubdocumentConnection(pub(crate) Connection);
+
+/// A page of children.
+#[Object]
+impl SubdocumentConnection {
+    /// The children, each with the cursor behind which to go on.
+    async fn edges(&self) -> Vec<SubdocumentEdge> {
+        let edge = |(cursor, node): &(String, Located)| SubdocumentEdge {
+            cursor: CountedBytes(cursor.clone()),
+            node: Subdocument(node.clone()),
+        };
+        self.0.children.iter().map(edge).collect()
+    }
+
+    /// The children.
+    async fn nodes(&self) -> Vec<Subdocument> {
+        let nodes = self.0.children.iter();
+        nodes.map(|(_, node)| Subdocument(node.clone())).collect()
+    }
+
+    /// Whether there are more, and how to get them.
+    async fn page_info(&self) -> PageInfo {
+        let cursor = |child: Option<&(String, Located)>| {
+            child.map(|(cursor, _)| CountedBytes(cursor.clone()))
+        };
+        PageInfo {
+            has_next_page: self.0.next,
+            has_previous_page: self.0.previous,
+            start_cursor: cursor(self.0.children.first()),
+            end_cursor: cursor(self.0.children.last()),
+        }
+    }
+}
+
+/// A child and its cursor.
+#[derive(SimpleObject)]
+pub(crate) struct SubdocumentEdge {
+    /// Give it as `after` to go on behind this child, or as `before` to go back before it.
+    cursor: CountedBytes<String>,
+    /// The child.
+    node: Subdocument,
 }

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::Context;
 
-use super::children::Connection;
 use super::lookahead::{wants_below, wants_of_document};
-use super::page::AskedPage;
 use crate::budget::Steps;
 use crate::database::{Answer, DocumentKey, Extent, Part, Want};
 use crate::document::jsonpath::Query;
@@ -174,14 +172,6 @@ impl Located {
             Answer::Version(version) => Ok(version.map(VersionScalar::Known)),
             Answer::Part(_) => Err(mismatch()),
         }
-    }
-
-    pub(crate) async fn children(
-        &self,
-        context: &Context<'_>,
-        asked: AskedPage,
-    ) -> Result<Connection> {
-        Connection::read(context, self, asked).await
     }
 
     /// What a JSONPath query selects here.

@@ -1,5 +1,7 @@
 //! Who may come in, and what they may do: decided here and nowhere else.
 
+pub(crate) mod cors;
+pub(crate) mod host;
 pub(crate) mod tokens;
 
 use std::path::PathBuf;

@@ -22,7 +22,7 @@ use super::tls::Tls;
 use super::write_timeout::Patient;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
-use crate::server::observe::metrics::Metrics;
+use crate::server::observe::metrics::counters::Metrics;
 
 /// Begins to listen.
 ///

@@ -3,11 +3,11 @@
 use super::batch;
 use super::body::{Coding, body};
 use super::cached;
-use super::cors;
 use super::endpoint::Endpoint;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::server::access::cors;
 use crate::server::access::{Caller, admit};
 use crate::server::options::ServeOptions;
 use crate::server::response::json::response;

@@ -3,8 +3,6 @@
 pub(crate) mod batch;
 pub(crate) mod body;
 pub(crate) mod cached;
-pub(crate) mod cors;
 pub(crate) mod endpoint;
-pub(crate) mod host;
 pub(crate) mod methods;
 pub(crate) mod page;

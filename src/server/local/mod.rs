@@ -9,7 +9,7 @@
 
 pub mod backup;
 pub mod checked;
-pub mod operations;
+
 pub mod removal;
 pub(crate) mod socket;
 pub mod wire;
@@ -32,8 +32,8 @@ use crate::document::id::DocumentId;
 use crate::document::path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::EXPORT_CHUNK_BYTES;
+use crate::operations::{self, Policy};
 use crate::store::Backup;
-use operations::Policy;
 
 pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
 

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::store::Pairs;
 
-use super::operations::{NewDocument, Policy};
+use crate::operations::{NewDocument, Policy};
 
 /// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: answers
 /// what became of each, a field each.

@@ -11,7 +11,7 @@ use axum::response::Response;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
-use super::metrics::Metrics;
+use super::metrics::counters::Metrics;
 use super::metrics::counters::{CONTENT_TYPE, outcome};
 use super::metrics::names::abridged;
 use super::traces;

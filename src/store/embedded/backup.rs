@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use redb::{Database, Durability, WriteTransaction};
 
 use super::super::Pairs;
-use super::table::{ENGINE, LAST_COMMIT, PAIRS, set_ascending};
+use super::table::set_ascending;
+use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
 use super::{EmbeddedOptions, open};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{BACKUP_CACHE_BYTES, BACKUP_COMMITS_SKIPPED};

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
@@ -14,10 +14,10 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::open::Opened;
 use super::progress::Progress;
-use super::reclaim::Reclaimer;
-use super::table::{Bytes, PAIRS, Tables, fault};
-use super::tombstones::TOMBSTONES;
-use super::transaction::EmbeddedTransaction;
+use super::reclaimer::{Reclaimer, lock};
+use super::table::Tables;
+use super::tables::TOMBSTONES;
+use super::tables::{Bytes, PAIRS, fault};
 use crate::error::{Error, Result};
 
 /// A snapshot that readers share; everything in it is synced.
@@ -53,7 +53,7 @@ pub(super) struct Committer {
     pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    reclaimer: Reclaimer,
+    pub(super) reclaimer: Reclaimer,
     database: Database,
 }
 
@@ -85,7 +85,6 @@ impl Committer {
             .spawn(move || syncing.sync_when_woken(&woken))
             .map_err(fault)?;
         *lock(&committer.thread) = Some(thread);
-        committer.reclaimer.start(&committer)?;
         Ok(committer)
     }
 
@@ -105,13 +104,6 @@ impl Committer {
     pub(super) fn published(&self) -> Result<Arc<Published>> {
         self.progress.check()?;
         Ok(self.published.load_full())
-    }
-
-    pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
-        let writer = self.writer().await;
-        self.progress.check()?;
-        let transaction = self.begin_write()?;
-        Ok(EmbeddedTransaction::new(self.clone(), writer, transaction))
     }
 
     /// The right to write, when those who asked before have had it.
@@ -204,9 +196,4 @@ fn snapshot(database: &Database, last_commit: u64, progress: Progress) -> Result
         last_commit,
         progress,
     })
-}
-
-/// Locks a mutex whose contents are whole even where a thread that held it has panicked.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

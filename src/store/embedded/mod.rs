@@ -13,9 +13,12 @@ mod commit;
 mod deferred_file;
 mod files;
 pub(crate) mod open;
+mod options;
 mod progress;
 mod reclaim;
+mod reclaimer;
 mod table;
+mod tables;
 mod tombstones;
 mod transaction;
 
@@ -30,21 +33,7 @@ use crate::limits::RANGES_AT_A_TIME;
 pub use backup::BackupDirectory;
 use commit::{Committer, Published};
 pub use open::FILE_NAME;
-
-/// How the embedded engine is opened.
-#[derive(Clone, Copy, Debug)]
-pub struct EmbeddedOptions {
-    /// Memory for pages of the file.
-    pub cache_bytes: usize,
-}
-
-impl Default for EmbeddedOptions {
-    fn default() -> Self {
-        Self {
-            cache_bytes: 512 << 20,
-        }
-    }
-}
+pub use options::EmbeddedOptions;
 
 /// A store in a directory that this process holds alone.
 pub struct Embedded {
@@ -75,9 +64,11 @@ impl Embedded {
     }
 
     fn new(opened: open::Opened) -> Result<Self> {
-        Ok(Self {
+        let embedded = Self {
             committer: Committer::start(opened)?,
-        })
+        };
+        reclaim::start(&embedded.committer)?;
+        Ok(embedded)
     }
 }
 

@@ -12,7 +12,7 @@ use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 use super::EmbeddedOptions;
 use super::deferred_file::DeferredFile;
 use super::files;
-use super::table::{ENGINE, LAST_COMMIT, PAIRS};
+use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The file in a store's directory that holds the data.

@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-use super::table::fault;
+use super::tables::fault;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Shared by all that write, sync, or read.

@@ -3,67 +3,28 @@
 //! have most of the time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 use std::time::Instant;
 
 use redb::Durability;
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
-use super::commit::{Committer, WriteLock, lock};
-use super::table::{ENGINE, LAST_COMMIT, PAIRS, fault};
-use super::tombstones::{self, TOMBSTONES};
+use super::commit::{Committer, WriteLock};
+use super::tables::TOMBSTONES;
+use super::tables::{ENGINE, LAST_COMMIT, PAIRS, fault};
+use super::tombstones;
 use crate::error::Result;
 use crate::limits::{RECLAIM_PAUSE_FACTOR, RECLAIM_PAUSE_MIN};
 
-/// The thread, while the store is open.
-pub(super) struct Reclaimer {
-    woken: Arc<Notify>,
-    /// Dropped to end the thread.
-    stop: Mutex<Option<oneshot::Sender<()>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-impl Reclaimer {
-    pub(super) fn new() -> Self {
-        Self {
-            woken: Arc::new(Notify::new()),
-            stop: Mutex::new(None),
-            thread: Mutex::new(None),
-        }
-    }
-
-    /// Starts the thread, which first looks for tombstones that the store was opened with.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE`: there can be no other thread.
-    pub(super) fn start(&self, committer: &Arc<Committer>) -> Result<()> {
-        let (stop, stopped) = oneshot::channel();
-        *lock(&self.stop) = Some(stop);
-        let (committer, woken) = (committer.clone(), self.woken.clone());
-        let thread = thread::Builder::new()
-            .name("phyllo-reclaim".to_owned())
-            .spawn(move || run(&committer, &woken, stopped))
-            .map_err(fault)?;
-        *lock(&self.thread) = Some(thread);
-        Ok(())
-    }
-
-    /// A commit has left a tombstone.
-    pub(super) fn wake(&self) {
-        self.woken.notify_one();
-    }
-
-    /// Ends the thread, between two portions.
-    pub(super) fn stop(&self) {
-        lock(&self.stop).take();
-        let thread = lock(&self.thread).take();
-        if let Some(thread) = thread {
-            // A panic of that thread was printed when it happened.
-            let _ended = thread.join();
-        }
-    }
+/// Starts the thread, which first removes what tombstones of an earlier process cover.
+///
+/// # Errors
+/// `UNAVAILABLE`: the thread cannot be started.
+pub(super) fn start(committer: &Arc<Committer>) -> Result<()> {
+    let reclaiming = committer.clone();
+    let run = move |woken: &Notify, stopped| run(&reclaiming, woken, stopped);
+    committer.reclaimer.start(run)
 }
 
 fn run(committer: &Arc<Committer>, woken: &Notify, stopped: oneshot::Receiver<()>) {

@@ -1,27 +1,14 @@
 //! Reading and writing redb tables: the only place that knows their types.
 
-use redb::{CursorError, ReadableTable, StorageError, Table, TableDefinition};
+use super::tables::Bytes;
+use redb::{CursorError, ReadableTable, StorageError, Table};
 use std::ops::Bound;
 
-use super::super::{Batch, MultiRange, Pairs, RangeRead};
 use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;
-use crate::store::contract::Filling;
-
-/// All pairs of the store.
-pub(super) const PAIRS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pairs");
-/// What the engine itself keeps.
-pub(super) const ENGINE: TableDefinition<'_, &str, u64> = TableDefinition::new("engine");
-/// In [`ENGINE`]: the number of the last commit.
-pub(super) const LAST_COMMIT: &str = "last_commit";
-
-pub(super) type Bytes = &'static [u8];
-
-/// A fault of the file or of the engine.
-pub(super) fn fault(error: impl std::fmt::Display) -> Error {
-    Error::unavailable("the store cannot be read or written", error.to_string())
-}
+use crate::store::read::Filling;
+use crate::store::{Batch, MultiRange, Pairs, RangeRead};
 
 /// The pairs as a reader sees them.
 pub(super) struct Tables<'t, T> {

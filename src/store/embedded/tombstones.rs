@@ -13,13 +13,10 @@
 //!   a key out of its tombstone before the key is set. It keeps a tombstone only where a pair is
 //!   left to hide, so there are never more tombstones than such pairs.
 
-use redb::{ReadableTable, ReadableTableMetadata, StorageError, Table, TableDefinition};
+use redb::{ReadableTable, ReadableTableMetadata, StorageError, Table};
 
-use super::table::Bytes;
+use super::tables::Bytes;
 use crate::limits::{RECLAIMED_BYTES_AT_A_TIME, RECLAIMED_PAIRS_AT_A_TIME};
-
-/// The ranges: the first key of each, and the first key past it.
-pub(super) const TOMBSTONES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("tombstones");
 
 /// A range of keys: the first, and the first past it.
 type KeyRange = (Vec<u8>, Vec<u8>);

@@ -10,13 +10,16 @@ use redb::{
 };
 use tokio::sync::OwnedMutexGuard;
 
-use super::super::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction};
 use super::commit::{Committer, WriteLock};
-use super::table::{self, Bytes, ENGINE, LAST_COMMIT, PAIRS, Tables};
-use super::tombstones::{self, TOMBSTONES};
+use super::table;
+use super::table::Tables;
+use super::tables::TOMBSTONES;
+use super::tables::{Bytes, ENGINE, LAST_COMMIT, PAIRS};
+use super::tombstones;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
+use crate::store::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction};
 
 pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
@@ -69,6 +72,16 @@ enum WriteKind {
     /// By a tombstone.
     CoverTo(Range<usize>),
     Add(i64),
+}
+
+impl Committer {
+    /// Begins a transaction, when those who asked before have ended theirs.
+    pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
+        let writer = self.writer().await;
+        self.progress.check()?;
+        let transaction = self.begin_write()?;
+        Ok(EmbeddedTransaction::new(self.clone(), writer, transaction))
+    }
 }
 
 impl EmbeddedTransaction {

@@ -6,22 +6,29 @@
 //!
 //! The network thread that the client needs is started once ([`Network`]).
 
+mod cluster;
 mod failure;
 mod network;
 mod range;
 mod reads;
+mod shared;
 mod size;
 mod snapshot;
 mod span;
 mod tls;
 mod transaction;
 
+use crate::limits::{CLUSTER_TRANSACTION_TIME_MAX, TRANSACTION_TRIES_MAX};
+use cluster::Cluster;
+use foundationdb::Database;
+use foundationdb::options::DatabaseOption;
+use network::millis;
+use span::Prospects;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use foundationdb::options::TransactionOption;
-use foundationdb::{Database, FdbResult};
+
 use tokio::time::timeout;
 
 use super::{Read, Store, StoreLimits, Transaction};
@@ -34,40 +41,6 @@ use transaction::ClusterTransaction;
 /// A store in a cluster.
 pub struct FoundationDb {
     cluster: Arc<Cluster>,
-}
-
-/// What stores, snapshots and transactions share.
-struct Cluster {
-    prospects: span::Prospects,
-    // Dropped in this order: the network outlives every use of it.
-    database: Database,
-    _network: Network,
-}
-
-impl Cluster {
-    /// A transaction that has got its version, which also shows that the cluster answers.
-    async fn transaction(&self) -> FdbResult<(foundationdb::Transaction, i64)> {
-        versioned(self.database.create_trx()?).await
-    }
-}
-
-/// Gets the version of a transaction, waiting as long as the client finds right where the cluster
-/// has too much to do.
-async fn versioned(
-    mut transaction: foundationdb::Transaction,
-) -> FdbResult<(foundationdb::Transaction, i64)> {
-    loop {
-        match transaction.get_read_version().await {
-            Ok(version) => return Ok((transaction, version)),
-            Err(error) => transaction = transaction.on_error(error).await?,
-        }
-    }
-}
-
-/// Lets a transaction that has taken so long go on for as long as a new one.
-fn extend(transaction: &foundationdb::Transaction, taken: Duration) -> FdbResult<()> {
-    let time_max = taken + crate::limits::CLUSTER_TRANSACTION_TIME_MAX;
-    transaction.set_option(TransactionOption::Timeout(network::millis(time_max)))
 }
 
 #[async_trait]
@@ -110,5 +83,37 @@ impl Store for FoundationDb {
     /// A cluster that fails comes back.
     async fn failed(&self) -> Error {
         std::future::pending().await
+    }
+}
+
+impl Network {
+    /// Opens the cluster of a cluster file, by default of the one that FoundationDB's own tools
+    /// take. It need not answer yet.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the file cannot be read, or is no cluster file; or it asks for TLS, and what
+    /// the environment says about that cannot be used.
+    pub fn open(&self, cluster_file: Option<&Path>) -> Result<FoundationDb> {
+        let path = match cluster_file {
+            Some(path) => Some(failure::check_cluster_file(path)?),
+            None => None,
+        };
+        tls::check(cluster_file)?;
+        let database = Database::new(path).map_err(|error| failure::of_open(error, path))?;
+        let time_max = millis(CLUSTER_TRANSACTION_TIME_MAX);
+        let tries_max = i32::try_from(TRANSACTION_TRIES_MAX).unwrap_or(i32::MAX);
+        for option in [
+            DatabaseOption::TransactionTimeout(time_max),
+            DatabaseOption::TransactionRetryLimit(tries_max),
+        ] {
+            database.set_option(option).map_err(failure::of_client)?;
+        }
+        Ok(FoundationDb {
+            cluster: Arc::new(Cluster {
+                prospects: Prospects::default(),
+                database,
+                _network: self.clone(),
+            }),
+        })
     }
 }

@@ -1,18 +1,14 @@
 //! The client's network thread: started once in a process, and stopped after everything that
 //! uses it.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foundationdb::Database;
 use foundationdb::api::{FdbApiBuilder, NetworkAutoStop, NetworkBuilder};
-use foundationdb::options::{DatabaseOption, NetworkOption};
+use foundationdb::options::NetworkOption;
 
-use super::span::Prospects;
-use super::{Cluster, FoundationDb, failure, tls};
+use super::failure;
 use crate::error::{Error, Result};
-use crate::limits::{CLUSTER_TRANSACTION_TIME_MAX, TRANSACTION_TRIES_MAX};
 
 /// How the client is started.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,36 +52,6 @@ impl Network {
         }
         let running = Arc::new(boot(builder)?);
         Ok(Self { _running: running })
-    }
-
-    /// Opens the cluster of a cluster file, by default of the one that FoundationDB's own tools
-    /// take. It need not answer yet.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE`: the file cannot be read, or is no cluster file; or it asks for TLS, and what
-    /// the environment says about that cannot be used.
-    pub fn open(&self, cluster_file: Option<&Path>) -> Result<FoundationDb> {
-        let path = match cluster_file {
-            Some(path) => Some(failure::check_cluster_file(path)?),
-            None => None,
-        };
-        tls::check(cluster_file)?;
-        let database = Database::new(path).map_err(|error| failure::of_open(error, path))?;
-        let time_max = millis(CLUSTER_TRANSACTION_TIME_MAX);
-        let tries_max = i32::try_from(TRANSACTION_TRIES_MAX).unwrap_or(i32::MAX);
-        for option in [
-            DatabaseOption::TransactionTimeout(time_max),
-            DatabaseOption::TransactionRetryLimit(tries_max),
-        ] {
-            database.set_option(option).map_err(failure::of_client)?;
-        }
-        Ok(FoundationDb {
-            cluster: Arc::new(Cluster {
-                prospects: Prospects::default(),
-                database,
-                _network: self.clone(),
-            }),
-        })
     }
 }
 

@@ -10,8 +10,8 @@ use foundationdb::options::ConflictRangeType;
 use futures::future::join_all;
 
 use super::range;
+use super::shared::Shared;
 use super::span::{self, Reach};
-use super::transaction::Shared;
 use crate::error::Result;
 use crate::limits::CLUSTER_SPAN_RANGES_MAX;
 use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};

@@ -10,8 +10,9 @@ use foundationdb::options::TransactionOption;
 use foundationdb::{FdbError, FdbResult, RangeOption, Transaction};
 use tokio::sync::OnceCell;
 
+use super::cluster::{Cluster, versioned};
 use super::span::{self, FetchedSpans};
-use super::{Cluster, failure, range, versioned};
+use super::{failure, range};
 use crate::error::Result;
 use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX};
 use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};

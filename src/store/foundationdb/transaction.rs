@@ -1,15 +1,17 @@
 //! A transaction of a cluster.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use async_trait::async_trait;
 use foundationdb::options::{ConflictRangeType, MutationType, TransactionOption};
-use foundationdb::{FdbError, FdbResult, Transaction as Client, TransactionCommitError};
+use foundationdb::{FdbResult, Transaction as Client};
 
+use super::cluster::{Cluster, extend};
+use super::failure;
 use super::reads::Reads;
+use super::shared::{Open, Shared, StampedPairs, TransactionState, over};
 use super::size::SizeBound;
-use super::{Cluster, extend, failure};
 use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
@@ -20,35 +22,6 @@ pub(super) struct ClusterTransaction {
     shared: Arc<Shared>,
     tracked: Reads,
     untracked: Reads,
-}
-
-pub(super) struct Shared {
-    // Dropped in this order: the client's transaction does not outlive the cluster.
-    open: Mutex<Open>,
-    /// When the client began to count the time of this transaction, earlier tries included.
-    began: Instant,
-    cluster: Arc<Cluster>,
-}
-
-struct Open {
-    client: TransactionState,
-    /// The error of the last read that failed in a way that another try may not.
-    failed: Option<FdbError>,
-    wrote: bool,
-    writes_conflict: bool,
-    stamped: StampedPairs,
-    size: SizeBound,
-}
-
-/// Ranges of keys that hold a stamp. Who reads one is refused here: asked for it, the client would
-/// fail the commit too.
-#[derive(Default)]
-struct StampedPairs(Vec<(Vec<u8>, Vec<u8>)>);
-
-enum TransactionState {
-    Running(Client),
-    Failed(TransactionCommitError),
-    Over,
 }
 
 impl ClusterTransaction {
@@ -149,75 +122,6 @@ impl ClusterTransaction {
                 })
             }
         }
-    }
-}
-
-impl StampedPairs {
-    /// Whether a range meets one of them.
-    fn meet(&self, begin: &[u8], end: &[u8]) -> bool {
-        let meets = |stamped: &(Vec<u8>, Vec<u8>)| &stamped.0[..] < end && begin < &stamped.1[..];
-        self.0.iter().any(meets)
-    }
-
-    /// Forgets those that lie in a range that was cleared.
-    fn clear(&mut self, begin: &[u8], end: &[u8]) {
-        self.0
-            .retain(|stamped| &stamped.0[..] < begin || &stamped.1[..] > end);
-    }
-}
-
-impl TransactionState {
-    fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::Over)
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn add_conflict(&self, begin: &[u8], end: &[u8], kind: ConflictRangeType) {
-        if begin >= end {
-            return;
-        }
-        let mut open = self.lock();
-        open.wrote |= matches!(kind, ConflictRangeType::Write);
-        open.size.add_conflict(begin.len(), end.len());
-        if let TransactionState::Running(client) = &open.client {
-            // It fails for keys past all that may be written only, which no writer can have.
-            let _added = client.add_conflict_range(begin, end, kind);
-        }
-    }
-
-    /// Refuses to read a range that holds a stamp.
-    pub(super) fn check_readable(&self, begin: &[u8], end: &[u8]) -> Result<()> {
-        if self.lock().stamped.meet(begin, end) {
-            return Err(failure::stamped());
-        }
-        Ok(())
-    }
-
-    /// Counts a conflict that the client adds by itself, on a range between keys of these lengths.
-    pub(super) fn count_conflict(&self, begin: usize, end: usize) {
-        self.lock().size.add_conflict(begin, end);
-    }
-
-    /// Asks the client for something.
-    pub(super) async fn ask<T, F: Future<Output = FdbResult<T>>>(
-        &self,
-        ask: impl FnOnce(&Client) -> F,
-    ) -> Result<T> {
-        let answer = match &self.lock().client {
-            TransactionState::Running(client) => ask(client),
-            TransactionState::Failed(_) | TransactionState::Over => return Err(over()),
-        };
-        answer.await.map_err(|error| {
-            if error.is_retryable() {
-                self.lock().failed = Some(error);
-            }
-            failure::of_transaction(error)
-        })
     }
 }
 
@@ -389,8 +293,4 @@ fn read_at(version: i64) -> Version {
     let mut stamp = [0xFF; 10];
     stamp[..8].copy_from_slice(&version.to_be_bytes());
     Version(stamp)
-}
-
-fn over() -> Error {
-    Error::internal("the transaction is over; nothing more can be read or written in it")
 }

@@ -27,7 +27,7 @@ use crate::cli::connect::access::{DatabaseAccess, Missing};
 use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::terminal::interrupt::interrupted;
 use crate::error::Result;
-use crate::server::local::operations::Policy;
+use crate::operations::Policy;
 use prepare::{ImportFailure, Naming, Prepared};
 use read::{ImportEvent, ReadOptions};
 use report::ImportReport;

@@ -11,7 +11,7 @@ use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::key::{Leaves, append_place, decode_leaf};
 use crate::limits::DOCUMENT_LEVELS_MAX;
-use crate::server::local::operations::NewDocument;
+use crate::operations::NewDocument;
 
 use super::chunks::TextPosition;
 

@@ -1,7 +1,7 @@
 //! Looking, at the same time, at what the steps of a change look at one after another.
 
-use super::locate::{candidates, first_of, last_of};
-use crate::database::DocumentKey;
+use super::location::{candidates, first_of, last_of};
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::document::path::Path;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;

@@ -3,23 +3,24 @@
 pub(crate) mod ahead;
 pub(crate) mod argument;
 pub(crate) mod locate;
+pub(crate) mod location;
 pub(crate) mod overwrite;
 pub(crate) mod renumber;
 
 use crate::budget::Budget;
-use crate::database::DocumentKey;
 use crate::database::catalog::collections;
+use crate::database::document_key::DocumentKey;
 use crate::database::document_key::end_of;
 use crate::database::index::maintainer::IndexMaintainer;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
-use crate::key::{Family, Leaves, Version, append_segment, empty_marker};
+use crate::key::{Family, Leaves, Version, empty_marker};
 use crate::limits::LEAVES_PER_PACE;
 use crate::store::{RangeRead, Read, Transaction, key_after};
 use ahead::look_ahead;
 use futures::future::{join, try_join3};
-use locate::{Location, Parent, Target};
+use location::{Location, Parent, Target};
 use std::sync::Arc;
 
 /// A change of one document in a transaction. Begin it, change, [`finish`](Self::finish) it.
@@ -312,13 +313,6 @@ pub(crate) fn write_version(transaction: &dyn Transaction, document: &DocumentKe
     let value = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
     transaction.set_versionstamped_value(&key, &value, Version::VALUE_PREFIX.len());
     Ok(())
-}
-
-/// The key of a member or an element.
-pub(crate) fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
-    let mut key = key.to_vec();
-    append_segment(&mut key, segment.as_ref());
-    key
 }
 
 /// What [`put`] did.

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 
 use super::Editor;
-use super::locate::Location;
+use super::location::Location;
 use crate::budget::Budget;
 use crate::database::document_key::end_of;
 use crate::error::Result;

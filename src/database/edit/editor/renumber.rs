@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use super::Editor;
-use super::below;
 use crate::budget::Reservation;
+use crate::database::document_key::below;
 use crate::database::document_key::end_of;
 use crate::document::leaf::Kind;
 use crate::document::path::Segment;

@@ -1,17 +1,15 @@
 //! Ids in order, forwards or backwards, from spans of indexes.
 
+use crate::key::Entry;
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
+use std::collections::BTreeSet;
 
-use super::keys::{KeyReader, KeyStream};
-use super::union::Union;
+use super::keys::KeyStream;
 use crate::budget::{Budget, Share};
-use crate::database::index::Index;
-use crate::database::query::plan::access_path::{EntrySource, Span};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
-use crate::key::{Entry, Family, IndexKey, hex};
-use crate::store::key_after;
+use crate::key::{Family, hex};
 
 /// An id as keys end with it: ids sort as these bytes do.
 pub(crate) type IdBytes = Vec<u8>;
@@ -26,15 +24,6 @@ pub(crate) enum Ids<'r> {
     Union(Union<'r>),
     /// In each of these.
     Intersection(Vec<Ids<'r>>, &'r Budget),
-}
-
-/// Where the ids of a query are to be found.
-#[derive(Clone, Copy)]
-pub(crate) struct IdSource<'r> {
-    pub(crate) reading: KeyReader<'r>,
-    pub(crate) collection: &'r str,
-    /// Only what comes behind this id, in the direction of the reading.
-    pub(crate) after: Option<&'r DocumentId>,
 }
 
 /// An id as keys end with it.
@@ -57,142 +46,6 @@ pub(crate) fn id_of(bytes: &[u8]) -> Result<DocumentId> {
             "an entry of the catalog or of an index ends with no id: {}",
             hex(bytes)
         ))),
-    }
-}
-
-/// What the catalog's keys of a collection begin with.
-fn catalog(collection: &str) -> Vec<u8> {
-    Entry::Existence.key_of(&Family::documents(collection).0)
-}
-
-impl<'r> IdSource<'r> {
-    /// Every document of the collection.
-    ///
-    /// # Errors
-    /// `TOO_LARGE`: the collection's name and the id.
-    pub(crate) fn every(&self) -> Result<Ids<'r>> {
-        self.behind_prefix(catalog(self.collection))
-    }
-
-    /// The ids that entries lead to. None if the entries have to be put in order and are more than
-    /// `sorted_max`.
-    ///
-    /// # Errors
-    /// What the store fails with.
-    pub(crate) async fn open(
-        &self,
-        access: &EntrySource<'_>,
-        sorted_max: usize,
-    ) -> Result<Option<Ids<'r>>> {
-        let mut unsorted = Vec::new();
-        let mut sorted = Vec::new();
-        self.sort_out(access, &mut sorted, &mut unsorted)?;
-        if !unsorted.is_empty() {
-            let Some(listed) = self.listed(&unsorted, sorted_max).await? else {
-                return Ok(None);
-            };
-            sorted.push(listed);
-        }
-        Ok(Some(match <[Ids<'r>; 1]>::try_from(sorted) {
-            Ok([only]) => only,
-            Err(parts) => Ids::Union(Union::new(parts)),
-        }))
-    }
-
-    fn sort_out<'a>(
-        &self,
-        access: &'a EntrySource<'_>,
-        sorted: &mut Vec<Ids<'r>>,
-        unsorted: &mut Vec<(&'a Index, &'a Span)>,
-    ) -> Result<()> {
-        match access {
-            EntrySource::Union(parts) => {
-                for part in parts {
-                    self.sort_out(part, sorted, unsorted)?;
-                }
-            }
-            EntrySource::Index {
-                index,
-                spans,
-                sorted: true,
-            } => {
-                let key = IndexKey::new(self.collection, index.number)?;
-                for span in spans {
-                    let (prefix, _) = key.span(&span.begin, &span.end);
-                    sorted.push(self.behind_prefix(prefix)?);
-                }
-            }
-            EntrySource::Index { index, spans, .. } => {
-                unsorted.extend(spans.iter().map(|span| (*index, span)));
-            }
-        }
-        Ok(())
-    }
-
-    fn behind_prefix(&self, prefix: Vec<u8>) -> Result<Ids<'r>> {
-        let mut begin = prefix.clone();
-        let mut end = [&prefix[..], &[0xFF]].concat();
-        if let Some(after) = self.after {
-            let id = id_bytes(self.collection, after)?;
-            let key = [&prefix[..], &id].concat();
-            if self.reading.backward {
-                end = key;
-            } else {
-                begin = key_after(&key);
-            }
-        }
-        let keys = KeyStream::new(self.reading, &begin, &end, self.reading.backward);
-        Ok(Ids::Keys(keys, prefix))
-    }
-
-    /// The ids of entries that do not come by id, put in order.
-    async fn listed(
-        &self,
-        spans: &[(&Index, &Span)],
-        sorted_max: usize,
-    ) -> Result<Option<Ids<'r>>> {
-        let after = self.after.map(|id| id_bytes(self.collection, id));
-        let after = after.transpose()?;
-        let memory = self.reading.budget.counted_share();
-        let mut ids = Vec::new();
-        let mut entries = 0;
-        for (index, span) in spans {
-            let key = IndexKey::new(self.collection, index.number)?;
-            let (begin, end) = key.span(&span.begin, &span.end);
-            let mut keys = KeyStream::new(self.reading, &begin, &end, false);
-            while let Some(entry) = keys.peek().await? {
-                let (values, _) = key
-                    .parse(entry, index.on.len())
-                    .ok_or_else(|| no_entry(entry))?;
-                let relative = key.relative(entry).unwrap_or_default();
-                let id = relative[values.len()..].to_vec();
-                let passed = after.as_ref().is_some_and(|after| {
-                    if self.reading.backward {
-                        id >= *after
-                    } else {
-                        id <= *after
-                    }
-                });
-                if !passed {
-                    memory.take(id.len() + size_of::<IdBytes>())?;
-                    ids.push(id);
-                }
-                keys.advance();
-                entries += 1;
-                if entries > sorted_max {
-                    return Ok(None);
-                }
-            }
-        }
-        ids.sort_unstable();
-        ids.dedup();
-        if !self.reading.backward {
-            ids.reverse();
-        }
-        Ok(Some(Ids::Listed {
-            ids,
-            _memory: memory,
-        }))
     }
 }
 
@@ -325,4 +178,106 @@ impl Ids<'_> {
             Self::Intersection(parts, _) => parts.iter().filter_map(Self::left).min(),
         }
     }
+}
+
+/// The streams of a merge, and the id that comes next in each.
+pub(crate) struct Union<'r> {
+    parts: Vec<Ids<'r>>,
+    /// The head of each stream that is not `unread`, unless the stream has ended.
+    heads: BTreeSet<(IdBytes, usize)>,
+    /// The streams whose head is not known.
+    unread: Vec<usize>,
+}
+
+impl<'r> Union<'r> {
+    pub(crate) fn new(parts: Vec<Ids<'r>>) -> Self {
+        Self {
+            heads: BTreeSet::new(),
+            unread: (0..parts.len()).collect(),
+            parts,
+        }
+    }
+
+    pub(crate) fn parts(&self) -> &[Ids<'r>] {
+        &self.parts
+    }
+
+    /// The id that comes next.
+    ///
+    /// # Errors
+    /// As [`Ids::peek`].
+    pub(crate) async fn peek(&mut self, backward: bool) -> Result<Option<IdBytes>> {
+        match &self.unread[..] {
+            [] => {}
+            [only] => {
+                let part = *only;
+                let head = self.parts[part].peek(backward).await?;
+                self.heads.extend(head.map(|id| (id, part)));
+            }
+            _ => {
+                let unread: BTreeSet<usize> = self.unread.iter().copied().collect();
+                let parts = self.parts.iter_mut().enumerate();
+                let unread = parts.filter(|(at, _)| unread.contains(at));
+                let peeked = unread.map(|(at, part)| async move {
+                    let head = part.peek(backward).await?;
+                    Ok::<_, crate::error::Error>(head.map(|id| (id, at)))
+                });
+                let heads = try_join_all(peeked).await?;
+                self.heads.extend(heads.into_iter().flatten());
+            }
+        }
+        self.unread.clear();
+        Ok(self.first(backward).map(|(id, _)| id.clone()))
+    }
+
+    /// Goes on behind an id in every stream whose head it is.
+    pub(crate) fn advance(&mut self, id: &[u8], backward: bool) {
+        self.pop_while(
+            backward,
+            |head| head == id,
+            |part| part.advance(id, backward),
+        );
+    }
+
+    /// Goes on to the first id of each stream that does not stand before `id` in this direction.
+    pub(crate) fn seek(&mut self, id: &[u8], backward: bool) {
+        for at in self.unread.clone() {
+            self.parts[at].seek(id, backward);
+        }
+        let before = |head: &[u8]| if backward { head > id } else { head < id };
+        self.pop_while(backward, before, |part| part.seek(id, backward));
+    }
+
+    fn pop_while(
+        &mut self,
+        backward: bool,
+        is_passed: impl Fn(&[u8]) -> bool,
+        pass: impl Fn(&mut Ids<'r>),
+    ) {
+        while self.first(backward).is_some_and(|(id, _)| is_passed(id)) {
+            let head = if backward {
+                self.heads.pop_last()
+            } else {
+                self.heads.pop_first()
+            };
+            let Some((_, part)) = head else {
+                return;
+            };
+            pass(&mut self.parts[part]);
+            self.unread.push(part);
+        }
+    }
+
+    fn first(&self, backward: bool) -> Option<&(IdBytes, usize)> {
+        if backward {
+            self.heads.last()
+        } else {
+            self.heads.first()
+        }
+    }
+}
+
+/// What the catalog's keys of a collection begin with.
+pub(crate) fn catalog(collection: &str) -> Vec<u8> {
+    Entry::Existence.key_of(&Family::documents(collection).0)
 }

@@ -3,5 +3,3 @@
 pub(crate) mod counters;
 pub(crate) mod names;
 pub(crate) mod registered;
-
-pub use counters::Metrics;

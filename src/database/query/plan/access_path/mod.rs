@@ -6,11 +6,32 @@ use std::collections::BTreeSet;
 use super::column::ColumnBounds;
 use crate::budget::Steps;
 use crate::database::document_key::end_of;
-use crate::database::index::{Index, IndexPath};
+use crate::database::index::definition::{Index, IndexPath};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::jsonpath::SimpleStep;
 use crate::error::Result;
 use crate::limits::SPANS_MAX;
+
+impl EntrySource<'_> {
+    /// The indexes that it reads.
+    pub(crate) fn name(&self) -> String {
+        let mut names = Vec::new();
+        self.names(&mut names);
+        names.join(" | ")
+    }
+
+    fn names<'s>(&'s self, names: &mut Vec<&'s str>) {
+        match self {
+            Self::Index { index, .. } if names.contains(&&index.name[..]) => {}
+            Self::Index { index, .. } => names.push(&index.name),
+            Self::Union(parts) => {
+                for part in parts {
+                    part.names(names);
+                }
+            }
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests;

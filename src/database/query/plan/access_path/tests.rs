@@ -15,7 +15,7 @@ fn passes(condition: &Condition, value: &Tree) -> bool {
     passes.expect("the budget is unbounded")
 }
 
-use crate::database::index::State;
+use crate::database::index::definition::State;
 use crate::document::jsonpath::Query;
 use crate::key::IndexValue;
 

@@ -2,7 +2,7 @@
 //! resolve to this machine (DNS rebinding), and so pass for pages of the server.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -17,7 +17,6 @@ use axum::response::{IntoResponse, Response};
 use crate::document::leaf::abridged;
 use crate::error::Error;
 use crate::graphql::GraphQl;
-use crate::server::ServeOptions;
 
 /// A name or an address by which clients may know the server, such as `db.example`, with any port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,11 +51,11 @@ impl fmt::Display for Host {
 
 /// The router, which answers only requests to names that the server has: where it listens on
 /// loopback those of this machine and the given ones; elsewhere the given ones, or any if none are.
-pub(crate) fn checked(router: Router, options: &ServeOptions) -> Router {
-    if options.hosts.is_empty() && !options.listen.ip().is_loopback() {
+pub(crate) fn checked(router: Router, listen: SocketAddr, hosts: &[Host]) -> Router {
+    if hosts.is_empty() && !listen.ip().is_loopback() {
         return router;
     }
-    let hosts: Arc<[Host]> = options.hosts.clone().into();
+    let hosts: Arc<[Host]> = hosts.into();
     router.layer(from_fn(move |request: Request, next: Next| {
         let hosts = hosts.clone();
         async move {

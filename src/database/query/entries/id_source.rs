@@ -1,0 +1,155 @@
+//! Opens streams of document ids from index entries and from the catalog.
+
+use super::ids::IdBytes;
+use super::ids::Ids;
+use super::ids::Union;
+use super::ids::catalog;
+use super::ids::id_bytes;
+use super::ids::no_entry;
+use super::keys::{KeyReader, KeyStream};
+use crate::database::index::definition::Index;
+use crate::database::query::plan::access_path::{EntrySource, Span};
+use crate::document::id::DocumentId;
+use crate::error::Result;
+use crate::key::IndexKey;
+use crate::store::key_after;
+
+/// Where the ids of a query are to be found.
+#[derive(Clone, Copy)]
+pub(crate) struct IdSource<'r> {
+    pub(crate) reading: KeyReader<'r>,
+    pub(crate) collection: &'r str,
+    /// Only what comes behind this id, in the direction of the reading.
+    pub(crate) after: Option<&'r DocumentId>,
+}
+
+impl<'r> IdSource<'r> {
+    /// Every document of the collection.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: the collection's name and the id.
+    pub(crate) fn every(&self) -> Result<Ids<'r>> {
+        self.behind_prefix(catalog(self.collection))
+    }
+
+    /// The ids that entries lead to. None if the entries have to be put in order and are more than
+    /// `sorted_max`.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub(crate) async fn open(
+        &self,
+        access: &EntrySource<'_>,
+        sorted_max: usize,
+    ) -> Result<Option<Ids<'r>>> {
+        let mut unsorted = Vec::new();
+        let mut sorted = Vec::new();
+        self.sort_out(access, &mut sorted, &mut unsorted)?;
+        if !unsorted.is_empty() {
+            let Some(listed) = self.listed(&unsorted, sorted_max).await? else {
+                return Ok(None);
+            };
+            sorted.push(listed);
+        }
+        Ok(Some(match <[Ids<'r>; 1]>::try_from(sorted) {
+            Ok([only]) => only,
+            Err(parts) => Ids::Union(Union::new(parts)),
+        }))
+    }
+
+    fn sort_out<'a>(
+        &self,
+        access: &'a EntrySource<'_>,
+        sorted: &mut Vec<Ids<'r>>,
+        unsorted: &mut Vec<(&'a Index, &'a Span)>,
+    ) -> Result<()> {
+        match access {
+            EntrySource::Union(parts) => {
+                for part in parts {
+                    self.sort_out(part, sorted, unsorted)?;
+                }
+            }
+            EntrySource::Index {
+                index,
+                spans,
+                sorted: true,
+            } => {
+                let key = IndexKey::new(self.collection, index.number)?;
+                for span in spans {
+                    let (prefix, _) = key.span(&span.begin, &span.end);
+                    sorted.push(self.behind_prefix(prefix)?);
+                }
+            }
+            EntrySource::Index { index, spans, .. } => {
+                unsorted.extend(spans.iter().map(|span| (*index, span)));
+            }
+        }
+        Ok(())
+    }
+
+    fn behind_prefix(&self, prefix: Vec<u8>) -> Result<Ids<'r>> {
+        let mut begin = prefix.clone();
+        let mut end = [&prefix[..], &[0xFF]].concat();
+        if let Some(after) = self.after {
+            let id = id_bytes(self.collection, after)?;
+            let key = [&prefix[..], &id].concat();
+            if self.reading.backward {
+                end = key;
+            } else {
+                begin = key_after(&key);
+            }
+        }
+        let keys = KeyStream::new(self.reading, &begin, &end, self.reading.backward);
+        Ok(Ids::Keys(keys, prefix))
+    }
+
+    /// The ids of entries that do not come by id, put in order.
+    async fn listed(
+        &self,
+        spans: &[(&Index, &Span)],
+        sorted_max: usize,
+    ) -> Result<Option<Ids<'r>>> {
+        let after = self.after.map(|id| id_bytes(self.collection, id));
+        let after = after.transpose()?;
+        let memory = self.reading.budget.counted_share();
+        let mut ids = Vec::new();
+        let mut entries = 0;
+        for (index, span) in spans {
+            let key = IndexKey::new(self.collection, index.number)?;
+            let (begin, end) = key.span(&span.begin, &span.end);
+            let mut keys = KeyStream::new(self.reading, &begin, &end, false);
+            while let Some(entry) = keys.peek().await? {
+                let (values, _) = key
+                    .parse(entry, index.on.len())
+                    .ok_or_else(|| no_entry(entry))?;
+                let relative = key.relative(entry).unwrap_or_default();
+                let id = relative[values.len()..].to_vec();
+                let passed = after.as_ref().is_some_and(|after| {
+                    if self.reading.backward {
+                        id >= *after
+                    } else {
+                        id <= *after
+                    }
+                });
+                if !passed {
+                    memory.take(id.len() + size_of::<IdBytes>())?;
+                    ids.push(id);
+                }
+                keys.advance();
+                entries += 1;
+                if entries > sorted_max {
+                    return Ok(None);
+                }
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        if !self.reading.backward {
+            ids.reverse();
+        }
+        Ok(Some(Ids::Listed {
+            ids,
+            _memory: memory,
+        }))
+    }
+}

@@ -1,0 +1,58 @@
+//! Adopting, backing up and checking.
+
+use crate::database;
+use crate::database::{Adopted, Check, Database};
+use crate::error::Result;
+use crate::limits::IMPORT_BATCH_TIME_MAX;
+use crate::store::{Backup, Decision, Transaction, TransactionResult};
+use futures::future::BoxFuture;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Enters documents that another program stored, in one transaction: the batch from `begin` on.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the collection's name is empty. As [`database::adopt`].
+pub async fn adopt(
+    database: &Database,
+    collection: &str,
+    begin: Option<Vec<u8>>,
+) -> Result<Adopted> {
+    database::check_collection(collection)?;
+    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+        let (collection, begin) = (collection.to_owned(), begin.clone());
+        Box::pin(async move {
+            let adopted = database::adopt(&*transaction, &collection, begin.as_deref()).await?;
+            Ok(if adopted.entered > 0 {
+                Decision::Commit(adopted)
+            } else {
+                Decision::Abort(adopted)
+            })
+        })
+    };
+    match database.transact(deadline, body).await? {
+        TransactionResult::Committed(adopted, _) | TransactionResult::Aborted(adopted) => {
+            Ok(adopted)
+        }
+    }
+}
+
+/// All that is stored now, for a copy of the store.
+///
+/// # Errors
+/// As [`Store::backup`](crate::store::Store::backup).
+pub async fn backup(database: &Database) -> Result<Backup> {
+    database.store().backup().await
+}
+
+/// A check of the store, or of one collection of it, at a snapshot taken now.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the collection's name is empty. What the store fails with.
+pub async fn check(database: &Database, collection: Option<&str>) -> Result<Check> {
+    if let Some(collection) = collection {
+        database::check_collection(collection)?;
+    }
+    Ok(Check::new(&database.snapshot().await?, collection))
+}

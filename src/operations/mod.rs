@@ -1,0 +1,12 @@
+//! What the commands do to a database, whether they open it themselves or reach it through the
+//! server that has it open.
+
+mod maintain;
+mod put;
+mod read;
+mod remove;
+
+pub use maintain::{adopt, backup, check};
+pub use put::{NewDocument, Policy, put_batch};
+pub use read::{collections, get, other_names, part, scan};
+pub use remove::{Deletion, delete_portion, drop_collection};

@@ -1,0 +1,133 @@
+//! Storing a batch of documents in one transaction.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
+use crate::budget::Budget;
+use crate::database::{Database, DocumentKey, Existing, Put, put};
+use crate::document::id::DocumentId;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Leaves;
+use crate::limits::IMPORT_BATCH_TIME_MAX;
+use crate::store::{Decision, Transaction, TransactionResult};
+
+/// A document on its way into the store.
+#[derive(Clone, Debug)]
+pub struct NewDocument {
+    /// Its id.
+    pub id: DocumentId,
+    /// What it consists of; if its text was no document, why.
+    pub leaves: Result<Leaves>,
+}
+
+/// What to do in cases of doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Where a document is stored already.
+    pub existing: Existing,
+    /// Whether documents behind one that fails are stored all the same.
+    pub go_on: bool,
+}
+
+impl Policy {
+    /// The two as they are written: `fail`, `skip` or `replace`, and `stop` or `continue`.
+    pub fn names(self) -> (&'static str, &'static str) {
+        let existing = match self.existing {
+            Existing::Fail => "fail",
+            Existing::Skip => "skip",
+            Existing::Replace => "replace",
+        };
+        (existing, if self.go_on { "continue" } else { "stop" })
+    }
+
+    /// Reads what [`Policy::names`] wrote.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it did not write that.
+    pub fn parse(existing: &str, on_error: &str) -> Result<Self> {
+        let all = [Existing::Fail, Existing::Skip, Existing::Replace]
+            .into_iter()
+            .flat_map(|existing| [true, false].map(|go_on| Self { existing, go_on }));
+        all.into_iter()
+            .find(|policy| policy.names() == (existing, on_error))
+            .ok_or_else(|| Error::bad_input(format!("no policy: {existing:?}, {on_error:?}")))
+    }
+}
+
+/// Stores documents in one transaction, and tells what became of each. One that cannot be stored
+/// leaves no trace; where that is to end the batch, it is the last that is told about, those
+/// before it are stored and those behind it are not.
+///
+/// # Errors
+/// None of the batch is stored: what the store fails with.
+pub async fn put_batch(
+    database: &Database,
+    collection: &str,
+    documents: Arc<Vec<NewDocument>>,
+    policy: Policy,
+) -> Result<Vec<Result<Put>>> {
+    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+        let (collection, documents) = (collection.to_owned(), documents.clone());
+        Box::pin(async move { put_all(&*transaction, &collection, &documents, policy).await })
+    };
+    match database.transact(deadline, body).await? {
+        TransactionResult::Committed(results, _) | TransactionResult::Aborted(results) => {
+            Ok(results)
+        }
+    }
+}
+
+async fn put_all(
+    transaction: &dyn Transaction,
+    collection: &str,
+    documents: &[NewDocument],
+    policy: Policy,
+) -> Result<Decision<Vec<Result<Put>>>> {
+    let mut results = Vec::with_capacity(documents.len());
+    for document in documents {
+        let result = put_one(transaction, collection, document, policy.existing).await;
+        let failed = match &result {
+            Err(error) if !is_about_the_document(error) => return Err(error.clone()),
+            result => result.is_err(),
+        };
+        results.push(result);
+        if failed && !policy.go_on {
+            break;
+        }
+    }
+    let written = |result: &Result<Put>| matches!(result, Ok(Put::Created | Put::Replaced));
+    Ok(if results.iter().any(written) {
+        Decision::Commit(results)
+    } else {
+        Decision::Abort(results)
+    })
+}
+
+/// `put` refuses a document before it writes anything of it.
+async fn put_one(
+    transaction: &dyn Transaction,
+    collection: &str,
+    document: &NewDocument,
+    existing: Existing,
+) -> Result<Put> {
+    let leaves = document.leaves.as_ref().map_err(Clone::clone)?;
+    let key = DocumentKey::new(collection, document.id.clone())?;
+    put(
+        transaction,
+        &Budget::of_background(),
+        &key,
+        leaves,
+        existing,
+    )
+    .await
+}
+
+fn is_about_the_document(error: &Error) -> bool {
+    matches!(
+        error.kind().for_clients(),
+        ErrorKind::BadUserInput | ErrorKind::TooLarge | ErrorKind::AlreadyExists
+    )
+}

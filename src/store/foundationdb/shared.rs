@@ -1,0 +1,112 @@
+//! The client's transaction and what its readers and writers share.
+
+use super::cluster::Cluster;
+use super::failure;
+use super::size::SizeBound;
+use crate::error::{Error, Result};
+use foundationdb::options::ConflictRangeType;
+use foundationdb::{FdbError, FdbResult, Transaction as Client, TransactionCommitError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+pub(super) struct Shared {
+    // Dropped in this order: the client's transaction does not outlive the cluster.
+    pub(crate) open: Mutex<Open>,
+    /// When the client began to count the time of this transaction, earlier tries included.
+    pub(crate) began: Instant,
+    pub(crate) cluster: Arc<Cluster>,
+}
+
+pub(super) struct Open {
+    pub(crate) client: TransactionState,
+    /// The error of the last read that failed in a way that another try may not.
+    pub(crate) failed: Option<FdbError>,
+    pub(crate) wrote: bool,
+    pub(crate) writes_conflict: bool,
+    pub(crate) stamped: StampedPairs,
+    pub(crate) size: SizeBound,
+}
+
+/// Ranges of keys that hold a stamp. Who reads one is refused here: asked for it, the client would
+/// fail the commit too.
+#[derive(Default)]
+pub(super) struct StampedPairs(pub(super) Vec<(Vec<u8>, Vec<u8>)>);
+
+pub(super) enum TransactionState {
+    Running(Client),
+    Failed(TransactionCommitError),
+    Over,
+}
+
+impl StampedPairs {
+    /// Whether a range meets one of them.
+    pub(crate) fn meet(&self, begin: &[u8], end: &[u8]) -> bool {
+        let meets = |stamped: &(Vec<u8>, Vec<u8>)| &stamped.0[..] < end && begin < &stamped.1[..];
+        self.0.iter().any(meets)
+    }
+
+    /// Forgets those that lie in a range that was cleared.
+    pub(crate) fn clear(&mut self, begin: &[u8], end: &[u8]) {
+        self.0
+            .retain(|stamped| &stamped.0[..] < begin || &stamped.1[..] > end);
+    }
+}
+
+impl TransactionState {
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Over)
+    }
+}
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn add_conflict(&self, begin: &[u8], end: &[u8], kind: ConflictRangeType) {
+        if begin >= end {
+            return;
+        }
+        let mut open = self.lock();
+        open.wrote |= matches!(kind, ConflictRangeType::Write);
+        open.size.add_conflict(begin.len(), end.len());
+        if let TransactionState::Running(client) = &open.client {
+            // It fails for keys past all that may be written only, which no writer can have.
+            let _added = client.add_conflict_range(begin, end, kind);
+        }
+    }
+
+    /// Refuses to read a range that holds a stamp.
+    pub(super) fn check_readable(&self, begin: &[u8], end: &[u8]) -> Result<()> {
+        if self.lock().stamped.meet(begin, end) {
+            return Err(failure::stamped());
+        }
+        Ok(())
+    }
+
+    /// Counts a conflict that the client adds by itself, on a range between keys of these lengths.
+    pub(super) fn count_conflict(&self, begin: usize, end: usize) {
+        self.lock().size.add_conflict(begin, end);
+    }
+
+    /// Asks the client for something.
+    pub(super) async fn ask<T, F: Future<Output = FdbResult<T>>>(
+        &self,
+        ask: impl FnOnce(&Client) -> F,
+    ) -> Result<T> {
+        let answer = match &self.lock().client {
+            TransactionState::Running(client) => ask(client),
+            TransactionState::Failed(_) | TransactionState::Over => return Err(over()),
+        };
+        answer.await.map_err(|error| {
+            if error.is_retryable() {
+                self.lock().failed = Some(error);
+            }
+            failure::of_transaction(error)
+        })
+    }
+}
+
+pub(super) fn over() -> Error {
+    Error::internal("the transaction is over; nothing more can be read or written in it")
+}
