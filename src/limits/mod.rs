@@ -63,8 +63,7 @@ pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 pub const JSONPATH_BYTES_MAX: usize = 16 << 10;
 /// Open brackets and parentheses at any one place of a JSONPath query.
 pub const JSONPATH_BRACKETS_MAX: usize = 32;
-/// Calls of functions that a JSONPath query has inside one another: each doubles the time that its
-/// parser may take.
+/// Calls of functions inside one another in a JSONPath query.
 pub const JSONPATH_FUNCTIONS_MAX: usize = 4;
 /// The magnitude of an index in a JSONPath query (RFC 9535 §2.1).
 pub const JSONPATH_INTEGER_MAX: u64 = (1 << 53) - 1;

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
 /// The names of a module below the crate, outermost first. Empty: the crate's root.
-pub type Module = Vec<String>;
+pub(crate) type Module = Vec<String>;
 
 /// The imports of all source files.
-pub struct Imports {
+pub(crate) struct Imports {
     code: BTreeMap<Module, String>,
     reexports: BTreeMap<(Module, String), Module>,
 }
@@ -23,7 +23,7 @@ struct Declaration {
 
 impl Imports {
     /// The imports of these files, whose code has no comments.
-    pub fn of<'f>(files: impl Iterator<Item = (&'f Path, &'f str)>) -> Self {
+    pub(crate) fn of<'f>(files: impl Iterator<Item = (&'f Path, &'f str)>) -> Self {
         let code = files.map(|(path, code)| (module(path), code.to_owned()));
         let mut imports = Self {
             code: code.collect(),
@@ -47,7 +47,7 @@ impl Imports {
     }
 
     /// The modules that a module uses, tests left out.
-    pub fn used_by(&self, module: &Module) -> BTreeSet<Module> {
+    pub(crate) fn used_by(&self, module: &Module) -> BTreeSet<Module> {
         let (declarations, rest) = declarations(&self.code[module]);
         let imported = declarations.into_iter().filter(|it| !it.reexports);
         let imported = imported.flat_map(|it| it.paths);
@@ -62,12 +62,12 @@ impl Imports {
     }
 
     /// All modules but tests.
-    pub fn modules(&self) -> impl Iterator<Item = &Module> {
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &Module> {
         self.code.keys().filter(|module| !is_test(module))
     }
 
     /// A circle of modules that import each other; none if there is none.
-    pub fn circle(&self) -> Option<Vec<Module>> {
+    pub(crate) fn circle(&self) -> Option<Vec<Module>> {
         let mut done = BTreeSet::new();
         self.modules()
             .find_map(|module| self.circle_from(module, &mut Vec::new(), &mut done))

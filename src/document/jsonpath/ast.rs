@@ -7,9 +7,9 @@ use super::pattern::Pattern;
 /// A segment of a query (§2.5).
 #[derive(Debug, PartialEq)]
 pub(super) enum QuerySegment {
-    /// Of each node, what the selectors select, one after the other.
+    /// What the selectors select of each node, one selector after the other.
     Child(Vec<Selector>),
-    /// The same of each node and of all that is below it.
+    /// The same, of each node and of all its descendants.
     Descendant(Vec<Selector>),
 }
 
@@ -17,31 +17,33 @@ pub(super) enum QuerySegment {
 #[derive(Debug, PartialEq)]
 pub(super) enum Selector {
     Name(String),
-    /// Negative ones count from the end.
+    /// A negative index counts from the end.
     Index(i64),
     Slice {
         start: Option<i64>,
         end: Option<i64>,
         step: i64,
     },
-    Each,
+    Wildcard,
     Filter(LogicalExpression),
 }
 
 /// A logical expression about the current node (§2.3.5).
 #[derive(Debug, PartialEq)]
 pub(super) enum LogicalExpression {
-    Any(Vec<LogicalExpression>),
-    All(Vec<LogicalExpression>),
+    Or(Vec<LogicalExpression>),
+    And(Vec<LogicalExpression>),
     Not(Box<LogicalExpression>),
-    Exists(Nodes),
-    Compare(Value, Comparison, Value),
-    Matches(Value, Pattern),
+    /// The query selects a node.
+    Exists(FilterQuery),
+    Comparison(Comparable, ComparisonOp, Comparable),
+    /// `match` or `search` (§2.4.6, §2.4.7).
+    Match(Comparable, Pattern),
 }
 
-/// How two values are compared.
+/// A comparison operator (§2.3.5.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Comparison {
+pub(super) enum ComparisonOp {
     Equal,
     NotEqual,
     Less,
@@ -50,81 +52,90 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// A query inside a filter.
+/// An expression that yields one value, or nothing (`ValueType`, §2.4.1).
 #[derive(Debug, PartialEq)]
-pub(super) struct Nodes {
-    /// `$`, and not `@`.
-    pub(super) from_root: bool,
-    pub(super) steps: Vec<QuerySegment>,
-}
-
-/// What is one value, or nothing.
-#[derive(Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum Comparable {
     Literal(Tree),
-    /// A query of which every step is [`QuerySegment::singular`].
-    Node(Nodes),
-    Length(Box<Value>),
-    Count(Nodes),
-    /// The value of the one node of a query.
-    Only(Nodes),
+    Query(SingularQuery),
+    Function(FunctionExpr),
 }
 
-/// A step that selects at most one node.
+/// A call of a function that yields a value (§2.4).
+#[derive(Debug, PartialEq)]
+pub(super) enum FunctionExpr {
+    Length(Box<Comparable>),
+    Count(FilterQuery),
+    Value(FilterQuery),
+}
+
+/// A query inside a filter (§2.3.5.1).
+#[derive(Debug, PartialEq)]
+pub(super) struct FilterQuery {
+    /// Whether it starts at `$`, and not at `@`.
+    pub(super) from_root: bool,
+    pub(super) segments: Vec<QuerySegment>,
+}
+
+/// A query of which every segment is [singular](QuerySegment::singular) (§2.3.5.1).
+#[derive(Debug, PartialEq)]
+pub(super) struct SingularQuery(FilterQuery);
+
+/// A segment that selects at most one node.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Singular<'q> {
+pub(super) enum SingularSegment<'q> {
     Name(&'q str),
     Index(i64),
 }
 
 impl QuerySegment {
-    pub(super) fn singular(&self) -> Option<Singular<'_>> {
+    /// The segment, if it selects at most one node.
+    pub(super) fn singular(&self) -> Option<SingularSegment<'_>> {
         match self {
             Self::Child(selectors) => match &selectors[..] {
-                [Selector::Name(name)] => Some(Singular::Name(name)),
-                [Selector::Index(index)] => Some(Singular::Index(*index)),
+                [Selector::Name(name)] => Some(SingularSegment::Name(name)),
+                [Selector::Index(index)] => Some(SingularSegment::Index(*index)),
                 _ => None,
             },
             Self::Descendant(_) => None,
         }
     }
 
-    /// The one place further down at which all that it selects stands, whatever the value.
+    /// The segment as a step of a path, if it selects the same place in every value.
     pub(super) fn place(&self) -> Option<SegmentRef<'_>> {
         match self.singular()? {
-            Singular::Name(name) => Some(SegmentRef::Key(name)),
-            Singular::Index(index) => u64::try_from(index).ok().map(SegmentRef::Index),
+            SingularSegment::Name(name) => Some(SegmentRef::Key(name)),
+            SingularSegment::Index(index) => u64::try_from(index).ok().map(SegmentRef::Index),
         }
     }
 
-    /// Tells `visit` every query from the root that a filter of this step has inside.
-    pub(super) fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
+    /// Calls `visit` with every query from the root in the filters of this segment.
+    pub(super) fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q FilterQuery)) {
         let (Self::Child(selectors) | Self::Descendant(selectors)) = self;
         for selector in selectors {
-            if let Selector::Filter(test) = selector {
-                test.visit_from_root(visit);
+            if let Selector::Filter(expression) = selector {
+                expression.visit_from_root(visit);
             }
         }
     }
 }
 
 impl LogicalExpression {
-    fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
+    fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q FilterQuery)) {
         match self {
-            Self::Any(tests) | Self::All(tests) => {
-                for test in tests {
-                    test.visit_from_root(visit);
+            Self::Or(operands) | Self::And(operands) => {
+                for operand in operands {
+                    operand.visit_from_root(visit);
                 }
             }
-            Self::Not(test) => test.visit_from_root(visit),
-            Self::Exists(nodes) => nodes.visit_from_root(visit),
-            Self::Compare(a, _, b) => {
-                a.visit_from_root(visit);
-                b.visit_from_root(visit);
+            Self::Not(operand) => operand.visit_from_root(visit),
+            Self::Exists(query) => query.visit_from_root(visit),
+            Self::Comparison(left, _, right) => {
+                left.visit_from_root(visit);
+                right.visit_from_root(visit);
             }
-            Self::Matches(text, pattern) => {
+            Self::Match(text, pattern) => {
                 text.visit_from_root(visit);
-                if let Pattern::Told { value, .. } = pattern {
+                if let Pattern::Dynamic { value, .. } = pattern {
                     value.visit_from_root(visit);
                 }
             }
@@ -132,29 +143,39 @@ impl LogicalExpression {
     }
 }
 
-impl Value {
-    fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Nodes)) {
+impl Comparable {
+    fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q FilterQuery)) {
         match self {
             Self::Literal(_) => {}
-            Self::Node(nodes) | Self::Count(nodes) | Self::Only(nodes) => {
-                nodes.visit_from_root(visit);
+            Self::Query(SingularQuery(query))
+            | Self::Function(FunctionExpr::Count(query) | FunctionExpr::Value(query)) => {
+                query.visit_from_root(visit);
             }
-            Self::Length(value) => value.visit_from_root(visit),
+            Self::Function(FunctionExpr::Length(value)) => value.visit_from_root(visit),
         }
     }
 }
 
-impl Nodes {
+impl FilterQuery {
     fn visit_from_root<'q>(&'q self, visit: &mut impl FnMut(&'q Self)) {
         if self.from_root {
             visit(self);
         }
-        self.steps
-            .iter()
-            .for_each(|step| step.visit_from_root(visit));
+        for segment in &self.segments {
+            segment.visit_from_root(visit);
+        }
+    }
+}
+
+impl SingularQuery {
+    /// The query, if it is singular.
+    pub(super) fn of(query: FilterQuery) -> Option<Self> {
+        let singular = |segment: &QuerySegment| segment.singular().is_some();
+        query.segments.iter().all(singular).then_some(Self(query))
     }
 
-    pub(super) fn is_singular(&self) -> bool {
-        self.steps.iter().all(|step| step.singular().is_some())
+    /// The query as one that may select any number of nodes.
+    pub(super) fn query(&self) -> &FilterQuery {
+        &self.0
     }
 }

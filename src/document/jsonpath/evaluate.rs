@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;
-use super::ast::{Nodes, QuerySegment, Selector, Singular};
+use super::ast::{FilterQuery, QuerySegment, Selector, SingularQuery, SingularSegment};
 use super::pattern::Regexp;
 use super::places::{ChildNodes, HERE, Places};
 use super::slice::slice;
@@ -22,18 +22,17 @@ pub(super) struct QueryNode<'t> {
 
 /// One evaluation of a query.
 pub(super) struct Evaluation<'t, 's> {
-    /// What `$` is, without the steps that lead to the value at hand.
+    /// The value at which the first `skipped` segments of each query from the root lead.
     root: &'t Tree,
-    /// How many steps those are.
     skipped: usize,
     steps: &'s Steps<'s>,
-    /// The expressions that the document tells, compiled.
+    /// The regular expressions that the document determines, compiled.
     pub(super) regexps: RefCell<HashMap<(String, bool), Regexp>>,
 }
 
 impl<'t, 's> Evaluation<'t, 's> {
-    /// An evaluation on the value at which the first `skipped` steps of each query from the root
-    /// lead, which spends `steps`.
+    /// An evaluation on the value at which the first `skipped` segments of each query from the
+    /// root lead, which spends `steps`.
     pub(super) fn new(root: &'t Tree, skipped: usize, steps: &'s Steps<'s>) -> Self {
         Self {
             root,
@@ -43,10 +42,18 @@ impl<'t, 's> Evaluation<'t, 's> {
         }
     }
 
-    /// What the steps of the whole query select.
-    pub(super) fn select(&self, steps: &[QuerySegment]) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
+    /// What the segments of the whole query select.
+    pub(super) fn select(
+        &self,
+        segments: &[QuerySegment],
+    ) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
         let mut places = Places::kept();
-        let nodes = self.walk(&steps[self.skipped..], self.root, &mut places, usize::MAX)?;
+        let nodes = self.walk(
+            &segments[self.skipped..],
+            self.root,
+            &mut places,
+            usize::MAX,
+        )?;
         let place = |node: QueryNode<'t>| {
             let place = places.segments(node.place);
             self.spend(4 * place.len() as u64)?;
@@ -58,23 +65,29 @@ impl<'t, 's> Evaluation<'t, 's> {
     /// What a query inside a filter selects; no more than is `enough`.
     pub(super) fn nodes(
         &self,
-        nodes: &Nodes,
+        query: &FilterQuery,
         current: &'t Tree,
         enough: usize,
     ) -> Result<Vec<QueryNode<'t>>> {
-        let (steps, start) = self.begin(nodes, current);
-        self.walk(steps, start, &mut Places::default(), enough)
+        let (segments, start) = self.begin(query, current);
+        self.walk(segments, start, &mut Places::default(), enough)
     }
 
-    /// The node of a query that has at most one.
-    pub(super) fn node(&self, nodes: &Nodes, current: &'t Tree) -> Result<Option<&'t Tree>> {
-        let (steps, start) = self.begin(nodes, current);
+    /// The node that a singular query selects.
+    pub(super) fn node(
+        &self,
+        query: &SingularQuery,
+        current: &'t Tree,
+    ) -> Result<Option<&'t Tree>> {
+        let (segments, start) = self.begin(query.query(), current);
         let mut value = start;
-        for step in steps {
+        for segment in segments {
             self.spend(1)?;
-            let found = match step.singular() {
-                Some(Singular::Name(name)) => value.member(name).map(|(_, value)| value),
-                Some(Singular::Index(index)) => element(value, index).map(|(_, value)| value),
+            let found = match segment.singular() {
+                Some(SingularSegment::Name(name)) => value.member(name).map(|(_, value)| value),
+                Some(SingularSegment::Index(index)) => {
+                    element(value, index).map(|(_, value)| value)
+                }
                 None => None,
             };
             let Some(found) = found else {
@@ -94,17 +107,21 @@ impl<'t, 's> Evaluation<'t, 's> {
         self.steps.spend(steps)
     }
 
-    fn begin<'q>(&self, nodes: &'q Nodes, current: &'t Tree) -> (&'q [QuerySegment], &'t Tree) {
-        if nodes.from_root {
-            (&nodes.steps[self.skipped..], self.root)
+    fn begin<'q>(
+        &self,
+        query: &'q FilterQuery,
+        current: &'t Tree,
+    ) -> (&'q [QuerySegment], &'t Tree) {
+        if query.from_root {
+            (&query.segments[self.skipped..], self.root)
         } else {
-            (&nodes.steps, current)
+            (&query.segments, current)
         }
     }
 
     fn walk(
         &self,
-        steps: &[QuerySegment],
+        segments: &[QuerySegment],
         start: &'t Tree,
         places: &mut Places<'t>,
         enough: usize,
@@ -113,14 +130,14 @@ impl<'t, 's> Evaluation<'t, 's> {
             value: start,
             place: HERE,
         }];
-        for (at, step) in steps.iter().enumerate() {
-            let last = at + 1 == steps.len();
+        for (at, segment) in segments.iter().enumerate() {
+            let last = at + 1 == segments.len();
             let mut selected = NodeList {
                 nodes: Vec::new(),
                 enough: if last { enough } else { usize::MAX },
             };
             for node in nodes {
-                match step {
+                match segment {
                     QuerySegment::Child(selectors) => {
                         self.child(selectors, node, places, &mut selected)?;
                     }
@@ -210,16 +227,16 @@ impl<'t, 's> Evaluation<'t, 's> {
                         take(SegmentRef::Index(at as u64), &elements[at])?;
                     }
                 }
-                Selector::Each => {
+                Selector::Wildcard => {
                     for (segment, value) in ChildNodes::of(node.value) {
                         self.spend(1)?;
                         take(segment, value)?;
                     }
                 }
-                Selector::Filter(test) => {
+                Selector::Filter(expression) => {
                     for (segment, value) in ChildNodes::of(node.value) {
                         self.spend(1)?;
-                        if self.holds(test, value)? {
+                        if self.holds(expression, value)? {
                             take(segment, value)?;
                         }
                     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::super::leaf::{Kind, Leaf};
 use super::super::tree::{Tree, compare, equal_within, text_work};
-use super::ast::{Comparison, LogicalExpression, Value};
+use super::ast::{Comparable, ComparisonOp, FunctionExpr, LogicalExpression};
 use super::evaluate::Evaluation;
 use super::pattern::{Pattern, Regexp};
 use crate::error::Result;
@@ -15,50 +15,61 @@ use crate::limits::REGEXPS_MAX;
 type Operand<'v> = Option<Cow<'v, Tree>>;
 
 impl<'t> Evaluation<'t, '_> {
-    /// Whether a test holds for the node that `@` is.
-    pub(super) fn holds(&self, test: &LogicalExpression, current: &'t Tree) -> Result<bool> {
+    /// Whether an expression holds for the node that `@` is.
+    pub(super) fn holds(&self, expression: &LogicalExpression, current: &'t Tree) -> Result<bool> {
         self.spend(1)?;
-        match test {
-            LogicalExpression::Any(tests) => {
-                for test in tests {
-                    if self.holds(test, current)? {
+        match expression {
+            LogicalExpression::Or(operands) => {
+                for operand in operands {
+                    if self.holds(operand, current)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
-            LogicalExpression::All(tests) => {
-                for test in tests {
-                    if !self.holds(test, current)? {
+            LogicalExpression::And(operands) => {
+                for operand in operands {
+                    if !self.holds(operand, current)? {
                         return Ok(false);
                     }
                 }
                 Ok(true)
             }
-            LogicalExpression::Not(test) => Ok(!self.holds(test, current)?),
-            LogicalExpression::Exists(nodes) => Ok(!self.nodes(nodes, current, 1)?.is_empty()),
-            LogicalExpression::Compare(a, comparison, b) => {
+            LogicalExpression::Not(operand) => Ok(!self.holds(operand, current)?),
+            LogicalExpression::Exists(query) => Ok(!self.nodes(query, current, 1)?.is_empty()),
+            LogicalExpression::Comparison(a, operator, b) => {
                 let a = self.value(a, current)?;
                 let b = self.value(b, current)?;
-                self.compare(a.as_deref(), *comparison, b.as_deref())
+                self.compare(a.as_deref(), *operator, b.as_deref())
             }
-            LogicalExpression::Matches(text, pattern) => self.matches(text, pattern, current),
+            LogicalExpression::Match(text, pattern) => self.matches(text, pattern, current),
         }
     }
 
-    fn value<'v>(&self, value: &'v Value, current: &'t Tree) -> Result<Operand<'v>>
+    fn value<'v>(&self, value: &'v Comparable, current: &'t Tree) -> Result<Operand<'v>>
     where
         't: 'v,
     {
-        Ok(match value {
-            Value::Literal(literal) => Some(Cow::Borrowed(literal)),
-            Value::Node(nodes) => self.node(nodes, current)?.map(Cow::Borrowed),
-            Value::Count(nodes) => Some(number(self.nodes(nodes, current, usize::MAX)?.len())),
-            Value::Only(nodes) => match self.nodes(nodes, current, 2)?[..] {
+        match value {
+            Comparable::Literal(literal) => Ok(Some(Cow::Borrowed(literal))),
+            Comparable::Query(query) => Ok(self.node(query, current)?.map(Cow::Borrowed)),
+            Comparable::Function(function) => self.function(function, current),
+        }
+    }
+
+    fn function<'v>(&self, function: &'v FunctionExpr, current: &'t Tree) -> Result<Operand<'v>>
+    where
+        't: 'v,
+    {
+        Ok(match function {
+            FunctionExpr::Count(query) => {
+                Some(number(self.nodes(query, current, usize::MAX)?.len()))
+            }
+            FunctionExpr::Value(query) => match self.nodes(query, current, 2)?[..] {
                 [node] => Some(Cow::Borrowed(node.value)),
                 _ => None,
             },
-            Value::Length(value) => match self.value(value, current)?.as_deref() {
+            FunctionExpr::Length(value) => match self.value(value, current)?.as_deref() {
                 Some(Tree::Leaf(Leaf::String(text))) => {
                     self.spend(1 + text.len() as u64 / 64)?;
                     Some(number(text.chars().count()))
@@ -70,7 +81,7 @@ impl<'t> Evaluation<'t, '_> {
         })
     }
 
-    fn compare(&self, a: Option<&Tree>, comparison: Comparison, b: Option<&Tree>) -> Result<bool> {
+    fn compare(&self, a: Option<&Tree>, operator: ComparisonOp, b: Option<&Tree>) -> Result<bool> {
         let equal = || match (a, b) {
             (Some(a), Some(b)) => equal_within(a, b, &mut |work| self.spend(work)),
             (a, b) => Ok(a.is_none() && b.is_none()),
@@ -81,24 +92,24 @@ impl<'t> Evaluation<'t, '_> {
             (Some(a), Some(b)) => has_order(a) && compare(a, b) == Some(order),
             _ => false,
         };
-        Ok(match comparison {
-            Comparison::Equal => equal()?,
-            Comparison::NotEqual => !equal()?,
-            Comparison::Less => ordered(Ordering::Less),
-            Comparison::LessOrEqual => ordered(Ordering::Less) || equal()?,
-            Comparison::Greater => ordered(Ordering::Greater),
-            Comparison::GreaterOrEqual => ordered(Ordering::Greater) || equal()?,
+        Ok(match operator {
+            ComparisonOp::Equal => equal()?,
+            ComparisonOp::NotEqual => !equal()?,
+            ComparisonOp::Less => ordered(Ordering::Less),
+            ComparisonOp::LessOrEqual => ordered(Ordering::Less) || equal()?,
+            ComparisonOp::Greater => ordered(Ordering::Greater),
+            ComparisonOp::GreaterOrEqual => ordered(Ordering::Greater) || equal()?,
         })
     }
 
-    fn matches(&self, text: &Value, pattern: &Pattern, current: &'t Tree) -> Result<bool> {
+    fn matches(&self, text: &Comparable, pattern: &Pattern, current: &'t Tree) -> Result<bool> {
         let text = self.value(text, current)?;
         let Some(Tree::Leaf(Leaf::String(text))) = text.as_deref() else {
             return Ok(false);
         };
         let (value, whole) = match pattern {
             Pattern::Fixed(regexp) => return regexp.matches(text, |work| self.spend(work)),
-            Pattern::Told { value, whole } => (self.value(value, current)?, *whole),
+            Pattern::Dynamic { value, whole } => (self.value(value, current)?, *whole),
         };
         match value.as_deref() {
             Some(Tree::Leaf(Leaf::String(pattern))) => {
@@ -109,7 +120,7 @@ impl<'t> Evaluation<'t, '_> {
         }
     }
 
-    /// An expression that the document tells, compiled once.
+    /// A regular expression that the document determines, compiled once.
     fn compiled(&self, pattern: &str, whole: bool) -> Result<Regexp> {
         let mut compiled = self.regexps.borrow_mut();
         let key = (pattern.to_owned(), whole);

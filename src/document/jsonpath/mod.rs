@@ -1,5 +1,5 @@
-//! JSONPath (RFC 9535): a query is parsed by the crate `jsonpath-rust` and evaluated here, on values
-//! with exact numbers and within bounds (docs/decisions/0013).
+//! JSONPath (RFC 9535): a query is parsed and evaluated here, on values with exact numbers and within
+//! bounds (docs/decisions/0013).
 
 mod ast;
 mod evaluate;
@@ -8,10 +8,7 @@ mod iregexp;
 mod parse;
 mod pattern;
 mod places;
-mod scan;
 mod slice;
-mod text;
-mod wording;
 
 use std::sync::Arc;
 
@@ -22,7 +19,7 @@ use crate::error::Result;
 use ast::{QuerySegment, Selector};
 use evaluate::Evaluation;
 
-/// A JSONPath query. A clone is cheap. Two are equal if they have the same steps, however they are
+/// A JSONPath query. A clone is cheap. Two are equal if they have the same segments, however they are
 /// written: `$.a` and `$['a']` are.
 #[derive(Clone, Debug)]
 pub struct Query(Arc<Parsed>);
@@ -30,7 +27,7 @@ pub struct Query(Arc<Parsed>);
 #[derive(Debug)]
 struct Parsed {
     text: String,
-    steps: Vec<QuerySegment>,
+    segments: Vec<QuerySegment>,
     prefix: Vec<Segment>,
     simple: Option<Vec<SimpleStep>>,
     regexps: bool,
@@ -38,7 +35,7 @@ struct Parsed {
 
 impl PartialEq for Query {
     fn eq(&self, other: &Self) -> bool {
-        self.0.steps == other.0.steps
+        self.0.segments == other.0.segments
     }
 }
 
@@ -54,19 +51,19 @@ pub enum SimpleStep {
 }
 
 impl Query {
-    /// Takes a query apart.
+    /// Parses a query.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is no query of RFC 9535; says where and what is wrong. `TOO_LARGE`,
-    /// `TOO_COMPLEX`: its text, its nesting or a regular expression in it passes a limit, which the
-    /// message names.
+    /// `BAD_USER_INPUT`: the text is no query of RFC 9535; the message says what is wrong and where.
+    /// `TOO_LARGE`, `TOO_COMPLEX`: the text, its nesting or a regular expression in it exceeds a
+    /// limit, which the message names.
     pub fn parse(text: &str) -> Result<Self> {
-        let (steps, regexps) = parse::parse(text)?;
+        let (segments, regexps) = parse::parse(text)?;
         Ok(Self(Arc::new(Parsed {
             text: text.to_owned(),
-            prefix: prefix(&steps),
-            simple: steps.iter().map(simple).collect(),
-            steps,
+            prefix: prefix(&segments),
+            simple: segments.iter().map(simple).collect(),
+            segments,
             regexps: regexps > 0,
         })))
     }
@@ -99,25 +96,25 @@ impl Query {
     ///
     /// # Errors
     /// `TOO_COMPLEX`: it selects more than one query may, or a regular expression that the value
-    /// tells passes a limit; the message names the limit. As [`Steps::spend`].
+    /// determines exceeds a limit; the message names the limit. As [`Steps::spend`].
     pub fn select<'t>(
         &self,
         below_prefix: &'t Tree,
         steps: &Steps<'_>,
     ) -> Result<Vec<Selected<'t>>> {
-        Evaluation::new(below_prefix, self.0.prefix.len(), steps).select(&self.0.steps)
+        Evaluation::new(below_prefix, self.0.prefix.len(), steps).select(&self.0.segments)
     }
 }
 
 /// A node that a query selects: its place, and the value there.
 pub type Selected<'t> = (Vec<Segment>, &'t Tree);
 
-fn prefix(steps: &[QuerySegment]) -> Vec<Segment> {
-    let places = steps.iter().map_while(QuerySegment::place);
+fn prefix(segments: &[QuerySegment]) -> Vec<Segment> {
+    let places = segments.iter().map_while(QuerySegment::place);
     let mut prefix: Vec<SegmentRef<'_>> = places.collect();
-    for step in steps {
-        step.visit_from_root(&mut |nodes| {
-            let places = nodes.steps.iter().map_while(QuerySegment::place);
+    for segment in segments {
+        segment.visit_from_root(&mut |query| {
+            let places = query.segments.iter().map_while(QuerySegment::place);
             let common = prefix.iter().zip(places).take_while(|(a, b)| *a == b);
             let common = common.count();
             prefix.truncate(common);
@@ -126,13 +123,13 @@ fn prefix(steps: &[QuerySegment]) -> Vec<Segment> {
     prefix.into_iter().map(SegmentRef::to_owned).collect()
 }
 
-fn simple(step: &QuerySegment) -> Option<SimpleStep> {
-    if let QuerySegment::Child(selectors) = step
-        && let [Selector::Each] = selectors[..]
+fn simple(segment: &QuerySegment) -> Option<SimpleStep> {
+    if let QuerySegment::Child(selectors) = segment
+        && let [Selector::Wildcard] = selectors[..]
     {
         return Some(SimpleStep::Each);
     }
-    Some(match step.place()? {
+    Some(match segment.place()? {
         SegmentRef::Key(name) => SimpleStep::Name(name.to_owned()),
         SegmentRef::Index(index) => SimpleStep::Index(index),
     })

@@ -7,7 +7,7 @@ use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 
-use super::ast::Value;
+use super::ast::Comparable;
 use super::iregexp::{Refused, translate};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{REGEXP_BYTES_MAX, REGEXP_COMPILED_BYTES_MAX, REGEXP_LEVELS_MAX};
@@ -17,8 +17,8 @@ use crate::limits::{REGEXP_BYTES_MAX, REGEXP_COMPILED_BYTES_MAX, REGEXP_LEVELS_M
 pub(super) enum Pattern {
     /// A literal.
     Fixed(Regexp),
-    /// A value that the document tells; `whole` if all of the text has to match.
-    Told { value: Value, whole: bool },
+    /// A value that the document determines; `whole` if all of the text has to match.
+    Dynamic { value: Comparable, whole: bool },
 }
 
 /// A regular expression, compiled.

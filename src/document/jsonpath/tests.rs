@@ -156,17 +156,17 @@ fn descendants_come_after_what_they_are_below() {
 fn what_is_no_query_is_refused_with_its_place_and_what_is_wrong() {
     for (text, column, told) in [
         ("", 1, "expected `$`"),
-        ("a", 1, "`a` means nothing here"),
+        ("a", 1, "expected `$`, not 'a'"),
         (" $", 1, "neither begins nor ends with space"),
         ("$.a ", 4, "neither begins nor ends with space"),
         ("$. a", 3, "expected a name or `*` directly behind `.`"),
         ("$.a.", 5, "expected a name or `*` directly behind `.`"),
         ("$..", 4, "expected a name, `*` or `[`"),
-        ("$.a b", 5, "an operator is missing"),
-        ("$.a 1", 5, "an operator is missing"),
+        ("$.a b", 5, "or the end of the query, not 'b'"),
+        ("$.a 1", 5, "or the end of the query, not '1'"),
         ("$[?@.a == 1 1]", 13, "an operator is missing"),
         ("$[?@.a @.b]", 8, "an operator is missing"),
-        ("$ a", 3, "`a` means nothing here"),
+        ("$ a", 3, "or the end of the query, not 'a'"),
         ("$.1a", 3, "expected a name"),
         ("$[1,", 5, "a selector"),
         ("$['a", 3, "a string has no end"),
@@ -219,7 +219,7 @@ fn what_is_no_query_is_refused_with_its_place_and_what_is_wrong() {
         ("$[?@.a == 1e999]", 11, "past the range"),
         ("$[?(@.a]", 8, "expected"),
         ("$[?!!@.a]", 5, "expected"),
-        ("$\u{b}.a", 2, "means nothing here"),
+        ("$\u{b}.a", 2, "or the end of the query, not '\\u{b}'"),
     ] {
         let (kind, message) = refused(text);
         assert_eq!(kind, ErrorKind::BadUserInput, "{text}: {message}");

@@ -1,6 +1,12 @@
 //! The tokens of a query that have an inside: names, numbers and strings, by the letter of
 //! RFC 9535's grammar.
 
+/// The number of blanks that a text begins with (§2.1.1); each is one byte.
+pub(super) fn blank_bytes(text: &str) -> usize {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    text.bytes().take_while(blank).count()
+}
+
 /// The bytes of the name without quotes that a text begins with (§2.5.1.1).
 pub(super) fn name_bytes(text: &str) -> Option<usize> {
     let first = |character: char| character.is_ascii_alphabetic() || character == '_';
