@@ -1,10 +1,20 @@
 //! The GraphQL interface: the only user of `async_graphql`.
 //!
-//! A request is read (`request`), bounded before it is parsed (`text_limits`) and before it is
-//! validated (`query_cost`), looked up or parsed and validated (`prepared_query`), executed in one
-//! snapshot or one transaction (`service`) while what it comes to is counted (`request_budget`), and
-//! written with its JSON spliced in (`response`). A query that only reads by path is executed from a
-//! plan (`direct`), everything else by `async_graphql`.
+//! The folders, in the order in which a request passes through them:
+//!
+//! - `request` reads the HTTP body, resolves persisted queries and hashes operations for
+//!   idempotency keys.
+//! - `prepare` turns the text of a query into a cached `PreparedQuery`: it checks the limits on the
+//!   text, parses it, checks the expanded size, validates it against `schema`, and plans it.
+//! - `variables` coerces the variables to the types that the operation declares.
+//! - `execute` runs the operation in one snapshot (a query) or one transaction (a mutation). It
+//!   executes a query that only reads by path from its plan, every other operation with
+//!   `async_graphql`.
+//! - `schema` holds the resolvers of the root fields, `objects` the types that they return, and
+//!   `scalars` the scalar types, node ids and cursors.
+//! - `context` holds what the resolvers of one request share: the snapshot or transaction, the
+//!   batched loads and the budget of the request.
+//! - `response` writes the result as JSON text.
 
 mod context;
 mod execute;

@@ -362,7 +362,7 @@ async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
     let long = format!("{{ {}\n a: }}", "__typename ".repeat(2_000));
     let (executed, text) = client.named(&long, None, NONE).await;
     assert!(
-        !executed && text.contains("syntax error: what stands at line 2, column 5"),
+        !executed && text.contains("syntax error: unexpected token at line 2, column 5"),
         "{text}"
     );
     assert!(text.contains("{\"line\":2,\"column\":5}"), "{text}");

@@ -408,15 +408,15 @@ async fn bad_arguments_are_refused_with_what_is_wrong() {
         (r#"after: "", last: 1"#, "one direction"),
         (
             r#"after: """#,
-            "given as `after` is not one of this query's documents",
+            "given as `after` does not belong to this query's documents",
         ),
         (
             r#"before: "zz""#,
-            "given as `before` is not one of this query's documents",
+            "given as `before` does not belong to this query's documents",
         ),
         (
             "scanLimit: 0",
-            "`scanLimit` is 0; from 1 to 100000 documents may be looked at",
+            "`scanLimit` is 0; it must be from 1 to 100000 documents",
         ),
         ("scanLimit: 100001", "`scanLimit` is 100001"),
         (r#"where: {at: "n", eq: 1}"#, "JSONPath"),
@@ -518,7 +518,7 @@ async fn a_cursor_is_good_for_its_own_query_only() {
         let (code, message) = client.error(&query, NONE).await;
         assert_eq!(code, "BAD_USER_INPUT");
         assert!(
-            message.contains("not one of this query's documents"),
+            message.contains("does not belong to this query's documents"),
             "{message}"
         );
     }

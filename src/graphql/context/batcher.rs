@@ -1,4 +1,4 @@
-//! The turn-taking that makes batches: what resolvers ask for in one turn is loaded in one round.
+//! Batching of loads: all loads that resolvers request in one poll run as one batch.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, Stream};
 use futures::task::{FutureObj, Spawn, SpawnError};
 
-/// Takes the loads that the data loader starts; [`Batcher`] runs them.
+/// Queues the loads that the data loader spawns. [`Batcher`] runs them.
 #[derive(Clone, Default)]
 pub(crate) struct LoadQueue(Arc<Mutex<Vec<FutureObj<'static, ()>>>>);
 
@@ -28,7 +28,7 @@ impl Spawn for LoadQueue {
     }
 }
 
-/// No delay: a load begins when every resolver has had its turn.
+/// A timer without delay: [`Batcher`] starts a load once every resolver has been polled.
 pub(crate) struct NoDelay;
 
 impl Timer for NoDelay {
@@ -37,9 +37,9 @@ impl Timer for NoDelay {
     }
 }
 
-/// An execution and the loads that it starts, by turns on one task: loads run when the execution
-/// can go no further without them. So all that is asked for at the same level is in one batch,
-/// always, and no task is spawned.
+/// Polls an execution and its loads alternately on one task. Loads run only while the execution
+/// waits for them, so all loads of one level of the query are always in one batch. No task is
+/// spawned.
 pub(crate) struct Batcher<F> {
     execution: Pin<Box<F>>,
     loads: LoadQueue,
@@ -68,7 +68,7 @@ impl<F: Future> Future for Batcher<F> {
                 self.running.push(load);
             }
             match Pin::new(&mut self.running).poll_next(context) {
-                // A load is over: the execution can go on.
+                // A load has finished: the execution can continue.
                 Poll::Ready(Some(())) => {}
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }

@@ -1,4 +1,4 @@
-//! What one request shares: its snapshot or transaction, its batched loads, its budget.
+//! What the resolvers of one request share: the snapshot or transaction, batched loads, the budget.
 
 pub(crate) mod batcher;
 pub(crate) mod request_budget;

@@ -1,4 +1,4 @@
-//! What one execution of an operation has come to so far, against what one request may.
+//! The limits of one execution of an operation, and how much of them it has used.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,12 +9,13 @@ use crate::budget::{Budget, Pool, Reservation};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{Bounds, HELD_PER_FIELD};
 
-/// Counts what an execution comes to, beside its [`Budget`]. Once a bound is passed the whole
-/// request is refused: every field that looks fails at once, and no other error is told.
+/// Counts the fields, places and entities of an execution, in addition to its [`Budget`]. Exceeding
+/// a limit rejects the whole request: every later check fails at once, and only that error is
+/// reported.
 pub(crate) struct RequestBudget {
     bounds: Bounds,
     budget: Budget,
-    /// Memory for what is read and kept until the response is written.
+    /// Memory for the data that is held until the response is written.
     pub(crate) memory: Reservation,
     fields: AtomicUsize,
     places: AtomicUsize,
@@ -22,12 +23,12 @@ pub(crate) struct RequestBudget {
 }
 
 impl RequestBudget {
-    /// The tally of a query.
+    /// The budget of a query.
     pub(crate) fn new(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
         Self::within(bounds, Budget::of_request(bounds, pool, deadline))
     }
 
-    /// The tally of one try of a mutation.
+    /// The budget of one attempt of a mutation.
     pub(crate) fn of_mutation(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
         Self::within(bounds, Budget::of_mutation(bounds, pool, deadline))
     }
@@ -43,28 +44,28 @@ impl RequestBudget {
         }
     }
 
-    /// What the request may still use.
+    /// The underlying budget.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The bound that was passed, as an error that names it.
+    /// The error that names the exceeded limit, if any.
     pub(crate) fn passed(&self) -> Option<&Error> {
         self.budget.exhausted()
     }
 
-    /// Whether the execution may go on. To be asked before work is done that takes a while.
+    /// Checks whether the execution may continue. Call it before work that takes long.
     ///
     /// # Errors
-    /// The bound that was passed; `TIMEOUT`: the time of the request is over.
+    /// The error of an exceeded limit. `TIMEOUT`: the request's time limit has passed.
     pub(crate) fn check(&self) -> Result<()> {
         self.budget.check()
     }
 
-    /// Counts entities that a gateway asks for, and nodes that are asked for by their ids.
+    /// Counts entities that a gateway requests, and nodes that are requested by id.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: they are too many. As [`RequestBudget::check`].
+    /// `TOO_COMPLEX`: the limit is exceeded. As [`RequestBudget::check`].
     pub(crate) fn entities(&self, entities: usize) -> Result<()> {
         self.check()?;
         let limit = Limit::new("entities", self.bounds.entities);
@@ -79,14 +80,14 @@ impl RequestBudget {
     /// Counts places of documents that are about to be read.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: they are too many. As [`RequestBudget::check`].
+    /// `TOO_COMPLEX`: the limit is exceeded. As [`RequestBudget::check`].
     pub(crate) fn places(&self, places: usize) -> Result<()> {
         self.check()?;
         let limit = Limit::new("places", self.bounds.places);
         self.count(&self.places, places, limit, "places read in one request")
     }
 
-    /// Whether so many more places may be read.
+    /// Checks whether `places` more places may be read, without counting them.
     ///
     /// # Errors
     /// As [`RequestBudget::places`].
@@ -98,11 +99,11 @@ impl RequestBudget {
         self.places(places)
     }
 
-    /// Counts the fields that are selected below `field` for each of so many elements, and the
-    /// bytes of their names in the response.
+    /// Counts the fields selected below `field` for each of `elements` elements, and the bytes of
+    /// their names in the response.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`, `TOO_LARGE`: names the limit. As [`RequestBudget::check`].
+    /// `TOO_COMPLEX`, `TOO_LARGE`: the named limit is exceeded. As [`RequestBudget::check`].
     pub(crate) fn elements(&self, elements: usize, field: SelectionField<'_>) -> Result<()> {
         self.check()?;
         let (fields, names) = below(field);
@@ -110,20 +111,20 @@ impl RequestBudget {
         self.fields(elements.saturating_mul(fields.max(1)))
     }
 
-    /// Counts fields of a response, and holds memory for them while it is made.
+    /// Counts fields of the response, and reserves memory for them until it is written.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`, `TOO_LARGE`: names the limit.
+    /// `TOO_COMPLEX`, `TOO_LARGE`: the named limit is exceeded.
     pub(crate) fn fields(&self, fields: usize) -> Result<()> {
         let limit = Limit::new("responseFields", self.bounds.response_fields);
         self.count(&self.fields, fields, limit, "fields in the response")?;
         self.memory.hold(fields.saturating_mul(HELD_PER_FIELD))
     }
 
-    /// Whether the response may carry so many bytes besides what it carries already.
+    /// Counts `bytes` more bytes of the response.
     ///
     /// # Errors
-    /// `TOO_LARGE`: names the limit. As [`RequestBudget::check`].
+    /// `TOO_LARGE`: the named limit is exceeded. As [`RequestBudget::check`].
     pub(crate) fn carry(&self, bytes: usize) -> Result<()> {
         self.check()?;
         self.budget.respond(bytes)
@@ -144,7 +145,8 @@ fn add(counter: &AtomicUsize, by: usize) -> usize {
     counter.fetch_add(by, Relaxed).saturating_add(by)
 }
 
-/// The fields that are selected below a field, and the bytes that their names take in JSON.
+/// The number of fields selected below a field, at every level, and the bytes of their names in
+/// JSON.
 fn below(field: SelectionField<'_>) -> (usize, usize) {
     let (mut fields, mut names) = (0, 0);
     for selected in field.selection_set() {

@@ -1,4 +1,4 @@
-//! What is told about a request to those who watch the server.
+//! What logs, metrics and traces record about a request.
 
 use std::sync::Arc;
 
@@ -8,27 +8,28 @@ use async_graphql::parser::types::OperationType;
 use crate::error::{Error, ErrorKind};
 use crate::store::Operations;
 
-/// What became of a request. Nothing of its variables or of a document is in it.
+/// The outcome of a request. It contains no data from variables or documents.
 #[derive(Debug, Default)]
 pub struct RequestStats {
-    /// `query` or `mutation`; none if it was refused before that was known.
+    /// `query` or `mutation`. None if the request was rejected before this was known.
     pub ty: Option<&'static str>,
-    /// The name of its operation, if it has one: of a valid document, so it is a GraphQL name.
+    /// The name of the operation, if it has one. It comes from a valid document, so it is a GraphQL
+    /// name.
     pub operation: Option<String>,
-    /// The kind of its first error; none if it has none.
+    /// The kind of the first error, if any.
     pub error: Option<ErrorKind>,
-    /// Whether its text was found parsed and validated; none if it came to no text.
+    /// Whether the prepared query was in the cache. None if the text is unknown.
     pub parsed_before: Option<bool>,
-    /// Whether the text was found by its hash; none if the text was sent.
+    /// Whether the text was found by its hash. None if the client sent the text.
     pub found_by_hash: Option<bool>,
-    /// Whether it was executed from a plan.
+    /// Whether the query was executed from a plan.
     pub planned: bool,
-    /// What was asked of the store.
+    /// The operations on the store.
     pub store: Arc<Operations>,
 }
 
 impl RequestStats {
-    /// Notes the error that is told first.
+    /// Records the first error of the response.
     pub(crate) fn note(&mut self, errors: &[ServerError]) {
         self.error = errors.first().map(|error| {
             let ours: Option<&Error> = error.source();
@@ -37,7 +38,7 @@ impl RequestStats {
     }
 }
 
-/// The type of an operation as a query's text has it.
+/// The keyword of an operation type in the text of a query.
 pub(crate) fn type_name(ty: OperationType) -> &'static str {
     match ty {
         OperationType::Query => "query",

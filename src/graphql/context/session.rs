@@ -1,5 +1,5 @@
-//! What one execution of an operation shares: its snapshot or transaction, its loader, and what
-//! it has written.
+//! The state that the resolvers of one execution share: the snapshot or transaction, the data
+//! loader, and the documents written so far.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -22,26 +22,27 @@ use crate::key::Version;
 use crate::limits::{HELD_PER_LOAD, PAGES_AT_ONCE};
 use crate::store::{Read, Transaction};
 
-/// What one execution of an operation shares.
+/// The shared state of one execution of an operation.
 pub(crate) struct Session {
     source: LoadSource,
     loader: DataLoader<WantLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
-    /// The versions that documents had before this operation, of those that it has come to.
+    /// The versions that documents had before this operation, as far as they were read.
     before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
-    /// Whether more than one field writes, so that a later one may ask what stood here before.
+    /// Whether the mutation has several fields, so that a later one may need the version from
+    /// before an earlier one.
     several: bool,
-    /// The bytes that the transaction may have, if they are limited.
+    /// The limit on the bytes of the transaction, if the store has one.
     bytes_max: Option<usize>,
     asks: AtomicUsize,
     request_budget: Arc<RequestBudget>,
-    /// Pages that may still be read at the same time.
+    /// Limits how many pages of children are read at the same time.
     pages: Semaphore,
 }
 
 #[derive(Clone)]
 enum LoadSource {
-    /// A query: one snapshot, taken when the first read needs it, whose reads the budget counts.
+    /// A query: one snapshot, opened by the first read. The budget counts its reads.
     Snapshot(Database, Budget, Arc<OnceCell<Arc<dyn Read>>>),
     /// A mutation: one transaction.
     Transaction(Arc<dyn Transaction>),
@@ -62,7 +63,7 @@ impl LoadSource {
 }
 
 impl Session {
-    /// A session of a query operation.
+    /// The session of a query.
     pub(crate) fn query(
         database: &Database,
         loads: &LoadQueue,
@@ -76,8 +77,7 @@ impl Session {
         Self::new(source, loads, request_budget, false, None)
     }
 
-    /// A session of a mutation operation of one field, or of several, whose transaction may have
-    /// so many bytes.
+    /// The session of a mutation with one or `several` fields. `bytes_max` limits its transaction.
     pub(crate) fn mutation(
         transaction: Arc<dyn Transaction>,
         loads: &LoadQueue,
@@ -110,25 +110,25 @@ impl Session {
         }
     }
 
-    /// The session that a resolver belongs to.
+    /// The session of a resolver.
     pub(crate) fn of<'c>(context: &Context<'c>) -> &'c Self {
         context.data_unchecked::<Self>()
     }
 
-    /// What the request may still use.
+    /// The budget of the request.
     pub(crate) fn budget(&self) -> &Budget {
         self.request_budget.budget()
     }
 
-    /// What the execution has come to.
+    /// The counters and limits of the request.
     pub(crate) fn request_budget(&self) -> &RequestBudget {
         &self.request_budget
     }
 
-    /// The snapshot or transaction, for a read of its own beside the loader's.
+    /// The snapshot or transaction, for reads that do not go through the loader.
     ///
     /// # Errors
-    /// As [`RequestBudget::check`], and what the store fails with.
+    /// As [`RequestBudget::check`]. Errors of the store.
     pub(crate) async fn read(&self) -> Result<Arc<dyn Read>> {
         self.request_budget.check()?;
         self.source.read().await
@@ -138,21 +138,21 @@ impl Session {
     pub(crate) fn transaction(&self) -> Result<&dyn Transaction> {
         match &self.source {
             LoadSource::Transaction(transaction) => Ok(&**transaction),
-            LoadSource::Snapshot(..) => Err(Error::internal("a query asked for a transaction")),
+            LoadSource::Snapshot(..) => Err(Error::internal("a query requested a transaction")),
         }
     }
 
-    /// The bytes that the transaction of a mutation may have, if they are limited.
+    /// The limit on the bytes of a mutation's transaction, if the store has one.
     pub(crate) fn bytes_max(&self) -> Option<usize> {
         self.bytes_max
     }
 
-    /// Loads all of these, in one round with what other resolvers ask for in the same turn.
+    /// Loads all of `wants`, in one batch with the loads of other resolvers.
     pub(crate) async fn load(&self, wants: Vec<Want>) -> Result<LoadedReads> {
         self.ask(wants, false).await
     }
 
-    /// As [`Session::load`], in documents between which stand no others of their collection.
+    /// As [`Session::load`], from documents that are adjacent in their collection.
     pub(crate) async fn load_in_a_row(&self, wants: Vec<Want>) -> Result<LoadedReads> {
         self.ask(wants, true).await
     }
@@ -166,28 +166,28 @@ impl Session {
             wants: wants.into(),
             in_a_row,
         };
-        // Boxed, because every resolver's future holds room for this one.
+        // Boxed, because every resolver's future contains this one.
         let answers = Box::pin(self.loader.load_one(ask.clone())).await?;
-        let answers = answers.ok_or_else(|| Error::internal("a load brought no answer"))?;
+        let answers = answers.ok_or_else(|| Error::internal("a load returned no result"))?;
         Ok(LoadedReads {
             wants: ask.wants,
             answers,
         })
     }
 
-    /// Waits for a turn to read a page of children. What a page holds is counted when it is read,
-    /// so of pages inside pages only some are read before they are found to be too many.
+    /// Waits for a permit to read a page of children. A page is counted when it is read, so this
+    /// bounds how many nested pages are read before the limit is found to be exceeded.
     pub(crate) async fn turn_to_page(&self) -> SemaphorePermit<'_> {
         let turn = self.pages.acquire().await;
         turn.expect("the semaphore is never closed")
     }
 
-    /// Checks that a document had the `expected` version before this operation, if one is expected.
-    /// To be called before the operation first writes the document: afterwards its version is not
-    /// known before the commit.
+    /// Checks that a document had the `expected` version before this operation, if one is given.
+    /// Must be called before the operation first writes the document: after a write, the version is
+    /// unknown until the commit.
     ///
     /// # Errors
-    /// `VERSION_MISMATCH`: it had another, or none.
+    /// `VERSION_MISMATCH`: the document had another version or none.
     pub(crate) async fn expect_version(
         &self,
         document: &Arc<DocumentKey>,
@@ -214,7 +214,7 @@ impl Session {
         }
         let DocumentKey { collection, id } = &**document;
         let found = before.map_or_else(
-            || "has no version, or is not there".to_owned(),
+            || "has no version or does not exist".to_owned(),
             |before| format!("has the version {before}"),
         );
         let versions = Versions {
@@ -227,7 +227,7 @@ impl Session {
         ))
     }
 
-    /// Notes that this operation has made a document, which had no version before.
+    /// Records that this operation inserted a document, which had no version before.
     pub(crate) fn inserted(&self, document: &Arc<DocumentKey>) {
         if self.several {
             self.before().entry(document.clone()).or_insert(None);
@@ -238,7 +238,7 @@ impl Session {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that this operation has written a document.
+    /// Records that this operation has written a document.
     pub(crate) fn wrote(&self, document: Arc<DocumentKey>) {
         self.written().insert(document);
     }
@@ -253,7 +253,7 @@ impl Session {
     }
 }
 
-/// What was asked for at once, and what came of it.
+/// Reads that were requested together, and their results.
 #[derive(Clone, Default)]
 pub(crate) struct LoadedReads {
     wants: Arc<[Want]>,
@@ -261,7 +261,7 @@ pub(crate) struct LoadedReads {
 }
 
 impl LoadedReads {
-    /// One want and its answer.
+    /// A single read and its result.
     pub(crate) fn of(want: Want, answer: Answer) -> Self {
         Self {
             wants: Arc::new([want]),
@@ -269,7 +269,7 @@ impl LoadedReads {
         }
     }
 
-    /// What came of each so many wants, one after another.
+    /// Splits the reads into groups of `wants`, in order.
     pub(crate) fn each(&self, wants: usize) -> impl Iterator<Item = Self> {
         let answers = self.answers.chunks(wants);
         let chunks = self.wants.chunks(wants).zip(answers);
@@ -279,28 +279,29 @@ impl LoadedReads {
         })
     }
 
-    /// The part that the only want asked for; none if nothing is there.
+    /// The part that a single read requested; none if nothing is stored there.
     ///
     /// # Errors
-    /// What reading it failed with.
+    /// The error of the read.
     pub(crate) fn part(&self) -> Result<Option<Part>> {
         match self.answer(|_| true).cloned() {
             Some(answer) => match answer? {
                 Answer::Part(part) => Ok(part),
-                Answer::Version(_) => Err(Error::internal("a load brought a version for a part")),
+                Answer::Version(_) => Err(Error::internal("a load returned a version for a part")),
             },
-            None => Err(Error::internal("a load brought no answer")),
+            None => Err(Error::internal("a load returned no result")),
         }
     }
 
-    /// What came of a want; none if it was not asked for.
+    /// The result of the first read that matches; none if there is no such read.
     pub(crate) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Result<Answer>> {
         let at = self.wants.iter().position(is_wanted)?;
         self.answers.get(at)
     }
 }
 
-/// What one resolver asks for; told apart by its number, so that nothing is compared.
+/// The reads that one resolver requests. Compared by its number, which is cheaper than comparing
+/// the reads.
 #[derive(Clone)]
 struct Ask {
     number: usize,

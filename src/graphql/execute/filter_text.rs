@@ -1,4 +1,4 @@
-//! A filter that comes by itself, as JSON: what a variable of the input would be.
+//! Reads a filter outside of a query, from JSON with the form of a variable.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ use crate::graphql::schema::build::{SchemaScope, schema_text};
 use crate::graphql::variables::coerce::coerce;
 use crate::limits::Bounds;
 
-/// The variable that the text is read as.
+/// The name of the variable that the text is read as.
 const VARIABLE: &str = "where";
 
 static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
@@ -29,16 +29,18 @@ static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
     Inputs::of(&types.expect("the text that the schema prints is GraphQL"))
 });
 
-/// Reads a filter as the argument `where` has it, from JSON such as `{"at": "$.age", "gte": 18}`.
+/// Reads a filter with the form of the argument `where`, from JSON such as `{"at": "$.age", "gte":
+/// 18}`.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is no JSON, or no filter. `TOO_COMPLEX`, `TOO_LARGE`: it passes a limit.
+/// `BAD_USER_INPUT`: the text is not JSON or not a filter. `TOO_COMPLEX`, `TOO_LARGE`: it exceeds a
+/// limit.
 pub async fn read_filter(json: &str) -> Result<filter::Filter> {
-    // By itself, so that nothing but one value can be in it.
+    // Checked separately, so that the text contains only one value.
     Tree::from_json(json)?;
     let body = Bytes::from(format!("{{\"{VARIABLE}\":{json}}}"));
     let text = std::str::from_utf8(&body).map_err(|_| Error::bad_input("not valid UTF-8"))?;
-    let told = |_| Error::bad_input("no JSON");
+    let told = |_| Error::bad_input("not JSON");
     let given = GivenVariables::read(&mut Reader::new(text, usize::MAX), &body, &told)?;
     let bounds = Bounds::DEFAULT;
     let mut variables = coerce(&[definition()], &given, &INPUTS, &bounds, false)?.values;
@@ -52,7 +54,7 @@ pub async fn read_filter(json: &str) -> Result<filter::Filter> {
     filter.read(&request_budget).await
 }
 
-/// The variable, of the input's type and required.
+/// The definition of the variable, with the input's type and required.
 fn definition() -> Positioned<VariableDefinition> {
     let ty = Type {
         base: BaseType::Named(Name::new(FilterInput::type_name())),

@@ -1,4 +1,4 @@
-//! Executes a prepared query: by its plan, or by the resolvers of the schema.
+//! Executes a prepared query: from its plan, or with the resolvers of the schema.
 
 pub(crate) mod filter_text;
 pub(crate) mod normalize;

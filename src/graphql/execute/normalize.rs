@@ -1,5 +1,5 @@
-//! Puts right, in one request's operation, what the executor does not do as the specification has
-//! it: arguments whose variable is not given, and fields of a mutation asked for more than once.
+//! Normalizes the operation of a request where `async_graphql` deviates from the specification:
+//! arguments whose variable is not given, and mutation fields that are selected more than once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Positioned, Value, Variables};
 use async_graphql_value::Value as Input;
 
-/// The document with its operation `name`, which exists, ready to be executed with these
-/// variables. Most documents are as they should be and only passed on.
+/// The document with the operation `name`, which must exist, normalized for these variables. Most
+/// documents need no change and are returned as they are.
 pub(crate) fn ready(
     document: Arc<ExecutableDocument>,
     name: Option<&str>,
@@ -54,7 +54,7 @@ pub(crate) fn ready(
     Arc::new(document)
 }
 
-/// Removes the arguments whose variable is not given: they take their own defaults (GraphQL
+/// Removes the arguments whose variable is not given, so that they take their defaults (GraphQL
 /// specification, 6.4.1 Coercing Field Arguments).
 fn mend(selections: &mut SelectionSet, absent: &HashSet<Name>) {
     for selection in &mut selections.items {
@@ -74,7 +74,7 @@ fn mend(selections: &mut SelectionSet, absent: &HashSet<Name>) {
     }
 }
 
-/// The fields of a mutation, each response name once with all that is selected below it, so that
+/// Collects the fields of a mutation. Fields with the same response name are merged, so that
 /// nothing is written twice (GraphQL specification, 6.3.2 Field Collection).
 fn collect(
     document: &ExecutableDocument,

@@ -1,4 +1,4 @@
-//! Executing a request: a query in one snapshot, a mutation in one transaction.
+//! Executes a request: a query in one snapshot, a mutation in one transaction.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -38,39 +38,39 @@ use crate::store::{
 /// Which operations a request may execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Methods {
-    /// Queries only, as GET has it.
+    /// Only queries, as for GET.
     Queries,
-    /// Queries only, because its sender may do no more; for this reason.
+    /// Only queries, because the client has no right to write, for this reason.
     ReadOnly(&'static str),
     /// Queries and mutations.
     All,
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Debug)]
 pub enum GraphQlResponse {
-    /// It was executed; the JSON of its response, which may tell errors of fields.
+    /// The JSON of the response to an executed request. It can contain errors of fields.
     Executed(Vec<u8>),
-    /// It was refused before it was executed; the JSON of its response says why.
+    /// The JSON of the response to a request that was rejected before execution.
     Refused(Vec<u8>),
-    /// It is a mutation where only queries are allowed.
+    /// The request is a mutation where only queries are allowed.
     MutationRefused(Vec<u8>),
-    /// It is a mutation, and its sender may only read.
+    /// The request is a mutation, but the client may only read.
     Forbidden(Vec<u8>),
 }
 
-/// What a GraphQL interface allows.
+/// The options of a GraphQL interface.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphQlOptions {
-    /// Which operations there are.
+    /// The operations in the schema.
     pub scope: SchemaScope,
-    /// Whether it tells its schema by introspection.
+    /// Whether introspection is allowed.
     pub introspection: bool,
-    /// What a request may ask for.
+    /// The limits of a request.
     pub bounds: Bounds,
 }
 
-/// All operations, introspection, and the limits as documented.
+/// All operations, introspection, and the documented default limits.
 impl Default for GraphQlOptions {
     fn default() -> Self {
         Self {
@@ -94,18 +94,18 @@ struct ServiceParts {
     bounds: Bounds,
 }
 
-/// One operation, ready to be executed any number of times.
+/// An operation that can be executed any number of times.
 #[derive(Clone)]
 struct Operation {
     document: Arc<ExecutableDocument>,
-    /// If it can be executed directly.
+    /// The plan, if the operation has one.
     plan: Option<Arc<Plan>>,
     name: Option<String>,
     variables: Coerced,
     once_only: Option<Arc<IdempotencyKey>>,
 }
 
-/// How long a request may take, and how large its response may be.
+/// The deadline of a request, and the size limit of its response in bytes.
 #[derive(Clone, Copy)]
 struct Allowed {
     deadline: Instant,
@@ -113,7 +113,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    /// What the bounds allow, or what a batch has left of it.
+    /// The limits from `bounds`, or the remaining ones of a batch if these are lower.
     fn of(request: &Request, bounds: &Bounds) -> Self {
         let deadline = Instant::now() + bounds.request_time;
         let response_bytes = bounds.response_bytes;
@@ -129,7 +129,7 @@ impl Allowed {
         }
     }
 
-    /// The bounds of this request.
+    /// The bounds with the response limit of this request.
     fn bounds(self, bounds: &Bounds) -> Bounds {
         Bounds {
             response_bytes: self.response_bytes,
@@ -138,18 +138,18 @@ impl Allowed {
     }
 }
 
-/// What one execution of a mutation came to.
+/// The outcome of one execution of a mutation.
 enum Mutated {
-    /// It was executed.
+    /// The mutation was executed.
     Now(Response),
-    /// It was executed and its answer is kept, but for the version.
+    /// The mutation was executed, and its response, without the version, was stored.
     LruCache(Vec<u8>),
-    /// It took effect earlier, and this was the answer.
+    /// The mutation took effect earlier, with this stored response.
     Earlier(StoredResponse),
 }
 
 impl Operation {
-    /// As the general executor is to have it.
+    /// Prepares the operation for the general executor.
     fn ready(mut self) -> Self {
         self.variables.make_values();
         let variables = &self.variables.values;
@@ -159,12 +159,12 @@ impl Operation {
 }
 
 impl GraphQl {
-    /// The interface of `database`, with the defaults of all options.
+    /// Creates the interface of `database` with default options.
     pub fn new(database: Database) -> Self {
         Self::with_options(database, GraphQlOptions::default())
     }
 
-    /// The interface of `database`.
+    /// Creates the interface of `database`.
     pub fn with_options(database: Database, options: GraphQlOptions) -> Self {
         let GraphQlOptions {
             scope,
@@ -181,12 +181,12 @@ impl GraphQl {
         }))
     }
 
-    /// What all requests hold together; their bodies belong to it as well.
+    /// The memory that all requests hold, including their bodies.
     pub fn pool(&self) -> &Pool {
         &self.0.pool
     }
 
-    /// What a request may ask for.
+    /// The limits of a request.
     pub fn bounds(&self) -> &Bounds {
         &self.0.bounds
     }
@@ -197,7 +197,7 @@ impl GraphQl {
             .await
     }
 
-    /// Executes a request, and tells about it.
+    /// Executes a request, and records statistics in `report`.
     pub async fn answer_and_tell(
         &self,
         request: Request,
@@ -220,27 +220,27 @@ impl GraphQl {
             (OperationType::Query, _) => {
                 GraphQlResponse::Executed(self.0.query(operation, allowed, report).await)
             }
-            // Boxed, so that queries need not carry its room.
+            // Boxed, so that it does not enlarge the futures of queries.
             (OperationType::Mutation, Methods::All) => {
                 GraphQlResponse::Executed(Box::pin(self.mutation(operation, allowed, report)).await)
             }
             (OperationType::Mutation, Methods::Queries) => {
-                let error = Error::bad_input("a mutation is sent by POST");
+                let error = Error::bad_input("a mutation must be sent by POST");
                 GraphQlResponse::MutationRefused(told(&error, report))
             }
             (OperationType::Mutation, Methods::ReadOnly(why)) => {
-                let message = format!("{why}: a mutation is not executed");
+                let message = format!("{why}: mutations are rejected");
                 let error = Error::new(ErrorKind::Forbidden, message);
                 GraphQlResponse::Forbidden(told(&error, report))
             }
             (OperationType::Subscription, _) => {
-                let error = Error::bad_input("subscriptions are not served");
+                let error = Error::bad_input("subscriptions are not supported");
                 GraphQlResponse::Refused(told(&error, report))
             }
         }
     }
 
-    /// The response to a request that could not even be read.
+    /// The response to a request that could not be read.
     pub fn refuse(error: &Error) -> Vec<u8> {
         refusal(error)
     }
@@ -271,7 +271,7 @@ impl GraphQl {
                 undone(&response.errors, report)
             }
             Ok(TransactionResult::Aborted(Mutated::LruCache(_))) => {
-                let error = Error::internal("a kept answer was not committed");
+                let error = Error::internal("a stored response was not committed");
                 undone(&[server_error(&error)], report)
             }
             Err(error) if error.kind() == ErrorKind::Timeout => {
@@ -330,7 +330,7 @@ impl ServiceParts {
         Ok((operation, ty))
     }
 
-    /// The variables of an operation, from those that a request has.
+    /// Coerces the variables of a request to those that the operation declares.
     fn variables(
         &self,
         selected: &OperationDefinition,
@@ -342,7 +342,7 @@ impl ServiceParts {
         coerce(definitions, given, inputs, &self.bounds, planned)
     }
 
-    /// As [`ServiceParts::variables`], where reading large ones holds nobody up.
+    /// As [`ServiceParts::variables`], on a blocking thread for large variables.
     async fn large_variables(
         self: &Arc<Self>,
         document: &Arc<ExecutableDocument>,
@@ -367,11 +367,11 @@ impl ServiceParts {
                 return answer;
             }
         }
-        // Boxed, so that what is executed directly need not carry its room.
+        // Boxed, so that it does not enlarge the futures of planned queries.
         Box::pin(self.query_generally(operation, allowed, report)).await
     }
 
-    /// Executes a plan; none if that is left to the general executor.
+    /// Executes a plan; none if the general executor must run the query.
     async fn query_directly(
         &self,
         plan: &Plan,
@@ -492,15 +492,15 @@ impl ServiceParts {
     }
 }
 
-/// The error of a request whose time is over.
+/// The error of a request whose time limit has passed.
 fn out_of_time(request_budget: &RequestBudget) -> Error {
     let checked = request_budget.check();
     checked
         .err()
-        .unwrap_or_else(|| Error::internal("a deadline passed and did not"))
+        .unwrap_or_else(|| Error::internal("the deadline passed, but the budget has time left"))
 }
 
-/// A conflict that a field met: the whole operation is to run again.
+/// The conflict that a field failed with, if any. The whole operation is then retried.
 fn conflict(errors: &[ServerError]) -> Option<&Error> {
     let ours = errors.iter().filter_map(ServerError::source::<Error>);
     ours.into_iter()
@@ -514,20 +514,20 @@ fn refusal(error: &Error) -> Vec<u8> {
     write(None, &errors)
 }
 
-/// The same, told about.
+/// As [`refusal`], and records the error in `report`.
 fn told(error: &Error, report: &mut RequestStats) -> Vec<u8> {
     report.error = Some(error.kind());
     refusal(error)
 }
 
-/// The response to an operation of which nothing holds.
+/// The response to an operation that had no effect: `data` is null.
 fn undone(errors: &[ServerError], report: &mut RequestStats) -> Vec<u8> {
     report.note(errors);
     log(errors);
     write(Some(&async_graphql::Value::Null), errors)
 }
 
-/// Tells the log what the client is not told.
+/// Logs the details of errors, which clients do not receive.
 fn log(errors: &[ServerError]) {
     for error in errors.iter().filter_map(ServerError::source::<Error>) {
         if let Some(detail) = error.detail() {

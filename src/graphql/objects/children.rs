@@ -1,4 +1,4 @@
-//! Pages of children, as the Relay connection specification has them.
+//! Pages of children, according to the Relay connection specification.
 
 use super::page::AskedPage;
 use super::page::PageBounds;
@@ -12,7 +12,7 @@ use crate::database::{ChildrenPage, children};
 use crate::error::Result;
 use crate::graphql::context::session::Session;
 
-/// A page of children, and whether there are more on either side.
+/// A page of children, and whether there are more before and after it.
 pub(crate) struct Connection {
     pub(crate) children: Vec<(String, Located)>,
     pub(crate) next: bool,

@@ -31,7 +31,7 @@ pub(crate) enum JsonKind {
 }
 
 impl JsonKind {
-    /// The name that the schema has for it.
+    /// The name of the kind in the schema.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Object => "OBJECT",
@@ -62,38 +62,38 @@ pub(crate) struct Document(pub(crate) Located);
 /// A whole document; an entity in a federated graph.
 #[Object]
 impl Document {
-    /// Its id in the whole graph: `COLLECTION/KEY`, both percent-encoded. The same document has the same id however it was reached.
+    /// The global id: `COLLECTION/KEY`, both percent-encoded. A document has the same id in every query.
     pub(crate) async fn id(&self) -> CountedBytes<ID> {
         CountedBytes(ID(node_id::of_document(&self.0.document)))
     }
 
-    /// Its id in its collection, which `document(id:)` and the mutations take: the decimal text of a 64-bit integer, or a string.
+    /// The key of the document in its collection, which `document(id:)` and the mutations take: the decimal text of a 64-bit integer, or a string.
     async fn key(&self) -> CountedBytes<ID> {
         CountedBytes(ID(self.0.document.id.to_string()))
     }
 
-    /// The name of its collection.
+    /// The name of the collection that holds the document.
     async fn collection(&self) -> CountedBytes<&str> {
         CountedBytes(&self.0.document.collection)
     }
 
-    /// The commit that last changed it; null if Phyllo has not written it.
+    /// The commit that last changed the document; null if Phyllo has not written it.
     async fn version(&self, context: &Context<'_>) -> Option<Result<VersionScalar>> {
         self.0.version(context).await.transpose()
     }
 
-    /// What kind of value the document is.
+    /// The kind of JSON value that the document is.
     async fn kind(&self, context: &Context<'_>) -> Result<JsonKind> {
         self.0.kind(context).await.map(JsonKind::from)
     }
 
-    /// The JSON of the document, or of the part at `path`; null also if nothing is stored there.
+    /// The JSON of the document, or of the part at `path`. Null if nothing is stored there, or if the stored value is null.
     async fn value(
         &self,
         context: &Context<'_>,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "Where to go on from here; the empty path is here."
+            desc = "The path relative to this value; the empty path is this value."
         )]
         path: Option<PathScalar>,
     ) -> Option<Result<Json>> {
@@ -104,32 +104,32 @@ impl Document {
     async fn subdocument(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "Where to go on from here.")] path: PathScalar,
+        #[graphql(desc = "The path relative to this value.")] path: PathScalar,
     ) -> Option<Result<Subdocument>> {
         let at = self.0.at(context, &path).await.transpose()?;
         Some(at.map(Subdocument))
     }
 
-    /// What a JSONPath query selects here, in the order of RFC 9535 (members of an object by name), duplicates kept. What the query begins with in names and indexes is all that is read.
+    /// The parts that a JSONPath query selects, in the order of RFC 9535 (object members by name), including duplicates. Only the value at the query's leading names and indexes is read.
     async fn select(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "Its `$` is what stands here.")] query: JsonPath,
+        #[graphql(desc = "The query; `$` is this value.")] query: JsonPath,
     ) -> Result<Vec<Subdocument>> {
         let selected = self.0.select(context, &query).await?;
         Ok(selected.into_iter().map(Subdocument).collect())
     }
 
-    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index. A page goes forwards (`first`, `after`) or backwards (`last`, `before`).
+    /// A page of the members of an object or the elements of an array, one level down. Members are sorted by the UTF-8 bytes of their names, elements by index. Page forwards with `first` and `after`, or backwards with `last` and `before`.
     async fn children(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "How many at most, the first ones; 100 if not given, 10,000 at most.")]
+        #[graphql(desc = "The page size when paging forwards; 100 by default, at most 10,000.")]
         first: Option<i32>,
-        #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
-        #[graphql(desc = "How many at most, the last ones; 100 if not given, 10,000 at most.")]
+        #[graphql(desc = "The page begins after this cursor.")] after: Option<String>,
+        #[graphql(desc = "The page size when paging backwards; 100 by default, at most 10,000.")]
         last: Option<i32>,
-        #[graphql(desc = "The cursor before which to go back.")] before: Option<String>,
+        #[graphql(desc = "The page ends before this cursor.")] before: Option<String>,
     ) -> Result<SubdocumentConnection> {
         let asked = AskedPage {
             first,
@@ -144,20 +144,20 @@ impl Document {
 
 pub(crate) struct Subdocument(pub(crate) Located);
 
-/// What stands at one place of a document.
+/// The value at one path of a document.
 #[Object]
 impl Subdocument {
-    /// Its id in the whole graph: `COLLECTION/KEY#POINTER`, percent-encoded, where the pointer is the JSON Pointer of its place. It names a place and not a thing: when elements of an array move, another value has this id.
+    /// The global id: `COLLECTION/KEY#POINTER`, percent-encoded, where POINTER is the JSON Pointer of the path. It identifies a path, not a value: when array elements move, another value has this id.
     pub(crate) async fn id(&self) -> CountedBytes<ID> {
         CountedBytes(ID(node_id::of_subdocument(&self.0.document, &self.0.place)))
     }
 
-    /// The whole document that this is a part of.
+    /// The document that contains this part.
     async fn document(&self) -> Document {
         Document(self.0.whole())
     }
 
-    /// Its place in the document, in list form.
+    /// The path in the document, in list form.
     async fn path(&self) -> CountedBytes<PathScalar> {
         CountedBytes(PathScalar::from(&self.0.place))
     }
@@ -167,54 +167,54 @@ impl Subdocument {
         self.0.version(context).await.transpose()
     }
 
-    /// What kind of value stands here.
+    /// The kind of JSON value at this path.
     async fn kind(&self, context: &Context<'_>) -> Result<JsonKind> {
         self.0.kind(context).await.map(JsonKind::from)
     }
 
-    /// The JSON here, or further down at `path`; null also if nothing is stored there.
+    /// The JSON of this part, or of the part at `path` below it. Null if nothing is stored there, or if the stored value is null.
     async fn value(
         &self,
         context: &Context<'_>,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "Where to go on from here; the empty path is here."
+            desc = "The path relative to this value; the empty path is this value."
         )]
         path: Option<PathScalar>,
     ) -> Option<Result<Json>> {
         self.0.value(context, path).await.transpose()
     }
 
-    /// The part further down at `path`; null if nothing is stored there.
+    /// The part at `path` below this one; null if nothing is stored there.
     async fn subdocument(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "Where to go on from here.")] path: PathScalar,
+        #[graphql(desc = "The path relative to this value.")] path: PathScalar,
     ) -> Option<Result<Subdocument>> {
         let at = self.0.at(context, &path).await.transpose()?;
         Some(at.map(Subdocument))
     }
 
-    /// What a JSONPath query selects here, in the order of RFC 9535 (members of an object by name), duplicates kept. What the query begins with in names and indexes is all that is read.
+    /// The parts that a JSONPath query selects, in the order of RFC 9535 (object members by name), including duplicates. Only the value at the query's leading names and indexes is read.
     async fn select(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "Its `$` is what stands here.")] query: JsonPath,
+        #[graphql(desc = "The query; `$` is this value.")] query: JsonPath,
     ) -> Result<Vec<Subdocument>> {
         let selected = self.0.select(context, &query).await?;
         Ok(selected.into_iter().map(Subdocument).collect())
     }
 
-    /// Members of an object or elements of an array, one level down, a page at a time: members by name in the order of their UTF-8 bytes, elements by index. A page goes forwards (`first`, `after`) or backwards (`last`, `before`).
+    /// A page of the members of an object or the elements of an array, one level down. Members are sorted by the UTF-8 bytes of their names, elements by index. Page forwards with `first` and `after`, or backwards with `last` and `before`.
     async fn children(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "How many at most, the first ones; 100 if not given, 10,000 at most.")]
+        #[graphql(desc = "The page size when paging forwards; 100 by default, at most 10,000.")]
         first: Option<i32>,
-        #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
-        #[graphql(desc = "How many at most, the last ones; 100 if not given, 10,000 at most.")]
+        #[graphql(desc = "The page begins after this cursor.")] after: Option<String>,
+        #[graphql(desc = "The page size when paging backwards; 100 by default, at most 10,000.")]
         last: Option<i32>,
-        #[graphql(desc = "The cursor before which to go back.")] before: Option<String>,
+        #[graphql(desc = "The page ends before this cursor.")] before: Option<String>,
     ) -> Result<SubdocumentConnection> {
         let asked = AskedPage {
             first,
@@ -232,7 +232,7 @@ pub(crate) struct SubdocumentConnection(pub(crate) Connection);
 /// A page of children.
 #[Object]
 impl SubdocumentConnection {
-    /// The children, each with the cursor behind which to go on.
+    /// The children, each with its cursor.
     async fn edges(&self) -> Vec<SubdocumentEdge> {
         let edge = |(cursor, node): &(String, Located)| SubdocumentEdge {
             cursor: CountedBytes(cursor.clone()),
@@ -247,7 +247,7 @@ impl SubdocumentConnection {
         nodes.map(|(_, node)| Subdocument(node.clone())).collect()
     }
 
-    /// Whether there are more, and how to get them.
+    /// Whether there are more pages, and the cursors to request them.
     async fn page_info(&self) -> PageInfo {
         let cursor = |child: Option<&(String, Located)>| {
             child.map(|(cursor, _)| CountedBytes(cursor.clone()))
@@ -264,7 +264,7 @@ impl SubdocumentConnection {
 /// A child and its cursor.
 #[derive(SimpleObject)]
 pub(crate) struct SubdocumentEdge {
-    /// Give it as `after` to go on behind this child, or as `before` to go back before it.
+    /// Pass it as `after` to request the children after this one, or as `before` to request those before it.
     cursor: CountedBytes<String>,
     /// The child.
     node: Subdocument,

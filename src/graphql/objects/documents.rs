@@ -1,4 +1,4 @@
-//! Pages of documents found by what they contain.
+//! Pages of documents: the field `documents`.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::cursor;
 use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
 
-/// What `documents` is asked.
+/// The arguments of the field `documents`.
 #[derive(Default)]
 pub(crate) struct DocumentsRequest {
     pub(crate) collection: String,
@@ -37,22 +37,22 @@ pub(crate) struct DocumentConnection {
     total_count: Option<i32>,
 }
 
-/// How the rows were found, so that nobody has to guess whether an index served.
+/// How the documents of a page were found, and whether an index was used.
 #[derive(SimpleObject, Clone)]
 #[graphql(name = "DocumentQueryPlan")]
 pub(crate) struct QueryPlanObject {
-    /// The index that was used; of several, joined by ` & ` if each led to the rows, by ` | ` if any did. Null if every document of the collection was looked at.
+    /// The index that was used. Several are joined by ` & ` if the plan intersects them, and by ` | ` if it unites them. Null if the collection was scanned.
     index: Option<CountedBytes<String>>,
-    /// How many keys of entries or of the catalog were read, and how many documents were looked at besides.
+    /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
     scanned: usize,
-    /// How many documents the page has.
+    /// The number of documents on the page.
     returned: usize,
-    /// Why `totalCount` is null. Null if it is given or not selected.
+    /// Why `totalCount` is null. Null if `totalCount` has a value or is not selected.
     total_count_reason: Option<&'static str>,
 }
 
 impl DocumentsRequest {
-    /// Finds the documents, and reads what the selection needs of them in one round.
+    /// Finds the documents, and reads what the selection needs from them in one batch.
     pub(crate) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
         let session = Session::of(context);
         session.request_budget().check()?;
@@ -89,7 +89,7 @@ impl DocumentsRequest {
         })
     }
 
-    /// What to find, and the digest of the query that its cursors belong to.
+    /// The query to run, and the digest that binds cursors to it.
     async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
         check_collection(&self.collection)?;
         let filter = self.filter.unwrap_or_default();
@@ -130,14 +130,14 @@ impl DocumentsRequest {
     }
 }
 
-/// How many documents there are on all pages, or why that is not told.
+/// The number of documents on all pages, or why it is unknown.
 fn total_count(total: Option<Total>) -> (Option<i32>, Option<&'static str>) {
     match total {
         None => (None, None),
         Some(Total::Unknown(why)) => (None, Some(why)),
         Some(Total::Exact(total)) => match i32::try_from(total) {
             Ok(total) => (Some(total), None),
-            Err(_) => (None, Some("it is more than an `Int` can be")),
+            Err(_) => (None, Some("the count exceeds the range of `Int`")),
         },
     }
 }
@@ -151,7 +151,7 @@ fn scan_max(limit: Option<i32>) -> Result<usize> {
         .filter(|limit| (1..=SCAN_DOCUMENTS_MAX).contains(limit))
         .ok_or_else(|| {
             Error::bad_input(format!(
-                "`scanLimit` is {limit}; from 1 to {SCAN_DOCUMENTS_MAX} documents may be looked at"
+                "`scanLimit` is {limit}; it must be from 1 to {SCAN_DOCUMENTS_MAX} documents"
             ))
             .with_limit(Limit::new("scanLimit", SCAN_DOCUMENTS_MAX))
         })
@@ -172,7 +172,7 @@ fn page_info(page: &Page, found: &DocumentPage, digest: u64) -> PageInfo {
     }
 }
 
-/// The documents of the page, with what the selection reads of each.
+/// The documents of the page, with the data that the selection reads from each.
 async fn project(
     context: &Context<'_>,
     collection: &str,
@@ -210,7 +210,7 @@ async fn project(
         .collect())
 }
 
-/// What the selection reads of a node, wherever it stands.
+/// What the selection reads from each node, below `nodes` or `edges`.
 fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<Want> {
     let mut wants: Vec<Want> = Vec::new();
     let budget = Session::of(context).budget();
@@ -237,7 +237,7 @@ fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<Wan
 /// A page of documents.
 #[Object]
 impl DocumentConnection {
-    /// The documents, each with the cursor behind which to go on.
+    /// The documents, each with its cursor.
     async fn edges(&self) -> Vec<DocumentEdge> {
         let edge = |(cursor, node): &(String, Located)| DocumentEdge {
             cursor: CountedBytes(cursor.clone()),
@@ -252,17 +252,17 @@ impl DocumentConnection {
         nodes.map(|(_, node)| Document(node.clone())).collect()
     }
 
-    /// Whether there are more, and how to get them.
+    /// Whether there are more pages, and the cursors to request them.
     async fn page_info(&self) -> PageInfo {
         self.page_info.clone()
     }
 
-    /// How many documents there are on all pages, at the same version of the store. It is given where it is cheap to tell: without `where` and `orderBy`, on a first page that is also the last, and where indexes answer exactly with at most 10,000 entries. Otherwise it is null, and `plan` has the reason.
+    /// The number of documents on all pages, at the same version of the store. It is computed only where that is cheap: without `where` and `orderBy`, on a first page that is also the last, and where indexes give the exact result in at most 10,000 entries. Otherwise it is null, and `plan` gives the reason.
     async fn total_count(&self) -> Option<i32> {
         self.total_count
     }
 
-    /// How they were found.
+    /// How the documents were found.
     async fn plan(&self) -> QueryPlanObject {
         self.plan.clone()
     }
@@ -271,7 +271,7 @@ impl DocumentConnection {
 /// A document and its cursor.
 #[derive(SimpleObject)]
 pub(crate) struct DocumentEdge {
-    /// Give it as `after` to go on behind this document, or as `before` to go back before it.
+    /// Pass it as `after` to request the documents after this one, or as `before` to request those before it.
     cursor: CountedBytes<String>,
     /// The document.
     node: Document,

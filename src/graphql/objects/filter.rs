@@ -12,11 +12,11 @@ use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::types::{Json, JsonPath};
 use crate::limits::{HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP};
 
-/// Holds if one value that `at` selects passes every test given here; without `at`, the whole document is that value. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` hold only within one type; equality is deep and compares numbers by value; `ne` holds for whatever is not equal. A null that is given is a value to compare with. `exists: false` stands alone and means that nothing is selected. `all`, `any` and `not` combine filters about the document. A filter in which nothing is given holds for every document.
+/// A document matches if a single value that `at` selects passes every test; without `at`, the whole document is tested. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` match only values of the same type. Equality is deep and compares numbers by value; `ne` matches every value that is not equal. A test with null compares with null. `exists: false` matches if `at` selects nothing, and excludes other tests. `all`, `any` and `not` combine filters on the document. An empty filter matches every document.
 #[derive(InputObject, Default)]
 #[graphql(name = "DocumentFilter")]
 pub(crate) struct FilterInput {
-    /// What selects the values to test. It goes with a test.
+    /// Selects the values to test. Requires a test.
     at: Option<JsonPath>,
     /// Equal to this.
     eq: MaybeUndefined<Json>,
@@ -35,35 +35,35 @@ pub(crate) struct FilterInput {
     one_of: Option<Vec<Option<Json>>>,
     /// A string that begins with this.
     starts_with: Option<String>,
-    /// A string that has this in it, by code points; every string has the empty one in it. No index serves for it.
+    /// A string that contains this one, compared by code points; every string contains the empty string. No index supports this test.
     contains: Option<String>,
     /// Whether `at` selects anything.
     exists: Option<bool>,
-    /// Every one of these holds.
+    /// Every one of these filters matches.
     all: Option<Vec<FilterInput>>,
-    /// At least one of these holds.
+    /// At least one of these filters matches.
     any: Option<Vec<FilterInput>>,
-    /// This does not hold.
+    /// This filter does not match.
     not: Option<Box<FilterInput>>,
 }
 
-/// Documents in which `by` selects nothing are left out; of several values the least counts (descending: the greatest); ties by id. The order is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only the equal ones stand together.
+/// Documents in which `by` selects nothing are left out. If `by` selects several values, the least one counts (descending: the greatest). Ties are sorted by id. The order is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only equal ones are guaranteed to be adjacent.
 #[derive(InputObject)]
 #[graphql(name = "DocumentOrder")]
 pub(crate) struct OrderInput {
-    /// What selects the value.
+    /// Selects the value to sort by.
     by: JsonPath,
-    /// From the greatest value to the least.
+    /// Whether to sort from the greatest value to the least.
     #[graphql(default)]
     descending: bool,
 }
 
 impl FilterInput {
-    /// The filter that was given.
+    /// Converts the input to a filter.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: a JSONPath or a value is none, or members make no sense together.
-    /// `TOO_COMPLEX`: it passes a limit.
+    /// `BAD_USER_INPUT`: a JSONPath or a value is invalid, or members contradict each other.
+    /// `TOO_COMPLEX`: the filter exceeds a limit.
     pub(crate) async fn read(&self, request_budget: &RequestBudget) -> Result<filter::Filter> {
         let paths = self.path_bytes();
         request_budget
@@ -73,8 +73,8 @@ impl FilterInput {
         request_budget.budget().compute(read).await
     }
 
-    /// Bytes of all its JSONPaths. Recurses no deeper than the query's brackets and the levels of
-    /// its variables.
+    /// The bytes of all JSONPaths in the filter. The recursion is bounded by the limits on the
+    /// query's brackets and on the levels of filters in variables.
     fn path_bytes(&self) -> usize {
         let own = self.at.as_ref().map_or(0, |JsonPath(text)| text.len());
         let listed = [&self.all, &self.any].into_iter().flatten().flatten();
@@ -117,10 +117,10 @@ impl FilterInput {
 }
 
 impl OrderInput {
-    /// The order that was given.
+    /// Converts the input to an order.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: its JSONPath is none.
+    /// `BAD_USER_INPUT`: the JSONPath is invalid.
     pub(crate) async fn read(&self, budget: &Budget) -> Result<query::Order> {
         Ok(query::Order {
             by: self.by.query(budget).await?,
@@ -129,7 +129,7 @@ impl OrderInput {
     }
 }
 
-/// A value to compare with; null is one, absence is none.
+/// A value to compare with. A null value is one; an undefined value is none.
 fn value(name: &str, given: &MaybeUndefined<Json>, steps: &Steps<'_>) -> Result<Option<Tree>> {
     let value = match given {
         MaybeUndefined::Undefined => return Ok(None),

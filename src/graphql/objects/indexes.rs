@@ -1,4 +1,4 @@
-//! Indexes: what they are told as, and the mutations that make and drop them.
+//! Indexes: their type in the schema, and the mutations that create and drop them.
 
 use async_graphql::{Context, Enum, Object, SimpleObject};
 
@@ -12,15 +12,15 @@ use crate::graphql::scalars::types::JsonPath;
 #[derive(SimpleObject)]
 #[graphql(name = "DocumentIndex")]
 pub(crate) struct IndexObject {
-    /// Its name in the collection.
+    /// The name of the index, unique in its collection.
     name: CountedBytes<String>,
-    /// What it is on, from the left.
+    /// The indexed paths, from left to right.
     on: Vec<CountedBytes<JsonPath>>,
-    /// Whether no two documents may have the same values.
+    /// Whether the values must be unique across documents.
     unique: bool,
-    /// Whether queries use it.
+    /// Whether queries use the index.
     state: IndexState,
-    /// Why it failed; null unless it did.
+    /// Why the index failed; null unless `state` is `FAILED`.
     error: Option<CountedBytes<String>>,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct IndexObject {
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]
 #[graphql(name = "DocumentIndexState")]
 pub(crate) enum IndexState {
-    /// It is being built, while documents change. Queries do as if it were not there; a unique index refuses what would violate it already.
+    /// The index is being built while writes continue. Queries ignore it. A unique index already rejects writes that violate it.
     Building,
-    /// It serves.
+    /// Queries use the index.
     Ready,
-    /// A document cannot be in it; `error` says which, and why. It is kept no longer: drop it, and make it again.
+    /// The index cannot contain some document; `error` names the document and the reason. The index is no longer maintained: drop it and create it again.
     Failed,
 }
 
@@ -60,17 +60,17 @@ pub(crate) struct IndexMutations;
 
 #[Object]
 impl IndexMutations {
-    /// Makes an index, on one or several JSONPaths of names, indexes and, in all, at most one `[*]`. A query uses it if it tests its paths from the left. A unique index allows no two documents with the same values; one in which a path selects nothing is not held against any other. On a collection without documents it is `READY` at once, otherwise it is built while documents change. If the index is there already, it is returned as it is; `ALREADY_EXISTS` if another has its name.
+    /// Creates an index on one or more JSONPaths, which consist of names, indexes and, in all, at most one `[*]`. A query uses the index if it tests the indexed paths from the left. A unique index rejects two documents with the same values; a document in which a path selects nothing never conflicts. On an empty collection the index is `READY` at once; otherwise it is built while writes continue. If the same index exists, it is returned unchanged. Fails with `ALREADY_EXISTS` if another index has the name.
     async fn create_index(
         &self,
         context: &Context<'_>,
-        #[graphql(default = "D", desc = "The collection whose documents it is of.")]
+        #[graphql(default = "D", desc = "The collection that the index belongs to.")]
         collection: String,
-        #[graphql(desc = "What to call it.")] name: String,
-        #[graphql(desc = "What it is on, from the left.")] on: Vec<JsonPath>,
+        #[graphql(desc = "The name of the index.")] name: String,
+        #[graphql(desc = "The indexed paths, from left to right.")] on: Vec<JsonPath>,
         #[graphql(
             default = false,
-            desc = "Whether no two documents may have the same values."
+            desc = "Whether the values must be unique across documents."
         )]
         unique: bool,
     ) -> Result<IndexObject> {
@@ -80,13 +80,13 @@ impl IndexMutations {
         Ok(index.into())
     }
 
-    /// Drops an index; false if there is none of this name.
+    /// Drops an index. Returns false if there is no index with this name.
     async fn drop_index(
         &self,
         context: &Context<'_>,
-        #[graphql(default = "D", desc = "The collection whose documents it is of.")]
+        #[graphql(default = "D", desc = "The collection that the index belongs to.")]
         collection: String,
-        #[graphql(desc = "What it is called.")] name: String,
+        #[graphql(desc = "The name of the index.")] name: String,
     ) -> Result<bool> {
         let transaction = Session::of(context).transaction()?;
         database::drop_index(transaction, &collection, &name).await

@@ -1,4 +1,5 @@
-//! A document or a part of one, as resolvers hand it on: where it is, and what was read ahead.
+//! A document or a part of one, as resolvers pass it on: its location, and data read ahead for the
+//! selection.
 
 use std::sync::Arc;
 
@@ -15,21 +16,21 @@ use crate::graphql::context::session::{LoadedReads, Session};
 use crate::graphql::scalars::types::{Json, JsonPath, PathScalar, VersionScalar, path_argument};
 use crate::limits::SELECTED_MAX;
 
-/// A place of a document at which something is stored.
+/// A place in a document at which a value is stored.
 #[derive(Clone)]
 pub(crate) struct Located {
     pub(crate) document: Arc<DocumentKey>,
-    /// As it was asked for: what was read ahead is found under it.
+    /// The requested path. Data that was read ahead is looked up by it.
     asked: Path,
     pub(crate) place: Place,
     kind: Option<Kind>,
-    /// All that stands here, if it was read.
+    /// The whole value at this place, if it was read.
     part: Option<Part>,
     ahead: LoadedReads,
 }
 
 impl Located {
-    /// Reads what the selection below the current field needs of the document at `path`; none if
+    /// Reads what the selection below the current field needs from the document at `path`; none if
     /// nothing is stored there.
     pub(crate) async fn find(
         context: &Context<'_>,
@@ -54,8 +55,8 @@ impl Located {
         root.at_path(context, &path).await
     }
 
-    /// A document that the current field has written, or left as it is, and which is there. Only
-    /// what the selection asks for is read, so that a mutation depends on nothing else.
+    /// An existing document after the current field has written it or left it unchanged. Reads only
+    /// what the selection requests, so that the transaction conflicts on nothing else.
     pub(crate) async fn written(context: &Context<'_>, document: Arc<DocumentKey>) -> Result<Self> {
         let session = Session::of(context);
         let mut wants = wants_of_document(context.field(), &document, session.budget());
@@ -70,7 +71,7 @@ impl Located {
         Ok(Self::listed(document, ahead))
     }
 
-    /// A whole document that is there, and what was read of it ahead.
+    /// An existing document, and the data that was read ahead from it.
     pub(crate) fn listed(document: Arc<DocumentKey>, ahead: LoadedReads) -> Self {
         Self {
             document,
@@ -82,7 +83,7 @@ impl Located {
         }
     }
 
-    /// A child that a page of children brought.
+    /// A child from a page of children.
     pub(crate) fn child(&self, part: Part, kind: Kind) -> Self {
         let asked = Path::from(&part.place);
         let place = part.place.clone();
@@ -102,7 +103,7 @@ impl Located {
         }
     }
 
-    /// The whole document that this is a part of.
+    /// The document that contains this part.
     pub(crate) fn whole(&self) -> Self {
         Self {
             asked: Path::default(),
@@ -133,7 +134,7 @@ impl Located {
             return Ok(None);
         };
         let request_budget = Session::of(context).request_budget();
-        // Nothing is made once the response is full.
+        // Assembles no JSON once the response has reached its limit.
         request_budget.carry(0)?;
         let text = part.json_within(request_budget.budget()).await?;
         request_budget.carry(text.len())?;
@@ -150,7 +151,7 @@ impl Located {
         match part {
             Some(part) => part.kind(),
             None => Err(Error::internal(
-                "a document that was there is gone from its snapshot",
+                "a document that was found is missing from its snapshot",
             )),
         }
     }
@@ -174,7 +175,7 @@ impl Located {
         }
     }
 
-    /// What a JSONPath query selects here.
+    /// The parts that a JSONPath query selects in this value.
     pub(crate) async fn select(
         &self,
         context: &Context<'_>,
@@ -231,7 +232,7 @@ impl Located {
         }))
     }
 
-    /// The part at `path`, from what was read ahead if it is there.
+    /// The part at `path`, from the data that was read ahead or else from the store.
     async fn part(
         &self,
         context: &Context<'_>,
@@ -245,7 +246,8 @@ impl Located {
         Session::of(context).load(vec![want]).await?.part()
     }
 
-    /// What was read ahead at `path`, to this extent at least. All of it belongs to this document.
+    /// The part at `path` that was read ahead, to at least this extent. `ahead` holds only reads of
+    /// this document.
     fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Part>>> {
         if let Some(part) = &self.part
             && let Some(below) = path.below(&self.asked)
@@ -263,7 +265,7 @@ impl Located {
         if let Some(part) = found(path, extent) {
             return Some(part);
         }
-        // What was read whole holds all that is below it.
+        // A part that was read whole contains every part below it.
         let below = path.below(&self.asked)?;
         let whole = found(&self.asked, Extent::Whole)?.ok()??;
         whole.is_whole().then(|| Ok(whole.at(&below)))
@@ -289,5 +291,5 @@ fn check_selected(query: &Query, selected: usize) -> Result<()> {
 }
 
 fn mismatch() -> Error {
-    Error::internal("a load brought no answer to what it was asked")
+    Error::internal("a load returned no matching result")
 }

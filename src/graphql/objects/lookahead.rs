@@ -1,4 +1,4 @@
-//! Looking ahead in the selection: what will be read of a document is known before it is read.
+//! Lookahead in the selection: collects all reads from a document before the first of them.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::document::path::Path;
 use crate::graphql::scalars::jsonpath::query_ahead;
 use crate::graphql::scalars::types::path_of;
 
-/// All that the selection below `field` reads of `document` at `path`, so that it is one round.
-/// An argument that is wrong is left to its own resolver, which says so.
+/// All that the selection below `field` reads from `document` at `path`, so that one batch can read
+/// it. Invalid arguments are skipped; their resolvers report the error.
 pub(crate) fn wants_below(
     field: SelectionField<'_>,
     document: &Arc<DocumentKey>,
@@ -27,7 +27,7 @@ pub(crate) fn wants_below(
     wants.found
 }
 
-/// All that the selection below `field` reads of a document that is known to be there.
+/// All that the selection below `field` reads from a document that is known to exist.
 pub(crate) fn wants_of_document(
     field: SelectionField<'_>,
     document: &Arc<DocumentKey>,
@@ -80,7 +80,7 @@ impl Wants<'_> {
         }
     }
 
-    /// What is read besides parts that are read already.
+    /// Adds only reads outside the part that is already read whole.
     fn add_elsewhere(&mut self, field: SelectionField<'_>) {
         for below in field.selection_set() {
             match below.name() {
@@ -118,7 +118,7 @@ impl Wants<'_> {
     }
 }
 
-/// The place that a field's `path` argument names below `path`.
+/// `path` joined with the field's `path` argument; none if an argument is invalid.
 fn path_below(field: &SelectionField<'_>, path: &Path) -> Option<Path> {
     match argument(field, "path") {
         Some(value) => path_of(&value).ok().map(|below| path.join(&below)),

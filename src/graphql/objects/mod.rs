@@ -1,4 +1,4 @@
-//! Objects that several fields of the schema return: documents, their pages, their indexes.
+//! Object and input types of the schema: documents, pages of documents, filters, indexes.
 
 pub(crate) mod children;
 pub(crate) mod document;

@@ -1,4 +1,4 @@
-//! Pages: what a client asks for, and where the next one begins.
+//! Page arguments, page bounds and cursors.
 
 use crate::database::DocumentKey;
 use crate::document::path::{Place, Segment};
@@ -9,7 +9,7 @@ use crate::key::{KeyStep, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 use async_graphql::SimpleObject;
 
-/// Which page the arguments of a connection ask for.
+/// The page arguments of a connection.
 #[derive(Default)]
 pub(crate) struct AskedPage {
     pub(crate) first: Option<i32>,
@@ -18,12 +18,12 @@ pub(crate) struct AskedPage {
     pub(crate) before: Option<String>,
 }
 
-/// A page's size and direction, and the cursor that it goes on from.
+/// The size and direction of a page, and the cursor at which it begins.
 pub(crate) struct PageBounds {
     pub(crate) size: usize,
     pub(crate) backward: bool,
     pub(crate) cursor: Option<String>,
-    /// The argument that gave the cursor.
+    /// The name of the argument that gave the cursor.
     pub(crate) cursor_argument: &'static str,
 }
 
@@ -31,7 +31,7 @@ impl AskedPage {
     /// The bounds of a page of `what`.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it goes in both directions. As [`page_size`].
+    /// `BAD_USER_INPUT`: the arguments give both directions. As [`page_size`].
     pub(crate) fn bounds(self, what: &str) -> Result<PageBounds> {
         let backward = self.last.is_some() || self.before.is_some();
         if backward && (self.first.is_some() || self.after.is_some()) {
@@ -54,25 +54,26 @@ impl AskedPage {
     }
 }
 
-/// A cursor holds the last key and a digest of the query; with another query it is `BAD_USER_INPUT`.
-// Any subgraph with connections has this type: shareable, or no two of them compose.
+/// The boundaries of a page. A cursor holds a key and a digest of the query; using it with another query fails with `BAD_USER_INPUT`.
+// Every subgraph with connections has this type. Two such subgraphs compose only if it is
+// shareable.
 #[derive(Clone, SimpleObject)]
 #[graphql(shareable)]
 pub(crate) struct PageInfo {
-    /// Whether there are more behind this page; paging backwards, whether it ended before a cursor.
+    /// Whether more items follow this page. When paging backwards: whether `before` is given.
     pub(crate) has_next_page: bool,
-    /// Whether this page began behind a cursor; paging backwards, whether there are more before it.
+    /// Whether `after` is given. When paging backwards: whether more items precede this page.
     pub(crate) has_previous_page: bool,
-    /// The cursor of the first one; null if there is none.
+    /// The cursor of the first item; null if the page is empty.
     pub(crate) start_cursor: Option<CountedBytes<String>>,
-    /// The cursor of the last one; null if there is none.
+    /// The cursor of the last item; null if the page is empty.
     pub(crate) end_cursor: Option<CountedBytes<String>>,
 }
 
-/// The size of a page of `what`, given by an argument of this name.
+/// The size of a page of `what`, from the argument of this name.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is negative or past [`PAGE_MAX`].
+/// `BAD_USER_INPUT`: the size is negative or exceeds [`PAGE_MAX`].
 pub(crate) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result<usize> {
     let Some(size) = size else {
         return Ok(PAGE_DEFAULT);
@@ -88,7 +89,7 @@ pub(crate) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result
         })
 }
 
-/// Tells the cursors of one place from those of another.
+/// A digest of a place, which binds the cursors of its children to it.
 pub(crate) fn digest(document: &DocumentKey, place: &Place) -> u64 {
     let DocumentKey { collection, id } = document;
     cursor::digest(&format!("{collection:?} {id:?} {:?}", place.0))
@@ -101,7 +102,7 @@ pub(crate) fn encode_cursor(digest: u64, last: &Segment) -> String {
 }
 
 pub(crate) fn decode_cursor(cursor: &str, digest: u64, argument: &str) -> Result<Segment> {
-    let last = cursor::decode(cursor, digest, argument, "this place's children")?;
+    let last = cursor::decode(cursor, digest, argument, "the children of this value")?;
     match step(&last) {
         Some((KeyStep::Key(key), bytes)) if bytes == last.len() => {
             Ok(Segment::Key(key.into_owned()))

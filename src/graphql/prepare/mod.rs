@@ -1,4 +1,4 @@
-//! From the text of a query to a prepared query: parsed, validated, planned and cached.
+//! Turns the text of a query into a prepared query: limits, parser, validation, plan and cache.
 
 pub(crate) mod parse;
 pub(crate) mod plan;

@@ -1,5 +1,5 @@
-//! From an operation to its plan: which places it reads and what it writes of them, but for what
-//! its variables say.
+//! Plans operations: a plan has the places that an operation reads and the fields that it writes,
+//! with the variables left open.
 
 use std::collections::HashSet;
 
@@ -16,27 +16,28 @@ use crate::graphql::scalars::types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
 use crate::limits::PLANNED_FIELDS_MAX;
 
-/// A query that can be executed directly.
+/// A plan of a query.
 #[derive(Debug)]
 pub(crate) struct Plan(pub(crate) Selection);
 
-/// What is selected of an object, each response name once, fragments expanded.
+/// The fields that are selected from an object. Fragments are expanded, and each response name
+/// occurs once.
 #[derive(Debug)]
 pub(crate) struct Selection(pub(crate) Vec<PlannedField>);
 
 #[derive(Debug)]
 pub(crate) struct PlannedField {
-    /// Its name in the response.
+    /// The name of the field in the response.
     pub(crate) key: Name,
     /// `,"name":`
     pub(crate) name: Box<[u8]>,
-    /// Where it stands in the query.
+    /// The position of the field in the query.
     pub(crate) pos: Pos,
     pub(crate) conditions: Vec<FieldCondition>,
     pub(crate) field: Field,
 }
 
-/// What `@include` and `@skip` have: a field is there if the flag is as it is to be.
+/// A condition from `@include` or `@skip`: the field is included if `flag` equals `is`.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldCondition {
     pub(crate) flag: Flag,
@@ -58,7 +59,7 @@ pub(crate) enum Field {
         path: Where,
         below: Selection,
     },
-    /// `Query._entities`, of a variable.
+    /// `Query._entities`, with a variable as its argument.
     Entities {
         representations: Name,
         below: Selection,
@@ -80,15 +81,15 @@ pub(crate) enum Field {
     Whole(Selection),
 }
 
-/// A path that an argument gives.
+/// The path in an argument.
 #[derive(Debug)]
 pub(crate) enum Where {
     Fixed(Path),
-    /// It depends on variables.
+    /// The value of the argument, which contains variables.
     Given(Input),
 }
 
-/// What a selection is made of.
+/// The type that a selection belongs to.
 #[derive(Clone, Copy)]
 enum Of {
     Query,
@@ -98,7 +99,7 @@ enum Of {
 }
 
 impl Of {
-    /// The type, and as JSON.
+    /// The name of the type, and the name as JSON.
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Query => ("Query", "\"Query\""),
@@ -107,14 +108,14 @@ impl Of {
         }
     }
 
-    /// Whether all of it is of a fragment's type.
+    /// Whether a fragment on the type `ty` always applies.
     fn is(self, ty: &str) -> bool {
         ty == self.names().0 || (matches!(self, Self::Entity) && ty == "_Entity")
     }
 }
 
 impl Plan {
-    /// The plan of a valid operation, if it can be executed directly.
+    /// Plans a valid operation; none if it cannot be executed from a plan.
     pub(crate) fn of(
         document: &ExecutableDocument,
         operation: &OperationDefinition,
@@ -133,12 +134,12 @@ impl Plan {
 
 struct Planner<'d> {
     document: &'d ExecutableDocument,
-    /// How many more there may be.
+    /// The number of further fields that are allowed.
     fields: usize,
 }
 
 impl Planner<'_> {
-    /// Recurses no deeper than the document, whose levels are bounded.
+    /// The recursion is bounded by the limit on the levels of the document.
     fn selection(&mut self, of: Of, asked: &SelectionSet) -> Option<Selection> {
         let mut fields = Vec::new();
         self.collect(of, asked, &[], &mut fields)?;
@@ -263,7 +264,7 @@ fn only(arguments: &[(Positioned<Name>, Positioned<Input>)]) -> Option<&Position
     }
 }
 
-/// Where a path leads; none if it can never be one.
+/// The path in an argument; none if the argument is not a path.
 fn place(argument: Option<&Input>) -> Option<Where> {
     let Some(argument) = argument else {
         return Some(Where::Fixed(Path::default()));

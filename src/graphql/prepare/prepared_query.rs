@@ -1,5 +1,4 @@
-//! From the text of a query to an operation that is parsed, bounded and valid; the last ones are
-//! kept.
+//! Parses and validates the text of a query within limits, and caches the prepared queries.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,11 +26,11 @@ use crate::limits::{
     QUERY_PARSED_AGAIN_BYTES_MAX,
 };
 
-/// Why a query is not executed.
+/// The reason why a query is rejected.
 pub(crate) enum Refusal {
-    /// It passes a bound, or names no operation.
+    /// The query exceeds a limit, or has no operation of the requested name.
     Error(Error),
-    /// It is no GraphQL, or not valid against the schema.
+    /// The text is not GraphQL, or not valid against the schema.
     Invalid(Vec<ServerError>),
 }
 
@@ -41,10 +40,10 @@ impl From<Error> for Refusal {
     }
 }
 
-/// A valid document, and what is planned of its operations.
+/// A valid document, and the plans of its operations.
 pub(crate) struct PreparedQuery {
     pub(crate) document: Arc<ExecutableDocument>,
-    /// Of the operations that can be executed directly, by their names.
+    /// The plans, by the names of their operations. Not every operation has a plan.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
 
@@ -60,8 +59,7 @@ impl PreparedQuery {
         }
     }
 
-    /// The plan of the operation that has this name in the document, if it can be executed
-    /// directly.
+    /// The plan of the operation with this name in the document, if it has one.
     pub(crate) fn plan(&self, name: Option<&str>) -> Option<Arc<Plan>> {
         let mut plans = self.plans.iter();
         let named = plans.find(|(planned, _)| planned.as_deref() == name);
@@ -69,7 +67,7 @@ impl PreparedQuery {
     }
 }
 
-/// Parsed and valid documents by their text.
+/// Prepares queries, and caches them by their text.
 pub(crate) struct PreparedQueries {
     validating: PhylloSchema,
     types: Types,
@@ -95,13 +93,13 @@ impl PreparedQueries {
         }
     }
 
-    /// The valid document of this text, if it is kept.
+    /// The prepared query for this text, if it is in the cache.
     pub(crate) fn kept_document(&self, text: &str) -> Option<Arc<PreparedQuery>> {
         self.kept().get(text)
     }
 
-    /// The valid document of this text, made anew and kept. Whether it is valid depends on nothing
-    /// else: variables are checked for each request.
+    /// Parses, validates and caches this text. Its validity does not depend on variables, which are
+    /// checked for each request.
     pub(crate) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
         let document = match parse(text) {
@@ -122,23 +120,25 @@ impl PreparedQueries {
         if let Some(unknown) = many_unknown_fields(&document, &self.types) {
             return Err(Refusal::Invalid(unknown));
         }
-        // Boxed, because it is rare and large.
+        // Boxed, because this future is rarely needed and large.
         Box::pin(self.validate(&document)).await?;
         let document = Arc::new(PreparedQuery::new(document));
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
-            // What is made of a text takes some dozen times its bytes; those are what is counted.
+            // The cache counts the bytes of the text. A prepared query takes some dozen times as
+            // many.
             let kept = document.clone();
             self.kept().keep(text.into(), kept, text.len());
         }
         Ok(document)
     }
 
-    /// The schema's input objects.
+    /// The input objects of the schema.
     pub(crate) fn inputs(&self) -> &Inputs {
         self.types.inputs()
     }
 
-    /// Validation panics at the default of a list of a type that does not exist.
+    /// Rejects variables of unknown types, because validation panics on the default of a list of
+    /// such a type.
     fn check_types(&self, document: &ExecutableDocument) -> Result<()> {
         let operations = document
             .operations
@@ -176,18 +176,18 @@ impl PreparedQueries {
     }
 }
 
-/// A syntax error of a long text, which only says where.
+/// The syntax error of a long text, which gives only the position.
 fn not_parsed(pos: Pos) -> ServerError {
     let Pos { line, column } = pos;
     let message = format!(
-        "syntax error: what stands at line {line}, column {column} cannot stand there, or two \
-         operations or fragments up to there have one name"
+        "syntax error: unexpected token at line {line}, column {column}, or two operations or \
+         fragments up to there have the same name"
     );
     ServerError::new(message, Some(pos))
 }
 
-/// A syntax error in words: what was expected, and in `locations` where. The parser also quotes the
-/// line, which may be the whole query.
+/// A syntax error with the expected tokens and the location. The quoted line is removed from the
+/// message, because it may be the whole query.
 fn told(error: async_graphql::parser::Error) -> ServerError {
     let quoting = error.to_string();
     let mut told = ServerError::from(error);
@@ -197,26 +197,25 @@ fn told(error: async_graphql::parser::Error) -> ServerError {
     told
 }
 
-/// Refuses a mutation where there are only queries.
+/// Rejects mutations in a read-only schema.
 ///
 /// # Errors
-/// `FORBIDDEN`: an operation is a mutation.
+/// `FORBIDDEN`: an operation of the document is a mutation.
 fn check_queries_only(document: &ExecutableDocument) -> Result<()> {
     let mut operations = document.operations.iter();
     if operations.any(|(_, operation)| operation.node.ty == OperationType::Mutation) {
         return Err(Error::new(
             ErrorKind::Forbidden,
-            "this server is read-only: a mutation is not executed",
+            "this server is read-only: mutations are rejected",
         ));
     }
     Ok(())
 }
 
-/// Refuses a query that asks for the schema. To be called behind [`check_expanded`], which bounds
-/// how deep this goes.
+/// Rejects introspection. Must be called after [`check_expanded`], which bounds the recursion.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it has a field `__schema` or `__type`.
+/// `BAD_USER_INPUT`: the document has a field `__schema` or `__type`.
 fn check_introspection(document: &ExecutableDocument) -> Result<()> {
     let operations = document.operations.iter();
     let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
@@ -244,7 +243,7 @@ fn introspects(selections: &SelectionSet) -> bool {
         })
 }
 
-/// The operation of this name, or the only one.
+/// The operation with this name, or the only operation.
 ///
 /// # Errors
 /// As [`select_named`].
@@ -255,10 +254,11 @@ pub(crate) fn select<'d>(
     select_named(document, name).map(|(_, operation)| operation)
 }
 
-/// The operation of this name, or the only one; and its name in the document, if it has one.
+/// The operation with this name, or the only operation, and its name in the document, if any.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: there is none of this name, or several and none is named.
+/// `BAD_USER_INPUT`: no operation has this name, or the document has several operations and `name`
+/// is none.
 pub(crate) fn select_named<'d>(
     document: &'d ExecutableDocument,
     name: Option<&str>,
@@ -270,7 +270,7 @@ pub(crate) fn select_named<'d>(
         (DocumentOperations::Multiple(all), None) if all.len() == 1 => all.iter().next().map(named),
         (DocumentOperations::Multiple(_), None) => {
             return Err(Error::bad_input(
-                "the query has several operations: `operationName` must say which",
+                "the query has several operations: `operationName` must name one",
             ));
         }
     };

@@ -1,5 +1,4 @@
-//! Bounds on what a query becomes when its fragments are expanded, checked before anything walks
-//! it.
+//! Limits on the size of a query with its fragments expanded, checked before other code walks it.
 
 use std::collections::HashMap;
 
@@ -14,12 +13,11 @@ use super::validate::types::Types;
 use crate::error::{Limit, Result};
 use crate::limits::Bounds;
 
-/// Bounds what a query becomes when its fragments are expanded, those that no operation uses
-/// included, since validation walks them too. Each fragment is measured once, so the work is that
-/// of the text's size.
+/// Checks the size of a query with its fragments expanded. Unused fragments are checked too, since
+/// validation walks them. Each fragment is measured once, so the work is proportional to the text.
 ///
 /// # Errors
-/// `TOO_COMPLEX`: names the limit.
+/// `TOO_COMPLEX`: the named limit is exceeded.
 pub(crate) fn check_expanded(
     document: &ExecutableDocument,
     types: &Types,
@@ -49,21 +47,21 @@ pub(crate) fn check_expanded(
     fragments.check_all(bounds)
 }
 
-/// What some selections come to.
+/// The cost of selections with fragments expanded.
 #[derive(Clone, Copy, Default)]
 struct SelectionCost {
-    /// Fields and fragments, since these cost as much where they stand.
+    /// Fields and fragments. A fragment costs as much as a field.
     fields: usize,
     aliases: usize,
-    /// Fields that go to a path.
+    /// Fields with a `path` argument.
     paths: usize,
-    /// Directives, and values in the arguments of fields and directives.
+    /// Directives, variable definitions, and values in arguments and variable defaults.
     values: usize,
-    /// Fields of the response, where the schema's own lists count with all that they hold.
+    /// Fields of the response, where lists of introspection count with all their elements.
     answered: usize,
     /// Levels of fields.
     levels: usize,
-    /// Levels of selections: what the parser and validation recurse into.
+    /// Levels of selections, into which the parser and validation recurse.
     selections: usize,
 }
 
@@ -87,7 +85,7 @@ impl SelectionCost {
         }
     }
 
-    /// What holds for each operation.
+    /// Checks the limits for a single operation.
     fn check_one(&self, bounds: &Bounds) -> Result<()> {
         bound(
             self.aliases,
@@ -108,11 +106,12 @@ impl SelectionCost {
         bound(
             self.answered,
             Limit::new("responseFields", bounds.response_fields),
-            "fields in the response, in which the schema's lists count with all they hold",
+            "fields in the response, counting all elements of the schema's lists",
         )
     }
 
-    /// What holds for all operations together, or all fragments, since validation walks them all.
+    /// Checks the limits for all operations together, or for all fragments together, since
+    /// validation walks them all.
     fn check_all(&self, bounds: &Bounds) -> Result<()> {
         self.check_fields(bounds)?;
         bound(
@@ -135,13 +134,14 @@ struct Measuring<'d> {
     document: &'d ExecutableDocument,
     types: &'d Types,
     bounds: &'d Bounds,
-    /// What each fragment comes to; nothing while it is being measured, since a fragment inside
-    /// itself is an error that validation reports.
+    /// The cost of each fragment; zero while it is being measured. Validation later rejects a
+    /// fragment that contains itself.
     fragments: HashMap<&'d Name, SelectionCost>,
 }
 
 impl<'d> Measuring<'d> {
-    /// The size of selections that stand `above` levels deep; recurses no deeper than allowed.
+    /// The cost of selections at a depth of `above` levels. The recursion is bounded by
+    /// `check_levels`.
     fn selections(&mut self, selections: &'d SelectionSet, above: usize) -> Result<SelectionCost> {
         self.check_levels(above)?;
         let mut sum = SelectionCost::default();
@@ -220,7 +220,8 @@ impl<'d> Measuring<'d> {
     }
 }
 
-/// The values in an argument, itself included. No deeper than its brackets, which are bounded.
+/// The number of values in an argument, including the argument itself. The recursion is bounded by
+/// the limit on nested brackets.
 fn values(value: &Value) -> usize {
     match value {
         Value::List(elements) => 1 + elements.iter().map(values).sum::<usize>(),

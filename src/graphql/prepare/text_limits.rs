@@ -1,15 +1,15 @@
-//! Bounds on the text of a query, checked before the parser sees it.
+//! Limits on the text of a query, checked before it is parsed.
 
 use crate::error::{Error, Limit, Result};
 use crate::limits::Bounds;
 
-/// Bounds the text of a query in one pass over it: its bytes, lines, tokens, directives, operations,
-/// and how deep its brackets nest. The parser recurses into brackets, so it must never see too many,
-/// and it comes back to each line end and comment wherever something may be left out.
+/// Checks the limits on the text of a query in one pass: bytes, lines, tokens, directives,
+/// operations and nested brackets. The parser recurses into brackets, and it rescans line ends and
+/// comments wherever an optional token may follow.
 ///
 /// # Errors
-/// `TOO_COMPLEX`: names the limit and where it was passed. `BAD_USER_INPUT`: a block string is not
-/// closed; the parser would read it as other strings and what stands behind them.
+/// `TOO_COMPLEX`: the named limit is exceeded. `BAD_USER_INPUT`: a block string is not closed. The
+/// parser would read it as other strings and tokens.
 pub(crate) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
     bound(
         query.len(),
@@ -61,7 +61,7 @@ pub(crate) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
         bound(
             brackets,
             Limit::new("queryBrackets", bounds.query_brackets),
-            "brackets open at the same place of the query text",
+            "nested brackets in the query text",
         )
         .map_err(|error| error.at(format!("at byte {}", lexer.at)))?;
     }
@@ -69,7 +69,7 @@ pub(crate) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
 }
 
 /// # Errors
-/// `TOO_COMPLEX`: `found` is past the limit, which the message names.
+/// `TOO_COMPLEX`: `found` exceeds the limit, which the message names.
 pub(crate) fn bound(found: usize, limit: Limit, what: &str) -> Result<()> {
     if found as u64 <= limit.value() {
         return Ok(());
@@ -80,10 +80,10 @@ pub(crate) fn bound(found: usize, limit: Limit, what: &str) -> Result<()> {
     ))
 }
 
-/// Finds tokens only as far as bounds need it: each by its first byte.
+/// A simplified lexer that returns the first byte of each token.
 struct TokenCounter<'t> {
     text: &'t [u8],
-    /// Where the last token begins, and where it ends.
+    /// The offset at which the last token begins; `at` is its end.
     begin: usize,
     at: usize,
 }
@@ -110,7 +110,7 @@ impl TokenCounter<'_> {
         Ok(Some(first))
     }
 
-    /// Whether the last token is the word that a fragment's definition begins with.
+    /// Whether the last token is the keyword `fragment`.
     fn is_at_fragment(&self) -> bool {
         self.text.get(self.begin..self.at) == Some(b"fragment")
     }

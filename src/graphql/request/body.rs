@@ -1,4 +1,4 @@
-//! A GraphQL request as HTTP brings it.
+//! Reads GraphQL requests from HTTP bodies and query parameters.
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -11,47 +11,49 @@ use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
 use crate::limits::JSON_BYTES_AT_ONCE;
 
-/// What a client asks for.
+/// A GraphQL request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The text of the query; empty if only its hash was sent.
+    /// The text of the query; empty if the client sent only its hash.
     pub query: String,
-    /// The hash by which the client wants the query to be known.
+    /// The hash of the query, for persisted queries.
     pub query_hash: Option<QueryHash>,
-    /// Which of the query's operations to execute.
+    /// The name of the operation to execute.
     pub operation_name: Option<String>,
     /// The variables.
     pub variables: GivenVariables,
-    /// The key with which a mutation takes effect once, however often it is sent.
+    /// The idempotency key: a mutation takes effect once, however often it is sent with this key.
     pub idempotency_key: Option<String>,
-    /// What the requests before it in a batch have left; none of one by itself.
+    /// The remaining limits of its batch; none if the request is not in a batch.
     pub left: Option<Left>,
 }
 
-/// What a batch has left for one of its requests.
+/// The limits that a batch leaves for its next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// When the time of the batch is over.
+    /// The deadline of the batch.
     pub deadline: Instant,
-    /// The bytes that its response may have.
+    /// The maximum size of the response, in bytes.
     pub response_bytes: usize,
 }
 
-/// What the body of a POST request holds.
+/// The body of a POST request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Posted {
     /// One request.
     One(Request),
-    /// A JSON array of requests, one or more.
+    /// A JSON array of one or more requests.
     Batch(Vec<Request>),
 }
 
 impl Posted {
-    /// Reads the JSON body of a POST request, in which there may be a batch of so many requests.
+    /// Reads the JSON body of a POST request. A batch may have up to `batch_max` requests; without
+    /// `batch_max`, batches are rejected.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is not JSON, or not of the form that GraphQL over HTTP has, or a batch
-    /// where none is allowed. `TOO_COMPLEX`: the batch has too many requests.
+    /// `BAD_USER_INPUT`: the body is not JSON, does not have the form that GraphQL over HTTP
+    /// specifies, or is a batch where none is allowed. `TOO_COMPLEX`: the batch has too many
+    /// requests.
     pub fn from_json(body: &Bytes, batch_max: Option<usize>) -> Result<Self> {
         let text = utf8(body)?;
         let in_body = |error| json_error(&error, text).at("the body");
@@ -61,7 +63,7 @@ impl Posted {
             return Request::from_json(body).map(Self::One);
         }
         let batch_max = batch_max.ok_or_else(|| {
-            Error::bad_input("batches of requests are not served: send one object")
+            Error::bad_input("batches of requests are not supported: send one object")
         })?;
         reader.next().map_err(in_body)?;
         let mut requests = Vec::new();
@@ -77,7 +79,7 @@ impl Posted {
             requests.push(request);
         }
         if reader.next().map_err(in_body)? != Event::End {
-            return Err(Error::bad_input("the body goes on behind its JSON array"));
+            return Err(Error::bad_input("the body has text after its JSON array"));
         }
         if requests.is_empty() {
             return Err(Error::bad_input("the batch has no request"));
@@ -90,12 +92,14 @@ impl Request {
     /// Reads a request from a JSON object.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is not JSON, or not of the form that GraphQL over HTTP has.
+    /// `BAD_USER_INPUT`: the body is not JSON, or does not have the form that GraphQL over HTTP
+    /// specifies. `TOO_COMPLEX`: it has too many variables. `TOO_LARGE`: its extensions are too
+    /// large.
     pub fn from_json(body: &Bytes) -> Result<Self> {
         let text = utf8(body)?;
         let in_body = |error| json_error(&error, text).at("the body");
-        // Nesting has no bound here but the body's size: nothing recurses, and what the variables
-        // may hold is bounded where they are read.
+        // Nesting is bounded only by the size of the body: nothing here recurses, and limits on
+        // variables are checked where they are coerced.
         let mut reader = Reader::new(text, usize::MAX);
         if reader.next().map_err(in_body)? != Event::BeginObject {
             return Err(Error::bad_input("the body is not a JSON object"));
@@ -116,7 +120,7 @@ impl Request {
             }
         }
         if reader.next().map_err(in_body)? != Event::End {
-            return Err(Error::bad_input("the body goes on behind its JSON object"));
+            return Err(Error::bad_input("the body has text after its JSON object"));
         }
         request.operation_name = string("operationName", name)?;
         request.query_hash = hash(extensions)?;
@@ -126,7 +130,9 @@ impl Request {
     /// Reads the parameters of a GET request.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: there is no query, or the variables are no JSON object.
+    /// `BAD_USER_INPUT`: the query is missing, or the variables or extensions are not a JSON
+    /// object. `TOO_COMPLEX`: there are too many variables. `TOO_LARGE`: the extensions are too
+    /// large.
     pub fn from_parameters(parameters: &str) -> Result<Self> {
         let mut request = Self::default();
         let mut query = None;
@@ -154,11 +160,11 @@ impl Request {
         request.with_query(query)
     }
 
-    /// The request with its query, of which the text or the hash must have been sent.
+    /// Sets the query. Fails if the client sent neither the text nor the hash.
     fn with_query(mut self, query: Option<String>) -> Result<Self> {
         if query.is_none() && self.query_hash.is_none() {
             return Err(Error::bad_input(
-                "there is no `query`, which is to be the text of a GraphQL query",
+                "`query` is missing; it must be the text of a GraphQL query",
             ));
         }
         self.query = query.unwrap_or_default();
@@ -181,7 +187,7 @@ fn string(name: &str, value: &str) -> Result<Option<String>> {
     }
 }
 
-/// A large text that ends too early is refused before all that stands there is read.
+/// Rejects a large body that is truncated, without reading all of it.
 fn check_end(text: &str) -> Result<(), JsonError> {
     const LOOKED_AT: usize = 1 << 10;
     let looked_at = &text.as_bytes()[text.len().saturating_sub(LOOKED_AT)..];
@@ -195,7 +201,7 @@ fn check_end(text: &str) -> Result<(), JsonError> {
     }
 }
 
-/// The variables that are read next, of a text that is all of `body`.
+/// Reads the variables, which are next. The reader's text must be all of `body`.
 fn variables(
     reader: &mut Reader<'_>,
     body: &Bytes,
@@ -208,12 +214,12 @@ fn variables(
     Ok(GivenVariables::default())
 }
 
-/// The hash in the JSON text of extensions.
+/// The hash in the JSON text of the extensions.
 fn hash(extensions: &str) -> Result<Option<QueryHash>> {
     persisted_query(object("extensions", extensions)?.as_bytes())
 }
 
-/// The text of an object; nothing of a null.
+/// The text of an object; empty for null.
 fn object<'t>(name: &str, value: &'t str) -> Result<&'t str> {
     match value.as_bytes().first() {
         Some(b'{') => Ok(value),
@@ -225,7 +231,7 @@ fn object<'t>(name: &str, value: &'t str) -> Result<&'t str> {
     }
 }
 
-/// What a parameter of a GET request holds, which is one JSON value.
+/// Reads a parameter of a GET request, which is one JSON value.
 fn parameter<T>(
     name: &str,
     text: &Bytes,
@@ -261,7 +267,7 @@ mod tests {
             );
             assert!(error.message().ends_with(&told), "{error}");
         }
-        // A small one is read, and so is a large one that ends as it is to, until it goes wrong.
+        // A small body, or a large one with a valid end, is read up to its first error.
         for (body, column) in [
             (&large[..34], 35),
             (&format!("{large}]}}"), large.len() + 1),

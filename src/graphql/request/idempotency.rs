@@ -1,4 +1,4 @@
-//! Operations that clients may send again with the same idempotency key.
+//! Idempotency keys: a client can safely resend an operation with the same key.
 
 use sha2::{Digest, Sha256};
 
@@ -6,7 +6,7 @@ use super::body::Request;
 use crate::database::IdempotencyKey;
 use crate::document::json::{self, Event, Reader};
 
-/// What makes this request take effect once, if it came with a key.
+/// The idempotency key of this request, if it has one, with the digest of the operation.
 pub(crate) fn once_only(request: &Request) -> Option<IdempotencyKey> {
     Some(IdempotencyKey {
         key: request.idempotency_key.clone()?,
@@ -14,8 +14,8 @@ pub(crate) fn once_only(request: &Request) -> Option<IdempotencyKey> {
     })
 }
 
-/// A digest of the text, the operation's name and the variables, white space between the
-/// variables' tokens aside.
+/// A digest of the query text, the operation's name and the variables. White space between the
+/// tokens of the variables is ignored.
 fn digest(request: &Request) -> [u8; 32] {
     let mut digest = Sha256::new();
     field(&mut digest, b'q', request.query.as_bytes());
@@ -48,7 +48,8 @@ fn variables(digest: &mut Sha256, text: &[u8]) {
     }
 }
 
-/// A field with its length, so that no two sequences of fields have the same bytes.
+/// Hashes a tag, the length and the bytes, so that different sequences of fields never hash the
+/// same input.
 fn field(digest: &mut Sha256, tag: u8, bytes: &[u8]) {
     digest.update([tag]);
     digest.update((bytes.len() as u64).to_be_bytes());

@@ -1,9 +1,9 @@
-//! What is kept in memory: the entries that were used last, as far as there is room.
+//! An LRU cache, bounded by the number of its entries and their bytes.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
 
-/// Entries within a number and within bytes, which whoever keeps one counts.
+/// A cache that evicts the least recently used entries. Callers give the size of each entry.
 pub(crate) struct LruCache<K: Hash + Eq, V> {
     entries: lru::LruCache<K, (usize, V)>,
     bytes: usize,
@@ -21,7 +21,7 @@ impl<K: Hash + Eq, V: Clone> LruCache<K, V> {
         }
     }
 
-    /// What is kept under a key, which from now on is the one used last.
+    /// The value of a key, which becomes the most recently used one.
     pub(crate) fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -29,12 +29,13 @@ impl<K: Hash + Eq, V: Clone> LruCache<K, V> {
         self.entries.get(key).map(|(_, value)| value.clone())
     }
 
-    /// Whether something is kept under a key, which is not used by that.
+    /// Whether the key is in the cache. Does not count as a use.
     pub(crate) fn contains(&self, key: &K) -> bool {
         self.entries.contains(key)
     }
 
-    /// Keeps a value that counts as so many bytes, and drops those that were not used the longest.
+    /// Inserts a value of `bytes` bytes, and evicts the least recently used entries over the
+    /// limits.
     pub(crate) fn keep(&mut self, key: K, value: V, bytes: usize) {
         self.bytes += bytes;
         if let Some((replaced, _)) = self.entries.put(key, (bytes, value)) {
@@ -47,7 +48,7 @@ impl<K: Hash + Eq, V: Clone> LruCache<K, V> {
         }
     }
 
-    /// How many are kept, and their bytes.
+    /// The number of entries and their bytes.
     #[cfg(test)]
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.entries.len(), self.bytes)
@@ -72,7 +73,7 @@ mod tests {
         assert_eq!(kept.get(&text(1, 10)), None);
         for number in 0..NUMBER {
             kept.keep(text(number, LONGEST), number, LONGEST);
-            // The same again takes no room.
+            // Replacing an entry adds no bytes.
             kept.keep(text(number, LONGEST), number + 1, LONGEST);
         }
         assert_eq!(kept.size(), (10, 10 * LONGEST));

@@ -1,4 +1,4 @@
-//! A request as a client sends it: the body, raw variables, persisted queries, idempotency keys.
+//! A request as a client sends it: the body, raw variables, persisted queries and idempotency keys.
 
 pub(crate) mod body;
 pub(crate) mod idempotency;

@@ -1,10 +1,10 @@
-//! Automatic persisted queries: a client sends the SHA-256 of a query instead of its text, and
-//! the text beside it once the server says that it does not know the hash
+//! Automatic persisted queries: a client sends the SHA-256 of a query instead of its text. If the
+//! server does not know the hash, the client sends the hash and the text
 //! (<https://www.apollographql.com/docs/apollo-server/performance/apq>).
 //!
-//! A hash stands for a text and nothing else: the operation's name and the variables come with
-//! each request. Since the text is hashed here before it is kept, no client can make a hash mean
-//! another text for others.
+//! A hash identifies only the text: each request carries its operation name and variables. The
+//! server checks the hash before it stores a text, so no client can store another text under a
+//! hash.
 
 use super::query_hash::QueryHash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use super::lru_cache::LruCache;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX};
 
-/// The texts that were kept, by their hash. The ones used last stay.
+/// The texts by their hash, in an LRU cache.
 pub(crate) struct PersistedQueries(Mutex<LruCache<QueryHash, Arc<str>>>);
 
 impl PersistedQueries {
@@ -28,11 +28,11 @@ impl PersistedQueries {
         Self(Mutex::new(LruCache::new(PERSISTED_QUERIES_MAX, bytes_max)))
     }
 
-    /// The request with the text of its query, if only the hash was sent.
+    /// Adds the text of the query if the client sent only the hash.
     ///
     /// # Errors
-    /// `PERSISTED_QUERY_NOT_FOUND`: no text of this hash is kept. `BAD_USER_INPUT`: the text that
-    /// was sent has another hash.
+    /// `PERSISTED_QUERY_NOT_FOUND`: no text with this hash is cached. `BAD_USER_INPUT`: the text
+    /// that the client sent has another hash.
     pub(crate) fn resolve(&self, mut request: Request) -> Result<Request> {
         let Some(hash) = &request.query_hash else {
             return Ok(request);
@@ -42,14 +42,13 @@ impl PersistedQueries {
             text.as_ref().clone_into(&mut request.query);
         } else if QueryHash::from(Sha256::digest(&request.query)) != *hash {
             return Err(Error::bad_input(
-                "the hash in `extensions.persistedQuery` is not that of the query's text",
+                "the hash in `extensions.persistedQuery` does not match the text of the query",
             ));
         }
         Ok(request)
     }
 
-    /// Keeps the text of a request that [`PersistedQueries::resolve`] gave and that was found
-    /// valid.
+    /// Caches the text of a valid request that [`PersistedQueries::resolve`] returned.
     pub(crate) fn keep(&self, request: &Request) {
         let Some(hash) = request.query_hash else {
             return;
@@ -66,7 +65,7 @@ impl PersistedQueries {
     }
 }
 
-/// Clients know it by its message or its code, and send the text next.
+/// Clients recognize this error by its message or code, and then send the text.
 fn not_found() -> Error {
     Error::new(ErrorKind::PersistedQueryNotFound, "PersistedQueryNotFound")
 }
@@ -94,7 +93,7 @@ mod tests {
                     .expect("the hash is right"),
             );
             assert!(queries.kept().size().1 <= 100);
-            // The first is used each time, so it stays.
+            // The first text is used each time, so it is not evicted.
             assert!(queries.resolve(request("", &texts[0])).is_ok(), "{text}");
         }
         let known = |text: &&String| queries.resolve(request("", text)).is_ok();

@@ -1,4 +1,4 @@
-//! The hash of a persisted query, as a request carries it.
+//! Reads the hash of a persisted query from the extensions of a request.
 
 use crate::document::json::{Event, Reader, utf8};
 use crate::document::leaf::abridged;
@@ -8,11 +8,11 @@ use crate::limits::EXTENSIONS_BYTES_MAX;
 /// The SHA-256 of a query's text.
 pub type QueryHash = [u8; 32];
 
-/// The hash in the JSON text of a request's extensions, if one is there.
+/// The hash in the JSON text of a request's extensions, if there is one.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: `persistedQuery` is of another version, or not of its form. `TOO_LARGE`: they
-/// have more bytes than [`EXTENSIONS_BYTES_MAX`].
+/// `BAD_USER_INPUT`: `persistedQuery` has another version or is malformed. `TOO_LARGE`: the
+/// extensions have more than [`EXTENSIONS_BYTES_MAX`] bytes.
 pub(crate) fn persisted_query(extensions: &[u8]) -> Result<Option<QueryHash>> {
     if extensions.len() > EXTENSIONS_BYTES_MAX {
         return Err(Error::too_large(
@@ -43,7 +43,7 @@ pub(crate) fn read(value: &str) -> Result<QueryHash> {
     }
     if version != "1" {
         return Err(Error::bad_input(
-            "`extensions.persistedQuery.version` must be 1, which is the one there is",
+            "`extensions.persistedQuery.version` must be 1, the only version",
         ));
     }
     hash.ok_or_else(|| {
@@ -53,7 +53,8 @@ pub(crate) fn read(value: &str) -> Result<QueryHash> {
     })
 }
 
-/// The members of an object, as names and texts; none of nothing.
+/// The names of an object's members and the JSON texts of their values. An empty text has no
+/// members.
 pub(crate) fn members(object: &[u8]) -> Result<Vec<(String, &str)>> {
     let text = utf8(object).unwrap_or_default();
     let malformed = || {
@@ -76,7 +77,7 @@ pub(crate) fn members(object: &[u8]) -> Result<Vec<(String, &str)>> {
     Ok(members)
 }
 
-/// Reads a JSON string of hexadecimal digits.
+/// Reads a hash from a JSON string of 64 hexadecimal digits.
 pub(crate) fn from_hex(json: &str) -> Option<QueryHash> {
     let digits = json.strip_prefix('"')?.strip_suffix('"')?;
     if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {

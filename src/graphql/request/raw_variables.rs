@@ -1,5 +1,5 @@
-//! The variables that come with a request, found as its body is read: no second look at a body of
-//! many megabytes tells where each stands.
+//! The raw variables of a request. They are located while the body is read, so that a body of many
+//! megabytes is not scanned twice.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::document::json::{Event, JsonError, Reader};
 use crate::error::{Error, Limit, Result};
 use crate::limits::VARIABLES_MAX;
 
-/// The variables of a request: the JSON text of an object, empty if none are given.
+/// The variables of a request: the JSON text of an object; empty if the request has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenVariables {
     text: Bytes,
@@ -18,11 +18,11 @@ pub struct GivenVariables {
 }
 
 impl GivenVariables {
-    /// Reads the object that `reader` reads next, of a text that is all of `body`.
+    /// Reads the object that is next in `reader`. The reader's text must be all of `body`.
     ///
     /// # Errors
-    /// What `told` makes of it, if it is not JSON. `TOO_COMPLEX`: it has more members than
-    /// [`VARIABLES_MAX`].
+    /// The error that `told` returns, if the text is not JSON. `TOO_COMPLEX`: the object has more
+    /// than [`VARIABLES_MAX`] members.
     pub(crate) fn read(
         reader: &mut Reader<'_>,
         body: &Bytes,
@@ -57,7 +57,7 @@ impl GivenVariables {
         &self.text
     }
 
-    /// The name of each variable and its JSON text, as they come, also of the same name.
+    /// The name and JSON text of each variable, in order. Names can repeat.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &Bytes)> {
         self.members.iter().map(|(name, text)| (&**name, text))
     }

@@ -1,4 +1,4 @@
-//! Values of a response whose size clients decide: the budget counts them as they are resolved.
+//! Values whose size clients control: the budget counts their bytes when they are resolved.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use async_graphql::{ContextSelectionSet, OutputType, Positioned, ServerResult, V
 use super::write::server_error;
 use crate::graphql::context::session::Session;
 
-/// A value whose bytes count in the response, each time that it is selected.
+/// A value whose bytes count towards the response each time it is selected.
 #[derive(Clone, Debug)]
 pub(crate) struct CountedBytes<T>(pub(crate) T);
 
@@ -35,7 +35,7 @@ impl<T: OutputType> OutputType for CountedBytes<T> {
     }
 }
 
-/// About how many bytes of JSON a value takes.
+/// The approximate size of a value in JSON, in bytes.
 fn bytes(value: &Value) -> usize {
     const PUNCTUATION: usize = 3;
     let inner = match value {

@@ -1,4 +1,4 @@
-//! The response: its JSON text, its errors, and the bytes that it holds.
+//! The response: its JSON text, its errors, and how its bytes are counted.
 
 pub(crate) mod counted;
 pub(crate) mod write;

@@ -1,5 +1,5 @@
-//! Responses as bytes: values as `async_graphql` made them, JSON spliced in as it came from the
-//! leaves.
+//! Writes responses as JSON text. Values come from `async_graphql`; JSON that was assembled from
+//! leaves is copied unchanged.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::graphql::scalars::types::THIS_COMMIT;
 use crate::key::Version;
 use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
 
-/// Writes a response to what changed nothing.
+/// Writes the response to an operation that committed nothing.
 pub(crate) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
     write_with(data, errors, None)
 }
@@ -35,12 +35,12 @@ pub(crate) fn write_committed(data: &Value, version: Version) -> Vec<u8> {
     write_with(Some(data), &[], Some(CommitVersion::Known(version)))
 }
 
-/// Writes the response to a mutation whose commit is not known yet; [`fill`] completes it.
+/// Writes the response to a mutation that is not committed yet. [`fill`] adds the version.
 pub(crate) fn write_uncommitted(data: &Value) -> Vec<u8> {
     write_with(Some(data), &[], Some(CommitVersion::Hole))
 }
 
-/// Completes what [`write_uncommitted`] wrote.
+/// Writes the version into a response that [`write_uncommitted`] wrote.
 pub(crate) fn fill(uncommitted: &[u8], version: Version) -> Vec<u8> {
     let version = format!("\"{version}\"");
     let mut parts = uncommitted.split(|byte| *byte == HOLE);
@@ -53,10 +53,10 @@ pub(crate) fn fill(uncommitted: &[u8], version: Version) -> Vec<u8> {
     out
 }
 
-/// Stands for the version of a commit that is not known yet. No JSON text has this byte.
+/// Marks the position of a version that is not known yet. No JSON text contains this byte.
 const HOLE: u8 = 0;
 
-/// What goes where the version of this commit belongs.
+/// What to write for the version of this commit.
 #[derive(Clone, Copy)]
 enum CommitVersion {
     Known(Version),
@@ -88,14 +88,14 @@ fn write_with(
     writer.out
 }
 
-/// Our own error as GraphQL has it. What the log is told is logged here, once.
+/// Converts an error to the error type of `async_graphql`. The original error stays its source.
 pub(crate) fn server_error(error: &Error) -> ServerError {
     let mut told = ServerError::new(error.message(), None);
     told.source = Some(std::sync::Arc::new(error.clone()));
     told
 }
 
-/// The JSON that a response carries, in bytes.
+/// The bytes of JSON that are copied unchanged.
 fn spliced_bytes(value: &Value) -> usize {
     match value {
         Value::Binary(text) => text.len(),
@@ -105,7 +105,7 @@ fn spliced_bytes(value: &Value) -> usize {
     }
 }
 
-/// A message, which may quote what a client sent, up to its bound.
+/// Truncates a message, which can quote client input, to [`ERROR_MESSAGE_BYTES_MAX`].
 fn bounded(message: &str) -> Cow<'_, str> {
     if message.len() <= ERROR_MESSAGE_BYTES_MAX {
         return Cow::Borrowed(message);
@@ -152,7 +152,7 @@ impl ResponseWriter {
         }
     }
 
-    /// Tells of so many errors, and how many more there are.
+    /// Writes up to [`ERRORS_MAX`] errors, and the number of further ones.
     fn errors(&mut self, errors: &[ServerError]) {
         let Some(more) = errors
             .len()
@@ -162,11 +162,11 @@ impl ResponseWriter {
             return self.list(errors, Self::error);
         };
         self.list(&errors[..ERRORS_MAX], Self::error);
-        // Goes on behind the last one.
+        // Removes the closing bracket to append one more error.
         self.out.pop();
         self.out.push(b',');
         let message =
-            format!("{more} more errors; {ERRORS_MAX} are told at most, which is the limit");
+            format!("{more} more errors; at most {ERRORS_MAX} are reported, which is the limit");
         self.error(&server_error(&Error::too_complex(
             Limit::new("errors", ERRORS_MAX),
             message,
@@ -207,7 +207,7 @@ impl ResponseWriter {
         self.out.extend_from_slice(b"}}");
     }
 
-    /// What docs/errors.md lists, behind the code.
+    /// The facts that docs/errors.md lists, after the code.
     fn facts(&mut self, facts: &Facts) {
         if let Some(limit) = facts.limit {
             self.member(1, "limit");
@@ -216,7 +216,7 @@ impl ResponseWriter {
             self.member(1, "limitName");
             write_string(&mut self.out, limit.name());
         }
-        // A part of a place would be another place.
+        // A truncated place would be another place, so a long one is omitted.
         let place = facts.place.as_ref();
         if let Some(place) = place.filter(|place| place.len() <= ERROR_MESSAGE_BYTES_MAX) {
             self.member(1, "place");

@@ -1,35 +1,36 @@
-//! Cursors: where a page ended, as text that only the same query takes.
+//! Cursors: a position in a list, as text that is valid only for the same query.
 
 use crate::error::{Error, Result};
 use crate::key::hex;
 
-/// Tells the cursors of one query from those of another: FNV-1a over what it asks for.
+/// A digest of a query, which binds its cursors to it: FNV-1a over `of`.
 pub(crate) fn digest(of: &str) -> u64 {
     of.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
         (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// The cursor at a position, which is given as bytes.
+/// Encodes a cursor at a position.
 pub(crate) fn encode(digest: u64, position: &[u8]) -> String {
     hex(&[&digest.to_be_bytes(), position].concat())
 }
 
-/// The position that a cursor holds. `argument` gave it, and `of` is what it belongs to.
+/// The position of a cursor. For error messages, `argument` names the argument that gave it, and
+/// `of` what it must belong to.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is one of another query, or none.
+/// `BAD_USER_INPUT`: the cursor is malformed or belongs to another query.
 pub(crate) fn decode(cursor: &str, digest: u64, argument: &str, of: &str) -> Result<Vec<u8>> {
     let bytes = unhex(cursor).unwrap_or_default();
     match bytes.strip_prefix(&digest.to_be_bytes()) {
         Some(position) => Ok(position.to_vec()),
         None => Err(Error::bad_input(format!(
-            "the cursor given as `{argument}` is not one of {of}"
+            "the cursor given as `{argument}` does not belong to {of}"
         ))),
     }
 }
 
-/// The error about a cursor whose position is none.
+/// The error for a cursor with an invalid position.
 pub(crate) fn damaged(argument: &str) -> Error {
     Error::bad_input(format!("the cursor given as `{argument}` is damaged"))
 }

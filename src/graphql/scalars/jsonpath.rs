@@ -1,4 +1,4 @@
-//! JSONPath queries as arguments: parsed once, and kept.
+//! JSONPath queries in arguments: parsed once and cached.
 
 use std::num::NonZeroUsize;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::limits::{JSONPATH_AHEAD_BYTES_MAX, JSONPATHS_CACHED_MAX, STEPS_PER_JSONPATH_BYTE};
 
 impl JsonPath {
-    /// The query that the text writes.
+    /// Parses the text, or takes the query from the cache.
     ///
     /// # Errors
     /// As [`Query::parse`] and [`Budget::check`].
@@ -28,7 +28,7 @@ impl JsonPath {
         budget.compute_long(|| parse(&self.0)).await
     }
 
-    /// As [`JsonPath::query`], as a part of synchronous work.
+    /// As [`JsonPath::query`], inside synchronous work.
     ///
     /// # Errors
     /// As [`JsonPath::query`].
@@ -45,7 +45,8 @@ fn parse_steps(text: &str) -> u64 {
     text.len() as u64 * STEPS_PER_JSONPATH_BYTE
 }
 
-/// The query that an argument gives, if it is one that is short enough to be looked at ahead.
+/// The query in an argument, for lookahead. None if it is invalid or longer than
+/// [`JSONPATH_AHEAD_BYTES_MAX`].
 pub(crate) fn query_ahead(value: &Value, budget: &Budget) -> Option<Query> {
     let Value::String(text) = value else {
         return None;
@@ -59,8 +60,8 @@ pub(crate) fn query_ahead(value: &Value, budget: &Budget) -> Option<Query> {
     })
 }
 
-/// The queries that were used last. A query is looked at ahead, and again for each document of a
-/// page; parsing it takes longer than most evaluations.
+/// The most recently used queries. Lookahead needs a query, and so does each document of a page;
+/// parsing takes longer than most evaluations.
 static KEPT: LazyLock<Mutex<LruCache<String, Query>>> = LazyLock::new(|| {
     let most = NonZeroUsize::new(JSONPATHS_CACHED_MAX).expect("some are kept");
     Mutex::new(LruCache::new(most))
@@ -73,7 +74,7 @@ fn kept(text: &str) -> Option<Query> {
 
 fn parse(text: &str) -> Result<Query> {
     let query = Query::parse(text)?;
-    // What a regular expression holds once it has run is far more than its text.
+    // A regular expression that has run holds far more memory than its text.
     let small = text.len() <= JSONPATH_AHEAD_BYTES_MAX && !query.has_regexps();
     if small {
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Scalars of the schema, node ids and cursors: values as text.
+//! The scalars of the schema, node ids and cursors.
 
 pub(crate) mod cursor;
 pub(crate) mod jsonpath;

@@ -1,10 +1,10 @@
-//! The ids of objects in the graph: where they stand, as text that is the same for one place
-//! however it was reached (GraphQL Global Object Identification).
+//! Global ids of objects (GraphQL Global Object Identification). A place has exactly one id.
 //!
-//! A document is `COLLECTION/KEY`, and a part of it `COLLECTION/KEY#POINTER`, also the whole of it
-//! (`COLLECTION/KEY#`), so that objects of two types never share an id. The name of the collection,
-//! the canonical text of the key and the JSON Pointer are percent-encoded but for the unreserved
-//! characters (RFC 3986, 2.3) and the `/` between the tokens of a pointer.
+//! The id of a Document is `COLLECTION/KEY`. The id of a Subdocument is `COLLECTION/KEY#POINTER`;
+//! for the whole document that is `COLLECTION/KEY#`, so that objects of different types never share
+//! an id. The name of the collection, the canonical text of the key and the JSON Pointer are
+//! percent-encoded, except for the unreserved characters (RFC 3986, 2.3) and the `/` between the
+//! tokens of a pointer.
 
 use std::fmt::{self, Write};
 
@@ -16,23 +16,23 @@ use crate::document::leaf::abridged;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
 
-/// All but the unreserved characters.
+/// All characters except the unreserved ones.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// The same but for what stands between the tokens of a pointer.
+/// All characters except the unreserved ones and `/`.
 const RESERVED_IN_POINTER: &AsciiSet = &RESERVED.remove(b'/');
 
-/// What an id stands for.
+/// The object that an id identifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NodeId {
     /// A whole document.
     Document(DocumentKey),
-    /// A place inside a document. A token of digits is an index or the name of a member, which
-    /// only the document tells.
+    /// A place in a document. Whether a token of digits is an index or a member name depends on the
+    /// document.
     Subdocument(DocumentKey, Path),
 }
 
@@ -43,8 +43,7 @@ pub(crate) fn of_document(document: &DocumentKey) -> String {
     id
 }
 
-/// The id of a place inside a document, or of the place that a path leads to: what shows itself as
-/// the JSON Pointer.
+/// The id of a place in a document. `pointer` must display as a JSON Pointer.
 pub(crate) fn of_subdocument(document: &DocumentKey, pointer: &impl fmt::Display) -> String {
     let mut id = of_document(document);
     id.push('#');
@@ -67,11 +66,11 @@ fn write_document(id: &mut String, document: &DocumentKey) {
 }
 
 impl NodeId {
-    /// Reads the text of an id. It must be the one text that its place has.
+    /// Parses an id, which must be in canonical form.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is not the id of any object. `TOO_LARGE`: no document can have a key so
-    /// long.
+    /// `BAD_USER_INPUT`: the text is not the id of an object. `TOO_LARGE`: the key is longer than
+    /// the key of any document.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let (document, pointer) = match text.split_once('#') {
             Some((document, pointer)) => (document, Some(pointer)),
@@ -79,7 +78,7 @@ impl NodeId {
         };
         let (collection, key) = document
             .split_once('/')
-            .ok_or_else(|| malformed(text, "there is no \"/\" behind the collection's name"))?;
+            .ok_or_else(|| malformed(text, "there is no \"/\" after the collection's name"))?;
         let key = DocumentId::parse(&decoded(text, key)?)
             .map_err(|error| malformed(text, error.message()))?;
         let document = DocumentKey::new(decoded(text, collection)?, key)
@@ -95,7 +94,7 @@ impl NodeId {
         let canonical = id.to_string();
         if canonical != text {
             let canonical = abridged(&canonical);
-            let why = format!("the same place has the id {canonical:?}");
+            let why = format!("the canonical id is {canonical:?}");
             return Err(malformed(text, &why));
         }
         Ok(id)

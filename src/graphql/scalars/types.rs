@@ -10,8 +10,8 @@ use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
 use crate::key;
 
-/// JSON text, from a variable as it was sent or to the response as it will be sent. It travels
-/// through `async_graphql` as bytes, and the response writer splices it in.
+/// JSON text from a variable or for the response. It passes through `async_graphql` as bytes, and
+/// the response writer copies it unchanged.
 #[derive(Clone, Debug)]
 pub(crate) struct Json(pub(crate) Bytes);
 
@@ -24,7 +24,7 @@ impl Json {
 
 const ONE: &[u8] = b"1";
 
-/// Any JSON value: object, array, string, number, boolean or null (RFC 8259). Integers are exact up to 255 bytes; object members come back by name, in the order of their UTF-8 bytes.
+/// Any JSON value: object, array, string, number, boolean or null (RFC 8259). Integers are exact up to 255 bytes. Object members are returned sorted by the UTF-8 bytes of their names.
 #[Scalar(
     name = "JSON",
     specified_by_url = "https://www.rfc-editor.org/rfc/rfc8259"
@@ -41,14 +41,15 @@ impl ScalarType for Json {
 
     fn to_value(&self) -> Value {
         if self.0 == ONE {
-            // As a default it is printed in the schema, where bytes mean nothing.
+            // The default of `incrementDocument(by:)`, which the schema prints. It cannot print
+            // bytes.
             return Value::Number(1.into());
         }
         Value::Binary(self.0.clone())
     }
 }
 
-/// A literal of the query, or a variable of another type, as JSON text.
+/// Writes a literal of the query, or a variable of another type, as JSON text.
 fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -86,7 +87,7 @@ fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
 #[derive(Clone, Debug)]
 pub(crate) struct PathScalar(Value);
 
-/// The place of a value inside a document. As a list, a string is an object key and an integer an array index: ["user", "jones", "group", 0]. As a string it is a JSON Pointer (RFC 6901): "/user/jones/group/0", where a token of digits is an index if the value it is applied to is an array and a key if it is an object. [] and "" are the whole document; so is null.
+/// The path of a value inside a document, as a list or as a JSON Pointer. In a list, a string is an object key and an integer is an array index: ["user", "jones", "group", 0]. In a JSON Pointer (RFC 6901), such as "/user/jones/group/0", a token of digits is an index if it is applied to an array, and a key if it is applied to an object. [], "" and null are the whole document.
 #[Scalar(name = "Path")]
 impl ScalarType for PathScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
@@ -98,7 +99,7 @@ impl ScalarType for PathScalar {
     }
 }
 
-/// The text of a JSONPath query; whoever takes it reads it, and says what is wrong.
+/// The text of a JSONPath query. It is not parsed yet; [`JsonPath::query`] reports errors.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPath(pub(crate) String);
 
@@ -120,8 +121,8 @@ impl ScalarType for JsonPath {
     }
 }
 
-/// The whole document, as a string: as an empty list it would be the same path, but a default that
-/// GraphQL.js cannot print for a scalar (docs/decisions/0008).
+/// The whole document, as an empty string. An empty list is the same path, but GraphQL.js cannot
+/// print it as the default of a scalar (docs/decisions/0008).
 impl Default for PathScalar {
     fn default() -> Self {
         Self(Value::String(String::new()))
@@ -138,18 +139,18 @@ impl From<&Place> for PathScalar {
     }
 }
 
-/// The path that an argument gives; none given and null are the whole.
+/// The path in an argument. An absent or null argument is the whole document.
 ///
 /// # Errors
-/// `INVALID_PATH`: it can never be one.
+/// `INVALID_PATH`: the value is not a path.
 pub(crate) fn path_argument(argument: Option<&PathScalar>) -> Result<Path> {
     argument.map_or_else(|| Ok(Path::default()), |path| path_of(&path.0))
 }
 
-/// The path that a value gives.
+/// Converts a value to a path.
 ///
 /// # Errors
-/// `INVALID_PATH`: it can never be one.
+/// `INVALID_PATH`: the value is not a path.
 pub(crate) fn path_of(value: &Value) -> Result<Path> {
     match value {
         Value::Null => Ok(Path::default()),
@@ -180,30 +181,29 @@ fn token(element: &Value) -> Result<Token> {
     Ok(Token::Segment(segment))
 }
 
-/// An index past 64 bits is one that no array has.
+/// Parses an index. An index of more than 64 bits becomes the maximum, which no array has.
 fn index(text: &str) -> Result<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
         return Err(Error::invalid_path(
             None,
-            format!("the index {text} in a path is negative or no integer"),
+            format!("the index {text} in a path is not a non-negative integer"),
         ));
     }
     Ok(text.parse().unwrap_or(u64::MAX))
 }
 
 pub(crate) enum VersionScalar {
-    /// A commit that was read.
+    /// A version that was read or given.
     Known(key::Version),
-    /// The commit of the mutation operation that is being executed: the response writer fills it
-    /// in.
+    /// The version of the commit of the current mutation. The response writer fills it in.
     OfThisCommit,
 }
 
-/// What stands in a response where the version of its own commit belongs. No JSON text.
+/// A placeholder for the version of the current commit in a response. Not a JSON text.
 pub(crate) const THIS_COMMIT: Bytes = Bytes::from_static(b"\0version");
 
-/// A commit of the store, which last changed a document. Opaque text; versions sort, as text, in commit order.
+/// The commit of the store that last changed a document. An opaque string; versions sort as strings in commit order.
 #[Scalar(name = "DocumentVersion")]
 impl ScalarType for VersionScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
@@ -235,9 +235,9 @@ fn version(text: &str) -> Option<key::Version> {
     Some(key::Version(version))
 }
 
-/// A name for a map of values.
+/// A name for a map of values; shared for the keys of entities.
 pub(crate) fn name(name: &str) -> Name {
-    // What every representation of an entity has is made once.
+    // The names in every representation of an entity are allocated once.
     static KEYS: LazyLock<[Name; 4]> =
         LazyLock::new(|| ["__typename", "collection", "key", "id"].map(Name::new));
     let known = KEYS.iter().find(|known| known.as_str() == name);

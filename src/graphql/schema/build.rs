@@ -1,4 +1,4 @@
-//! The schema: which types a server has, and its text.
+//! Builds the schema of a server, and prints it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::node::{NodeObject, NodeQueries};
 use super::query::DocumentQueries;
 use crate::limits::Bounds;
 
-/// What the text of a schema begins with. A comment, because parsers of the specification's text of
-/// 2018, such as that of Rust's `graphql_client`, read no description of the schema itself.
+/// The beginning of a schema's text. It is a comment because parsers of the 2018 specification,
+/// such as that of Rust's `graphql_client`, do not accept a description of the schema itself.
 const COMMENT: &str = "\
 # Phyllo: JSON documents, read and written by path. Each has a key in a collection; a part of one is
 # read without the rest. A query sees one version of the store, and a mutation operation commits as a
@@ -24,25 +24,25 @@ const COMMENT: &str = "\
 
 ";
 
-/// The definition of `Document` in a subgraph, without and with its keys.
+/// The first line of the type `Document` in a subgraph, without and with its federation keys.
 const DOCUMENT: &str = "type Document implements Node {";
 const DOCUMENT_WITH_KEYS: &str = "type Document implements Node @key(fields: \"id\") \
                                   @key(fields: \"collection key\") {";
 
-/// Which operations a server's schema has.
+/// The operations in the schema of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemaScope {
-    /// All of them.
+    /// All operations.
     #[default]
     Full,
-    /// All but those that make and drop indexes and drop collections.
+    /// All operations except those that create or drop indexes or drop collections.
     WithoutAdmin,
-    /// Queries only: there is no type `Mutation`.
+    /// Only queries: there is no type `Mutation`.
     ReadOnly,
 }
 
 impl SchemaScope {
-    /// What a server has that is `read_only`, or that serves administration or does not.
+    /// The scope of a server that is `read_only`, or that allows administration (`admin`) or not.
     pub fn of(read_only: bool, admin: bool) -> Self {
         match (read_only, admin) {
             (true, _) => Self::ReadOnly,
@@ -52,27 +52,27 @@ impl SchemaScope {
     }
 }
 
-/// JSON documents, read by path. All fields of one query operation see the same version of the store.
+/// Reads JSON documents by path. All fields of one query operation see the same version of the store.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
 pub(crate) struct QueryRoot(DocumentQueries, NodeQueries, FederationQueries);
 
-/// JSON documents, read by path. All fields of one query operation see the same version of the store.
-// What a subgraph tells: its gateway finds objects by `_entities`, and two subgraphs with a field
-// `node` do not compose.
+/// Reads JSON documents by path. All fields of one query operation see the same version of the store.
+// The queries in the text of a subgraph. They lack `node`: a gateway finds objects with
+// `_entities`, and two subgraphs with a field `node` do not compose.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
 struct SubgraphQuery(DocumentQueries);
 
-/// What a schema is for: the same types, but validation is done once for each text and execution
-/// each time.
+/// The purpose of a schema. Both have the same types; a query text is validated once and executed
+/// many times.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Validate,
     Execute,
 }
 
-/// An executable schema of some scope.
+/// A schema of one scope.
 pub(crate) enum PhylloSchema {
     Full(Schema<QueryRoot, Mutation, EmptySubscription>),
     WithoutAdmin(Schema<QueryRoot, MutationWithoutAdmin, EmptySubscription>),
@@ -98,7 +98,7 @@ impl PhylloSchema {
         }
     }
 
-    /// Its types as text.
+    /// The schema definition language (SDL) text of the types.
     pub(crate) fn sdl(&self) -> String {
         let options = SDLExportOptions::new().include_specified_by();
         match self {
@@ -124,13 +124,13 @@ fn finish<M: ObjectType + Default + 'static>(
     }
 }
 
-/// The schema as text, as `schema.graphql` has it for a server of full scope.
+/// The text of the schema. `schema.graphql` contains that of the full scope.
 pub fn schema_text(scope: SchemaScope) -> String {
     let schema = PhylloSchema::new(scope, Purpose::Validate, &Bounds::DEFAULT);
     format!("{COMMENT}{}", tidied(&schema.sdl()))
 }
 
-/// The schema as a gateway composes it into its own, which `_service { sdl }` tells.
+/// The text of the subgraph schema, which `_service { sdl }` returns to a gateway.
 pub fn subgraph_text(scope: SchemaScope) -> String {
     match scope {
         SchemaScope::Full => subgraph::<Mutation>(),
@@ -148,7 +148,7 @@ fn subgraph<M: ObjectType + Default + 'static>() -> String {
     sdl.replacen(DOCUMENT, DOCUMENT_WITH_KEYS, 1)
 }
 
-/// Two blanks for each level, and none at the ends of lines.
+/// Indents each level by two spaces, and removes spaces at the ends of lines.
 fn tidied(sdl: &str) -> String {
     let mut text = String::with_capacity(sdl.len());
     for line in sdl.trim().lines() {
@@ -157,10 +157,10 @@ fn tidied(sdl: &str) -> String {
     text
 }
 
-/// Ends a request when it is found valid.
+/// Stops the execution of a request after its validation.
 struct ValidateOnly;
 
-/// The error that a valid request ends with.
+/// The message of the error that a valid request ends with.
 pub(crate) const VALID: &str = "valid";
 
 impl ExtensionFactory for ValidateOnly {

@@ -1,4 +1,4 @@
-//! Representations of entities, as a federated graph's gateway sends them.
+//! Representations of entities, which the gateway of a federated graph sends.
 
 use async_graphql::Value;
 use async_graphql::indexmap::IndexMap;
@@ -10,19 +10,19 @@ use crate::error::{Error, Result};
 use crate::graphql::scalars::node_id::NodeId;
 use crate::graphql::scalars::types::name;
 
-/// The field that asks for entities.
+/// The field that returns entities.
 pub(crate) const ENTITIES: &str = "_entities";
 
-/// The scalar that representations are of.
+/// The scalar type of representations.
 pub(crate) const REPRESENTATION: &str = "_Any";
 
 /// The only type that is an entity.
 const DOCUMENT: &str = "Document";
 
-/// A representation as it was given.
+/// A representation, unchecked.
 pub(crate) struct Representation(pub(crate) Value);
 
-/// What a representation says of what tells entities of this graph apart.
+/// The members of a representation that identify an entity of this graph.
 #[derive(Default)]
 pub(crate) struct EntityKeys {
     typename: Option<Value>,
@@ -32,7 +32,7 @@ pub(crate) struct EntityKeys {
 }
 
 impl EntityKeys {
-    /// What a representation says.
+    /// Takes the keys from a representation.
     pub(crate) fn of(Representation(value): Representation) -> Self {
         let mut keys = Self::default();
         if let Value::Object(members) = value {
@@ -45,7 +45,7 @@ impl EntityKeys {
         keys
     }
 
-    /// The one of this name.
+    /// The key with this name; none if there is no such key.
     pub(crate) fn named(&mut self, name: &str) -> Option<&mut Option<Value>> {
         match name {
             "__typename" => Some(&mut self.typename),
@@ -56,7 +56,7 @@ impl EntityKeys {
         }
     }
 
-    /// The representation that says this and nothing else.
+    /// A representation that contains only these keys.
     pub(crate) fn into_representation(self) -> Value {
         let members = [
             ("__typename", self.typename),
@@ -69,11 +69,11 @@ impl EntityKeys {
         Value::Object(given.collect::<IndexMap<_, _>>())
     }
 
-    /// The document that it stands for.
+    /// The document that the keys identify.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is of another type, lacks a key, or has two that do not agree; or a key
-    /// is malformed.
+    /// `BAD_USER_INPUT`: the type is not `Document`, a key is missing or malformed, or two keys
+    /// identify different documents. As [`DocumentKey::new`].
     pub(crate) fn document(self) -> Result<DocumentKey> {
         let typename = text(self.typename.as_ref()).unwrap_or_default();
         if typename != DOCUMENT {
@@ -112,7 +112,7 @@ impl EntityKeys {
     }
 }
 
-/// The text that a key is given as.
+/// The text of a key, which is a string or a number.
 fn text(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text.clone()),
@@ -121,10 +121,10 @@ fn text(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// The document that each representation of a list stands for.
+/// The documents that a list of representations identifies.
 pub(crate) type Entities = Vec<DocumentKey>;
 
-/// A representation of a document.
+/// The representation of a document.
 pub(crate) fn representation_of(document: &DocumentKey) -> Value {
     let DocumentKey { collection, id } = document;
     let keys = EntityKeys {
@@ -136,7 +136,7 @@ pub(crate) fn representation_of(document: &DocumentKey) -> Value {
     keys.into_representation()
 }
 
-/// The representation with its keys only, so that what else it says is not copied.
+/// Removes all members except the keys, so that they are not copied with the variables.
 pub(crate) fn keys_only(representation: Value) -> Value {
     match representation {
         Value::Object(_) => EntityKeys::of(Representation(representation)).into_representation(),
@@ -144,7 +144,7 @@ pub(crate) fn keys_only(representation: Value) -> Value {
     }
 }
 
-/// The same of each element of a list.
+/// As [`keys_only`], for each element of a list.
 pub(crate) fn all_keys_only(representations: Value) -> Value {
     match representations {
         Value::List(elements) => Value::List(elements.into_iter().map(keys_only).collect()),

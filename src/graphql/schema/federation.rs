@@ -1,5 +1,5 @@
-//! What a gateway asks of a subgraph (Apollo Federation, subgraph specification 2.5): its schema,
-//! and its entities.
+//! The fields that a gateway requests from a subgraph (Apollo Federation, subgraph specification
+//! 2.5): its schema and its entities.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::graphql::objects::document::Document;
 use crate::graphql::objects::located::Located;
 use crate::graphql::response::counted::CountedBytes;
 
-/// The subgraph's schema as text, written as a JSON string, which all responses share; part of the
-/// data of a schema.
+/// The text of the subgraph schema, encoded as a JSON string that all responses share. It is stored
+/// in the data of the executable schema.
 #[derive(Clone)]
 pub(crate) struct SubgraphSdl(Bytes);
 
@@ -58,15 +58,15 @@ impl OutputType for SubgraphSdl {
 #[derive(SimpleObject)]
 #[graphql(name = "_Service")]
 struct Service {
-    /// Its text, with the directives of federation.
+    /// The text of the schema, with the federation directives.
     sdl: CountedBytes<SubgraphSdl>,
 }
 
-/// What stands for an entity: its type's name and one of its keys.
+/// The representation of an entity: the name of its type and one of its keys.
 #[Scalar(name = "_Any")]
 impl ScalarType for Representation {
     fn parse(value: Value) -> InputValueResult<Self> {
-        // What is wrong with it is told in the place of its entity.
+        // Errors are reported for the single entity, in [`EntityKeys::document`].
         Ok(Self(value))
     }
 
@@ -95,13 +95,13 @@ impl FederationQueries {
         }
     }
 
-    /// The entities that a gateway asks for, in the order of their representations; null where nothing is stored.
+    /// The entities that a gateway requests, in the order of their representations; null where nothing is stored.
     #[graphql(name = "_entities")]
     async fn entities(
         &self,
         context: &Context<'_>,
         #[graphql(
-            desc = "Each has `__typename`, and `id` or `collection` and `key`, or all of them if they agree."
+            desc = "Each contains `__typename`, and either `id` or `collection` and `key`. If it contains all of them, they must name the same document."
         )]
         representations: Vec<Representation>,
     ) -> Result<Vec<Option<Result<Entity>>>> {

@@ -1,4 +1,4 @@
-//! The schema: its fields for queries, mutations and federation, and how it is built.
+//! The schema: the root fields for queries, mutations and federation, and how the schema is built.
 
 pub(crate) mod build;
 pub(crate) mod entities;

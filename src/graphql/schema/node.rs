@@ -1,4 +1,4 @@
-//! Objects by the ids that they have in the whole graph (GraphQL Global Object Identification).
+//! Objects by their global ids (GraphQL Global Object Identification).
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::graphql::objects::located::Located;
 use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::node_id::NodeId;
 
-/// An object that a client's cache knows by its id.
+/// An object with a global id, under which clients can cache it.
 #[derive(Interface)]
 #[graphql(
     name = "Node",
     field(
         name = "id",
         ty = "CountedBytes<ID>",
-        desc = "Its id in the whole graph, which `node` takes."
+        desc = "The global id, which `node` takes."
     )
 )]
 pub(crate) enum NodeObject {
@@ -33,7 +33,7 @@ pub(crate) struct NodeQueries;
 
 #[Object]
 impl NodeQueries {
-    /// The object that has this id: a document (`COLLECTION/KEY`) or a part of one (`COLLECTION/KEY#POINTER`). Null if nothing is stored there.
+    /// The object with this id: a document (`COLLECTION/KEY`) or a part of one (`COLLECTION/KEY#POINTER`). Null if nothing is stored there.
     async fn node(
         &self,
         context: &Context<'_>,
@@ -46,7 +46,7 @@ impl NodeQueries {
         find(context, &id).await.transpose()
     }
 
-    /// The objects that have these ids, in their order; null where nothing is stored.
+    /// The objects with these ids, in the order of the ids; null where nothing is stored.
     async fn nodes(
         &self,
         context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! The queries for documents and collections.
+//! The query fields for documents and collections.
 
 use std::sync::Arc;
 
@@ -22,17 +22,17 @@ pub(crate) struct DocumentQueries;
 
 #[Object]
 impl DocumentQueries {
-    /// What is stored under the key `id` at `path`; null if nothing is. A stored null is a Subdocument of kind NULL.
+    /// The value at `path` in the document with the key `id`; null if nothing is stored there. A stored null is a Subdocument of kind NULL.
     async fn document(
         &self,
         context: &Context<'_>,
         #[graphql(
-            desc = "The key of the document in its collection (`Document.key`), not its global id. The decimal text of a 64-bit integer is that integer, any other text is that string; a string of digits is written as a JSON string, with its quotation marks."
+            desc = "The key of the document in its collection (`Document.key`), not its global id. The decimal text of a 64-bit integer is that integer; any other text is that string. Write a string of digits as a JSON string, with its quotation marks."
         )]
         id: ID,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "The place in the document; the empty path is the whole."
+            desc = "The path in the document; the empty path is the whole document."
         )]
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
@@ -42,7 +42,7 @@ impl DocumentQueries {
         found.map(|found| found.map(Subdocument)).transpose()
     }
 
-    /// Documents of a collection that pass `where`, a page at a time, by id unless ordered otherwise. Those count that are in the catalog. A page goes forwards (`first`, `after`) or backwards (`last`, `before`).
+    /// A page of the documents of a collection that match `where`, sorted by id unless `orderBy` is given. Only documents in the catalog are found. Page forwards with `first` and `after`, or backwards with `last` and `before`.
     #[expect(clippy::too_many_arguments, reason = "they are the field's")]
     async fn documents(
         &self,
@@ -51,18 +51,19 @@ impl DocumentQueries {
         collection: String,
         #[graphql(
             name = "where",
-            desc = "What documents have to pass; every document if not given."
+            desc = "The filter that documents must match; by default every document matches."
         )]
         filter: Option<FilterInput>,
-        #[graphql(desc = "Their order; by id if not given.")] order_by: Option<OrderInput>,
-        #[graphql(desc = "How many at most, the first ones; 100 if not given, 10,000 at most.")]
+        #[graphql(desc = "The order of the documents; by default they are sorted by id.")]
+        order_by: Option<OrderInput>,
+        #[graphql(desc = "The page size when paging forwards; 100 by default, at most 10,000.")]
         first: Option<i32>,
-        #[graphql(desc = "The cursor behind which to go on.")] after: Option<String>,
-        #[graphql(desc = "How many at most, the last ones; 100 if not given, 10,000 at most.")]
+        #[graphql(desc = "The page begins after this cursor.")] after: Option<String>,
+        #[graphql(desc = "The page size when paging backwards; 100 by default, at most 10,000.")]
         last: Option<i32>,
-        #[graphql(desc = "The cursor before which to go back.")] before: Option<String>,
+        #[graphql(desc = "The page ends before this cursor.")] before: Option<String>,
         #[graphql(
-            desc = "How many documents may be looked at where no index serves; 1,000 if not given, 100,000 at most. `TOO_COMPLEX` if the page is not full then."
+            desc = "The number of documents that may be scanned where no index is used; 1,000 by default, at most 100,000. Fails with `TOO_COMPLEX` if the page is not full by then."
         )]
         scan_limit: Option<i32>,
     ) -> Result<DocumentConnection> {
@@ -81,7 +82,7 @@ impl DocumentQueries {
         asked.find(context).await
     }
 
-    /// The collections that hold a document or an index, by name.
+    /// The collections that hold a document or an index, sorted by name.
     async fn collections(&self, context: &Context<'_>) -> Result<Vec<CollectionObject>> {
         let read = Session::of(context).read().await?;
         let found = database::collections(&*read).await?;
@@ -107,17 +108,17 @@ pub(crate) struct CollectionObject(database::Collection);
 /// A collection of documents.
 #[Object(name = "DocumentCollection")]
 impl CollectionObject {
-    /// Its name.
+    /// The name of the collection.
     async fn name(&self) -> CountedBytes<&str> {
         CountedBytes(&self.0.name)
     }
 
-    /// How many documents it holds.
+    /// The number of documents in the collection.
     async fn count(&self) -> i64 {
         self.0.count
     }
 
-    /// Its indexes, by name.
+    /// The indexes of the collection, sorted by name.
     async fn indexes(&self, context: &Context<'_>) -> Result<Vec<IndexObject>> {
         let read = Session::of(context).read().await?;
         let found = database::indexes(&*read, &self.0.name).await?;

@@ -1,5 +1,5 @@
-//! Variables, as the operation declares them: JSON stays text, also inside input objects;
-//! everything else is checked here.
+//! Coerces variables to the types that the operation declares. JSON stays text, also inside input
+//! objects; all other values are checked here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,12 +19,12 @@ use crate::graphql::scalars::types::name;
 use crate::graphql::schema::entities;
 use crate::limits::Bounds;
 
-/// The variables that an operation declares, from those that are given. Of one that is `planned`,
-/// entities are kept apart.
+/// Coerces the given variables to those that an operation declares. For a `planned` operation,
+/// lists of entities are stored separately.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: one that is required is missing or null, or one is not of its type; names it.
-/// `TOO_COMPLEX`, `TOO_LARGE`: one that is not JSON passes a bound.
+/// `BAD_USER_INPUT`: a required variable is missing or null, or the named variable does not have
+/// its type. `TOO_COMPLEX`, `TOO_LARGE`: a variable that is not JSON exceeds a limit.
 pub(crate) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
     given: &GivenVariables,
@@ -75,7 +75,7 @@ pub(crate) fn coerce(
     Ok(coerced)
 }
 
-/// The texts of the variables that are declared; of two of the same name the last.
+/// The texts of the declared variables. The last of several with the same name counts.
 fn declared<'g>(
     definitions: &[Positioned<VariableDefinition>],
     given: &'g GivenVariables,

@@ -1,4 +1,4 @@
-//! Variables that were found to be as they are declared.
+//! Variables that have their declared types.
 
 use std::collections::HashMap;
 
@@ -7,23 +7,23 @@ use async_graphql::{Name, Value, Variables};
 use crate::database::DocumentKey;
 use crate::graphql::schema::entities::{Entities, representation_of};
 
-/// The variables of an operation.
+/// The coerced variables of an operation.
 #[derive(Clone, Default)]
 pub(crate) struct Coerced {
     pub(crate) values: Variables,
-    /// Of a planned operation, the lists of entities that are as nearly all are.
+    /// In a planned operation, the lists of entities that were read directly as documents.
     pub(crate) entities: Vec<(Name, Entities)>,
 }
 
 impl Coerced {
-    /// The entities that a variable lists.
+    /// The entities in a variable.
     pub(crate) fn entities(&self, variable: &Name) -> Option<&[DocumentKey]> {
         let mut lists = self.entities.iter();
         let list = lists.find(|(name, _)| name == variable);
         list.map(|(_, entities)| &entities[..])
     }
 
-    /// Makes values of all of them.
+    /// Converts the lists of entities to values.
     pub(crate) fn make_values(&mut self) {
         for (variable, entities) in std::mem::take(&mut self.entities) {
             let values = entities.iter().map(representation_of);
@@ -31,7 +31,7 @@ impl Coerced {
         }
     }
 
-    /// What each takes when it is copied, about, in bytes.
+    /// The approximate size of a copy of each variable, in bytes.
     pub(crate) fn sizes(&self) -> HashMap<&Name, usize> {
         let values = self.values.iter().map(|(name, value)| (name, bytes(value)));
         let entities = self.entities.iter().map(|(name, entities)| {

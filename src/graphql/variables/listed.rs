@@ -1,4 +1,4 @@
-//! Lists of representations of entities, read straight into the documents that they stand for.
+//! Reads lists of representations of entities directly into the documents that they identify.
 
 use std::borrow::Cow;
 
@@ -20,8 +20,8 @@ pub(crate) fn is_list_of_representations(ty: &Type) -> bool {
 }
 
 impl ValueReader<'_> {
-    /// The documents that a list of representations stands for; none if something is unusual or
-    /// wrong about one of them, which is then read as any value is.
+    /// The documents that a list of representations identifies. None if one of them is unusual or
+    /// invalid; the list is then read like any other value.
     pub(crate) fn entities(&mut self, text: &Bytes) -> Option<Entities> {
         let values = self.values;
         let entities = self.try_entities(text);
@@ -49,7 +49,7 @@ impl ValueReader<'_> {
         Some(entities)
     }
 
-    /// The document that the representation which begins at `begin` stands for.
+    /// The document of the representation that begins at `begin`.
     fn entity(
         &mut self,
         given: &mut VariableReader<'_>,

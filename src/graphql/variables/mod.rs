@@ -1,4 +1,4 @@
-//! Variables: coerced to the types of the query, and what they cost.
+//! Coerces variables to the types that the operation declares, and checks their cost.
 
 pub(crate) mod coerce;
 pub(crate) mod coerced;

@@ -1,4 +1,4 @@
-//! Reads the text of variables, one value at a time, against the types of the schema.
+//! Reads the text of variables, value by value, and checks it against the types of the schema.
 
 use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, JsonError, Problem, Reader};
@@ -14,17 +14,17 @@ use async_graphql::{Number, Value};
 use bytes::Bytes;
 use std::collections::HashMap;
 
-/// Reads values as they are declared. JSON stays text; of all else there are so many at most.
+/// Reads values of declared types. JSON stays text; the number of all other values is limited.
 pub(crate) struct ValueReader<'i> {
     pub(crate) inputs: &'i Inputs,
     pub(crate) bounds: &'i Bounds,
-    /// How many input objects deep it is.
+    /// The current nesting of input objects.
     pub(crate) levels: usize,
-    /// How many values there may be still.
+    /// The number of further values that are allowed.
     pub(crate) values: usize,
 }
 
-/// A variable while it is read, once from its beginning to its end, whatever its type.
+/// The text of a variable, which is read once from beginning to end.
 pub(crate) struct VariableReader<'t> {
     text: &'t Bytes,
     json: &'t str,
@@ -45,7 +45,7 @@ impl<'t> VariableReader<'t> {
         self.reader.next().map_err(|error| self.told(&error))
     }
 
-    /// The first byte of the value that is read next, and its place.
+    /// The first byte of the next value, and its offset.
     pub(crate) fn peek(&mut self) -> (Option<u8>, usize) {
         let first = self.reader.peek_value();
         (first, self.reader.offset())
@@ -66,7 +66,7 @@ impl<'t> VariableReader<'t> {
         json_error(error, self.json)
     }
 
-    /// What was read since a place is not of a type.
+    /// The error that the text since `begin` does not have the type `ty`.
     pub(crate) fn not_of_type(&self, begin: usize, ty: &str) -> Error {
         let found = abridged(&self.json[begin..self.reader.offset()]);
         Error::bad_input(format!("{found} is not of the type {ty}"))
@@ -76,14 +76,14 @@ impl<'t> VariableReader<'t> {
 impl<'i> ValueReader<'i> {
     pub(crate) fn variable(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
         if matches!(&ty.base, BaseType::Named(name) if name == JSON) && text[..] != *b"null" {
-            // It was found to be JSON when the request was read.
+            // The text was checked to be JSON when the request was read.
             self.count()?;
             return Ok(Value::Binary(text.clone()));
         }
         self.value(ty, &mut VariableReader::new(text)?)
     }
 
-    /// Recurses no deeper than types and filters nest.
+    /// The recursion is bounded by the nesting of types and of filters.
     pub(crate) fn value(&mut self, ty: &Type, given: &mut VariableReader<'_>) -> Result<Value> {
         let (first, _) = given.peek();
         if first == Some(b'n') {
@@ -118,7 +118,7 @@ impl<'i> ValueReader<'i> {
         }
     }
 
-    /// Recurses no deeper than filters may nest, which is what nests.
+    /// The recursion is bounded by the limit on nested filters, the only input objects that nest.
     pub(crate) fn input_object(
         &mut self,
         ty: &str,
@@ -199,8 +199,8 @@ impl<'i> ValueReader<'i> {
         Err(given.not_of_type(begin, scalar))
     }
 
-    /// The representation of an entity that begins at `begin`, of which only its keys are kept. What
-    /// it says recurses no deeper than `levels`.
+    /// Reads the representation of an entity that begins at `begin`, and keeps only its keys. Its
+    /// values recurse at most `levels` deep.
     pub(crate) fn representation(
         &mut self,
         given: &mut VariableReader<'_>,
@@ -221,8 +221,8 @@ impl<'i> ValueReader<'i> {
         Ok(keys.into_representation())
     }
 
-    /// The value of which `event` is the first one, numbers exactly as they are written, in the one
-    /// that begins at `begin`. Recurses no deeper than `levels`.
+    /// Reads the value that begins with `event`, inside the value that begins at `begin`. Numbers
+    /// are kept exactly as written. Recurses at most `levels` deep.
     pub(crate) fn subtree(
         &mut self,
         given: &mut VariableReader<'_>,
@@ -308,5 +308,5 @@ impl<'i> ValueReader<'i> {
     }
 }
 
-/// The scalar whose values stay text.
+/// The scalar type whose values stay text.
 pub(crate) const JSON: &str = "JSON";

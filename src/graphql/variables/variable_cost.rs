@@ -1,4 +1,4 @@
-//! A variable costs as often as it is used: its text is copied into each argument.
+//! Limits the bytes of variables in arguments. Each use copies the variable, so each use counts.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use super::coerced::Coerced;
 use crate::error::{Error, Limit, Result};
 use crate::limits::Bounds;
 
-/// Bounds the bytes of variables as often as a valid operation uses them, its fragments expanded.
+/// Checks the bytes of all uses of variables in a valid operation, with fragments expanded.
 ///
 /// # Errors
-/// `TOO_LARGE`: names the limit.
+/// `TOO_LARGE`: the named limit is exceeded.
 pub(crate) fn check_uses(
     document: &ExecutableDocument,
     operation: &OperationDefinition,
@@ -24,7 +24,7 @@ pub(crate) fn check_uses(
 ) -> Result<()> {
     let limit = bounds.argument_bytes;
     let sizes = variables.sizes();
-    // Each stands in the query at most so often, as was checked: most are too small to matter.
+    // A query has at most `query_values` values, so small variables cannot exceed the limit.
     let all: usize = sizes.values().sum();
     if all.saturating_mul(bounds.query_values) <= limit {
         return Ok(());
@@ -40,8 +40,8 @@ pub(crate) fn check_uses(
     Err(Error::too_large(
         Limit::new("argumentBytes", limit),
         format!(
-            "more than {limit} bytes of variables in the arguments of the query, in which each counts \
-         as often as it is used; that is the limit"
+            "more than {limit} bytes of variables in the arguments of the query, which is the \
+             limit; a variable counts each time it is used"
         ),
     ))
 }
@@ -53,7 +53,7 @@ struct Uses<'d> {
 }
 
 impl<'d> Uses<'d> {
-    /// Recurses no deeper than the document, whose levels are bounded.
+    /// The recursion is bounded by the limit on the levels of the document.
     fn selections(&mut self, selections: &'d SelectionSet) -> usize {
         let mut sum = 0_usize;
         for selection in &selections.items {

@@ -1,5 +1,4 @@
-//! A plan with the variables of one request: what is to be read, and the steps by which the
-//! response is written.
+//! Binds a plan to the variables of one request: the reads, and the steps that write the response.
 
 use std::borrow::Cow;
 
@@ -17,7 +16,7 @@ use crate::graphql::prepare::plan::{
 use crate::graphql::scalars::types::path_of;
 use crate::graphql::variables::coerced::Coerced;
 
-/// What one request comes to.
+/// A plan that is bound to the variables of one request.
 pub(crate) struct Bound<'p> {
     pub(crate) documents: Vec<Cow<'p, DocumentKey>>,
     wants: Vec<BoundRead<'p>>,
@@ -25,14 +24,14 @@ pub(crate) struct Bound<'p> {
     pub(crate) spots: Vec<ResponsePosition<'p>>,
 }
 
-/// Something to be read of the document of this number.
+/// A read from the document with this number.
 enum BoundRead<'p> {
     Part(usize, Cow<'p, Path>, Extent),
     Version(usize),
 }
 
 impl Bound<'_> {
-    /// All that is to be read, in the order of their numbers.
+    /// All reads, in the order of their numbers.
     pub(crate) fn asked(&self) -> Vec<Asked<'_>> {
         let asked = self.wants.iter().map(|want| match want {
             BoundRead::Part(document, path, extent) => {
@@ -44,12 +43,12 @@ impl Bound<'_> {
     }
 }
 
-/// A step of writing a response. Wants and spots are given by their numbers.
+/// A step of writing the response. It refers to reads (`want`) and positions (`spot`) by number.
 #[derive(Debug)]
 pub(crate) enum ResponseStep<'p> {
     Text(&'p [u8]),
-    /// Begins the object that stands for a place. If nothing is there it is null, and writing goes
-    /// on with the step `end`.
+    /// Begins the object for a place. If nothing is stored there, writes null and continues with
+    /// the step `end`.
     Open {
         want: usize,
         spot: usize,
@@ -65,22 +64,22 @@ pub(crate) enum ResponseStep<'p> {
     },
     Kind(usize),
     Path(usize),
-    /// The id of the document of this number, its key and its collection: they may be long, and are
-    /// written again for each field that selects them.
+    /// The id, key or collection of the document with this number. They can be long, so they are
+    /// written from the document for each field that selects them.
     DocumentId(usize),
     Key(usize),
     Collection(usize),
-    /// The id of the place that was found.
+    /// The id of the place that the read found.
     SubdocumentId {
         document: usize,
         want: usize,
     },
 }
 
-/// Where something stands in the response.
+/// A position in the response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResponsePosition<'p> {
-    /// The number of the spot around it.
+    /// The number of the enclosing position.
     pub(crate) around: Option<usize>,
     pub(crate) is: SpotIs<'p>,
 }
@@ -91,7 +90,7 @@ pub(crate) enum SpotIs<'p> {
     Element(usize),
 }
 
-/// A plan with these variables. None: the general executor has to see to them.
+/// Binds a plan to these variables. None if the general executor must run the query.
 ///
 /// # Errors
 /// As [`RequestBudget::entities`], [`RequestBudget::fields`] and [`RequestBudget::places`].
@@ -139,28 +138,28 @@ struct Binder<'p> {
     request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,
     wants: Vec<BoundRead<'p>>,
-    /// The wants that are parts of documents.
+    /// The number of reads that are parts of documents.
     places: usize,
     steps: Vec<ResponseStep<'p>>,
     spots: Vec<ResponsePosition<'p>>,
-    /// Where it is.
+    /// The current position.
     spot: Option<usize>,
 }
 
-/// Where a selection is bound: a place of a document.
+/// The place in a document that a selection is bound to.
 struct Here<'p> {
     /// The number of the document.
     document: usize,
     path: Cow<'p, Path>,
-    /// What is wanted here; none at a document that is there for certain.
+    /// The read of this place; none for a document that is known to exist.
     want: Option<usize>,
-    /// The first want of the root field that this belongs to: what it wants twice is read once.
+    /// The first read of the enclosing root field. Repeated reads within the field are shared.
     first: usize,
 }
 
 impl<'p> Binder<'p> {
-    /// How many entities are asked for, and how many fields of all of them. A field that is skipped
-    /// asks for none.
+    /// The number of requested entities, and the number of fields for all of them. Skipped fields
+    /// do not count.
     fn entities(&self, selection: &Selection) -> Option<(usize, usize)> {
         let included = selection.0.iter();
         let included = included.filter(|selected| self.is_there(selected) == Some(true));
@@ -183,7 +182,7 @@ impl<'p> Binder<'p> {
         })
     }
 
-    /// The fields that are selected, at every level.
+    /// The number of selected fields, at every level.
     fn fields(&self, selection: &Selection) -> usize {
         let included = selection.0.iter();
         let included = included.filter(|selected| self.is_there(selected) == Some(true));
@@ -237,20 +236,20 @@ impl<'p> Binder<'p> {
             let around = self.enter(SpotIs::Element(at));
             self.place(document, Cow::Borrowed(Path::root()), first, below)?;
             self.spot = around;
-            // What passes the bound ends here, before more is bound: the budget keeps the error.
+            // Over the limit, binding stops here. The budget keeps the error.
             self.request_budget.room(self.places).ok()?;
         }
         self.text(b"]");
         Some(())
     }
 
-    /// The number of a document.
+    /// Adds a document, and returns its number.
     fn document(&mut self, document: Cow<'p, DocumentKey>) -> usize {
         self.documents.push(document);
         self.documents.len() - 1
     }
 
-    /// What is selected of a place at which there may be nothing.
+    /// Binds the selection of a place at which possibly nothing is stored.
     fn place(
         &mut self,
         document: usize,
@@ -342,7 +341,7 @@ impl<'p> Binder<'p> {
         self.members(selection, member)
     }
 
-    /// The members of an object, and its end.
+    /// Binds the members of an object, and its end.
     fn members(
         &mut self,
         selection: &'p Selection,
@@ -378,7 +377,7 @@ impl<'p> Binder<'p> {
         Some(true)
     }
 
-    /// Goes to a spot inside of where it is, which is returned.
+    /// Enters a position inside the current one, and returns the current one.
     fn enter(&mut self, is: SpotIs<'p>) -> Option<usize> {
         let around = self.spot.replace(self.spots.len());
         self.spots.push(ResponsePosition { around, is });
@@ -389,7 +388,7 @@ impl<'p> Binder<'p> {
         self.steps.push(ResponseStep::Text(text));
     }
 
-    /// The number of a want, which is made unless it is there already.
+    /// The number of a read of `path`. Adds the read if the root field has none of this path.
     fn want(
         &mut self,
         first: usize,
@@ -416,7 +415,7 @@ impl<'p> Binder<'p> {
             Where::Given(given) => given,
         };
         let path = if let Input::Variable(name) = given {
-            // One that is not given is the argument's default, which is the whole.
+            // Without the variable, the argument has its default: the whole document.
             let given = self.variables.values.get(name);
             given.map_or_else(|| Ok(Path::default()), path_of)
         } else {
@@ -455,7 +454,7 @@ fn id(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A path below another.
+/// Joins two paths.
 fn join<'p>(above: &Cow<'p, Path>, below: Cow<'p, Path>) -> Cow<'p, Path> {
     if above.tokens().is_empty() {
         return below;

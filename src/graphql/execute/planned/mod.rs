@@ -1,10 +1,10 @@
-//! Queries whose reads are all known before the first of them: documents and entities, and of them
-//! whatever is read by path. They are planned once for each text, read in one round, and written
-//! straight into the response.
+//! Executes queries whose reads are all known in advance: documents and entities, and parts of them
+//! that are read by path. Such a query is planned once for each text, reads in one batch, and is
+//! written directly into the response.
 //!
-//! Everything else is the general executor's, and so are arguments in which something is wrong and
-//! errors at what cannot be null: it begins anew and comes to an answer of its own. What both can
-//! answer they answer alike, which tests/graphql/direct.rs compares.
+//! All other queries run in the general executor, `async_graphql`. If an argument is invalid, or a
+//! non-nullable field fails, the general executor runs the query again from the beginning. Both
+//! return the same response to the same query; tests/graphql/direct.rs compares them.
 
 pub(crate) mod bind;
 pub(crate) mod write;
@@ -16,8 +16,8 @@ pub(crate) use crate::graphql::prepare::plan::Plan;
 use crate::graphql::variables::coerced::Coerced;
 pub(crate) use write::WrittenResponse;
 
-/// Executes a plan with these variables. None: the general executor has to, unless `request_budget`
-/// has come to a bound.
+/// Executes a plan with these variables. None if the general executor must run the query, or if
+/// `request_budget` has exceeded a limit.
 pub(crate) async fn execute(
     plan: &Plan,
     variables: &Coerced,

@@ -1,4 +1,4 @@
-//! The response to a query, from what was read for it.
+//! Writes the response of a planned query from its reads.
 
 use async_graphql::{PathSegment, ServerError};
 
@@ -12,17 +12,17 @@ use crate::graphql::objects::document::JsonKind;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
 
-/// The response's data, and what went wrong: null stands where it did.
+/// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
-    /// `{"data":…`, without the end.
+    /// `{"data":…`, without the closing brace.
     pub(crate) data: Vec<u8>,
     pub(crate) errors: Vec<ServerError>,
 }
 
-/// Writes the response. Of what is large others have their turn meanwhile.
+/// Writes the response. Yields to the scheduler while it writes large values.
 ///
 /// # Errors
-/// Of what cannot be null; whatever bound of `request_budget` is passed.
+/// The error of a non-nullable field. An exceeded limit of `request_budget`.
 pub(crate) async fn write(
     bound: &Bound<'_>,
     loaded: &Loaded<'_>,
@@ -93,7 +93,7 @@ pub(crate) async fn write(
     Ok(WrittenResponse { data: out, errors })
 }
 
-/// After so many steps it is looked whether there is time for more.
+/// The number of steps between checks of the time limit.
 const STEPS_PER_CHECK: usize = 64;
 const NULL: &[u8] = b"null";
 
@@ -132,7 +132,7 @@ fn place(out: &mut Vec<u8>, place: &Place) {
     out.push(b']');
 }
 
-/// An error, with where it stands in the query and in the response.
+/// Converts an error, with its location in the query and its path in the response.
 fn located(error: &Error, spots: &[ResponsePosition<'_>], spot: usize) -> ServerError {
     let mut told = server_error(error);
     let mut at = Some(spot);
@@ -153,5 +153,5 @@ fn located(error: &Error, spots: &[ResponsePosition<'_>], spot: usize) -> Server
 }
 
 fn mismatch() -> Error {
-    Error::internal("a load brought no answer to what it was asked")
+    Error::internal("a load returned no matching result")
 }

@@ -1,19 +1,19 @@
-//! The tokens of a query (GraphQL specification, 2.1), and their places.
+//! Splits a query into tokens (GraphQL specification, 2.1) with their positions.
 
 use async_graphql::Pos;
 
 /// A lexical token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lexeme<'t> {
-    /// One of `! $ & ( ) : = @ [ ] { | }`, or what is none.
+    /// One of `! $ & ( ) : = @ [ ] { | }`, or any other ASCII byte that begins no other token.
     Punctuator(u8),
     /// `...`
     Spread,
     Name(&'t str),
     Number(&'t str),
-    /// What stands between its quotes, escapes as they are.
+    /// The text between the quotes, with its escapes.
     String(&'t str),
-    /// What stands between its quotes, on several lines.
+    /// The text between the triple quotes.
     BlockString(&'t str),
     End,
 }
@@ -21,7 +21,7 @@ pub(crate) enum Lexeme<'t> {
 pub(crate) struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    /// The last token, and its place.
+    /// The offset of the last token, and its position.
     begin: usize,
     pos: Pos,
 }
@@ -36,7 +36,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next token, and its place; none where there is no token.
+    /// The next token and its position; none if the text has no valid token there.
     pub(crate) fn next(&mut self) -> Option<(Lexeme<'t>, Pos)> {
         self.skip_ignored();
         self.move_to(self.at);
@@ -64,12 +64,13 @@ impl<'t> Lexer<'t> {
         Some((token, self.pos))
     }
 
-    /// Where the last token ends, in bytes.
+    /// The offset of the end of the last token, in bytes.
     pub(crate) fn end(&self) -> usize {
         self.at
     }
 
-    /// The type of which the last token is the beginning; its last token is the last one then.
+    /// Reads the rest of a type that begins with the last token, and returns the whole type. The
+    /// last token of the type then is the last token.
     pub(crate) fn rest_of_type(&mut self) -> Option<&'t str> {
         let opened = self.text.as_bytes()[self.begin..].iter();
         let opened = opened.take_while(|byte| **byte == b'[').count();
@@ -89,7 +90,7 @@ impl<'t> Lexer<'t> {
         Some(&self.text[self.begin..self.at])
     }
 
-    /// Whether white space follows the last token, and nothing else up to the next one.
+    /// Whether white space follows the last token, without a comment before the next token.
     pub(crate) fn is_before_space(&self) -> bool {
         let behind = self.rest().iter();
         let mut behind = behind.skip_while(|byte| is_space(**byte));
@@ -169,7 +170,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Counts characters and lines up to where the next token begins.
+    /// Advances the position to the beginning of the next token.
     fn move_to(&mut self, begin: usize) {
         for byte in &self.text.as_bytes()[self.begin..begin] {
             match byte {
@@ -178,7 +179,7 @@ impl<'t> Lexer<'t> {
                     self.pos.column = 1;
                 }
                 b'\r' => self.pos.column = 1,
-                // It belongs to the character before.
+                // A continuation byte of the previous character.
                 0x80..0xC0 => {}
                 _ => self.pos.column += 1,
             }

@@ -1,8 +1,9 @@
-//! Parses what queries are: `async_graphql`'s parser takes ten times as long, which a query that is
-//! refused afterwards need not cost.
+//! Parses queries. The parser of `async_graphql` takes ten times as long, which matters for queries
+//! that are rejected later.
 //!
-//! It makes the same of a text, or nothing: whoever calls then asks the other parser, which says
-//! what is wrong, or knows a form that is not in the specification. Tests compare the two.
+//! This parser returns the same document as that of `async_graphql`, or none. In the second case
+//! the caller uses the parser of `async_graphql`, which reports the error, or accepts a form that
+//! is not in the specification. Tests compare the two parsers.
 
 pub(crate) mod lexer;
 pub(crate) mod strings;
@@ -22,33 +23,33 @@ use async_graphql_value::Value;
 use lexer::{Lexeme, Lexer};
 use strings::{block_string_value, string_value, with_known_escapes};
 
-/// Levels of selections below the first that the other parser takes.
+/// The number of nested selection levels below the first that `async_graphql`'s parser accepts.
 const SELECTION_LEVELS_MAX: usize = 64;
 
-/// The document that a text is.
+/// Parses a document.
 ///
-/// To be called for texts in which brackets nest as deep as is allowed and no deeper, since it
-/// recurses into them.
+/// The caller must have checked the limit on nested brackets, because the parser recurses into
+/// them.
 ///
 /// # Errors
-/// It is none, or one of an unusual form: up to where it was read.
+/// The position up to which the text was read, if it is not a document or has an unusual form.
 pub(crate) fn parse(text: &str) -> Result<ExecutableDocument, Pos> {
     let begin = Pos { line: 1, column: 1 };
     let mut parser = Parser::new(text).ok_or(begin)?;
     parser.document().ok_or(parser.pos)
 }
 
-/// As [`parse`], by the other parser.
+/// As [`parse`], with the parser of `async_graphql`.
 ///
 /// # Errors
-/// It is none: what was expected, and where.
+/// The expected tokens and the position, if the text is not a document.
 pub(crate) fn parse_otherwise(text: &str) -> async_graphql::parser::Result<ExecutableDocument> {
     parse_query(with_known_escapes(text))
 }
 
 struct Parser<'t> {
     lexer: Lexer<'t>,
-    /// The token that is looked at, and where it stands.
+    /// The current token, and its position.
     token: Lexeme<'t>,
     pos: Pos,
 }
@@ -62,7 +63,7 @@ impl<'t> Parser<'t> {
         Some(Self { lexer, token, pos })
     }
 
-    /// Goes on to the next token; returns the place of the one before.
+    /// Advances to the next token, and returns the position of the previous one.
     fn advance(&mut self) -> Option<Pos> {
         let pos = self.pos;
         (self.token, self.pos) = self.lexer.next()?;
@@ -179,7 +180,7 @@ impl<'t> Parser<'t> {
         Some(Positioned::new(definition, pos))
     }
 
-    /// A type is one token here: the other parser takes no white space in it.
+    /// Parses a type as one token, because `async_graphql`'s parser accepts no white space in it.
     fn ty(&mut self) -> Option<Positioned<Type>> {
         let begins = self.is(b'[') || matches!(self.token, Lexeme::Name(_));
         let text = self.lexer.rest_of_type().filter(|_| begins)?;
@@ -228,7 +229,7 @@ impl<'t> Parser<'t> {
         Some(arguments)
     }
 
-    /// Recurses no deeper than `levels`.
+    /// Recurses at most `levels` deep.
     fn selection_set(&mut self, levels: usize) -> Option<Positioned<SelectionSet>> {
         let pos = self.expect(b'{')?;
         let mut items = Vec::new();
@@ -268,7 +269,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// A fragment that is spread, or one that stands here.
+    /// A fragment spread or an inline fragment.
     fn fragment(&mut self, levels: usize) -> Option<Selection> {
         let pos = self.advance()?;
         if let Lexeme::Name(name) = self.token
@@ -291,7 +292,7 @@ impl<'t> Parser<'t> {
         Some(Selection::InlineFragment(Positioned::new(inline, pos)))
     }
 
-    /// Recurses no deeper than brackets nest.
+    /// The recursion is bounded by the limit on nested brackets.
     fn value(&mut self) -> Option<Positioned<Value>> {
         let pos = self.pos;
         let value = match self.token {
@@ -307,7 +308,7 @@ impl<'t> Parser<'t> {
             Lexeme::Name("true") => Value::Boolean(true),
             Lexeme::Name("false") => Value::Boolean(false),
             Lexeme::Name("null") => Value::Null,
-            // The other parser takes these for two values.
+            // The parser of `async_graphql` reads these as two values.
             Lexeme::Name(name)
                 if ["true", "false", "null"]
                     .iter()
@@ -322,7 +323,7 @@ impl<'t> Parser<'t> {
         Some(Positioned::new(value, pos))
     }
 
-    /// Ends at the bracket that closes it.
+    /// Stops at the closing bracket.
     fn list(&mut self) -> Option<Value> {
         let mut elements = Vec::new();
         self.advance()?;
@@ -332,7 +333,7 @@ impl<'t> Parser<'t> {
         Some(Value::List(elements))
     }
 
-    /// Ends at the brace that closes it.
+    /// Stops at the closing brace.
     fn object(&mut self) -> Option<Value> {
         let mut members = IndexMap::new();
         self.advance()?;

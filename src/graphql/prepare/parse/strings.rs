@@ -1,10 +1,10 @@
-//! What strings in a query stand for (GraphQL specification, 2.9.4).
+//! The values of strings in a query (GraphQL specification, 2.9.4).
 
 use std::borrow::Cow;
 
 use super::lexer::{Lexeme, Lexer};
 
-/// The value of a string, from what stands between its quotes; none where an escape is none.
+/// The value of a string, from the text between its quotes; none if an escape is invalid.
 pub(crate) fn string_value(text: &str) -> Option<String> {
     let mut value = String::with_capacity(text.len());
     let mut rest = text;
@@ -31,9 +31,8 @@ pub(crate) fn string_value(text: &str) -> Option<String> {
     Some(value)
 }
 
-/// The character that a Unicode escape stands for, from what follows its `\u`, and the text behind
-/// it. Two escapes that are a leading and a trailing surrogate are one character; a surrogate in any
-/// other place is none.
+/// The character of a Unicode escape, from the text after its `\u`, and the text after the escape.
+/// A leading and a trailing surrogate are one character; any other surrogate is invalid.
 fn unicode_escape(text: &str) -> Option<(char, &str)> {
     if let Some(text) = text.strip_prefix('{') {
         let (digits, rest) = text.split_once('}')?;
@@ -49,22 +48,22 @@ fn unicode_escape(text: &str) -> Option<(char, &str)> {
     Some((char::from_u32(point)?, rest))
 }
 
-/// The four digits that a text begins with, and the text behind them.
+/// The value of the four leading hexadecimal digits, and the text after them.
 fn code_unit(text: &str) -> Option<(u32, &str)> {
     let (digits, rest) = text.split_at_checked(4)?;
     Some((hexadecimal(digits)?, rest))
 }
 
 fn hexadecimal(digits: &str) -> Option<u32> {
-    // The standard library also takes a sign.
+    // The standard library also accepts a sign.
     let all_digits = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let value = u32::from_str_radix(digits, 16).ok()?;
     all_digits.then_some(value)
 }
 
-/// The same query with characters in place of the escapes that `async_graphql`'s parser does not
-/// know: surrogate pairs, and code points in braces. Spaces behind the string keep the columns of
-/// what follows.
+/// Replaces the escapes that `async_graphql`'s parser does not support by characters: surrogate
+/// pairs, and code points in braces. Spaces after the string preserve the columns of the following
+/// text.
 pub(crate) fn with_known_escapes(query: &str) -> Cow<'_, str> {
     let unknown =
         |text: &str| text.contains("\\u{") || text.contains("\\uD") || text.contains("\\ud");
@@ -95,8 +94,8 @@ pub(crate) fn with_known_escapes(query: &str) -> Cow<'_, str> {
     Cow::Owned(known)
 }
 
-/// What stands between the quotes of a string, with characters in place of all Unicode escapes;
-/// none where one is none.
+/// The text between the quotes of a string, with all Unicode escapes replaced by characters; none
+/// if an escape is invalid.
 fn known_escapes(text: &str) -> Option<String> {
     let mut known = String::with_capacity(text.len());
     let mut rest = text;
@@ -121,8 +120,8 @@ fn known_escapes(text: &str) -> Option<String> {
     Some(known)
 }
 
-/// The value of a block string: without the indentation that its lines share but for the first
-/// one, and without the empty lines around it. `\"""` stays as it is, as with the other parser.
+/// The value of a block string: without the common indentation of its lines (the first excepted),
+/// and without leading and trailing empty lines. `\"""` is kept, as in `async_graphql`'s parser.
 pub(crate) fn block_string_value(text: &str) -> String {
     let lines = text
         .split("\r\n")

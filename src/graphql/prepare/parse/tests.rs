@@ -1,8 +1,8 @@
-//! Whatever is parsed here is what the other parser makes of it.
+//! Compares this parser with that of `async_graphql`.
 
 use crate::graphql::prepare::parse::*;
 
-/// The definitions of a document, in an order that its maps do not have.
+/// The definitions of a document, sorted, because its maps are unordered.
 fn shown(document: &ExecutableDocument) -> Vec<String> {
     let operations = document.operations.iter();
     let operations = operations.map(|(name, operation)| format!("{name:?} {operation:?}"));
@@ -13,8 +13,8 @@ fn shown(document: &ExecutableDocument) -> Vec<String> {
     shown
 }
 
-/// Asserts that a text is parsed to what the other parser makes of it, or is not parsed; whether it
-/// is.
+/// Asserts that this parser rejects a text or returns the document of `async_graphql`'s parser.
+/// Returns whether it was parsed.
 fn check(text: &str) -> bool {
     let Ok(document) = parse(text) else {
         return false;
@@ -64,8 +64,7 @@ fn documents_are_parsed_to_what_the_other_parser_makes_of_them() {
     }
 }
 
-/// The string that is the argument of the only field, if the text is parsed; asserts that both
-/// parsers agree.
+/// The string argument of the only field, if the text is parsed. Asserts that both parsers agree.
 fn string(escapes: &str) -> Option<String> {
     let text = format!("{{ a(b: \"{escapes}\") }}");
     let ours = parse(&text).ok();
@@ -176,7 +175,7 @@ fn selections_nest_as_deep_as_with_the_other_parser() {
     }
 }
 
-/// Texts in which several things are changed, by a chance that is the same each time.
+/// Texts with several pseudorandom changes, the same in each run.
 #[test]
 fn what_is_made_of_documents_by_chance_is_parsed_as_by_the_other_parser() {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;

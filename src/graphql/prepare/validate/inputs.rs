@@ -1,10 +1,10 @@
-//! The input objects of the schema: which members each has, and of which types.
+//! The input objects of the schema, with their members and types.
 
 use std::collections::HashMap;
 
 use async_graphql::parser::types::{ServiceDocument, Type, TypeKind, TypeSystemDefinition};
 
-/// The members of each input object by their names.
+/// The members of each input object, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs(HashMap<String, HashMap<String, InputMember>>);
 
@@ -12,12 +12,12 @@ pub(crate) struct Inputs(HashMap<String, HashMap<String, InputMember>>);
 #[derive(Debug)]
 pub(crate) struct InputMember {
     pub(crate) ty: Type,
-    /// Whether it may be left out.
+    /// Whether the member may be omitted.
     pub(crate) optional: bool,
 }
 
 impl Inputs {
-    /// Those that a schema's text defines.
+    /// The input objects in the text of a schema.
     pub(crate) fn of(schema: &ServiceDocument) -> Self {
         let types = schema
             .definitions
@@ -42,7 +42,7 @@ impl Inputs {
         Self(members.collect())
     }
 
-    /// The members of the input object of this name; none if it is none.
+    /// The members of the input object with this name; none if there is no such input object.
     pub(crate) fn members(&self, name: &str) -> Option<&HashMap<String, InputMember>> {
         self.0.get(name)
     }

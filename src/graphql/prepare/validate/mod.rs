@@ -1,4 +1,4 @@
-//! Validation rules that depend on the types of the schema.
+//! Validation rules that `async_graphql` lacks, and the types of the schema that they need.
 
 pub(crate) mod inputs;
 pub(crate) mod typename;

@@ -1,11 +1,11 @@
-//! Directives of `__typename`, which validation does not look at.
+//! Directives on `__typename`, which the validation of `async_graphql` ignores.
 
 use async_graphql::Positioned;
 use async_graphql::parser::types::{ExecutableDocument, InlineFragment, Selection, SelectionSet};
 
-/// The same document for validation: each `__typename` that has directives stands in an inline
-/// fragment that has them, which means the same and is looked at. A variable that is used there is
-/// used, and one that is not declared is found.
+/// An equivalent document for validation: moves the directives of each `__typename` to an inline
+/// fragment around it, where validation checks them. Validation thus counts the variables in these
+/// directives as used, and detects undeclared ones.
 pub(crate) fn shown(document: &ExecutableDocument) -> ExecutableDocument {
     let mut shown = document.clone();
     for fragment in shown.fragments.values_mut() {
@@ -30,7 +30,7 @@ fn operations(document: &mut ExecutableDocument) -> Vec<&mut SelectionSet> {
     }
 }
 
-/// Recurses no deeper than the document, whose levels are bounded.
+/// The recursion is bounded by the limit on the levels of the document.
 fn show(selections: &mut SelectionSet) {
     for selection in &mut selections.items {
         match &mut selection.node {

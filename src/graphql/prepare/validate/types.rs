@@ -1,5 +1,5 @@
-//! What the schema says of its types, read from its text: `async_graphql` keeps its own registry
-//! to itself.
+//! The types of the schema, parsed from its text, because the registry of `async_graphql` is
+//! private.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +13,8 @@ use async_graphql::parser::types::{
 use super::inputs::Inputs;
 use crate::graphql::schema::entities::ENTITIES;
 
-/// The types by which a schema tells of itself (GraphQL specification, 4.2), as far as they take
-/// arguments or go on to others.
+/// The introspection types (GraphQL specification, 4.2): the fields that have arguments or return
+/// other types.
 const INTROSPECTION: &str = "
 type __Schema { types: [__Type!]! queryType: __Type! mutationType: __Type subscriptionType: __Type
     directives: [__Directive!]! }
@@ -26,10 +26,10 @@ type __InputValue { type: __Type! }
 type __EnumValue { name: String! }
 type __Directive { args(includeDeprecated: Boolean! = false): [__InputValue!]! }";
 
-/// What one query for entities costs, in fields: it has its own copy of their representations.
+/// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;
 
-/// Where a value is given: its type, and whether another stands there if none is.
+/// A position for an input value: its type, and whether it has a default.
 #[derive(Clone, Debug)]
 pub(crate) struct InputPosition {
     pub(crate) ty: Type,
@@ -40,7 +40,7 @@ pub(crate) struct InputPosition {
 pub(crate) type ArgumentTypes = HashMap<Name, InputPosition>;
 
 struct FieldType {
-    /// The type that it goes on to, without lists.
+    /// The name of the field's type, without lists.
     of: String,
     arguments: ArgumentTypes,
 }
@@ -51,12 +51,12 @@ pub(crate) struct Types {
     directives: HashMap<Name, ArgumentTypes>,
     inputs: Inputs,
     names: HashSet<String>,
-    /// How much each list that the schema tells of itself holds at most.
+    /// The maximum number of elements of each introspection list, and the cost of `_entities`.
     lists: HashMap<&'static str, usize>,
 }
 
 impl Types {
-    /// Those of a schema that prints itself as this text.
+    /// The types of the schema with this text.
     pub(crate) fn of(sdl: &str) -> Self {
         let mut types = Self {
             fields: HashMap::new(),
@@ -72,23 +72,23 @@ impl Types {
         types.add(INTROSPECTION);
         types.hold("types", types.names.len());
         types.hold("directives", types.directives.len());
-        // What any query can ask for is not printed.
+        // The text of the schema does not contain these fields.
         let reflection = "type Query { __schema: __Schema! __type(name: String!): __Type }";
         types.add(reflection);
         types
     }
 
-    /// Its input objects.
+    /// The input objects of the schema.
     pub(crate) fn inputs(&self) -> &Inputs {
         &self.inputs
     }
 
-    /// Whether there is a type of this name.
+    /// Whether the schema has a type with this name.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// The root type of an operation.
+    /// The name of the root type of an operation.
     pub(crate) fn root(ty: OperationType) -> &'static str {
         match ty {
             OperationType::Query => "Query",
@@ -97,13 +97,13 @@ impl Types {
         }
     }
 
-    /// The arguments of a field, and the type that it goes on to.
+    /// The arguments of a field, and the name of its type without lists.
     pub(crate) fn field(&self, of: &str, name: &Name) -> Option<(&ArgumentTypes, &str)> {
         let field = self.fields.get(of)?.get(name)?;
         Some((&field.arguments, &field.of))
     }
 
-    /// Whether a type of the schema's own has no field of this name.
+    /// Whether `of` is a type other than an introspection type and has no field with this name.
     pub(crate) fn lacks(&self, of: &str, name: &Name) -> bool {
         let fields = self.fields.get(of).filter(|_| !of.starts_with("__"));
         fields.is_some_and(|fields| name != "__typename" && !fields.contains_key(name))
@@ -114,8 +114,8 @@ impl Types {
         self.directives.get(name)
     }
 
-    /// How many elements the schema's list of this name holds at most; 1 for any other field. No
-    /// type of ours has a field of such a name.
+    /// The maximum number of elements of the introspection list with this name, or the cost of
+    /// `_entities`; 1 for any other field. No other type has a field with such a name.
     pub(crate) fn held_by(&self, field: &str) -> usize {
         self.lists.get(field).copied().unwrap_or(1)
     }

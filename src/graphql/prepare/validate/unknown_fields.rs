@@ -1,5 +1,5 @@
-//! Fields that no type has, where they are many or long: validation takes far longer to tell each,
-//! since it looks for fields with a similar name.
+//! Reports unknown fields if they are many or have long names. The validation of `async_graphql`
+//! takes far longer for each, since it searches for fields with similar names.
 
 use async_graphql::ServerError;
 use async_graphql::parser::types::{ExecutableDocument, Field};
@@ -8,8 +8,8 @@ use super::types::{ArgumentTypes, Types};
 use super::walk::{SelectionWalk, Visitor};
 use crate::limits::{ERRORS_MAX, UNKNOWN_NAMES_BYTES_MAX};
 
-/// The unknown fields of a document of bounded size, each fragment looked at once; none where
-/// validation may tell them as well, with what the client may have meant.
+/// The errors for the unknown fields of a document, whose size must be bounded. Each fragment is
+/// visited once. None if the unknown fields are few: validation then reports them with suggestions.
 pub(crate) fn many_unknown_fields(
     document: &ExecutableDocument,
     types: &Types,
@@ -33,7 +33,7 @@ pub(crate) fn many_unknown_fields(
 struct Unknown<'d> {
     types: &'d Types,
     errors: Vec<ServerError>,
-    /// Of the names of all that are unknown.
+    /// The bytes of the names of all unknown fields.
     name_bytes: usize,
 }
 
@@ -44,7 +44,7 @@ impl<'d> Visitor<'d> for Unknown<'d> {
             return;
         }
         self.name_bytes += name.node.len();
-        // Of those past the limit no more is told than how many they are.
+        // Errors over the limit are only counted.
         let message = match self.errors.len() {
             ..ERRORS_MAX => format!("Unknown field \"{}\" on type \"{of}\".", name.node),
             _ => String::new(),

@@ -1,5 +1,5 @@
-//! Variables stand where their type allows it (GraphQL specification, 5.8.5 All Variable Usages
-//! Are Allowed), which `async_graphql` has a rule for that never fires.
+//! Checks that the types of variables allow their usages (GraphQL specification, 5.8.5 All Variable
+//! Usages Are Allowed). The rule of `async_graphql` for this never reports an error.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,8 @@ use super::types::{ArgumentTypes, InputPosition, Types};
 use super::walk::{SelectionWalk, Visitor};
 use crate::limits::ERRORS_MAX;
 
-/// The usages that are not allowed, in a document that is valid otherwise and of bounded size.
+/// The errors for usages that are not allowed. The document must be valid otherwise, and its size
+/// bounded.
 pub(crate) fn disallowed(document: &ExecutableDocument, types: &Types) -> Vec<ServerError> {
     let mut errors = Vec::new();
     for (_, operation) in document.operations.iter() {
@@ -26,7 +27,7 @@ pub(crate) fn disallowed(document: &ExecutableDocument, types: &Types) -> Vec<Se
                 .collect(),
             errors: &mut errors,
         };
-        // Each operation declares variables of its own, also for the fragments that it shares.
+        // Each operation declares its own variables, which also apply in shared fragments.
         SelectionWalk::new(document, types, usages).operation(operation);
     }
     errors
@@ -69,7 +70,7 @@ impl Usages<'_> {
         }
     }
 
-    /// Inside a scalar's literal there are no positions, and a variable may be of any type.
+    /// Inside the literal of a scalar, a variable may have any type.
     fn value(&mut self, value: &Value, at: Pos, expected: &Type, has_default: bool) {
         match (value, &expected.base) {
             (Value::Variable(name), _) => {
@@ -108,7 +109,7 @@ impl Usages<'_> {
                     }
                 }
             }
-            // One value stands for a list of it.
+            // A single value is coerced to a list.
             (_, BaseType::List(element)) => self.value(value, at, element, false),
             _ => {}
         }
@@ -143,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// The types of the specification's examples.
+    /// The types in the examples of the specification.
     const EXAMPLES: &str = "
         type Query { arguments: Arguments }
         type Arguments {

@@ -1,4 +1,4 @@
-//! Walks the selections of a document with the types that they are of.
+//! Walks the selections of a document together with their types.
 
 use std::collections::HashSet;
 
@@ -9,17 +9,17 @@ use async_graphql::{Name, Positioned};
 
 use super::types::{ArgumentTypes, Types};
 
-/// What is done where a walk comes by.
+/// The callbacks of a walk.
 pub(crate) trait Visitor<'d> {
-    /// A field of the type `of`, and the arguments that it may have; none if the type has no such
-    /// field, of which nothing below is walked.
+    /// Visits a field of the type `of`. `arguments` has the declared arguments; it is none if the
+    /// type has no such field, and the walk then skips the selections below the field.
     fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d ArgumentTypes>);
 
-    /// The directives at one place.
+    /// Visits the directives of one selection, operation or fragment.
     fn directives(&mut self, _: &'d [Positioned<Directive>]) {}
 }
 
-/// A walk through operations, each fragment walked once for all of them.
+/// A walk through operations. Each fragment is visited once for all of them.
 pub(crate) struct SelectionWalk<'d, V> {
     document: &'d ExecutableDocument,
     types: &'d Types,
@@ -42,7 +42,7 @@ impl<'d, V: Visitor<'d>> SelectionWalk<'d, V> {
         self.selections(&operation.selection_set.node, Types::root(operation.ty));
     }
 
-    /// Recurses no deeper than the document, whose levels are bounded.
+    /// The recursion is bounded by the limit on the levels of the document.
     fn selections(&mut self, selections: &'d SelectionSet, of: &'d str) {
         for selection in &selections.items {
             self.visitor.directives(selection.node.directives());

@@ -1,4 +1,4 @@
-//! Arguments of mutations.
+//! Checks the arguments of mutations.
 
 use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, Reader};
@@ -8,13 +8,13 @@ use crate::graphql::scalars::types::Json;
 use async_graphql::MaybeUndefined;
 use bytes::Bytes;
 
-/// The text of a JSON argument that must be given but may be null.
+/// The text of a JSON argument that is required but may be null.
 pub(crate) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {
     match argument {
         MaybeUndefined::Value(Json(text)) => Ok(text.clone()),
         MaybeUndefined::Null => Ok(Bytes::from_static(b"null")),
         MaybeUndefined::Undefined => Err(Error::bad_input(format!(
-            "the argument `{name}` is not given; null is a value, and must be written"
+            "the argument `{name}` is missing; a null value must be given explicitly"
         ))),
     }
 }
@@ -37,6 +37,9 @@ pub(crate) fn number(Json(text): &Json) -> Result<Leaf<'static>> {
         {
             Err(json_error(&error, text))
         }
-        _ => Err(Error::bad_input(format!("{} is no number", abridged(text)))),
+        _ => Err(Error::bad_input(format!(
+            "{} is not a number",
+            abridged(text)
+        ))),
     }
 }

@@ -1,4 +1,4 @@
-//! The mutations that change every document which passes a filter.
+//! The mutations that change every document that matches a filter.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::graphql::objects::filter::FilterInput;
 use crate::graphql::scalars::types::{Json, JsonPath};
 use crate::key::Leaves;
 
-/// A value, and the places to put it at.
+/// A value, and the paths at which to store it.
 #[derive(InputObject)]
 #[graphql(name = "DocumentValueUpdate")]
 pub(crate) struct SetValueInput {
-    /// What selects the places; where it selects nothing, nothing is changed. A place inside another goes with that.
+    /// Selects the values to replace; a document in which it selects nothing is not changed. If one selected value contains another, the outer one is replaced.
     at: JsonPath,
-    /// Any JSON value. It must be given, but may be null.
+    /// Any JSON value. It is required, but may be null.
     value: MaybeUndefined<Json>,
 }
 
-/// What became of the documents that passed.
+/// The result of `updateDocuments` or `deleteDocuments`.
 #[derive(SimpleObject)]
 #[graphql(name = "DocumentBulkResult")]
 pub(crate) struct BulkResult {
-    /// How many passed.
+    /// The number of documents that match the filter.
     matched: usize,
-    /// How many of them are others now, or gone.
+    /// The number of matching documents that were changed or removed.
     changed: usize,
 }
 
@@ -41,17 +41,18 @@ pub(crate) struct BulkMutations;
 
 #[Object]
 impl BulkMutations {
-    /// Changes every document that passes `where`: puts `value` at each place that `at` selects in it, so `$.ancestors[?@._id == 'x'].name` is what it seems. An empty filter is refused here and below unless `everything` is true. What is too much for one transaction is refused.
+    /// Changes every document that matches `where`: stores `value` at each path that `at` selects in it, for example `$.ancestors[?@._id == 'x'].name`. Like `deleteDocuments`, rejects an empty filter unless `everything` is true, and changes that exceed one transaction.
     async fn update_documents(
         &self,
         context: &Context<'_>,
         #[graphql(default = "D", desc = "The collection that holds the documents.")]
         collection: String,
-        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: FilterInput,
-        #[graphql(desc = "What to put where, one after another.")] set: Vec<SetValueInput>,
+        #[graphql(name = "where", desc = "The filter that documents must match.")]
+        filter: FilterInput,
+        #[graphql(desc = "The updates, applied in order.")] set: Vec<SetValueInput>,
         #[graphql(
             default = false,
-            desc = "Whether the filter may be one that every document passes."
+            desc = "Whether to accept an empty filter, which matches every document."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
@@ -64,16 +65,17 @@ impl BulkMutations {
         change(context, &collection, &filter, &Bulk::Set(values)).await
     }
 
-    /// Removes every document that passes `where`.
+    /// Removes every document that matches `where`.
     async fn delete_documents(
         &self,
         context: &Context<'_>,
         #[graphql(default = "D", desc = "The collection that holds the documents.")]
         collection: String,
-        #[graphql(name = "where", desc = "What documents must satisfy.")] filter: FilterInput,
+        #[graphql(name = "where", desc = "The filter that documents must match.")]
+        filter: FilterInput,
         #[graphql(
             default = false,
-            desc = "Whether the filter may be one that every document passes."
+            desc = "Whether to accept an empty filter, which matches every document."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
@@ -91,8 +93,8 @@ async fn read(
     let filter = filter.map_err(|error| in_argument("where", error))?;
     if filter.is_empty() && !everything {
         return Err(Error::bad_input(
-            "the filter is empty, so every document passes it: give `everything: true` if that is \
-             what you want",
+            "the filter is empty, so every document matches it: give `everything: true` to \
+             confirm",
         ));
     }
     Ok(filter)

@@ -1,4 +1,4 @@
-//! What a deletion removed.
+//! The result of the field `deleteDocument`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::node_id;
 use crate::graphql::scalars::types::Json;
 
-/// What a deletion removed, and what it left.
+/// The result of `deleteDocument`.
 pub(crate) struct DocumentDeletion {
     document: Arc<DocumentKey>,
     path: Path,
@@ -23,8 +23,7 @@ pub(crate) struct DocumentDeletion {
 }
 
 impl DocumentDeletion {
-    /// The JSON that stands at `path`, if the selection asks for it: to be called before the
-    /// deletion.
+    /// The JSON at `path`, if the selection requests it. Must be called before the deletion.
     pub(crate) async fn before(
         context: &Context<'_>,
         document: &Arc<DocumentKey>,
@@ -64,15 +63,15 @@ impl DocumentDeletion {
     }
 }
 
-/// What a deletion removed, and what it left.
+/// The result of `deleteDocument`.
 #[Object]
 impl DocumentDeletion {
-    /// Whether anything was there.
+    /// Whether a value was removed.
     async fn deleted(&self) -> bool {
         self.deleted
     }
 
-    /// The global id of what was removed, a Document or a Subdocument; null if nothing was there.
+    /// The global id of the removed Document or Subdocument; null if nothing was removed.
     async fn deleted_id(&self) -> Option<CountedBytes<ID>> {
         let id = || {
             if self.is_of_whole() {
@@ -84,14 +83,14 @@ impl DocumentDeletion {
         self.deleted.then(|| CountedBytes(ID(id())))
     }
 
-    /// The JSON that was removed; null also if nothing was there.
+    /// The removed JSON. Null if nothing was removed, or if the removed value was null.
     async fn value(&self, context: &Context<'_>) -> Option<Result<Json>> {
         let value = self.before.clone()?;
         let carried = Session::of(context).request_budget().carry(value.0.len());
         Some(carried.map(|()| value))
     }
 
-    /// The document from which a part was removed, as it is now; null if nothing is left of it.
+    /// The document after a part was removed from it; null if no document remains.
     async fn document(&self, context: &Context<'_>) -> Option<Result<Document>> {
         if self.is_of_whole() {
             return None;

@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::graphql::context::session::Session;
 use crate::graphql::response::counted::CountedBytes;
 
-/// What was dropped.
+/// The result of `dropCollection`.
 #[derive(SimpleObject)]
 pub(crate) struct DocumentCollectionDrop {
     /// The collection that was dropped.
     collection: CountedBytes<String>,
-    /// How many documents the catalog counted in it; 0 if there was no such collection.
+    /// The number of documents that the catalog counted in the collection; 0 if the collection did not exist.
     documents: i64,
 }
 
@@ -22,21 +22,21 @@ pub(crate) struct CollectionMutations;
 
 #[Object]
 impl CollectionMutations {
-    /// Removes a collection of any size, all at once: its documents, also those that other programs stored, its indexes in any state, its count. Whoever reads a version from before it still sees it. The embedded engine gives back the space in the background.
+    /// Drops a collection of any size in one operation: its documents, including those that other programs stored, its indexes in any state, and its count. Snapshots taken before the drop still contain it. The embedded engine reclaims the space in the background.
     async fn drop_collection(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The collection to drop; it has no default.")] collection: String,
         #[graphql(
             default = false,
-            desc = "Whether you want everything in it removed: without it the operation is refused."
+            desc = "Confirms that everything in the collection is to be removed; the operation is rejected unless it is true."
         )]
         everything: bool,
     ) -> Result<DocumentCollectionDrop> {
         if !everything {
             return Err(Error::bad_input(format!(
                 "dropping the collection {:?} removes all of its documents and indexes: give \
-                 `everything: true` if that is what you want",
+                 `everything: true` to confirm",
                 abridged(&collection)
             )));
         }

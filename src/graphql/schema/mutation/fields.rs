@@ -1,4 +1,4 @@
-//! The root type `Mutation`.
+//! The root type `Mutation`, and the fields that change one document.
 
 use super::arguments::given;
 use super::arguments::in_argument;
@@ -24,7 +24,7 @@ use crate::graphql::objects::located::Located;
 use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar, path_argument};
 use crate::store::Transaction;
 
-/// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Those that change a document return the whole of it; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
+/// Writes. All fields of a mutation operation run in one serializable transaction, which commits as a whole or not at all. Each field sees the writes of the fields before it. Any error, even in a nullable nested field, rolls back the transaction, and `data` is null. With `ifVersion` the operation fails with `VERSION_MISMATCH` unless the document had that version before the operation; a document that does not exist never matches. A null `ifVersion` is ignored. JSON arguments are required but may be null: null is a valid document. Fields that change a document return the whole document; its `version` is that of this commit, or the old one if nothing changed. A write to a document that Phyllo has not written adds it to the catalog. With the HTTP header `Idempotency-Key` an operation takes effect only once; requests that repeat it within a day get the same response.
 #[derive(MergedObject, Default)]
 pub(crate) struct Mutation(
     DocumentMutations,
@@ -33,7 +33,7 @@ pub(crate) struct Mutation(
     CollectionMutations,
 );
 
-/// Writes. All the fields of one mutation operation commit together or not at all, in one serializable transaction, each seeing what the ones before it wrote; any error, also of a nullable field further down, undoes all of them and `data` is null. `ifVersion` refuses the operation (`VERSION_MISMATCH`) unless the document had that version before it; a document that does not exist never matches. Given as null it is as if left out. JSON arguments must be given, but may be null: null is a document like any other. Those that change a document return the whole of it; its new `version` is known once the operation is committed, and is the old one if nothing was changed. A write to a document that was not written by Phyllo enters it into the catalog. With the HTTP header `Idempotency-Key` an operation takes effect once, however often it is sent within a day, and answers the same.
+/// Writes. All fields of a mutation operation run in one serializable transaction, which commits as a whole or not at all. Each field sees the writes of the fields before it. Any error, even in a nullable nested field, rolls back the transaction, and `data` is null. With `ifVersion` the operation fails with `VERSION_MISMATCH` unless the document had that version before the operation; a document that does not exist never matches. A null `ifVersion` is ignored. JSON arguments are required but may be null: null is a valid document. Fields that change a document return the whole document; its `version` is that of this commit, or the old one if nothing changed. A write to a document that Phyllo has not written adds it to the catalog. With the HTTP header `Idempotency-Key` an operation takes effect only once; requests that repeat it within a day get the same response.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
 pub(crate) struct MutationWithoutAdmin(DocumentMutations, BulkMutations);
@@ -43,14 +43,15 @@ pub(crate) struct DocumentMutations;
 
 #[Object]
 impl DocumentMutations {
-    /// Stores a new document; `ALREADY_EXISTS` if anything is stored under the key `id`. Without `id` the document's own top-level `doc_id` is used (a string or a 64-bit integer), and without that a random unused integer. `doc_id` is never added to a document.
+    /// Stores a new document. Fails with `ALREADY_EXISTS` if anything is stored under the key `id`. Without `id`, the key is the top-level `doc_id` of the document (a string or a 64-bit integer), or else a random unused integer. `doc_id` is never added to a document.
     async fn insert_document(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "Any JSON value. It must be given, but may be null.")]
+        #[graphql(desc = "Any JSON value. It is required, but may be null.")]
         document: MaybeUndefined<Json>,
-        #[graphql(desc = "The key to store it under.")] id: Option<ID>,
-        #[graphql(default = "D", desc = "The collection to store it in.")] collection: String,
+        #[graphql(desc = "The key of the new document.")] id: Option<ID>,
+        #[graphql(default = "D", desc = "The collection to store the document in.")]
+        collection: String,
     ) -> Result<Document> {
         database::check_collection(&collection)?;
         let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
@@ -72,16 +73,16 @@ impl DocumentMutations {
         written(context, document, true).await
     }
 
-    /// Puts `document` at `path`, in the place of whatever stood there. The empty path creates the document if need be. Otherwise the parent must exist (`NOT_FOUND`); the last segment is a present or new member of an object, or an index up to the array's length, which appends, as `-` at the end of a JSON Pointer does; else `INVALID_PATH`.
+    /// Stores `document` at `path` and replaces any value there. With the empty path, creates the document if it does not exist. Otherwise the parent of `path` must exist (`NOT_FOUND`), and the last segment must be the name of an existing or new object member, or an array index up to the array's length (`INVALID_PATH`). The array's length, or `-` at the end of a JSON Pointer, appends.
     async fn replace_document(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
-        #[graphql(desc = "Any JSON value. It must be given, but may be null.")]
+        #[graphql(desc = "Any JSON value. It is required, but may be null.")]
         document: MaybeUndefined<Json>,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "The place to put it at; the empty path is the whole document."
+            desc = "The path to store it at; the empty path is the whole document."
         )]
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
@@ -109,18 +110,18 @@ impl DocumentMutations {
         written(context, document, changed).await
     }
 
-    /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document, and object members on the way; array indexes on the way must exist. A patch that is null stores null.
+    /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document and missing object members on the path; array indexes on the path must exist. A null patch stores null.
     async fn merge_document(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(
-            desc = "An object says what becomes of its members: null removes one, an object is merged, anything else is put in its place. Anything but an object is put at `path`."
+            desc = "The patch. In an object, a null member removes the member, an object is merged, and any other value replaces the member. A patch that is not an object replaces the value at `path`."
         )]
         patch: MaybeUndefined<Json>,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "The place to merge into; the empty path is the whole document."
+            desc = "The path to merge into; the empty path is the whole document."
         )]
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
@@ -153,7 +154,7 @@ impl DocumentMutations {
         written(context, document, changed).await
     }
 
-    /// Applies a JSON Patch (RFC 6902) at `path`: all of its operations or none. `NOT_FOUND` if nothing is at `path`; `test` compares numbers by value, and one that fails is `TEST_FAILED`. An error names the operation by its number, from 0.
+    /// Applies a JSON Patch (RFC 6902) at `path`: all of its operations or none. Fails with `NOT_FOUND` if nothing is stored at `path`, and with `TEST_FAILED` if a `test` fails; `test` compares numbers by value. An error gives the number of the operation, counted from 0.
     async fn patch_document(
         &self,
         context: &Context<'_>,
@@ -162,7 +163,7 @@ impl DocumentMutations {
         patch: MaybeUndefined<Json>,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "The place that the operations' paths begin at; the empty path is the whole document."
+            desc = "The path that the operations' paths are relative to; the empty path is the whole document."
         )]
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
@@ -190,19 +191,19 @@ impl DocumentMutations {
         written(context, document, changed).await
     }
 
-    /// Adds `by` to the number at `path` and creates it as `by` where nothing stands; exact for integers.
+    /// Adds `by` to the number at `path`, or stores `by` if nothing is stored there. Exact for integers.
     async fn increment_document(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "The place of the number; the empty path is the whole document."
+            desc = "The path of the number; the empty path is the whole document."
         )]
         path: Option<PathScalar>,
         #[graphql(
             default_with = "Json::one()",
-            desc = "A number, which may be negative."
+            desc = "The number to add; may be negative."
         )]
         by: Json,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
@@ -228,14 +229,14 @@ impl DocumentMutations {
         written(context, document, changed).await
     }
 
-    /// Removes the value at `path`, or the whole document, and returns what it was. The elements behind one of an array move up. That nothing was there is no error.
+    /// Removes the value at `path`, or the whole document, and returns it. After the removal of an array element, the later elements move up. It is not an error if nothing is stored there.
     async fn delete_document(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
         #[graphql(
             default_with = "Some(PathScalar::default())",
-            desc = "The place to remove; the empty path is the whole document."
+            desc = "The path to remove; the empty path is the whole document."
         )]
         path: Option<PathScalar>,
         #[graphql(default = "D", desc = "The collection that holds the document.")]
@@ -259,7 +260,7 @@ impl DocumentMutations {
     }
 }
 
-/// What every change of a document begins with.
+/// The common beginning of every change of a document.
 struct Change<'c> {
     transaction: &'c dyn Transaction,
     document: Arc<DocumentKey>,

@@ -1,5 +1,4 @@
-//! Documents and patches that come in arguments, taken apart: small ones at once, large ones on a
-//! thread where they hold nobody up.
+//! Parses documents and patches in arguments: small ones at once, large ones on a blocking thread.
 
 use std::ops::Deref;
 
@@ -14,7 +13,7 @@ use crate::key::{Leaves, LeavesReader};
 use crate::limits::{JSON_BYTES_PER_STEP, LEAVES_AT_A_TIME};
 use crate::store::offload_if_large;
 
-/// The leaves of a document; they count among what all requests hold.
+/// The leaves of a document. They count towards the memory that all requests hold.
 pub(crate) struct Apart {
     leaves: Leaves,
     _share: Share,
@@ -28,25 +27,25 @@ impl Deref for Apart {
     }
 }
 
-/// The leaves of a JSON text.
+/// Flattens a JSON text into leaves.
 ///
 /// # Errors
-/// As [`Leaves::from_argument`]; `TIMEOUT`: the time of the request is over; `UNAVAILABLE`: all
-/// requests together hold too much.
+/// As [`Leaves::from_argument`]. `TIMEOUT`: the request's time limit has passed. `UNAVAILABLE`: all
+/// requests together hold too much memory.
 pub(crate) async fn leaves(text: Bytes, request_budget: &RequestBudget) -> Result<Apart> {
     request_budget.check()?;
     let budget = request_budget.budget();
     budget.pace(text.len() as u64 / JSON_BYTES_PER_STEP).await?;
     let (deadline, share) = (budget.deadline(), budget.share());
     let taken = offload_if_large(text.len(), move || taken(&text, deadline, share)).await?;
-    // It says so, now that the time is over.
+    // The time limit has passed, so the check reports it.
     taken.ok_or_else(|| request_budget.check().err().unwrap_or_else(stopped))
 }
 
-/// What `parse` makes of a JSON text.
+/// Runs `parse` on a JSON text.
 ///
 /// # Errors
-/// What `parse` fails with; `TIMEOUT`: the time of the request is over.
+/// The errors of `parse`. `TIMEOUT`: the request's time limit has passed.
 pub(crate) async fn parsed<T: Send + 'static>(
     text: Bytes,
     request_budget: &RequestBudget,
@@ -60,7 +59,7 @@ pub(crate) async fn parsed<T: Send + 'static>(
     offload_if_large(text.len(), move || parse(&text)).await
 }
 
-/// None if the time is over.
+/// Flattens a text into leaves; none if the deadline passes.
 fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>> {
     let mut reader = LeavesReader::new(json_text(text)?);
     let mut held = 0;
@@ -81,7 +80,7 @@ fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>>
 }
 
 fn stopped() -> Error {
-    Error::timeout(None, "the time for the request is over")
+    Error::timeout(None, "the time limit of the request has passed")
 }
 
 #[cfg(test)]
