@@ -1,4 +1,4 @@
-//! Which document: its collection and its id; and the ranges of its keys.
+//! Document keys: a collection and an id, and the key ranges derived from them.
 
 use crate::document::id::DocumentId;
 use crate::document::path::Segment;
@@ -8,34 +8,34 @@ use crate::key::Family;
 use crate::key::append_segment;
 use crate::limits::KEY_BYTES_MAX;
 
-/// A document of a collection.
+/// Identifies a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DocumentKey {
-    /// Its collection.
+    /// The collection.
     pub collection: String,
-    /// Its id in the collection.
+    /// The id in the collection.
     pub id: DocumentId,
 }
 
 impl DocumentKey {
-    /// The document `id` of `collection`.
+    /// Creates the key of document `id` in `collection`.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: the two make a key past the
-    /// limit.
+    /// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: a system key of the document
+    /// would exceed the limit on keys.
     pub fn new(collection: impl Into<String>, id: DocumentId) -> Result<Self> {
         let collection = collection.into();
         check_collection(&collection)?;
         let key = Self { collection, id };
         if !key.is_short() {
-            // Its longest system key; what has room for that has room for the others.
+            // The version key is the longest system key, so checking it covers the others.
             Family::Version(&key.collection, &key.id).key()?;
         }
         Ok(key)
     }
 
-    /// Whether its keys are far from the limit, which most are: packed, a text takes at most twice
-    /// its bytes and two more.
+    /// Returns whether the keys are far below the limit, as most are. A packed string takes at most
+    /// twice its bytes plus two.
     fn is_short(&self) -> bool {
         let id = match &self.id {
             DocumentId::Integer(_) => size_of::<i64>(),
@@ -44,11 +44,11 @@ impl DocumentKey {
         self.collection.len() + id < KEY_BYTES_MAX / 4
     }
 
-    /// Appends the key of the only place that a path may mean to others. None if a token is
+    /// Appends the key of the only place that `path` can mean. Returns none if a token is
     /// ambiguous.
     ///
     /// # Errors
-    /// `TOO_LARGE`: it passes the limit on keys. Nothing is appended.
+    /// `TOO_LARGE`: the key exceeds the limit on keys. Nothing is appended.
     pub(crate) fn append_only(&self, keys: &mut Vec<u8>, path: &Path) -> Option<Result<()>> {
         let place = path.segments()?;
         Some(Family::append_document(
@@ -59,19 +59,19 @@ impl DocumentKey {
         ))
     }
 
-    /// The key of a place of this document.
+    /// Returns the key of a place in this document.
     ///
     /// # Errors
-    /// `TOO_LARGE`: it passes the limit on keys.
+    /// `TOO_LARGE`: the key exceeds the limit on keys.
     pub fn place(&self, place: &Place) -> Result<Vec<u8>> {
         Family::Document(&self.collection, &self.id, place).key()
     }
 }
 
-/// Checks the name of a collection.
+/// Validates the name of a collection.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is empty.
+/// `BAD_USER_INPUT`: the name is empty.
 pub fn check_collection(collection: &str) -> Result<()> {
     if collection.is_empty() {
         return Err(Error::bad_input("the collection's name is empty"));
@@ -79,7 +79,7 @@ pub fn check_collection(collection: &str) -> Result<()> {
     Ok(())
 }
 
-/// The end of the range of keys that are `key` itself or stand below it.
+/// Returns the end of the range that holds `key` and all keys below it.
 pub(crate) fn end_of(key: &[u8]) -> Vec<u8> {
     [key, &[0xFF]].concat()
 }

@@ -1,10 +1,10 @@
-//! The format of the bytes stored, and how a program that is running learns that another program
+//! The format version of the stored bytes, and how a running program detects that another program
 //! has raised it.
 //!
-//! Every write transaction reads the format, so a write conflicts with the transaction that raises
-//! it: a program never writes to a store whose format it does not know. Reads cannot conflict. They
-//! are refused once a write, or [`Database::watch_format`](super::open::Database::watch_format), has found
-//! such a format.
+//! Every write transaction reads the format key, so it conflicts with a transaction that raises the
+//! format. A program therefore never writes to a store whose format it does not know. Reads have no
+//! such protection: they are rejected once a write, or
+//! [`Database::watch_format`](super::open::Database::watch_format), has read an unknown format.
 
 use std::sync::Arc;
 
@@ -15,32 +15,32 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Family;
 use crate::store::{Read, Transaction};
 
-/// The format of the bytes stored; docs/format.md draws it.
+/// The initial format. docs/format.md describes the stored bytes.
 pub const FORMAT: i64 = 1;
-/// The format of a store in which an index was ever made. A program that knows only the other
-/// would change documents and leave their entries as they were.
+/// The format of a store in which an index was ever created. A program that knows only [`FORMAT`]
+/// would change documents without updating their index entries.
 pub const FORMAT_INDEXED: i64 = 2;
 /// The format of a store of the embedded engine in which a large range was ever cleared. A program
-/// that knows only the others would read what was cleared.
+/// that knows only earlier formats would read the cleared keys.
 pub const FORMAT_TOMBSTONES: i64 = 3;
 
-/// The formats that this program knows.
+/// Returns whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
     (FORMAT..=FORMAT_TOMBSTONES).contains(&format)
 }
 
-/// What a store says about its format.
+/// The format key as read from a store.
 enum Stored {
-    /// Nothing: it holds no database, or another program has emptied it.
+    /// No format key: the store holds no database, or another program has emptied it.
     Nothing,
     Known,
-    /// This program must not use the store, for this reason.
+    /// This program must not use the store; the error says why.
     Unknown(Error),
 }
 
 impl Stored {
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     async fn read(read: &dyn Read) -> Result<Self> {
         let Some(value) = read.get(&Family::Format.key()?).await? else {
             return Ok(Self::Nothing);
@@ -59,10 +59,10 @@ impl Stored {
     }
 }
 
-/// Whether the store is marked as one of ours.
+/// Returns whether the store has a format key.
 ///
 /// # Errors
-/// `UNAVAILABLE`: its format is not one that this program knows.
+/// `UNAVAILABLE`: this program does not know the format.
 pub(crate) async fn check_format(read: &dyn Read) -> Result<bool> {
     match Stored::read(read).await? {
         Stored::Nothing => Ok(false),
@@ -71,7 +71,7 @@ pub(crate) async fn check_format(read: &dyn Read) -> Result<bool> {
     }
 }
 
-/// Marks a store that is not marked yet.
+/// Writes the initial format if the store has none.
 pub(crate) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
     if !check_format(transaction).await? {
         transaction.set(&Family::Format.key()?, &pack(&(FORMAT,)));
@@ -79,13 +79,15 @@ pub(crate) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
     Ok(())
 }
 
-/// Marks the store as one that has indexes, for programs that know of none.
+/// Raises the format to [`FORMAT_INDEXED`], so that programs without index support reject the
+/// store.
 pub(crate) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
     raise_format(transaction, FORMAT_INDEXED).await
 }
 
-/// Removes the keys from `begin` to before `end` as [`Transaction::clear_large_range`] does, and
-/// marks the store for programs that do not know how the engine does it.
+/// Removes the keys from `begin` to before `end` with [`Transaction::clear_large_range`]. Raises
+/// the format if the engine stored a tombstone, so that programs that do not know tombstones reject
+/// the store.
 pub(crate) async fn clear_large_range(
     transaction: &dyn Transaction,
     (begin, end): &(Vec<u8>, Vec<u8>),
@@ -106,18 +108,18 @@ async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> 
     Ok(())
 }
 
-/// What this process has last learned about the format of an open store. Clones share it.
+/// The format of an open store as this process last read it. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct LastFormat {
-    /// Why the store must not be used.
+    /// Why the store must not be used, if its format is unknown.
     unknown: Arc<ArcSwapOption<Error>>,
 }
 
 impl LastFormat {
-    /// Costs no read.
+    /// Checks the last read format, without a read.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the format was not one that this program knows.
+    /// `UNAVAILABLE`: this program does not know the format.
     pub(crate) fn check(&self) -> Result<()> {
         match &*self.unknown.load() {
             None => Ok(()),
@@ -125,10 +127,10 @@ impl LastFormat {
         }
     }
 
-    /// Reads the format and records what it is. A store without one passes.
+    /// Reads the format and records it. A store without a format passes.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: it is not one that this program knows. What the store fails with.
+    /// `UNAVAILABLE`: this program does not know the format. Errors of the store.
     pub(crate) async fn check_stored(&self, read: &dyn Read) -> Result<()> {
         let unknown = match Stored::read(read).await? {
             Stored::Nothing | Stored::Known => None,
@@ -136,7 +138,7 @@ impl LastFormat {
         };
         match &unknown {
             Some(error) if self.check().is_ok() => {
-                tracing::error!("{error}; reads and writes are refused");
+                tracing::error!("{error}; reads and writes are rejected");
             }
             None if self.check().is_err() => {
                 tracing::warn!("the store has a known format again; reads and writes are accepted");

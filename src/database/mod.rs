@@ -1,4 +1,4 @@
-//! Operations on documents: each inside one transaction or snapshot of the store.
+//! Operations on documents. Each runs in one transaction or on one snapshot of the store.
 
 mod bulk;
 mod catalog;

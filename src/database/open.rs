@@ -21,10 +21,10 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens the database that a store holds, or makes one in an empty store.
+    /// Opens the database in a store. Creates it if the store is empty.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the store cannot serve, or its format is one of a newer program.
+    /// `UNAVAILABLE`: the store is not available, or a newer program raised its format.
     pub async fn open(store: Arc<dyn Store>, deadline: Instant) -> Result<Self> {
         let database = Self {
             store,
@@ -44,7 +44,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Whether a store holds a database.
+    /// Returns whether a store holds a database.
     ///
     /// # Errors
     /// As [`Database::open`].
@@ -57,7 +57,7 @@ impl Database {
         &self.store
     }
 
-    /// The same database, of which what is asked of the store is counted.
+    /// Returns the same database with the operations on its store counted in `operations`.
     #[must_use]
     pub fn observed(&self, operations: Arc<Operations>) -> Self {
         Self {
@@ -66,35 +66,35 @@ impl Database {
         }
     }
 
-    /// Whether it serves.
+    /// Checks that the database can serve requests.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the store does not serve, or another program has raised its format to one that
+    /// `UNAVAILABLE`: the store is not available, or another program raised its format to one that
     /// this program does not know.
     pub async fn ready(&self) -> Result<()> {
         self.format.check()?;
         self.store.ready().await
     }
 
-    /// Whether the format of the store was a known one when it was last read; costs no read.
+    /// Returns whether the format was known when it was last read. Costs no read.
     pub(crate) fn knows_format(&self) -> bool {
         self.format.check().is_ok()
     }
 
-    /// Reads the format of the store again and again, so that reads are refused soon after another
-    /// program has raised it to one that this program does not know, also if nothing is written.
-    /// Never ends.
+    /// Reads the format periodically, every [`FORMAT_POLL_TIME`], so that reads are soon rejected
+    /// after another program raises it to an unknown one, even if nothing is written. Never
+    /// returns.
     pub async fn watch_format(&self) {
         loop {
             sleep(FORMAT_POLL_TIME).await;
             if let Ok(snapshot) = self.store.lazy_snapshot().await {
-                // A store that cannot be read now is read again the next time.
+                // If the store cannot be read now, the next iteration tries again.
                 let _checked = self.format.check_stored(&*snapshot).await;
             }
         }
     }
 
-    /// A snapshot to read from.
+    /// Returns a snapshot to read from.
     ///
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
@@ -103,7 +103,8 @@ impl Database {
         self.store.snapshot().await
     }
 
-    /// A snapshot that is taken no later than its first read, which is one wait less.
+    /// Returns a snapshot that is taken at its first read at the latest, which saves one round
+    /// trip.
     ///
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
@@ -112,7 +113,7 @@ impl Database {
         self.store.lazy_snapshot().await
     }
 
-    /// As [`Database::lazy_snapshot`], of which a budget counts what is read.
+    /// As [`Database::lazy_snapshot`]. The budget counts what is read.
     ///
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
@@ -121,11 +122,11 @@ impl Database {
         Ok(Arc::new(MeteredRead::new(snapshot, budget)))
     }
 
-    /// Runs `body` in a transaction, again after a conflict. While it runs, the transaction reads the
-    /// format of the store, so that it conflicts with one that raises it.
+    /// Runs `body` in a transaction and retries it after a conflict. The transaction also reads the
+    /// format of the store, so that it conflicts with a transaction that raises it.
     ///
     /// # Errors
-    /// As [`transact`]. `UNAVAILABLE`: the format is not one that this program knows.
+    /// As [`transact`]. `UNAVAILABLE`: this program does not know the format.
     pub async fn transact<T: Send + 'static>(
         &self,
         deadline: Instant,
@@ -135,10 +136,11 @@ impl Database {
             let outcome = body(transaction.clone());
             let format = self.format.clone();
             Box::pin(async move {
-                // The format comes first: the body may write it.
+                // Reads the format before the body can write it.
                 let stored = format.check_stored(&*transaction);
                 let (stored, outcome) = join(stored, outcome).await;
-                // What a body tells without a commit needs no format, unless it is an unknown one.
+                // A body that does not commit needs no stored format, but the format must not be
+                // unknown.
                 format.check()?;
                 if matches!(outcome, Ok(Decision::Commit(_))) {
                     stored?;

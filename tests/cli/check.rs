@@ -59,8 +59,8 @@ fn each_fault_is_a_line_with_its_key_and_the_exit_code_is_1() {
         let ran = store.run(&["check"]).expect(1);
         assert_eq!(ran.err, "");
         let expected = format!(
-            "fault: a key of the system is of no family: (null, 99) [001563]\n\
-             information: another program stored this where no document with a text id stands: \
+            "fault: a system key belongs to no key family: (null, 99) [001563]\n\
+             information: another program stored this under a key that no GraphQL ID names: \
              (\"D\", b\"id\") [{}]\n\
              fault: an array lacks an element: (\"D\", \"d\", \"a\", 7) [{}]\n\
              information: another program stored this document, and it is not adopted: \

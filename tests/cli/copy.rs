@@ -137,7 +137,7 @@ fn a_target_that_holds_anything_else_is_refused_and_stays_as_it_is() {
         let before = exports(to);
         let ran = copy(&from, to).expect(1);
         assert_eq!(ran.out, "");
-        ran.says("the target holds another document").says(key);
+        ran.says("the target holds a different document").says(key);
         assert_eq!(exports(to), before);
     };
     let other_value = Store::alone();

@@ -173,7 +173,7 @@ async fn a_cluster_that_holds_anything_else_is_refused() {
     transaction.commit().await.expect("nobody else writes");
     let said = run(&mut copy(name(&first), &cluster_name(&cluster)));
     let said = said.expect_err("it is refused");
-    assert!(said.contains("holds another document"), "{said}");
+    assert!(said.contains("holds a different document"), "{said}");
     assert!(!is_there(&store, &pack(&("D", "x-1"))).await);
 }
 

@@ -160,7 +160,7 @@ async fn a_change_of_many_documents_past_the_limit_is_refused_with_the_counts() 
     let (code, message) = client.error(mutation, variables).await;
     assert_eq!(code, "TOO_LARGE", "{message}");
     for told in [
-        "200 documents pass",
+        "200 documents match",
         "changing 128 of them",
         "10000000 bytes",
     ] {

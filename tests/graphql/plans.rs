@@ -298,7 +298,7 @@ async fn a_scan_stops_at_its_bound_and_names_the_index_to_create() {
         let (code, message) = client.error(&query, NONE).await;
         assert_eq!(code, "TOO_COMPLEX", "{message}");
         assert!(
-            message.starts_with("200 documents were looked at"),
+            message.starts_with("200 documents were examined"),
             "{message}"
         );
         assert!(message.contains(told), "{message}");
@@ -337,7 +337,7 @@ async fn an_index_that_is_being_built_does_not_serve_and_is_named() {
     let (code, message) = client.error(&query, NONE).await;
     assert_eq!(code, "TOO_COMPLEX");
     assert!(
-        message.contains("\"by z\", which would serve, is being built"),
+        message.contains("\"by z\", which would help, is being built"),
         "{message}"
     );
     client.build().await;

@@ -1,5 +1,5 @@
-//! Entering documents that another program stored: they can be read as they are, but the catalog
-//! does not know them, and so they are not counted.
+//! Adoption of documents that another program stored: their entry into the catalog. Such documents
+//! are readable without it, but the catalog does not count them.
 
 use std::time::Instant;
 
@@ -20,28 +20,30 @@ use crate::key::Family;
 use crate::limits::{ADOPT_BATCH_DOCUMENTS_MAX, ADOPT_BATCH_TIME, ADOPT_PAIRS_AT_ONCE};
 use crate::store::{RangeRead, Read, Transaction, key_after};
 
-/// What became of one batch of documents.
+/// The result of one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Adopted {
     /// Documents that were entered.
     pub entered: u64,
-    /// Documents that the catalog knew.
+    /// Documents that the catalog already knew.
     pub known: u64,
-    /// Documents that cannot be entered and are left as they are: their id is of a kind that no
-    /// GraphQL ID names, or too long for the catalog's keys.
+    /// Documents that cannot be entered and stay unchanged: no GraphQL ID can express their id, or
+    /// it is too long for the catalog's keys.
     pub foreign: Vec<Foreign>,
-    /// Where the next batch begins; none if this was the last.
+    /// Where the next batch begins. None after the last batch.
     pub next: Option<Vec<u8>>,
 }
 
-/// Enters the documents of a collection, from `begin` on, that have leaves and no entry in the
-/// catalog: at most [`ADOPT_BATCH_DOCUMENTS_MAX`] of them, and a few more. Their versions stay
-/// null until they are written. A collection that is adopted again stays as it is.
+/// Enters the documents of a collection that have leaves but no catalog entry, from the key `begin`
+/// on. A batch reads until it has found [`ADOPT_BATCH_DOCUMENTS_MAX`] documents or
+/// [`ADOPT_BATCH_TIME`] has passed, so it can exceed that number slightly. The version of an
+/// adopted document stays null until Phyllo writes the document. Adopting a collection again has no
+/// effect.
 ///
 /// The transaction conflicts with others only about the documents that it enters.
 ///
 /// # Errors
-/// `TOO_LARGE`: the collection's name. What the store fails with.
+/// `TOO_LARGE`: the collection's name is too long. Errors of the store.
 pub async fn adopt(
     transaction: &dyn Transaction,
     collection: &str,
@@ -57,7 +59,7 @@ pub async fn adopt(
     for found in found {
         match found.name(collection) {
             Some(document) => nameable.push((document, found.key)),
-            // One that is a leaf itself, and has others below, came twice.
+            // A foreign key that is a leaf and also has keys below it is found twice.
             None if adopted
                 .foreign
                 .last()
@@ -86,7 +88,7 @@ struct UnknownDocument {
     known: u64,
 }
 
-/// Those of some documents that the catalog does not know.
+/// Removes the documents that the catalog knows.
 async fn unknown(
     read: &dyn Read,
     documents: Vec<(DocumentKey, Vec<u8>)>,
@@ -107,7 +109,7 @@ async fn unknown(
     })
 }
 
-/// The documents of a collection by their first pairs.
+/// Finds the documents of a collection by their first pairs.
 struct UncountedDocuments {
     collection_key: usize,
     begin: Vec<u8>,
@@ -116,9 +118,9 @@ struct UncountedDocuments {
 
 /// A document that has leaves.
 struct UncountedDocument {
-    /// The beginning of its keys.
+    /// The prefix of its keys.
     key: Vec<u8>,
-    /// Whether it is a key that ends in what is no id, and so stands for itself alone.
+    /// Whether the key ends in an invalid id and therefore has no keys below it.
     alone: bool,
     id: Option<DocumentId>,
 }
@@ -127,7 +129,7 @@ impl UncountedDocuments {
     fn of(collection: &str, begin: Option<&[u8]>) -> Self {
         let (first, end) = Family::documents(collection);
         let collection_key = first.len();
-        // A place in another collection is none to begin at.
+        // A `begin` before this collection is replaced by the first key of the collection.
         let begin = begin.map_or_else(|| first.clone(), |begin| first.clone().max(begin.to_vec()));
         Self {
             collection_key,
@@ -136,8 +138,8 @@ impl UncountedDocuments {
         }
     }
 
-    /// One batch of documents, and where the next begins. Of a document no more is read than what
-    /// comes along: the next read begins behind it.
+    /// Returns one batch of documents and where the next batch begins. After each document the
+    /// search skips to the end of its keys, so large documents are not read in full.
     async fn find(mut self, read: &dyn Read) -> Result<(Vec<UncountedDocument>, Option<Vec<u8>>)> {
         let began = Instant::now();
         let mut found = Vec::new();
@@ -175,7 +177,7 @@ impl UncountedDocument {
         }
     }
 
-    /// Past its last key.
+    /// Returns the end of its keys.
     fn end(&self) -> Vec<u8> {
         if self.alone {
             key_after(&self.key)
@@ -184,10 +186,10 @@ impl UncountedDocument {
         }
     }
 
-    /// Its key, if the catalog can have one.
+    /// Returns the document key, if the catalog can hold one.
     fn name(&self, collection: &str) -> Option<DocumentKey> {
         let document = DocumentKey::new(collection, self.id.clone()?).ok()?;
-        // Numbers have several forms, and only one of them is ours.
+        // A number has several packed forms. Only the canonical form is a document of Phyllo.
         let own = document.place(&Place::default()).ok()?;
         (own == self.key).then_some(document)
     }

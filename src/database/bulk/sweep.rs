@@ -1,4 +1,4 @@
-//! Removing the documents that pass a filter in many transactions, each of one portion.
+//! Removal of the documents that match a filter, in many transactions of one portion each.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,23 +14,24 @@ use crate::error::Result;
 use crate::limits::{CLUSTER_SWEEP_TIME, SWEEP_TIME};
 use crate::store::Transaction;
 
-/// What one transaction of a sweep came to.
+/// The result of one transaction of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Documents that were looked at.
+    /// Documents examined.
     pub looked: u64,
-    /// Those of them that passed and were removed.
+    /// Documents that matched and were removed.
     pub deleted: u64,
-    /// The last document that is done with; none if there are no more behind it.
+    /// The last processed document. None if no documents follow it.
     pub next: Option<DocumentId>,
 }
 
-/// Removes those documents behind `after` that pass, in the order of their ids. It looks at no more
-/// than `documents_max`, and ends early once it has taken so long that others would wait.
+/// Removes the documents after `after` that match, in the order of their ids. Examines at most
+/// `documents_max` documents. Ends early after a time limit, so that other transactions do not wait
+/// long.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`, `TIMEOUT`, `CONFLICT`: a smaller
-/// portion may go through. What the store fails with.
+/// portion may succeed. Errors of the store.
 pub async fn sweep(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -64,7 +65,7 @@ pub async fn sweep(
             let deleted = delete(transaction, budget, &document, &Path::default()).await;
             swept.deleted +=
                 u64::from(deleted.map_err(|error| error.at(format!("the document {id}")))?);
-            // An engine may never have to wait; others have their turn all the same.
+            // An engine may complete every call without waiting, so yield explicitly.
             tokio::task::yield_now().await;
         }
         swept.looked += 1;

@@ -1,4 +1,4 @@
-//! Changes of every document that passes a filter, in one transaction.
+//! Changes to every document that matches a filter, in one transaction.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::error::{Error, Limit, Result};
 use crate::limits::{BULK_DOCUMENTS_MAX, BULK_DOCUMENTS_PER_MEASURE};
 use crate::store::Transaction;
 
-/// What a change of many documents does to each.
+/// The change to apply to each document.
 #[derive(Clone, Debug)]
 pub enum Bulk {
-    /// Puts values at the places that queries select.
+    /// Sets values at the places that JSONPaths select.
     Set(Vec<SetValue>),
-    /// Removes it.
+    /// Removes the document.
     Delete,
 }
 
-/// What a change of many documents came to.
+/// The result of a change to many documents.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// How many documents passed.
+    /// The number of documents that matched.
     pub matched: usize,
-    /// Those that are others now, or gone.
+    /// The documents that were changed or removed.
     pub changed: Vec<Arc<DocumentKey>>,
 }
 
-/// The documents of a collection that pass a filter, in the order of their ids.
+/// Returns the documents of a collection that match a filter, in the order of their ids.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: more than
-/// [`BULK_DOCUMENTS_MAX`]. `TOO_COMPLEX`: more would have to be looked at than allowed. What the
-/// store fails with.
+/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: more than [`BULK_DOCUMENTS_MAX`]
+/// documents match. `TOO_COMPLEX`: the query would examine more documents than allowed. Errors of
+/// the store.
 pub async fn bulk_documents(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -52,12 +52,11 @@ pub async fn bulk_documents(
     documents.collect()
 }
 
-/// Changes documents that passed a filter in the same transaction.
+/// Changes documents that matched a filter in the same transaction.
 ///
 /// # Errors
-/// `TOO_LARGE`: the changes take more than the `bytes_max` of a transaction; says how many
-/// documents there are and at which of them that was. `UNIQUE_VIOLATION`. What the store fails
-/// with.
+/// `TOO_LARGE`: the transaction exceeds `bytes_max`. The message gives the number of documents and
+/// the number changed when the limit was exceeded. `UNIQUE_VIOLATION`. Errors of the store.
 pub async fn bulk(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -79,7 +78,7 @@ pub async fn bulk(
         if changed.map_err(in_document)? {
             changes.changed.push(document);
         }
-        // An engine may never have to wait; others have their turn all the same.
+        // An engine may complete every call without waiting, so yield explicitly.
         tokio::task::yield_now().await;
         budget.check()?;
         let last = at + 1 == matched;
@@ -105,7 +104,7 @@ async fn check_bytes(
     Err(Error::too_large(
         Limit::new("transactionBytes", bytes_max),
         format!(
-            "{matched} documents pass, and changing {done} of them takes {bytes} bytes of a \
+            "{matched} documents match, and changing {done} of them takes {bytes} bytes of a \
          transaction; the limit is {bytes_max} bytes; nothing was changed"
         ),
     ))

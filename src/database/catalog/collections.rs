@@ -1,4 +1,4 @@
-//! What is known of collections.
+//! Collections and their document counts.
 
 use crate::database::document_key::end_of;
 use crate::error::Result;
@@ -9,26 +9,27 @@ use crate::store::{Batches, Read, Transaction};
 /// A collection that holds a document or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How many documents it holds.
+    /// The number of documents.
     pub count: i64,
 }
 
-/// Counts a document in or out. The count is spread over several keys.
+/// Adds `by` to the document count of a collection. The count is spread over [`COUNT_SHARDS`] keys
+/// so that concurrent transactions rarely contend for one.
 ///
 /// # Errors
-/// `TOO_LARGE`: the collection's name.
+/// `TOO_LARGE`: the collection's name is too long.
 pub(crate) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: i64) -> Result<()> {
     let shard = rand::random_range(0..COUNT_SHARDS);
     transaction.add(&Family::Count(collection, shard).key()?, by);
     Ok(())
 }
 
-/// How many documents a collection holds.
+/// Returns the number of documents in a collection.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
     let (packed, _) = Family::documents(collection);
     let begin = counts_of(&packed);
@@ -42,10 +43,10 @@ pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
     Ok(count)
 }
 
-/// The collections that hold a document or an index, by name.
+/// Returns the collections that hold a document or an index, in the order of their names.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
     let (begin, end) = Family::counts();
     let mut found = Vec::new();
@@ -61,7 +62,7 @@ pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
     Ok(held.map(|(collection, _)| collection).collect())
 }
 
-/// Takes a pair of the catalog: a count, or the definition of an index.
+/// Adds one pair of the catalog: a count, or the definition of an index.
 fn take(found: &mut Vec<(Collection, bool)>, key: &[u8], value: &[u8]) {
     let (name, count, indexed) = match (Family::counted_collection(key), value.try_into()) {
         (Some(name), Ok(count)) => (name, i64::from_le_bytes(count), false),

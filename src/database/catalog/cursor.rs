@@ -1,11 +1,11 @@
-//! The pairs of a range, one after another, from one snapshot.
+//! A cursor over the pairs of a range in one snapshot.
 
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::store::{Batches, Pairs, Read};
 
-/// Reads a range a batch at a time.
+/// Reads a range in batches.
 pub(crate) struct Cursor {
     batches: Batches<Arc<dyn Read>>,
     batch: Pairs,
@@ -13,7 +13,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// A cursor at the first pair from `begin` to before `end`.
+    /// Creates a cursor at the first pair from `begin` to before `end`.
     pub(crate) fn new(read: Arc<dyn Read>, begin: Vec<u8>, end: Vec<u8>) -> Self {
         Self {
             batches: Batches::new(read, begin, end),
@@ -22,15 +22,15 @@ impl Cursor {
         }
     }
 
-    /// Goes on from `begin`, in another snapshot.
+    /// Continues from `begin` in another snapshot.
     pub(crate) fn renew(&mut self, read: Arc<dyn Read>, begin: Vec<u8>) {
         *self = Self::new(read, begin, self.batches.end().to_vec());
     }
 
-    /// The pair that it stands at, read if need be; none behind the last.
+    /// Returns the current pair, and reads a batch if needed. Returns none after the last pair.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub(crate) async fn peek(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.at == self.batch.len() {
             let Some(batch) = self.batches.next().await? else {
@@ -42,7 +42,7 @@ impl Cursor {
         Ok(Some(self.batch.get(self.at)))
     }
 
-    /// Goes on to the next pair.
+    /// Moves to the next pair.
     pub(crate) fn advance(&mut self) {
         self.at += 1;
     }

@@ -8,17 +8,18 @@ use crate::key::{Family, ranges_of_collection};
 use crate::limits::COUNT_SHARDS;
 use crate::store::Transaction;
 
-/// Removes a collection of any size: documents, also those that no catalog knows, indexes in any
-/// state, counts and versions. Returns how many documents the catalog counted.
+/// Removes a collection of any size: its documents (also those missing from the catalog), its
+/// indexes in any state, its counts and versions. Returns the number of documents that the catalog
+/// counted.
 ///
-/// The transaction does not depend on the documents or their number: those that others store
-/// before it commits are removed as well. Whoever reads anything of the collection and writes
-/// conflicts with it, because it clears all that can be read of it; so does a batch of an index
-/// that is being built, which then finds nothing to build.
+/// The transaction reads neither the documents nor their count under conflict. It also removes
+/// documents that other transactions store before it commits. It clears every readable key of the
+/// collection, so it conflicts with each transaction that reads the collection and writes. That
+/// includes a batch of an index build, whose retry finds nothing to build.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: its name. What the store fails
-/// with.
+/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: the name is too long. Errors of
+/// the store.
 pub async fn drop_collection(transaction: &dyn Transaction, collection: &str) -> Result<i64> {
     check_collection(collection)?;
     Family::Count(collection, COUNT_SHARDS - 1).key()?;

@@ -1,4 +1,4 @@
-//! Which collections and documents there are.
+//! The catalog of collections and documents, and scans over them.
 
 pub(crate) mod collections;
 pub(crate) mod cursor;

@@ -1,4 +1,4 @@
-//! Which collections there are, for those who name one that is not there.
+//! Names of existing collections, for error messages about an unknown collection.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use crate::key::{name_of_collection, ranges_of_collection};
 use crate::limits::NAMES_LOOKED_AT_MAX;
 use crate::store::{RangeRead, Read, key_after};
 
-/// Whether a collection holds anything: a leaf, which another program may have stored, or anything
-/// that the catalog or an index has.
+/// Returns whether a collection holds anything: a leaf (possibly stored by another program), a
+/// catalog entry or an index.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub async fn is_there(read: &dyn Read, collection: &str) -> Result<bool> {
     let ranges = ranges_of_collection(collection);
     let firsts: Vec<RangeRead<'_>> = ranges
@@ -28,11 +28,11 @@ pub async fn is_there(read: &dyn Read, collection: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// The names of collections that hold a document or an index, and of those that only other programs
-/// have written, of which no more than [`NAMES_LOOKED_AT_MAX`] are looked for.
+/// Returns the names of collections that hold a document or an index, and of collections that only
+/// other programs wrote. At most [`NAMES_LOOKED_AT_MAX`] reads look for the latter.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub async fn names(read: &dyn Read) -> Result<Vec<String>> {
     let known = collections(read).await?;
     let mut names: BTreeSet<String> = known.into_iter().map(|known| known.name).collect();

@@ -1,5 +1,5 @@
-//! All documents of a collection, one after another, from one snapshot, or from several where the
-//! engine does not keep one for so long.
+//! A scan of all documents in a collection, from one snapshot. If the engine drops the snapshot
+//! first, the scan continues in a new one.
 
 use std::sync::Arc;
 
@@ -13,37 +13,37 @@ use crate::error::{ErrorKind, Result};
 use crate::key::{Family, JsonText};
 use crate::store::{Read, key_after};
 
-/// A document that a scan came across.
+/// A document found by a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scanned {
-    /// Its id.
+    /// The id.
     pub id: DocumentId,
-    /// Its JSON text.
+    /// The JSON text.
     pub json: Vec<u8>,
 }
 
-/// A document whose id is of a kind that no GraphQL ID names; some other program stored it.
+/// A document that another program stored under an id that no GraphQL ID can express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// The beginning of its keys.
+    /// The prefix of its keys.
     pub key: Vec<u8>,
 }
 
-/// Reads the documents of a collection in the order of their ids.
+/// Scans the documents of a collection in the order of their ids.
 pub struct Scan {
     pairs: Cursor,
-    /// Where the next snapshot comes from when the engine keeps this one no longer.
+    /// The source of new snapshots when the engine drops the current one.
     database: Option<Database>,
-    /// Past the last document that is done with.
+    /// The end of the last processed document.
     done: Vec<u8>,
-    /// Where the last snapshot was taken, if it has brought nothing yet.
+    /// The value of `done` when the current snapshot was taken, unless it is the first snapshot.
     renewed: Option<Vec<u8>>,
     collection_key: usize,
 }
 
 impl Scan {
-    /// A scan of `collection` that takes a new snapshot, between two documents, each time that the
-    /// engine keeps the one it has no longer. Each document is whole, as it was at some moment.
+    /// Creates a scan of `collection` that takes a new snapshot, between two documents, whenever
+    /// the engine drops the current one. Each document is consistent as of some moment.
     ///
     /// # Errors
     /// As [`Database::snapshot`].
@@ -53,7 +53,7 @@ impl Scan {
         Ok(scan)
     }
 
-    /// A scan of `collection` in one snapshot.
+    /// Creates a scan of `collection` in one snapshot.
     pub fn new(read: Arc<dyn Read>, collection: &str) -> Self {
         let (begin, end) = Family::documents(collection);
         Self {
@@ -65,10 +65,11 @@ impl Scan {
         }
     }
 
-    /// The next document; none after the last. After a damaged document it goes on behind it.
+    /// Returns the next document, or none after the last. After an error about a damaged document,
+    /// the next call continues with the document after it.
     ///
     /// # Errors
-    /// `INTERNAL`: damaged data. What the store fails with.
+    /// `INTERNAL`: damaged data. Errors of the store.
     pub async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         loop {
             let next = self.next_in_snapshot().await;
@@ -79,8 +80,8 @@ impl Scan {
         }
     }
 
-    /// Goes back to behind the last document that is done with, in a new snapshot. Not if this one
-    /// is a new one already, and nothing came of it.
+    /// Restarts after the last processed document in a new snapshot. Returns false if the current
+    /// snapshot was itself a renewal and processed no document.
     async fn renew(&mut self) -> Result<bool> {
         let Some(database) = &self.database else {
             return Ok(false);
@@ -104,7 +105,7 @@ impl Scan {
         };
         let document_key = first[..bytes].to_vec();
         let Some(id) = id else {
-            // A key that ends where its id should, or in what is no id, stands for itself alone.
+            // A key that ends where an id is expected, or in an invalid id, has no keys below it.
             let alone = first.len() == bytes;
             self.skip(&document_key, alone).await?;
             return Ok(Some(Err(Foreign { key: document_key })));
@@ -128,7 +129,7 @@ impl Scan {
         Ok(Some(Ok(Scanned { id, json })))
     }
 
-    /// Goes past a document, or past its own key `alone`.
+    /// Skips a document, or only the key equal to `document_key` if `alone`.
     async fn skip(&mut self, document_key: &[u8], alone: bool) -> Result<()> {
         while let Some((key, _)) = self.pairs.peek().await? {
             if !covers(document_key, key) || (alone && key != document_key) {

@@ -1,4 +1,4 @@
-//! Walks a store and checks every key of it.
+//! Scans a store and checks every key.
 
 use super::entries::CheckedIndexes;
 use super::finding::{CheckReport, FindingKind};
@@ -15,7 +15,7 @@ use crate::store::Read;
 use foundationdb_tuple::unpack;
 use std::sync::Arc;
 
-/// Verifies a store, or one collection of it.
+/// Verifies a store or one collection.
 pub struct Check {
     existence: Cursor,
     catalog: Cursor,
@@ -23,7 +23,7 @@ pub struct Check {
     documents: Cursor,
     entries: Cursor,
     indexes: CheckedIndexes,
-    /// What is left of the other ranges, the next one last.
+    /// The remaining other ranges, in reverse order.
     others: Vec<Cursor>,
     format: FormatState,
     collection: Option<DocumentCounts>,
@@ -32,18 +32,18 @@ pub struct Check {
     done: bool,
 }
 
-/// Whether the format version was seen.
+/// The state of the check of the format key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FormatState {
-    /// It is not looked for.
+    /// Not checked.
     Ignored,
     Missing,
     Seen,
 }
 
-/// The documents of a collection, as they are counted and as they are.
+/// The documents of a collection, as counted in the catalog and as found.
 pub(crate) struct DocumentCounts {
-    /// The packed name.
+    /// The packed name of the collection.
     key: Vec<u8>,
     counted: i64,
     entered: i64,
@@ -58,7 +58,7 @@ pub(crate) struct OpenDocument {
 }
 
 impl Check {
-    /// A check of all that a snapshot shows, or of what belongs to one collection.
+    /// Creates a check of a whole snapshot, or of one collection.
     pub fn new(read: &Arc<dyn Read>, collection: Option<&str>) -> Self {
         let ranges = Ranges::new(collection);
         let cursor = |(begin, end)| Cursor::new(read.clone(), begin, end);
@@ -81,10 +81,10 @@ impl Check {
         }
     }
 
-    /// The next finding; none once everything has been seen.
+    /// Returns the next finding. None at the end.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub async fn next(&mut self) -> Result<Option<Finding>> {
         loop {
             if let Some(finding) = self.report.found.pop_front() {
@@ -97,12 +97,12 @@ impl Check {
         }
     }
 
-    /// What has been seen so far.
+    /// Returns the counters so far.
     pub fn summary(&self) -> Summary {
         self.report.summary
     }
 
-    /// Goes on by a pair or so.
+    /// Checks the next pair, or the next document.
     async fn step(&mut self) -> Result<()> {
         if !self.others.is_empty() {
             return self.other().await;
@@ -124,7 +124,7 @@ impl Check {
         self.begin().await
     }
 
-    /// A pair that belongs to no document and no collection.
+    /// Checks a pair that belongs to no document and no collection.
     async fn other(&mut self) -> Result<()> {
         let Some(cursor) = self.others.last_mut() else {
             return Ok(());
@@ -153,7 +153,7 @@ impl Check {
         Ok(())
     }
 
-    /// Goes past the next key that is none of its range, and tells of it; whether there was one.
+    /// Reports and skips the next key that is invalid in its range. Returns whether there was one.
     async fn misplaced(&mut self) -> Result<bool> {
         for cursor in [&mut self.existence, &mut self.catalog, &mut self.versions] {
             if let Some((key, value)) = cursor.peek().await?
@@ -173,7 +173,7 @@ impl Check {
         };
         let (prefix, alone) = (key[..bytes].to_vec(), key.len() == bytes);
         self.report.tell(FindingKind::Foreign, &prefix);
-        // A key that ends where its id should, or in what is no id, stands for itself alone.
+        // A key that ends where an id is expected, or in an invalid id, has no keys below it.
         while let Some((key, value)) = self.documents.peek().await?
             && covers(&prefix, key)
             && (!alone || key == prefix)
@@ -184,8 +184,8 @@ impl Check {
         Ok(true)
     }
 
-    /// Begins the next document, or takes a pair of the catalog: that of a collection is before
-    /// its documents. Every cursor stands at a key of its range.
+    /// Begins the next document, or checks a pair of the catalog. The catalog pairs of a collection
+    /// precede its documents. Every cursor is at a valid key of its range.
     async fn begin(&mut self) -> Result<()> {
         let catalog = self.catalog.peek().await?;
         let catalog = catalog.and_then(|(key, _)| SystemKey::parse(key)?.collection());
@@ -212,7 +212,7 @@ impl Check {
         }
     }
 
-    /// The key of the first document of which there is an entry, a version or a leaf.
+    /// Returns the key of the first document that has a catalog entry, a version or a leaf.
     async fn next_document(&mut self) -> Result<Option<Vec<u8>>> {
         let existence = self.existence.peek().await?;
         let versions = self.versions.peek().await?;
@@ -225,7 +225,7 @@ impl Check {
         Ok(keys.into_iter().flatten().min().map(<[u8]>::to_vec))
     }
 
-    /// Goes on to a collection, unless it is the one at hand.
+    /// Makes a collection the current one.
     fn enter(&mut self, collection: &[u8]) {
         if self
             .collection
@@ -241,7 +241,7 @@ impl Check {
         }
     }
 
-    /// The collection at hand has been seen.
+    /// Completes the check of the current collection.
     fn settle(&mut self) {
         if let Some(tally) = self.collection.take()
             && tally.counted != tally.entered
@@ -256,7 +256,7 @@ impl Check {
         }
     }
 
-    /// A pair of the catalog, of the collection at hand.
+    /// Checks a catalog pair of the current collection.
     async fn count(&mut self) -> Result<()> {
         let Some((key, value)) = self.catalog.peek().await? else {
             return Ok(());
@@ -278,7 +278,7 @@ impl Check {
         Ok(())
     }
 
-    /// What is said of a document, and whether it has leaves.
+    /// Checks the catalog entry and the version of a document, and whether it has leaves.
     async fn document(&mut self, document: Vec<u8>) -> Result<()> {
         let report = &mut self.report;
         let entry = said(&mut self.existence, &document, report).await?;
@@ -307,7 +307,7 @@ impl Check {
         Ok(())
     }
 
-    /// The next pair of the document at hand, or its end.
+    /// Checks the next pair of the current document, or completes the document.
     async fn leaf(&mut self) -> Result<()> {
         let Some(document) = &mut self.document else {
             return Ok(());
@@ -340,7 +340,8 @@ impl Check {
     }
 }
 
-/// The key of the entry or the version of a document, if the cursor stands at it. It is checked.
+/// Returns the key of the catalog entry or version of a document if the cursor is at it. Checks its
+/// value.
 pub(crate) async fn said(
     cursor: &mut Cursor,
     document: &[u8],

@@ -1,4 +1,4 @@
-//! Entries of indexes, compared both ways with the documents.
+//! Comparison of index entries with documents, in both directions.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -17,7 +17,7 @@ use crate::key::{Family, IndexKey, OwnKey, SystemKey};
 use crate::limits::{CHECK_HASHES_BYTES_MAX, INDEX_READS_AT_ONCE};
 use crate::store::Read;
 
-/// The indexes of the collection at hand.
+/// The indexes of the current collection.
 pub(crate) struct CheckedIndexes {
     read: Arc<dyn Read>,
     budget: Budget,
@@ -37,7 +37,8 @@ impl CheckedIndexes {
         }
     }
 
-    /// The indexes of a collection; none if a definition is damaged, which is told of itself.
+    /// Returns the indexes of a collection. Returns none if a definition is damaged, which is a
+    /// finding of its own.
     async fn of(&mut self, collection: &str) -> Result<Arc<[Index]>> {
         if self.collection != collection {
             self.found = match indexes(&*self.read, collection).await {
@@ -50,7 +51,7 @@ impl CheckedIndexes {
         Ok(self.found.clone())
     }
 
-    /// Whether a document that is entered has each of its entries in the indexes that serve.
+    /// Checks that a document has all its entries in the ready indexes.
     pub(crate) async fn check_document(
         &mut self,
         document: &[u8],
@@ -76,12 +77,13 @@ impl CheckedIndexes {
     ) -> Result<()> {
         let key = IndexKey::new(&document.collection, index.number)?;
         let mut entries = self.entries_of(document, index).await?;
-        // A value can come again. Of those that have no entry few are remembered.
+        // A value can occur repeatedly. To report each missing entry about once, remember a few of
+        // them.
         let mut told = BTreeSet::new();
         while let Some(values) = entries.next().await? {
             let values: BTreeSet<Vec<u8>> = values.into_iter().collect();
             let keys = values.iter().map(|values| key.entry(values, &document.id));
-            // What no key can hold has no entry.
+            // A value that does not fit into a key has no entry.
             let keys: Vec<Vec<u8>> = keys.filter_map(Result::ok).collect();
             for some in keys.chunks(INDEX_READS_AT_ONCE) {
                 let found = try_join_all(some.iter().map(|entry| self.read.get(entry))).await?;
@@ -98,7 +100,7 @@ impl CheckedIndexes {
         Ok(())
     }
 
-    /// Whether an entry is of an index, and its document holds what it says.
+    /// Checks that an entry belongs to an index and matches its document.
     pub(crate) async fn check_entry(
         &mut self,
         entry: &[u8],
@@ -145,7 +147,7 @@ impl CheckedIndexes {
         Ok(())
     }
 
-    /// Whether a document should have an entry with these values.
+    /// Returns whether a document should have an entry with these values.
     async fn holds(
         &mut self,
         document: &DocumentKey,
@@ -170,7 +172,7 @@ impl CheckedIndexes {
         holds
     }
 
-    /// The hashes of all entries that a document should have, ascending.
+    /// Returns the hashes of all entries that a document should have, ascending.
     async fn hashes_of(&self, document: &DocumentKey, index: &Index) -> Result<Arc<[u64]>> {
         let mut entries = self.entries_of(document, index).await?;
         let mut hashes: Vec<u64> = Vec::new();
@@ -186,7 +188,7 @@ impl CheckedIndexes {
                     Limit::new("comparedEntries", HASHES_MAX),
                     format!(
                         "the document has more than {HASHES_MAX} entries in the index, which is the \
-                     limit of what is compared"
+                     limit of this comparison"
                     ),
                 ));
             }
@@ -207,8 +209,8 @@ impl CheckedIndexes {
     }
 }
 
-/// Passes errors on that say nothing about the data at a key but that it could not be verified:
-/// they become a finding.
+/// Turns an error that only means that data could not be verified into a finding. Returns other
+/// errors.
 fn verified(checked: Result<()>, key: &[u8], report: &mut CheckReport) -> Result<()> {
     match checked {
         Err(error) if is_about_size(&error) => {
@@ -231,11 +233,11 @@ fn compact(hashes: &mut Vec<u64>) {
     hashes.dedup();
 }
 
-/// The entries of one document that are compared.
+/// The maximum number of compared entries of one document.
 const HASHES_MAX: usize = CHECK_HASHES_BYTES_MAX / size_of::<u64>();
 
-/// The hashes of the entries of those documents that were compared last, each by the number of the
-/// index; all of one collection. An error is kept as well, so that it is found once.
+/// A cache of the entry hashes of recently compared documents of one collection, keyed by index
+/// number and id. It also stores errors, so that they are not computed again.
 #[derive(Default)]
 struct Hashes {
     state: RandomState,
@@ -273,7 +275,7 @@ impl Hashes {
     }
 }
 
-/// The memory of the hashes of a document, and of what they are found by, in hashes.
+/// Returns the memory of the hashes of a document and of its cache entry, in units of one hash.
 fn weight(hashes: &Result<Arc<[u64]>>) -> usize {
     const OF_DOCUMENT: usize = 32;
     OF_DOCUMENT + hashes.as_ref().map_or(0, |hashes| hashes.len())

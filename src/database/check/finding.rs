@@ -1,4 +1,4 @@
-//! What a check tells.
+//! The findings of a check.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -8,40 +8,40 @@ use crate::document::assemble::Misshapen;
 use crate::key::Malformed;
 use crate::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// No store should have it.
+    /// Damage, or a violation of a limit.
     Fault,
-    /// It could not be verified, so nothing is known of it.
+    /// Could not be verified, so its state is unknown.
     Unverified,
-    /// Other programs leave it there, and Phyllo leaves it alone.
+    /// Left by another program. Phyllo does not change it.
     Information,
 }
 
-/// Something that a check found.
+/// A finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is, for machines: words in capitals.
+    /// A code for programs, in capitals.
     pub code: Cow<'static, str>,
-    /// What it is, for people.
+    /// A message for people.
     pub message: String,
-    /// The key at which it is.
+    /// The key that the finding is about.
     pub key: Vec<u8>,
 }
 
-/// How much a check has seen.
+/// Counters of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Documents that are entered.
+    /// Documents with a catalog entry.
     pub documents: u64,
-    /// Documents that another program stored and nobody has entered.
+    /// Documents that another program stored and that have no catalog entry.
     pub not_adopted: u64,
-    /// Documents and pairs that no GraphQL ID names.
+    /// Documents and pairs that no GraphQL ID can express.
     pub foreign: u64,
-    /// Leaves of documents, whether entered or not.
+    /// Leaves of documents, with or without a catalog entry.
     pub leaves: u64,
     /// Pairs of every kind.
     pub pairs: u64,
@@ -54,7 +54,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of which [`Summary::numbers`] are these.
+    /// Creates a summary from its [`Summary::numbers`].
     pub fn from_numbers(numbers: [u64; 8]) -> Self {
         let [
             documents,
@@ -78,7 +78,7 @@ impl Summary {
         }
     }
 
-    /// Every number by its name.
+    /// Returns every counter with its name.
     pub fn numbers(&self) -> [(&'static str, u64); 8] {
         [
             ("documents", self.documents),
@@ -93,7 +93,7 @@ impl Summary {
     }
 }
 
-/// What has been found and is not told yet, and what has been seen.
+/// The findings that were not returned yet, and the counters.
 #[derive(Default)]
 pub(crate) struct CheckReport {
     pub(crate) found: VecDeque<Finding>,
@@ -101,7 +101,7 @@ pub(crate) struct CheckReport {
 }
 
 impl CheckReport {
-    /// A pair of any kind, which is counted and measured.
+    /// Counts a pair of any kind and checks its size.
     pub(crate) fn see(&mut self, key: &[u8], value: &[u8]) {
         self.summary.pairs += 1;
         self.summary.bytes += (key.len() + value.len()) as u64;
@@ -113,7 +113,7 @@ impl CheckReport {
         }
     }
 
-    /// Something found at a key.
+    /// Adds a finding about a key.
     pub(crate) fn tell(&mut self, what: FindingKind, key: &[u8]) {
         match what {
             FindingKind::NotAdopted => self.summary.not_adopted += 1,
@@ -123,7 +123,7 @@ impl CheckReport {
         self.found.push_back(what.at(key));
     }
 
-    /// What is stored at a key could not be verified, for this reason.
+    /// Adds a finding that the data at a key could not be verified.
     pub(crate) fn tell_unverified(&mut self, reason: &str, key: &[u8]) {
         self.summary.not_verified += 1;
         self.found.push_back(Finding {
@@ -135,37 +135,37 @@ impl CheckReport {
     }
 }
 
-/// Everything that can be found.
+/// All kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FindingKind {
-    /// A pair that no document has.
+    /// A malformed pair of a document.
     Pair(Malformed),
     KeyTooLong(usize),
     ValueTooLong(usize),
-    /// A key that begins with null and is of no family.
+    /// A key in the system subspace that belongs to no key family.
     UnknownKey,
     NoFormat,
     FormatValue,
     ExistenceValue,
-    /// A document that is entered and has no leaf.
+    /// A document with a catalog entry and without leaves.
     NoLeaves,
-    /// A document that has a version and leaves and is not entered.
+    /// A document with leaves and a version and without a catalog entry.
     NotEntered,
     VersionValue,
-    /// A version, and neither an entry nor a leaf.
+    /// A version without a catalog entry and without leaves.
     VersionAlone,
     CountValue,
     Count {
         counted: i64,
         entered: i64,
     },
-    /// A definition of an index that means nothing.
+    /// A damaged definition of an index.
     Definition,
-    /// An entry that a document should have in an index.
+    /// An index entry that a document should have is missing.
     NoEntry,
-    /// An entry of an index that is not there, or has none.
+    /// An index entry of an index that does not exist or has failed.
     EntryAlone,
-    /// An entry that the document it leads to should not have.
+    /// An index entry that its document should not have.
     StaleEntry,
     EntryValue,
     NotAdopted,
@@ -242,25 +242,25 @@ impl fmt::Display for FindingKind {
 }
 
 impl FindingKind {
-    /// What is said of a finding that has no numbers.
+    /// Returns the message of a finding without numbers.
     fn text(self) -> &'static str {
         match self {
-            Self::UnknownKey => "a key of the system is of no family",
+            Self::UnknownKey => "a system key belongs to no key family",
             Self::NoFormat => "the format version of the store is missing",
-            Self::FormatValue => "the format version of the store is not the one of this program",
+            Self::FormatValue => "this program does not know the format version of the store",
             Self::ExistenceValue => "the entry of a document has a value",
-            Self::NoLeaves => "a document is entered and has no leaf",
-            Self::NotEntered => "a document has leaves and a version and is not entered",
-            Self::VersionValue => "the version of a document is no versionstamp",
-            Self::VersionAlone => "a version is of no document",
-            Self::CountValue => "a count is no 64-bit integer",
+            Self::NoLeaves => "a document has a catalog entry and no leaves",
+            Self::NotEntered => "a document has leaves and a version and no catalog entry",
+            Self::VersionValue => "the version of a document is not a versionstamp",
+            Self::VersionAlone => "a version belongs to no document",
+            Self::CountValue => "a count is not a 64-bit integer",
             Self::Definition => "the definition of an index is damaged",
-            Self::NoEntry => "a document has no such entry in an index, and should have it",
-            Self::EntryAlone => "an entry is of no index",
-            Self::StaleEntry => "an entry of an index is not what its document holds",
+            Self::NoEntry => "a document lacks this index entry",
+            Self::EntryAlone => "an index entry belongs to no index",
+            Self::StaleEntry => "an index entry does not match its document",
             Self::EntryValue => "an entry of an index has a value",
             Self::NotAdopted => "another program stored this document, and it is not adopted",
-            Self::Foreign => "another program stored this where no document with a text id stands",
+            Self::Foreign => "another program stored this under a key that no GraphQL ID names",
             Self::Pair(_) | Self::KeyTooLong(_) | Self::ValueTooLong(_) | Self::Count { .. } => "",
         }
     }

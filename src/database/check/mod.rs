@@ -1,7 +1,8 @@
-//! A store verified at one snapshot, in one pass and in little memory however large it is.
+//! Verification of a store at one snapshot. It makes one pass and uses little memory, whatever the
+//! size of the store.
 //!
-//! Entries, versions, the catalog and the documents are in the same order, that of collection and
-//! id, so they are read side by side and each document is compared with what is said of it.
+//! Catalog entries, versions and documents are all ordered by collection and id. The check reads
+//! them side by side and compares each document with its entry, its version and its index entries.
 
 pub(crate) mod checker;
 pub(crate) mod entries;

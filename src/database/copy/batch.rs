@@ -1,4 +1,4 @@
-//! The source taken apart into batches, and a batch written to the target.
+//! Splits the source into batches and writes a batch to the target.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use crate::key::{Entry, Version, tuple_text};
 use crate::limits::{COPY_BATCH_BYTES_MAX, COPY_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_TIME_MAX};
 use crate::store::{Decision, Pairs, Read, Transaction};
 
-/// What is written in one transaction.
+/// The content of one transaction.
 #[derive(Default)]
 pub(crate) struct CopyBatch {
     parts: Vec<CopyPart>,
-    /// Documents of which it has the last leaf, entered or not.
+    /// Documents whose last leaf is in the batch, whether or not they have a catalog entry.
     pub(crate) documents: u64,
-    /// Leaves and their bytes.
+    /// The number of leaves and their bytes.
     pub(crate) leaves: u64,
     pub(crate) bytes: usize,
-    /// Documents that the target has entered, which were passed over on the way.
+    /// Documents skipped because the target already has them.
     pub(crate) skipped: u64,
-    /// Whether it has a document in part: it is to be written after the batch before it and before
-    /// the one behind it.
+    /// Whether the batch contains part of a document. It must then be written after the previous
+    /// batch and before the next one.
     pub(crate) in_order: bool,
 }
 
-/// A document, or leaves of one that is larger than a batch.
+/// A document, or part of a document that exceeds a batch.
 struct CopyPart {
     document: Arc<DocumentHead>,
     pairs: Pairs,
-    /// Whether it has the document's last leaf.
+    /// Whether the part contains the document's last leaf.
     last: bool,
 }
 
-/// Reads the source.
+/// Reads the source in batches.
 pub(crate) struct CopyReader {
     source: Documents,
-    /// The documents that the target has entered.
+    /// The catalog entries of the target.
     entered: StoreWalk,
     /// The document whose last leaf has not been read yet.
     open: Option<Arc<DocumentHead>>,
@@ -56,7 +56,7 @@ impl CopyReader {
         })
     }
 
-    /// The next batch; none behind the last.
+    /// Returns the next batch. None after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<CopyBatch>> {
         let mut batch = CopyBatch::default();
         while !batch.is_full() {
@@ -96,8 +96,8 @@ impl CopyReader {
         Ok(matches!(self.entered.pair().await?, Some((found, _)) if found == entry))
     }
 
-    /// The leaves of a document from where the walk stands, as far as the batch has room; then it
-    /// stays open.
+    /// Reads the next leaves of a document, up to the limit of the batch. If the document has more
+    /// leaves, it stays open.
     async fn pairs_of(
         &mut self,
         document: &Arc<DocumentHead>,
@@ -128,7 +128,8 @@ impl CopyBatch {
             || self.skipped >= COPY_BATCH_DOCUMENTS_MAX as u64
     }
 
-    /// Writes it in one transaction: of each document that it has the last leaf of, the entry too.
+    /// Writes the batch in one transaction. Writes the catalog entry of each document whose last
+    /// leaf it contains.
     pub(crate) async fn write(self, target: Database) -> Result<()> {
         if self.parts.is_empty() {
             return Ok(());
@@ -172,7 +173,7 @@ async fn write_all(transaction: &dyn Transaction, parts: &[CopyPart]) -> Result<
     Ok(())
 }
 
-/// Only who writes to the target at the same time makes this fail: what was there is passed over.
+/// Fails only if another client writes to the target: documents that existed before were skipped.
 async fn check_not_entered(transaction: &dyn Transaction, document: &DocumentHead) -> Result<()> {
     let read: &dyn Read = transaction;
     match read.get(&Entry::Existence.key_of(&document.key)).await? {
@@ -180,15 +181,15 @@ async fn check_not_entered(transaction: &dyn Transaction, document: &DocumentHea
         Some(_) => Err(Error::new(
             ErrorKind::AlreadyExists,
             format!(
-                "somebody else has written the document of the key {} to the target meanwhile; \
-                 copy to a store that serves nobody yet",
+                "another client has written the document with the key {} to the target; copy to a \
+                 store that serves no clients",
                 tuple_text(&document.key)
             ),
         )),
     }
 }
 
-/// One write conflict range covers them.
+/// Writes the leaves of a part under one write conflict range.
 fn write_leaves(transaction: &dyn Transaction, part: &CopyPart) {
     let (Some((first, _)), end) = (part.pairs.first(), part.document.end()) else {
         return;

@@ -1,4 +1,4 @@
-//! What a store holds, in a few numbers.
+//! Digests that summarize the content of a store.
 
 use sha2::{Digest as _, Sha256};
 
@@ -9,29 +9,29 @@ use crate::database::open::Database;
 use crate::error::Result;
 use crate::key::{Entry, all_documents};
 
-/// What a store holds. Two stores of the same documents have the same, whatever their engines,
-/// unless they differ in versions only.
+/// A summary of the content of a store. Stores with the same documents and indexes have the same
+/// digest, whatever their engine. Versions are not part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// The collections that hold a document, and how many.
+    /// The collections that hold a document or an index, with their document counts.
     pub collections: Vec<Collection>,
-    /// Documents that the catalog has entered.
+    /// Documents with a catalog entry.
     pub documents: u64,
-    /// Leaves, also of documents that it has not.
+    /// Leaves, including those of documents without a catalog entry.
     pub leaves: u64,
-    /// SHA-256 of the leaves: of each key, in order, and its value, the length before each, in 64
-    /// bits, little-endian.
+    /// SHA-256 of all leaves in key order: key and value, each preceded by its length as 64 bits,
+    /// little-endian.
     pub leaves_sha256: [u8; 32],
-    /// SHA-256 of the catalog, in the same way: the entries, and then the collections with their
-    /// counts in decimal, each followed by its indexes: the name, and what they are on.
+    /// SHA-256 of the catalog, in the same form: the catalog entries, then each collection with its
+    /// count in decimal, followed by its indexes with their names and paths.
     pub catalog_sha256: [u8; 32],
 }
 
 impl Digest {
-    /// Reads all that a store holds. `progress` is told of every leaf's bytes.
+    /// Reads the whole store. Calls `progress` with the bytes of each leaf.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub async fn of(database: &Database, progress: impl Fn(usize)) -> Result<Self> {
         let mut leaves = DigestedDocument::default();
         let mut walk = StoreWalk::over(database, all_documents()).await?;

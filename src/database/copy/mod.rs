@@ -1,14 +1,12 @@
-//! All documents of one store copied to another, of whatever engine.
+//! Copies all documents of one store to another store of any engine.
 //!
-//! Leaves and entries of the catalog are copied, key by key. Versions are stamped anew: a
-//! versionstamp orders the commits of one cluster and says nothing in another. What is kept about
-//! operations (answers, markers of commits) stays behind.
+//! The copy transfers leaves and catalog entries, key by key. It does not transfer versions: a
+//! versionstamp orders the commits of one cluster only, so the target assigns new ones. It does not
+//! transfer stored responses and commit markers. It rebuilds indexes from the documents at the end,
+//! because index entries contain index numbers of their own store.
 //!
-//! The entries of indexes are made anew from the documents, when all of those are there: their
-//! keys have numbers that are the target's own.
-//!
-//! A document's entry is written in one transaction with its last leaf, so what the target has
-//! entered is there as a whole, and a copy that was interrupted can be taken up.
+//! A document's catalog entry is written in the same transaction as its last leaf. A document that
+//! has an entry in the target is therefore complete, and an interrupted copy can resume.
 
 pub(crate) mod batch;
 pub(crate) mod digest;
@@ -33,24 +31,24 @@ use batch::CopyReader;
 pub use digest::Digest;
 pub use overlap::check_target;
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Documents that were copied, those among them that the source's catalog does not know.
+    /// Documents copied, including those missing from the source's catalog.
     pub documents: u64,
-    /// Documents that were there.
+    /// Documents that the target already had.
     pub skipped: u64,
-    /// Leaves that were copied.
+    /// Leaves copied.
     pub leaves: u64,
-    /// Their bytes, of keys and values.
+    /// Bytes of the keys and values of those leaves.
     pub bytes: u64,
 }
 
-/// Copies what the target does not have yet; [`check_target`] first. `progress` is told after
+/// Copies what the target does not have yet. Call [`check_target`] first. Calls `progress` after
 /// every batch.
 ///
 /// # Errors
-/// `ALREADY_EXISTS`: somebody else writes to the target. What a store fails with.
+/// `ALREADY_EXISTS`: another client writes to the target. Errors of either store.
 pub async fn copy(
     source: &Database,
     target: &Database,
@@ -82,7 +80,7 @@ pub async fn copy(
     Ok(copied)
 }
 
-/// Makes the source's indexes in the target and builds them.
+/// Creates the source's indexes in the target and builds them.
 async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
     let snapshot = source.snapshot().await?;
     for Collection { name, .. } in collections(&*snapshot).await? {
@@ -104,11 +102,11 @@ async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
     Builder::new(target.clone()).finish().await
 }
 
-/// Waits until no more than so many writes are under way.
+/// Waits until at most `under_way_max` writes are in progress.
 async fn finish(writes: &mut JoinSet<Result<()>>, under_way_max: usize) -> Result<()> {
     while writes.len() > under_way_max {
         if let Some(ended) = writes.join_next().await {
-            ended.map_err(|error| Error::internal(format!("a batch ended: {error}")))??;
+            ended.map_err(|error| Error::internal(format!("a batch task failed: {error}")))??;
         }
     }
     Ok(())

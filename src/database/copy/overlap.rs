@@ -1,15 +1,15 @@
-//! Whether a store can be the target of a copy.
+//! Checks whether a store can be the target of a copy.
 
 use super::walk::{DocumentHead, Documents};
 use crate::database::open::Database;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, tuple_text};
 
-/// Checks that a store is empty, or holds what a copy of `source` that was interrupted left: of
-/// each document that it has entered all leaves, of any other the first ones.
+/// Checks that a store is empty, or contains only what an interrupted copy of `source` left: all
+/// leaves of each document with a catalog entry, and the first leaves of any other document.
 ///
 /// # Errors
-/// `ALREADY_EXISTS`: it holds anything else. What a store fails with.
+/// `ALREADY_EXISTS`: the store contains anything else. Errors of either store.
 pub async fn check_target(source: &Database, target: &Database) -> Result<()> {
     let mut present = Documents::of(target).await?;
     let mut source = Documents::of(source).await?;
@@ -18,8 +18,8 @@ pub async fn check_target(source: &Database, target: &Database) -> Result<()> {
             return Err(Error::new(
                 ErrorKind::AlreadyExists,
                 format!(
-                    "the target holds another document than the source under the key {}: copy to \
-                     an empty store, or to one that an interrupted copy of the same source left",
+                    "the target holds a different document than the source under the key {}: copy \
+                     to an empty store, or to one that an interrupted copy of the same source left",
                     tuple_text(&document.key)
                 ),
             ));
@@ -28,7 +28,7 @@ pub async fn check_target(source: &Database, target: &Database) -> Result<()> {
     Ok(())
 }
 
-/// Whether what is present of a document is what the source has of it, from the beginning.
+/// Returns whether the leaves of a document in the target are a prefix of those in the source.
 async fn is_of(
     source: &mut Documents,
     present: &mut Documents,

@@ -1,4 +1,4 @@
-//! Going through a range of a store from one end to the other.
+//! Sequential scans over the ranges of a store.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::error::{ErrorKind, Result};
 use crate::key::{Entry, OwnKey, all_documents};
 use crate::store::{Batches, Pairs, Read, key_after};
 
-/// The pairs of a range in the order of their keys: from one snapshot, or from several where the
-/// engine does not keep one for so long.
+/// Scans a range in key order, from one snapshot. If the engine drops the snapshot, the scan
+/// continues in a new one.
 pub(crate) struct StoreWalk {
     database: Database,
     batches: Batches<Arc<dyn Read>>,
-    /// Nothing was read from this snapshot yet.
+    /// Whether nothing was read from this snapshot yet.
     fresh: bool,
     batch: Pairs,
     at: usize,
@@ -31,7 +31,7 @@ impl StoreWalk {
         })
     }
 
-    /// The pair where it stands; none behind the last.
+    /// Returns the current pair. None after the last.
     pub(crate) async fn pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.at == self.batch.len() {
             let Some(batch) = self.read_on().await? else {
@@ -43,12 +43,12 @@ impl StoreWalk {
         Ok(Some(self.batch.get(self.at)))
     }
 
-    /// Goes behind the pair where it stands.
+    /// Moves to the next pair.
     pub(crate) fn step(&mut self) {
         self.at += 1;
     }
 
-    /// Goes to the first pair from `key` on. It never goes back.
+    /// Moves forward to the first pair at or after `key`. Never moves back.
     pub(crate) fn seek(&mut self, key: &[u8]) {
         let ahead = self
             .batch
@@ -72,23 +72,23 @@ impl StoreWalk {
     }
 }
 
-/// What is known of a document before its leaves are read.
+/// The facts about a document that are known before its leaves are read.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentHead {
-    /// Its own key.
+    /// The key of the document.
     pub(crate) key: Vec<u8>,
-    /// Whether only the leaf at that key is meant ([`OwnKey::alone`]).
+    /// Whether the document is only the leaf at that key ([`OwnKey::alone`]).
     alone: bool,
-    /// Its collection; none if it can have no entry.
+    /// The collection. None if the document cannot have a catalog entry.
     pub(crate) collection: Option<String>,
-    /// The catalog knows it.
+    /// Whether the document has a catalog entry.
     pub(crate) entered: bool,
-    /// Phyllo has written it.
+    /// Whether the document has a version, so Phyllo has written it.
     pub(crate) versioned: bool,
 }
 
 impl DocumentHead {
-    /// Whether a leaf is one of this document's.
+    /// Returns whether a leaf belongs to this document.
     pub(crate) fn covers(&self, key: &[u8]) -> bool {
         if self.alone {
             return key == self.key;
@@ -96,7 +96,7 @@ impl DocumentHead {
         crate::database::read::range_plan::covers(&self.key, key)
     }
 
-    /// Past its last leaf.
+    /// Returns the end of the document's keys.
     pub(crate) fn end(&self) -> Vec<u8> {
         if self.alone {
             return key_after(&self.key);
@@ -105,7 +105,7 @@ impl DocumentHead {
     }
 }
 
-/// All documents of a store, in order, with their entries in the catalog.
+/// Scans all documents of a store in key order, with their catalog entries.
 pub(crate) struct Documents {
     pub(crate) leaves: StoreWalk,
     pub(crate) entries: StoreWalk,
@@ -121,8 +121,8 @@ impl Documents {
         })
     }
 
-    /// The next document that has leaves, or is entered, or both. `leaves` stands at its first
-    /// leaf; go behind its last before the next call.
+    /// Returns the next document that has leaves or a catalog entry. `leaves` is then at its first
+    /// leaf. Move past its last leaf before the next call.
     pub(crate) async fn next(&mut self) -> Result<Option<DocumentHead>> {
         let leaf = self.leaves.pair().await?.map(|(key, _)| {
             let own = OwnKey::of(key);

@@ -1,4 +1,4 @@
-//! Adding to a number.
+//! Adds to a number.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 use crate::key::{Leaves, decode_leaf};
 use crate::store::Transaction;
 
-/// Adds `by` to the number at a place; where nothing stands, puts `by` there. Whether that changed
-/// anything.
+/// Adds `by` to the number at a place. If there is no value, stores `by`. Returns whether the
+/// document changed.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: what stands there is no number, or the sum is past the range of binary64.
-/// `TOO_LARGE`: the sum is an integer past the limit. `NOT_FOUND`, `INVALID_PATH`: as
-/// [`replace`](super::replace). What the store fails with.
+/// `BAD_USER_INPUT`: the value is not a number, or the sum exceeds the range of binary64.
+/// `TOO_LARGE`: the sum is an integer beyond the limit. `NOT_FOUND`, `INVALID_PATH`: as
+/// [`replace`](super::replace). Errors of the store.
 pub async fn increment(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -41,7 +41,7 @@ fn number(spot: &Location) -> Result<Leaf<'_>> {
     match leaf {
         Some(leaf @ (Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_))) => Ok(leaf),
         _ => Err(Error::bad_input(format!(
-            "what stands at {:?} is no number",
+            "the value at {:?} is not a number",
             spot.place.to_string()
         ))),
     }

@@ -1,4 +1,4 @@
-//! Merging: JSON Merge Patch (RFC 7396) over leaves.
+//! JSON Merge Patch (RFC 7396), applied to leaves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::key::Leaves;
 use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Locality, Pairs, RangeRead, Read, Transaction};
 
-/// Applies a merge patch at a place; creates the document, and members of objects on the way. A
-/// patch that removes puts null there. Whether that changed anything.
+/// Applies a merge patch at a place. Creates the document and missing parent objects. A patch that
+/// is `null` stores null at the place. Returns whether the document changed.
 ///
 /// # Errors
-/// `INVALID_PATH`: the way leads through a scalar, or through an element that is not there.
-/// `BAD_USER_INPUT`, `TOO_LARGE`: a value of the patch cannot be stored. What the store fails with.
+/// `INVALID_PATH`: the path leads through a scalar, or through an element that does not exist.
+/// `BAD_USER_INPUT`, `TOO_LARGE`: a value of the patch cannot be stored. Errors of the store.
 pub async fn merge(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -60,7 +60,7 @@ pub async fn merge(
     editor.finish().await
 }
 
-/// Adds the places that a patch speaks of, as many as are worth looking at ahead.
+/// Adds the places that a patch names, up to the limit of one read-ahead.
 fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
     let MergePatch::Members(members) = patch else {
         return;
@@ -76,16 +76,17 @@ fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
     }
 }
 
-/// The leaves of what a patch makes of nothing.
+/// Returns the leaves of the result of a patch applied to no value.
 async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves> {
     leaves_of(&patch.alone().unwrap_or("null".into()), budget).await
 }
 
-/// What stands at the places that a merge patch speaks of.
+/// The stored values at the places that a merge patch names.
 type Spots = HashMap<Place, Location>;
 
 impl Editor<'_> {
-    /// The place of a member of objects that are not there yet: they are as soon as it is.
+    /// Returns the location of a member whose parent objects do not exist. Writing the member
+    /// creates them.
     async fn make_way(&self, path: &Path) -> Result<Location> {
         let mut missing: Vec<Token> = Vec::new();
         let mut above = path.clone();
@@ -103,11 +104,12 @@ impl Editor<'_> {
         }
     }
 
-    /// A place further down inside a new member; `missing` comes from the last token up.
+    /// Returns the location `missing` tokens below a new member. The tokens are ordered from the
+    /// last one up.
     fn inside(&self, outermost: Location, missing: &[Token]) -> Result<Location> {
         let not_there = |element: String| {
             let message = format!(
-                "there is no element {:?}: an index on the way must exist",
+                "there is no element {:?}: an array index in the path must exist",
                 abridged(&element)
             );
             Error::invalid_path(Some(element), message)
@@ -129,11 +131,11 @@ impl Editor<'_> {
         })
     }
 
-    /// Merges into what stands somewhere: all that the patch speaks of is looked at in one round.
+    /// Merges into an existing value. Reads all places that the patch names in one round.
     async fn merge_at(&mut self, at: Location, patch: &MergePatch) -> Result<()> {
         let mut asked = Vec::new();
         self.places(&at.place, patch, &mut asked)?;
-        // Of an object that is merged into only depends that it is there.
+        // For an object that is merged into, the patch depends only on its existence.
         let (merged, written): (Vec<_>, Vec<_>) = asked
             .into_iter()
             .partition(|(_, patch)| matches!(patch, MergePatch::Members(_)));
@@ -155,7 +157,7 @@ impl Editor<'_> {
         self.merge_object(at, patch, &spots).await
     }
 
-    /// The members that a patch speaks of, below a place.
+    /// Collects the members that a patch names, below a place.
     fn places<'p>(
         &self,
         place: &Place,
@@ -174,7 +176,7 @@ impl Editor<'_> {
                     asked.push((spot, member));
                     self.places(&place, member, asked)?;
                 }
-                // Nothing can stand there, so there is nothing to remove.
+                // Nothing can be stored there, so there is nothing to remove.
                 Err(error)
                     if error.kind() == ErrorKind::KeyTooLong
                         && matches!(member, MergePatch::Remove) => {}
@@ -226,7 +228,7 @@ impl Editor<'_> {
                         left = true;
                     }
                     MergePatch::Members(_) | MergePatch::Put(_) => {
-                        // What the first new member depends on is what the others do.
+                        // All new members depend on the same keys of the object.
                         if let Some(object) = object.take() {
                             self.extend(&object).await?;
                         }
@@ -244,7 +246,7 @@ impl Editor<'_> {
     }
 }
 
-/// An object that is there, as the place of new members.
+/// Returns an existing object as the parent of new members.
 fn object(at: &Location) -> Result<Parent> {
     let (first, _) = at
         .first
@@ -259,7 +261,7 @@ fn object(at: &Location) -> Result<Parent> {
     })
 }
 
-/// What stands at places of one document, which are in the order of their keys.
+/// Reads the values at places of one document. The places are in key order.
 async fn standing_at(read: &dyn Read, asked: Vec<(Location, &MergePatch)>) -> Result<Spots> {
     let ends: Vec<_> = asked.iter().map(|(spot, _)| end_of(&spot.key)).collect();
     let ranges: Vec<_> = asked

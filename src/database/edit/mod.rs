@@ -1,20 +1,29 @@
-//! Changing one document, leaf by leaf, in a transaction.
+//! Edits of one document, leaf by leaf, in a transaction.
 //!
 //! # What conflicts with what
-//! Two transactions conflict if one has written what the other has read. So each change reads
-//! under conflict exactly what its outcome depends on:
+//! A transaction conflicts if another one, committed after its snapshot, has written a key that it
+//! has read. (On the embedded engine transactions never conflict.) Patches of different leaves of
+//! one document should both succeed. So should additions of different members to one object. Each
+//! edit therefore reads under conflict, or declares as read, only what its outcome depends on:
 //!
-//! * what stands at its own place, and all that it renumbers;
-//! * where it adds a member or an element: that its parent still is what it was. Whoever removes
-//!   or replaces the value at a place clears the whole range of that place, so it is enough to
-//!   look at an end of that range where no key ever stands ([`Editor::depend_on`]); a patch of a
-//!   leaf, or of one further down, does not touch it;
-//! * the document's existence, which only creation, adoption and deletion write.
+//! * The edited place. If an array element is inserted or removed: also all elements after it,
+//!   which are renumbered.
+//! * The document's existence key. Only creation, adoption and deletion write it.
+//! * The definitions of the collection's indexes. If the place is one that an index is on: also the
+//!   values from which the document's entries in that index follow.
+//! * For a new member or element: that the parent still exists and has the same kind and, if it is
+//!   an array, the same length. A transaction that removes or replaces a value clears the whole
+//!   range of its place. Near its end that range contains a phantom range, in which no key is ever
+//!   stored. [`Editor::depend_on`] declares the phantom range of the parent (or of an array's last
+//!   element) as read. This conflicts with a transaction that removes or replaces that value, and
+//!   not with a patch of a leaf inside it.
+//! * For a new member or element: the marker of an empty parent, which a transaction that removes
+//!   the last member writes.
+//! * For a removed member: that a certain other member remains, or that none does.
 //!
-//! * where a place is one that an index is on: all that the document's entries in it depend on.
-//!
-//! Patches of different leaves of one document, and additions of different members to one object,
-//! therefore go through side by side.
+//! Everything else is read without conflict ([`Transaction::without_conflict`]). An edit writes the
+//! document's version but does not read it. A request for an expected version adds that dependency
+//! with [`depend_on_version`].
 
 pub(crate) mod editor;
 pub(crate) mod increment;
@@ -42,12 +51,12 @@ pub use merge::merge;
 pub use patch::patch;
 pub(crate) use set::set;
 
-/// Puts a document, or a part of one, in the place of whatever stands there. Whether that changed
-/// anything.
+/// Stores a document, or a part of one, at `path` and replaces any value there. Returns whether the
+/// document changed.
 ///
 /// # Errors
 /// `NOT_FOUND`: the place has no parent. `INVALID_PATH`: the parent cannot have such a member or
-/// element. `TOO_LARGE`: a key passes the limit. What the store fails with.
+/// element. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
 pub async fn replace(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -60,7 +69,7 @@ pub async fn replace(
     editor.finish().await
 }
 
-/// Puts a whole document in the place of whatever stands there.
+/// Stores a whole document and replaces any document there.
 pub(crate) async fn replace_document(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -75,10 +84,10 @@ pub(crate) async fn replace_document(
     Ok(put)
 }
 
-/// Removes what stands at a place, or the whole document. Whether anything stood there.
+/// Removes the value at a place, or the whole document. Returns whether there was a value.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub async fn delete(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -95,7 +104,7 @@ pub async fn delete(
             editor.delete_document().await?;
             Ok(true)
         }
-        // An entry of the catalog without a document is damage, which this repairs.
+        // A catalog entry without leaves is damage. Deletion repairs it.
         Target::Vacant(_) if editor.entered && path.tokens().is_empty() => {
             editor.delete_document().await?;
             Ok(true)
@@ -104,11 +113,11 @@ pub async fn delete(
     }
 }
 
-/// The commit that last changed a document, read so that a transaction depends on it only where
-/// [`depend_on_version`] says so.
+/// Returns the commit that last changed a document. The read causes no conflict; call
+/// [`depend_on_version`] to depend on the version.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub async fn version_before(
     transaction: &dyn Transaction,
     document: &DocumentKey,
@@ -119,7 +128,7 @@ pub async fn version_before(
 /// Makes the transaction conflict with every other change of a document.
 ///
 /// # Errors
-/// `TOO_LARGE`: its key passes the limit.
+/// `TOO_LARGE`: the key of the version exceeds the limit.
 pub fn depend_on_version(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
     let key = Family::Version(&document.collection, &document.id).key()?;
     transaction.add_read_conflict(&key, &key_after(&key));

@@ -1,4 +1,4 @@
-//! Applying a JSON Patch (RFC 6902), one operation after another.
+//! JSON Patch (RFC 6902): applies operations in order.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::key::{Leaves, decode_leaf};
 use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Batches, Transaction};
 
-/// Applies all operations of a patch at a place. Whether that changed anything.
+/// Applies all operations of a patch at a place. Returns whether the document changed.
 ///
 /// # Errors
-/// Each but the first names the operation by its number, from 0. `NOT_FOUND`: nothing stands at
-/// `path`, or where an operation starts from. `TEST_FAILED`: a `test` does not hold.
-/// `INVALID_PATH`: the parent cannot have such a member or element. `BAD_USER_INPUT`: the part as a
-/// whole is to be removed, or moved into itself. `TOO_LARGE`: a value cannot be stored. What the
-/// store fails with.
+/// Each error except for the first names the operation by its number, from 0. `NOT_FOUND`: there is
+/// no value at `path`, or at the place where an operation starts. `TEST_FAILED`: a `test` does not
+/// hold. `INVALID_PATH`: the parent cannot have such a member or element. `BAD_USER_INPUT`: an
+/// operation removes the patched value as a whole or moves a value into itself. `TOO_LARGE`: a
+/// value cannot be stored. Errors of the store.
 pub async fn patch(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -51,7 +51,7 @@ pub async fn patch(
     editor.finish().await
 }
 
-/// The paths below a base that the next operations name, as many as are looked ahead at together.
+/// Returns the paths that the next operations name, joined with `base`, for one read-ahead.
 fn next_paths(base: &Path, operations: &[PatchOperation]) -> Vec<Path> {
     let next = operations.iter().take(LOOK_AHEAD_MAX);
     let named = next.flat_map(|operation| [operation.from(), Some(operation.path())]);
@@ -73,7 +73,7 @@ impl Editor<'_> {
             PatchOperation::Remove(path) => {
                 if path.tokens().is_empty() {
                     return Err(Error::bad_input(
-                        "a patch cannot remove the whole of what it is applied to: use \
+                        "a patch cannot remove the whole value that it is applied to: use \
                          deleteDocument",
                     ));
                 }
@@ -137,7 +137,7 @@ impl Editor<'_> {
                     return Err(failed(
                         base,
                         path,
-                        "what is stored there is not equal to it",
+                        "the stored value is not equal to the expected one",
                     ));
                 }
             }
@@ -146,13 +146,13 @@ impl Editor<'_> {
             Some(_) => Err(failed(
                 base,
                 path,
-                "what is stored there is not equal to it",
+                "the stored value is not equal to the expected one",
             )),
             None => Ok(()),
         }
     }
 
-    /// What stands where an operation starts from.
+    /// Returns the existing value at which an operation starts.
     async fn present(&self, base: &Path, path: &Path) -> Result<Location> {
         let path = base.join(path);
         match self.locate(&path).await? {

@@ -1,4 +1,4 @@
-//! Putting a value at every place that a JSONPath selects.
+//! Sets a value at every place that a JSONPath selects.
 
 use std::sync::Arc;
 
@@ -16,21 +16,22 @@ use crate::error::{Error, Result};
 use crate::key::Leaves;
 use crate::store::Transaction;
 
-/// A value, and what selects the places that it is to be put at.
+/// A value and the query that selects its places.
 #[derive(Clone, Debug)]
 pub struct SetValue {
-    /// What selects the places.
+    /// Selects the places.
     pub at: Query,
     /// The value.
     pub leaves: Leaves,
 }
 
-/// Puts each value, in this order, at every place that its query selects in a document by then. A
-/// place inside another that is selected goes with that. Whether that changed anything.
+/// Sets each value, in order, at every place that its query selects in the document at that point.
+/// If a selected place lies inside another one, only the outer place is set. Returns whether the
+/// document changed.
 ///
 /// # Errors
-/// `TOO_LARGE`: a key passes the limit. `TOO_COMPLEX`: a query selects too much. What the store
-/// fails with.
+/// `TOO_LARGE`: a key exceeds the limit. `TOO_COMPLEX`: a query selects too much. Errors of the
+/// store.
 pub(crate) async fn set(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -55,7 +56,7 @@ pub(crate) async fn set(
 }
 
 impl Editor<'_> {
-    /// The places that a query selects, outermost, each once.
+    /// Returns the places that a query selects, without those inside another one.
     async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
         let memory = self.budget.reserve();
         let Some(part) = self.part(query.prefix(), &memory).await? else {
@@ -70,7 +71,7 @@ impl Editor<'_> {
             let mut outermost: Vec<Place> = Vec::new();
             let mut last: Option<Vec<Segment>> = None;
             for place in places {
-                // What a place lies inside comes before it, and nothing between lies outside.
+                // A place sorts directly before all places inside it.
                 if !last.as_ref().is_some_and(|last| place.starts_with(last)) {
                     outermost.push(part.place.join(&place));
                     last = Some(place);
@@ -81,14 +82,14 @@ impl Editor<'_> {
         self.budget.compute(select).await
     }
 
-    /// What stands at a place, which the transaction then depends on.
+    /// Reads the value at a place under conflict.
     async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Part>> {
         let path = Path::from(&Place(place.to_vec()));
         let want = Want::Part(self.document.clone(), path, Extent::Whole);
         match load(self.transaction, &[&want], memory).await.pop() {
             Some(Ok(Answer::Part(part))) => Ok(part),
             Some(Err(error)) => Err(error),
-            _ => Err(Error::internal("a load brought no part")),
+            _ => Err(Error::internal("a load returned no part")),
         }
     }
 }

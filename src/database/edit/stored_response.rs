@@ -1,4 +1,4 @@
-//! Answers kept for operations that clients may send again.
+//! Stored responses, for operations that a client may send again with the same idempotency key.
 
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,31 +13,31 @@ use crate::limits::{
 };
 use crate::store::{Batches, RangeRead, Transaction, key_after};
 
-/// An operation that takes effect once, however often it is sent.
+/// An operation that takes effect only once, even if it is sent several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// The key that the client gave it.
+    /// The key that the client sent.
     pub key: String,
-    /// What tells it from every other operation.
+    /// A digest that distinguishes the operation from every other operation.
     pub digest: [u8; 32],
 }
 
-/// The answer to an operation that took effect earlier.
+/// The response to an operation that took effect earlier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResponse {
-    /// The commit that it took effect with.
+    /// The commit of the operation.
     pub version: Version,
-    /// The answer.
+    /// The response.
     pub bytes: Vec<u8>,
 }
 
-/// The stamp, the digest, the expiry in seconds since 1970, the bytes of the answer.
+/// Versionstamp, digest, expiry in seconds since 1970, length of the response in bytes.
 type ResponseHead<'h> = (Versionstamp, Bytes<'h>, i64, i64);
 
-/// The answer to this operation if it took effect within [`KEPT_ANSWER_TIME`].
+/// Returns the stored response of an operation that took effect within [`KEPT_ANSWER_TIME`].
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: another operation had this key. What the store fails with.
+/// `BAD_USER_INPUT`: a different operation was sent with this key. Errors of the store.
 pub async fn kept_answer(
     transaction: &dyn Transaction,
     operation: &IdempotencyKey,
@@ -47,7 +47,7 @@ pub async fn kept_answer(
     let Some(head) = transaction.get(&head_key).await? else {
         return Ok(None);
     };
-    let damaged = || Error::internal(format!("no kept answer: the key {}", hex(&head_key)));
+    let damaged = || Error::internal(format!("damaged response: the key {}", hex(&head_key)));
     let (stamp, Bytes(digest), expiry, length): ResponseHead<'_> =
         unpack(&head).map_err(|_| damaged())?;
     if expiry <= seconds(now) {
@@ -55,8 +55,8 @@ pub async fn kept_answer(
     }
     if *digest != operation.digest[..] {
         return Err(Error::bad_input(
-            "another operation was sent with this Idempotency-Key: the same key goes with the \
-             same query, operation name and variables only",
+            "a different operation was sent with this Idempotency-Key: send the same key only \
+             with the same query, operation name and variables",
         ));
     }
     let stamp: &[u8; 12] = stamp.as_bytes();
@@ -79,11 +79,11 @@ pub async fn kept_answer(
     }))
 }
 
-/// Keeps the answer to an operation that takes effect with this transaction, and clears a few
-/// answers that are past their time.
+/// Stores the response of an operation that takes effect with this transaction. Clears a few
+/// expired responses.
 ///
 /// # Errors
-/// `TOO_LARGE`: the answer is longer than [`KEPT_ANSWER_BYTES_MAX`]. What the store fails with.
+/// `TOO_LARGE`: the response exceeds [`KEPT_ANSWER_BYTES_MAX`]. Errors of the store.
 pub async fn keep_answer(
     transaction: &dyn Transaction,
     operation: &IdempotencyKey,
@@ -95,14 +95,14 @@ pub async fn keep_answer(
         return Err(Error::too_large(
             Limit::new("keptAnswerBytes", KEPT_ANSWER_BYTES_MAX),
             format!(
-                "the answer takes {} bytes; with an Idempotency-Key it is kept, and the limit is \
-                 {KEPT_ANSWER_BYTES_MAX} bytes: select less of what was written",
+                "the response takes {} bytes; with an Idempotency-Key it is stored, and the limit \
+                 is {KEPT_ANSWER_BYTES_MAX} bytes: select fewer fields",
                 answer.len()
             ),
         ));
     }
     clear_expired(transaction, now).await?;
-    // An answer past its time may still stand here.
+    // An expired response may still be stored here.
     let (begin, end) = Family::answer(key);
     transaction.clear_range(&begin, &end);
     let expiry = seconds(now + KEPT_ANSWER_TIME);
@@ -142,7 +142,7 @@ async fn clear_expired(transaction: &dyn Transaction, now: SystemTime) -> Result
         let Some(key) = Family::expiring_answer(expiry_key) else {
             continue;
         };
-        // Its key may be in use again, with a later time: then it stays.
+        // If the idempotency key was used again, its response has a later expiry and stays.
         let head_key = Family::Answer(&key, 0).key()?;
         let head = transaction.get(&head_key).await?;
         let still_expired = head.is_some_and(|head| {

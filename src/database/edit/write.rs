@@ -1,4 +1,4 @@
-//! Writing whole documents.
+//! Writes of whole documents.
 
 use super::editor::Put;
 use futures::future::try_join;
@@ -17,23 +17,23 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves};
 use crate::store::{RangeRead, Read, Transaction};
 
-/// What to do where a document is stored already.
+/// What to do if the document already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Fail with `ALREADY_EXISTS`.
     Fail,
-    /// Leave it as it is.
+    /// Leave the stored document unchanged.
     Skip,
-    /// Put the new one in its place.
+    /// Replace the stored document.
     Replace,
 }
 
-/// Stores a new document under `id`, or under the id that it names itself (`doc_id`), or under a
-/// random unused integer of 63 bits. Returns where.
+/// Stores a new document under `id`, or under its own id (`doc_id`), or under a random unused
+/// positive 63-bit integer. Returns its key.
 ///
 /// # Errors
-/// `ALREADY_EXISTS`: something is stored there. `BAD_USER_INPUT`: its `doc_id` is no id.
-/// `TOO_LARGE`: a key passes the limit. What the store fails with.
+/// `ALREADY_EXISTS`: something is stored under the id. `BAD_USER_INPUT`: `doc_id` is not a valid
+/// id. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
 pub async fn insert(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -53,7 +53,7 @@ pub async fn insert(
     Ok(document)
 }
 
-/// Stores a document under a random integer under which none is.
+/// Stores a document under a random unused integer.
 async fn insert_anywhere(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -69,11 +69,11 @@ async fn insert_anywhere(
     }
 }
 
-/// Stores a document where there is none, and does as told where there is one.
+/// Stores a document. If one exists, does what `existing` says.
 ///
 /// # Errors
-/// `ALREADY_EXISTS`: there is one, and that was told to fail. `TOO_LARGE`: a key passes the limit.
-/// What the store fails with.
+/// `ALREADY_EXISTS`: a document exists and `existing` is [`Existing::Fail`]. `TOO_LARGE`: a key
+/// exceeds the limit. Errors of the store.
 pub async fn put(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -94,7 +94,7 @@ pub async fn put(
     }
 }
 
-/// Stores a document where there is none. Whether there was none.
+/// Stores a document if there is none. Returns whether it was stored.
 async fn create(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -118,11 +118,11 @@ async fn create(
     Ok(true)
 }
 
-/// What is there of a document.
+/// The stored state of a document.
 pub(crate) struct Present {
-    /// The catalog knows the document.
+    /// The catalog has an entry for the document.
     pub(crate) entered: bool,
-    /// Leaves are stored, perhaps by another program.
+    /// The document has leaves, possibly stored by another program.
     pub(crate) leaves: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One batch of an index that is being built: the entries of some documents, or of a part of one.
+//! One batch of an index build: the entries of several documents, or of a part of one.
 
 use std::sync::Arc;
 
@@ -16,41 +16,42 @@ use crate::limits::{
 };
 use crate::store::Transaction;
 
-/// How much one batch does.
+/// The limits of one batch.
 #[derive(Clone, Copy)]
 pub(crate) struct BatchBounds {
-    /// Bytes that are read, and bytes that are written: fewer after a batch that did not go through.
+    /// Bytes read and bytes written. Lowered after a failed batch.
     pub(crate) bytes: usize,
-    /// Documents that are read at the same time: more while they are small.
+    /// Documents to read concurrently. Raised while documents are small.
     pub(crate) at_once: usize,
-    /// Bytes of keys and values of one value.
+    /// Bytes of the keys and values of one indexed value.
     pub(crate) value_bytes: usize,
 }
 
-/// A document that is being built alone.
+/// A document whose entries take several batches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Alone {
     pub(crate) collection: String,
     /// The number of the index.
     pub(crate) number: u64,
     pub(crate) document: Arc<DocumentKey>,
-    /// The mark behind the document.
+    /// The build position after this document.
     pub(crate) position: Vec<u8>,
-    /// The key of the child at which the next batch begins; none at the beginning.
+    /// The key of the child at which the next batch begins. None for the first batch.
     pub(crate) child: Option<Vec<u8>>,
 }
 
-/// What a batch did.
+/// The result of a batch.
 pub(crate) struct Added {
     pub(crate) documents: usize,
     pub(crate) at_once: usize,
-    /// The mark behind the last document that has all its entries.
+    /// The build position after the last document that has all its entries.
     pub(crate) position: Option<Vec<u8>>,
-    /// The document that the next batch goes on with.
+    /// The document that the next batch continues.
     pub(crate) alone: Option<Alone>,
 }
 
-/// One batch of an index. The inner error of its results is about what a document holds.
+/// One batch of an index build. The inner error of its results is caused by the content of a
+/// document.
 pub(crate) struct Adding<'b> {
     pub(crate) transaction: &'b dyn Transaction,
     pub(crate) budget: &'b Budget,
@@ -59,7 +60,7 @@ pub(crate) struct Adding<'b> {
 }
 
 impl<'b> Adding<'b> {
-    /// Adds the entries of the first of some documents, as far as a batch has room.
+    /// Adds the entries of the first `documents`, up to the limits of the batch.
     pub(crate) async fn documents(
         &self,
         collection: &str,
@@ -113,7 +114,7 @@ impl<'b> Adding<'b> {
         Ok(Ok(added))
     }
 
-    /// What the columns of some documents begin with, read in one round.
+    /// Reads the beginning of the columns of some documents in one round.
     async fn columns(&self, documents: &[(Arc<DocumentKey>, Vec<u8>)]) -> Result<Vec<Columns<'b>>> {
         let mut ranges = Vec::new();
         for (document, _) in documents {
@@ -132,8 +133,8 @@ impl<'b> Adding<'b> {
         documents.iter().map(of_one).collect()
     }
 
-    /// Adds all entries of a document. The bytes of their keys; none, and nothing was added, if they
-    /// are too many for a batch.
+    /// Adds all entries of a document and returns the total length of their keys. Returns none,
+    /// without adding any, if they exceed the limits of the batch.
     async fn whole(&self, document: &DocumentKey, columns: Columns<'b>) -> Result<Option<usize>> {
         let value_bytes = self.bounds.value_bytes;
         let mut stream = EntryStream::new(self.index, columns, Unfit::Refuse, value_bytes).await?;
@@ -152,7 +153,7 @@ impl<'b> Adding<'b> {
         EntryWriter::new(self.transaction, self.budget, document, self.index)
     }
 
-    /// Adds some entries of a document that is built alone: those of at least one child.
+    /// Adds the next entries of a document that takes several batches: those of at least one child.
     pub(crate) async fn alone(&self, alone: Alone) -> Result<Result<Added>> {
         match self.children(&alone).await {
             Ok(Some(child)) => Ok(Ok(Added {
@@ -174,7 +175,8 @@ impl<'b> Adding<'b> {
         }
     }
 
-    /// Adds the entries of some children. The child at which the next batch begins.
+    /// Adds the entries of some children. Returns the key of the child at which the next batch
+    /// begins.
     async fn children(&self, alone: &Alone) -> Result<Option<Vec<u8>>> {
         let BatchBounds {
             bytes: bytes_max,
@@ -243,14 +245,15 @@ impl<'b> Adding<'b> {
     }
 }
 
-/// The streams of the columns of a document; none where nothing can be stored.
+/// The streams of the columns of a document. None for a column whose place exceeds the key limit.
 type Columns<'r> = Vec<Option<ColumnStream<'r>>>;
 
 fn read_bytes_of(columns: &Columns<'_>) -> usize {
     columns.iter().flatten().map(ColumnStream::read_bytes).sum()
 }
 
-/// Tells errors that every server meets with a document from others.
+/// Separates errors caused by the content of the document, which every server would hit, from other
+/// errors.
 fn about<T>(document: &DocumentKey, error: Error) -> Result<Result<T>> {
     match error.kind() {
         ErrorKind::UniqueViolation | ErrorKind::KeyTooLong | ErrorKind::TooLarge => {

@@ -1,27 +1,30 @@
-//! Building indexes on documents that are there already, while they change.
+//! Index builds on existing documents, while the documents change.
 //!
-//! A change keeps the entries of an index from the commit on that defines it. So all that is left
-//! is to add those of documents which were there before: batch by batch in the order of their ids,
-//! each in a transaction that depends on what it reads of the documents and moves the mark of how
-//! far the index has come. Whoever holds the lease goes on from that mark; it is renewed with each
-//! batch, and another server takes over once it has run out. Where no other process can have the
-//! store open, a lease of another owner is void.
+//! From the commit that defines an index, every change of a document maintains its entries. The
+//! builder adds the entries of documents that existed before. It works in batches, in the order of
+//! the document ids. Each batch is one transaction that reads its documents under conflict, sets
+//! their entries and advances the stored build position.
+//!
+//! A lease decides which server builds an index. Each batch renews it. When it expires, another
+//! server continues from the stored position. If no other process can open the store, leases of
+//! other owners are ignored.
 //!
 //! # Large documents
-//! A document of which more is to be read than fits into a batch is built alone, in as many
-//! transactions as it takes. Each goes on at a child of the array or object behind `[*]`, and the
-//! mark moves with the last one. Where the next one begins is not stored: whoever takes over begins
-//! the document again, which sets the same entries once more.
+//! A document that exceeds a batch is built alone, in several transactions. Each one resumes at a
+//! child of the array or object that `[*]` iterates over. The stored position advances with the
+//! last one. The child is not stored, so a new lease holder starts the document again and sets the
+//! same entries a second time.
 //!
-//! The document may change between these transactions, and has the right entries at the end:
+//! The document may change between these transactions. Its entries are correct at the end, because:
 //!
-//! * A child that a change wrote after the index was defined has its entry from that change, because
-//!   a change sets the entries of all children that it touches, moved ones included.
-//! * Any other child has been at its key all along. The builder reads it when it comes to that key.
-//! * An entry is cleared only by a change after which no child has its value.
-//! * The entry that says that `[*]` selects nothing is set by the first of these transactions if it
-//!   has seen no value, and cleared by each later one, and each change, that sees one.
-//! * What the other columns hold is read by each transaction. A change of it touches all children.
+//! * If a change wrote a child after the index was defined, that change set the child's entry: a
+//!   change sets the entries of all children that it touches, including renumbered ones.
+//! * Any other child has kept its key all along, and the builder reads it when it reaches that key.
+//! * A change clears an entry only if no child holds its value afterwards.
+//! * The entry with the missing value is set by the first of these transactions if it has read no
+//!   value. Each later transaction, and each change, that reads a value clears it.
+//! * Each of these transactions reads the columns without `[*]`. A change of such a column touches
+//!   all children.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -45,40 +48,40 @@ use crate::limits::{
 };
 use crate::store::{Batches, Decision, RangeRead, Transaction, TransactionResult};
 
-/// Builds the indexes of a store that are to be built, one at a time.
+/// Builds the pending indexes of a store, one at a time.
 pub struct Builder {
     database: Database,
-    /// Names it in leases.
+    /// Identifies this builder in leases.
     owner: [u8; 16],
-    /// Whether no other process can build, so that a lease of another owner is void.
+    /// Whether no other process can build, so that leases of other owners are ignored.
     exclusive: bool,
-    /// Documents in the next batch: fewer after one that did not go through.
+    /// Documents in the next batch. Lowered after a failed batch.
     documents: usize,
     bounds: BatchBounds,
-    /// The document that is being built alone, and where the next batch of it begins.
+    /// The document that is being built alone, and where its next batch begins.
     alone: Option<Alone>,
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildStep {
-    /// No index is to be built, or others are building them.
+    /// No index is pending, or other builders hold the leases.
     Nothing,
-    /// So many documents more have all their entries in the index of this collection and name.
+    /// This many more documents have all their entries in the index of this collection and name.
     Documents(String, String, usize),
-    /// The index of this collection and name serves.
+    /// The index of this collection and name is ready.
     Ready(String, String),
-    /// It cannot be built, for this reason.
+    /// The index of this collection and name cannot be built, for this reason.
     Failed(String, String, String),
 }
 
-/// An index that is to be built.
+/// A pending index.
 #[derive(Clone, Debug)]
 struct Task {
     collection: String,
     number: u64,
     name: String,
-    /// As [`Builder::exclusive`].
+    /// See [`Builder::exclusive`].
     exclusive: bool,
 }
 
@@ -86,21 +89,21 @@ struct Task {
 struct BuildProgress {
     name: String,
     owner: Vec<u8>,
-    /// In seconds since 1970.
+    /// Expiry of the lease, in seconds since 1970.
     expiry: i64,
-    /// The key of the last entry of the catalog that is done with, without what all begin with.
+    /// The key of the last processed catalog entry, without the common prefix.
     position: Vec<u8>,
 }
 
-/// How a batch ended.
+/// The result of a batch.
 enum BatchEnd {
-    /// Another has the lease, or the index is gone.
+    /// Another builder has the lease, or the index was dropped.
     Left,
     Done {
         documents: usize,
-        /// Documents to be read at the same time in the next batch.
+        /// Documents to read concurrently in the next batch.
         at_once: usize,
-        /// The document that the next batch goes on with.
+        /// The document that the next batch continues.
         alone: Option<Alone>,
     },
     Ready,
@@ -109,7 +112,7 @@ enum BatchEnd {
 }
 
 impl Builder {
-    /// A builder of the indexes in `database`.
+    /// Creates a builder of the indexes in `database`.
     pub fn new(database: Database) -> Self {
         Self {
             exclusive: database.store().is_exclusive(),
@@ -121,16 +124,16 @@ impl Builder {
         }
     }
 
-    /// Builds what there is to build, now and later, until it is dropped.
+    /// Builds pending indexes, now and in the future. Never returns.
     pub async fn run(mut self) {
         loop {
             match self.step().await {
                 Ok(BuildStep::Nothing) => sleep(INDEX_POLL_TIME).await,
                 Ok(BuildStep::Documents(..)) => tokio::task::yield_now().await,
                 Ok(BuildStep::Ready(collection, index)) => {
-                    tracing::info!(collection, index, "the index is built and serves");
+                    tracing::info!(collection, index, "the index is built and ready");
                 }
-                // The reason can tell values of documents, which the log does not.
+                // The reason can contain values of documents, so it is not logged.
                 Ok(BuildStep::Failed(collection, index, _)) => tracing::warn!(
                     collection,
                     index,
@@ -138,7 +141,7 @@ impl Builder {
                 ),
                 Err(error) => {
                     if error.kind() != ErrorKind::Conflict {
-                        tracing::warn!("an index is not built further: {error}");
+                        tracing::warn!("an index build was interrupted: {error}");
                     }
                     sleep(INDEX_POLL_TIME).await;
                 }
@@ -146,19 +149,19 @@ impl Builder {
         }
     }
 
-    /// Builds until nothing is left that this builder may build.
+    /// Builds until no index is left that this builder may build.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub async fn finish(&mut self) -> Result<()> {
         while self.step().await? != BuildStep::Nothing {}
         Ok(())
     }
 
-    /// Goes on by one batch.
+    /// Runs one batch.
     ///
     /// # Errors
-    /// What the store fails with; the same step may go through when it is done again.
+    /// Errors of the store. The same step may succeed when it is repeated.
     pub async fn step(&mut self) -> Result<BuildStep> {
         let Some(task) = self.next_task().await? else {
             return Ok(BuildStep::Nothing);
@@ -167,7 +170,7 @@ impl Builder {
             Err(error) if is_about_size(&error) && self.lower() => {
                 return Ok(BuildStep::Documents(task.collection, task.name, 0));
             }
-            // The least that a batch can do is too large for a transaction.
+            // The smallest possible batch exceeds a transaction.
             Err(error) if error.kind() == ErrorKind::TooLarge => BatchEnd::Unfit(error),
             batch => batch?,
         };
@@ -193,7 +196,7 @@ impl Builder {
         })
     }
 
-    /// Lowers what the next batch does, if that is possible.
+    /// Lowers the limits of the next batch. Returns false if they are at the minimum.
     fn lower(&mut self) -> bool {
         if self.documents == 1 && self.bounds.bytes <= INDEX_BATCH_BYTES_MIN {
             return false;
@@ -204,9 +207,9 @@ impl Builder {
         true
     }
 
-    /// The first index that nobody else is building.
+    /// Returns the first pending index that no other builder holds.
     async fn next_task(&self) -> Result<Option<Task>> {
-        // Why not is logged once, and not at each poll.
+        // The unknown format was logged once; do not log it at each poll.
         if !self.database.knows_format() {
             return Ok(None);
         }
@@ -253,7 +256,7 @@ impl Builder {
         }
     }
 
-    /// The index has no entries from now on, and says why.
+    /// Marks the index as failed, stores the reason and clears its entries.
     async fn fail(&self, task: &Task, reason: &str) -> Result<()> {
         let (task, reason) = (task.clone(), reason.to_owned());
         let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
@@ -278,7 +281,7 @@ impl Builder {
 }
 
 impl Task {
-    /// The definition of the index, if it still is to be built.
+    /// Returns the definition of the index if it is still pending.
     async fn index(&self, transaction: &dyn Transaction) -> Result<Option<Index>> {
         let index = index_named(transaction, &self.collection, &self.name).await?;
         Ok(index.filter(|index| index.number == self.number && index.state == State::Building))
@@ -319,8 +322,9 @@ impl Task {
             index: &index,
             bounds,
         };
-        // Another builder may have gone past it, or begun another one, while this one had no lease.
-        // Without an owner it is another index of this number, made after this one was dropped.
+        // Another builder may have passed this document, or built another one alone, while this
+        // builder had no lease. An empty owner means a newer index with the same number, created
+        // after this one was dropped.
         let alone =
             alone.filter(|alone| progress.owner == owner && alone.position > progress.position);
         let added = if let Some(alone) = alone {
@@ -356,8 +360,8 @@ impl Task {
         })
     }
 
-    /// The next documents of the catalog, each with the position behind it. What is entered
-    /// meanwhile has its entries from whoever enters it, so nothing depends on that.
+    /// Returns the next documents of the catalog, each with the position after it. Read without
+    /// conflict: a transaction that enters a document also sets its entries.
     async fn documents(
         &self,
         transaction: &dyn Transaction,
@@ -402,8 +406,8 @@ impl BuildProgress {
         ))
     }
 
-    /// Whether `owner` may build. A lease that ends later than any lease that is given now is
-    /// void: the clock of whoever holds it, or this one, was set back.
+    /// Returns whether `owner` may build. A lease that expires later than any lease granted now is
+    /// ignored: the clock of its holder, or this one, was set back.
     fn may_go_on(&self, owner: &[u8], exclusive: bool) -> bool {
         let now = now();
         let expiry_max = now.saturating_add(INDEX_LEASE_EXPIRY_MAX.as_secs().cast_signed());
@@ -411,7 +415,7 @@ impl BuildProgress {
     }
 }
 
-/// An error that fewer documents in a batch may not meet.
+/// Returns whether a batch with fewer documents may avoid the error.
 fn is_about_size(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -420,7 +424,7 @@ fn is_about_size(error: &Error) -> bool {
 }
 
 fn damaged(key: &[u8]) -> Error {
-    Error::internal(format!("no build of an index: the key {}", hex(key)))
+    Error::internal(format!("damaged index build: the key {}", hex(key)))
 }
 
 fn now() -> i64 {

@@ -1,5 +1,5 @@
-//! Columns of an index in stored documents, read as streams: of what is read only the values of one
-//! portion are held.
+//! The columns of an index in stored documents, read as streams. Only the values of one portion are
+//! in memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,17 +14,16 @@ use crate::key::{IndexValue, IndexValueBuilder, KeyStep, document_prefix, step};
 use crate::limits::{INDEX_PORTION_BYTES, INDEX_PORTION_PAIRS_MAX};
 use crate::store::{Batches, Locality, Pairs, RangeRead, Read, key_after};
 
-/// A value of a column. The error is of a string that no key can hold: how many bytes it has.
+/// A value of a column. The error is the length in bytes of a string that does not fit into a key.
 pub(crate) type ColumnValue = Result<IndexValue, usize>;
 
-/// Makes the values of a column of the pairs at and below its place, one after another in the order
-/// of their keys.
+/// Extracts the values of a column from the pairs at and below its place, given in key order.
 pub(crate) struct ColumnMatcher<'i> {
-    /// The packed steps behind `[*]`; none if the column has one value.
+    /// The packed steps after `[*]`. None if the column has one value.
     behind_each: Option<&'i [u8]>,
-    /// The packed step to the child that the last pair is of.
+    /// The packed step to the child of the last pair.
     child: Vec<u8>,
-    /// How many children began.
+    /// The number of children begun.
     children: u64,
     value: IndexValueBuilder,
 }
@@ -39,8 +38,8 @@ impl<'i> ColumnMatcher<'i> {
         }
     }
 
-    /// Takes the next pair; `key` is relative to the place. The value of the child before it, if
-    /// that ended and has one.
+    /// Adds the next pair. `key` is relative to the place. Returns the value of the previous child
+    /// if the pair begins a new child and the previous one has a value.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Option<ColumnValue> {
         let Some(behind) = self.behind_each else {
             self.value.push(key, value);
@@ -63,7 +62,7 @@ impl<'i> ColumnMatcher<'i> {
         ended
     }
 
-    /// The last value, if there is one.
+    /// Returns the last value, if there is one.
     pub(crate) fn finish(&mut self) -> Option<ColumnValue> {
         self.value.finish().transpose()
     }
@@ -72,14 +71,14 @@ impl<'i> ColumnMatcher<'i> {
 /// A range of the keys of a column in a stored document.
 pub(crate) struct ColumnRange<'i> {
     pub(crate) path: &'i IndexPath,
-    /// Bytes of the key of the column's place.
+    /// The length in bytes of the key of the column's place.
     pub(crate) place_bytes: usize,
     pub(crate) begin: Vec<u8>,
     pub(crate) end: Vec<u8>,
 }
 
 impl<'i> ColumnRange<'i> {
-    /// The whole column of the place with this key.
+    /// Creates the range of the whole column at the place with this key.
     pub(crate) fn whole(path: &'i IndexPath, place: &[u8]) -> Self {
         Self {
             path,
@@ -89,14 +88,14 @@ impl<'i> ColumnRange<'i> {
         }
     }
 
-    /// A part of that column.
+    /// Narrows the range to a part of the column.
     pub(crate) fn part(self, (begin, end): (Vec<u8>, Vec<u8>)) -> Self {
         Self { begin, end, ..self }
     }
 }
 
-/// The key of the place of each column of an index in a document. None where it would be longer
-/// than a key can be, so that nothing can be stored there.
+/// Returns the key of the place of each column in a document. None if the key exceeds the limit,
+/// because nothing can be stored there.
 ///
 /// # Errors
 /// `INTERNAL`.
@@ -109,8 +108,8 @@ pub(crate) fn places(document: &DocumentKey, paths: &[IndexPath]) -> Result<Vec<
     places.collect()
 }
 
-/// A range of keys rounded out to whole children of a place, and cut to what is at or below it.
-/// None if that is nothing.
+/// Extends a key range to whole children of a place, and clips it to the keys at and below the
+/// place. Returns none if the result is empty.
 pub(crate) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let past = end_of(place);
     let begin = match begin.strip_prefix(place) {
@@ -132,7 +131,7 @@ pub(crate) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(
     (begin < end).then_some((begin, end))
 }
 
-/// The packed step to the child that a key, relative to the container, belongs to.
+/// Returns the packed step to the child that contains a key, relative to the container.
 fn child(relative: &[u8]) -> Option<&[u8]> {
     match step(relative)? {
         (KeyStep::Key(_) | KeyStep::Index(_), bytes) => Some(&relative[..bytes]),
@@ -140,25 +139,25 @@ fn child(relative: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The values in a range of a column, portion by portion.
+/// A stream of the values in a range of a column, in portions.
 pub(crate) struct ColumnStream<'r> {
     budget: Budget,
     column: ColumnMatcher<'r>,
     /// The key of the column's place.
     place: Vec<u8>,
     pairs: Arc<Pairs>,
-    /// The pairs that were read and not taken.
+    /// The pairs that were read and not yet consumed.
     left: Range<usize>,
-    /// What is not read yet.
+    /// The part of the range that is not read yet.
     rest: Option<Batches<&'r dyn Read>>,
     ended: bool,
     taken_bytes: usize,
-    /// `taken_bytes` when the last child began.
+    /// The value of `taken_bytes` when the last child began.
     child_at: usize,
 }
 
-/// Streams of the values in ranges of columns. The first batch of each is read at once, all in one
-/// round, and a range that is asked for twice is read once.
+/// Creates streams over ranges of columns. Reads the first batch of each in one round. Reads a
+/// range that occurs twice only once.
 pub(crate) async fn streams<'r>(
     read: &'r dyn Read,
     budget: &Budget,
@@ -217,42 +216,41 @@ fn in_one_document(one: &[u8], other: &[u8]) -> bool {
 }
 
 impl ColumnStream<'_> {
-    /// How many pairs were read and not taken, if these are all that is left; none if there may be
-    /// more.
+    /// Returns the number of pairs left, if all of them are read. None if the store may have more.
     pub(crate) fn pairs_if_whole(&self) -> Option<usize> {
         self.rest.is_none().then_some(self.left.len())
     }
 
-    /// Bytes of keys and values that were read and not taken.
+    /// Returns the bytes of keys and values that were read and not yet consumed.
     pub(crate) fn read_bytes(&self) -> usize {
         self.pairs.bytes_of(&self.left)
     }
 
-    /// Bytes of keys and values that were taken.
+    /// Returns the bytes of keys and values consumed so far.
     pub(crate) fn taken_bytes(&self) -> usize {
         self.taken_bytes
     }
 
-    /// Bytes of the child whose pairs are being taken, or of the only value.
+    /// Returns the bytes consumed so far of the current child, or of the only value.
     pub(crate) fn value_bytes(&self) -> usize {
         self.taken_bytes - self.child_at
     }
 
-    /// How many children began.
+    /// Returns the number of children begun.
     pub(crate) fn children(&self) -> u64 {
         self.column.children
     }
 
-    /// Where another stream goes on: at the child whose pairs are being taken. The values of all
-    /// children before it were returned. None at the end.
+    /// Returns the key at which another stream can resume: that of the current child. The values of
+    /// all earlier children have been returned. None at the end of the stream.
     pub(crate) fn position(&self) -> Option<Vec<u8>> {
         (!self.ended).then(|| [&self.place[..], &self.column.child].concat())
     }
 
-    /// The next values: those of at most about `pairs_max` pairs. None behind the last.
+    /// Returns the next values, from about `pairs_max` pairs at most. None after the last.
     ///
     /// # Errors
-    /// What the store fails with. [`ErrorKind::Exhausted`].
+    /// Errors of the store. [`ErrorKind::Exhausted`].
     pub(crate) async fn next(&mut self, pairs_max: usize) -> Result<Option<Vec<ColumnValue>>> {
         if self.ended {
             return Ok(None);
@@ -280,7 +278,7 @@ impl ColumnStream<'_> {
         Ok(Some(values))
     }
 
-    /// Reads the next batch; whether there was one.
+    /// Reads the next batch. Returns whether there was one.
     async fn read(&mut self) -> Result<bool> {
         let Some(rest) = &mut self.rest else {
             return Ok(false);
@@ -295,7 +293,7 @@ impl ColumnStream<'_> {
         Ok(true)
     }
 
-    /// The next values, of as many pairs as are taken at a time.
+    /// Returns the next portion of values.
     ///
     /// # Errors
     /// As [`ColumnStream::next`].

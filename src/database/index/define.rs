@@ -1,4 +1,4 @@
-//! Making and dropping indexes.
+//! Creation and removal of indexes.
 
 use foundationdb_tuple::{Bytes, pack};
 
@@ -11,14 +11,14 @@ use crate::key::{Family, IndexKey};
 use crate::limits::{INDEX_NAME_BYTES_MAX, INDEX_PATHS_MAX, INDEXES_MAX};
 use crate::store::{RangeRead, Transaction};
 
-/// Makes an index. On a collection without documents it serves from this commit on, otherwise as
-/// soon as it is built. An index of this name that is on the same paths, and as unique, is left as
-/// it is.
+/// Creates an index. On a collection without documents the index is ready at this commit; otherwise
+/// it is ready once it is built. If an index with the same name, paths and uniqueness exists,
+/// returns it unchanged.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: a name, a path, or their number. `ALREADY_EXISTS`: another index has this
-/// name. `TOO_LARGE`: the names make a key past the limit, or the collection has [`INDEXES_MAX`]
-/// indexes. What the store fails with.
+/// `BAD_USER_INPUT`: the name, a path, or the number of paths is invalid. `ALREADY_EXISTS`: a
+/// different index has this name. `TOO_LARGE`: a key exceeds the limit because of the names, or the
+/// collection has [`INDEXES_MAX`] indexes. Errors of the store.
 pub async fn create_index(
     transaction: &dyn Transaction,
     collection: &str,
@@ -37,8 +37,8 @@ pub async fn create_index(
         return Err(Error::new(
             ErrorKind::AlreadyExists,
             format!(
-                "the collection {collection:?} has an index {name:?} already, and it is another \
-                 one: drop it first"
+                "the collection {collection:?} already has a different index {name:?}: drop it \
+                 first"
             ),
         ));
     }
@@ -73,11 +73,11 @@ pub async fn create_index(
     Ok(index)
 }
 
-/// Drops an index and its entries. Whether there was one of this name.
+/// Drops an index and its entries. Returns whether an index with this name existed.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: the names make a key past the
-/// limit. What the store fails with.
+/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: a key exceeds the limit because
+/// of the names. Errors of the store.
 pub async fn drop_index(
     transaction: &dyn Transaction,
     collection: &str,
@@ -99,7 +99,7 @@ pub(crate) fn define(transaction: &dyn Transaction, collection: &str, index: &In
     Ok(())
 }
 
-/// Clears all entries of an index, and what is known of its being built.
+/// Clears all entries of an index and its build progress.
 pub(crate) async fn clear_entries(
     transaction: &dyn Transaction,
     collection: &str,
@@ -133,7 +133,7 @@ fn paths(on: &[impl AsRef<str>]) -> Result<Vec<IndexPath>> {
     let paths: Vec<IndexPath> = paths.collect::<Result<_>>()?;
     if paths.iter().filter(|path| path.is_multiple()).count() > 1 {
         return Err(Error::bad_input(
-            "an index has at most one [*] in all of its JSONPaths: make an index for each",
+            "an index has at most one [*] in all of its JSONPaths: create an index for each",
         ));
     }
     for (at, path) in paths.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Definitions of indexes, as they are stored.
+//! Index definitions and their stored form.
 
 use crate::document::jsonpath::{Query, SimpleStep};
 use crate::document::path::{Place, Segment};
@@ -10,33 +10,33 @@ use foundationdb_tuple::{Element, pack, unpack};
 /// An index of a collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {
-    /// Its name in the collection.
+    /// The name, unique in the collection.
     pub name: String,
-    /// What its keys name it by.
+    /// The number of the index in the keys of its entries.
     pub number: u64,
-    /// What it is on, from the left.
+    /// The indexed paths, in column order.
     pub on: Vec<IndexPath>,
-    /// Whether no two documents may have the same values.
+    /// Whether two documents must not have the same values.
     pub unique: bool,
-    /// Whether it serves.
+    /// The state of the index.
     pub state: State,
-    /// Why it failed.
+    /// The reason, if the index failed.
     pub error: Option<String>,
 }
 
-/// Whether an index serves.
+/// The state of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Not every document has its entries yet.
+    /// Some documents do not have their entries yet.
     Building = 0,
-    /// It serves.
+    /// Queries use the index.
     Ready = 1,
-    /// A document cannot be in it; it has no entries and is kept no longer.
+    /// The index could not be built. It has no entries and is not maintained.
     Failed = 2,
 }
 
 impl Index {
-    /// Whether changes of documents change its entries.
+    /// Returns whether writes to documents maintain the entries.
     pub fn is_kept(&self) -> bool {
         self.state != State::Failed
     }
@@ -85,13 +85,13 @@ impl Index {
 pub struct IndexPath {
     pub(crate) text: String,
     steps: Vec<SimpleStep>,
-    /// The steps before `[*]`, or all.
+    /// The steps before `[*]`, or all steps if there is none.
     pub(crate) place: Place,
-    /// The steps behind `[*]`, packed; none without it.
+    /// The packed steps after `[*]`. None if there is no `[*]`.
     pub(crate) behind_each: Option<Vec<u8>>,
 }
 
-/// The same places, however they are written.
+/// Paths are equal if they select the same places, whatever their text is.
 impl PartialEq for IndexPath {
     fn eq(&self, other: &Self) -> bool {
         self.steps == other.steps
@@ -99,10 +99,11 @@ impl PartialEq for IndexPath {
 }
 
 impl IndexPath {
-    /// Reads a JSONPath.
+    /// Parses a JSONPath.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is none, or has more than names, indexes and one `[*]`.
+    /// `BAD_USER_INPUT`: the text is not a JSONPath, or it contains anything but names, indexes and
+    /// at most one `[*]`.
     pub fn parse(text: &str) -> Result<Self> {
         let query = Query::parse(text)?;
         let each = |step: &&SimpleStep| **step == SimpleStep::Each;
@@ -111,8 +112,8 @@ impl IndexPath {
                 Ok(Self::new(text.to_owned(), steps.to_vec()))
             }
             _ => Err(Error::bad_input(format!(
-                "an index cannot be on {text}: names, indexes from 0 and at most one [*] are what \
-                 the JSONPath of an index has"
+                "an index cannot be on {text}: its JSONPath may contain only names, indexes from 0 \
+                 and at most one [*]"
             ))),
         }
     }
@@ -142,17 +143,17 @@ impl IndexPath {
         }
     }
 
-    /// The JSONPath as it was given.
+    /// Returns the JSONPath as the client wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its steps.
+    /// Returns the steps.
     pub fn steps(&self) -> &[SimpleStep] {
         &self.steps
     }
 
-    /// Whether it can select several values: it has a `[*]`.
+    /// Returns whether the path can select several values, that is, contains a `[*]`.
     pub fn is_multiple(&self) -> bool {
         self.behind_each.is_some()
     }
@@ -185,15 +186,15 @@ impl IndexPath {
     }
 }
 
-/// Whether a pair of the catalog defines an index.
+/// Returns whether a pair of the catalog is a valid index definition.
 pub(crate) fn is_definition(key: &[u8], value: &[u8]) -> bool {
     Family::index_name(key).is_some_and(|name| Index::decode(name, value).is_some())
 }
 
-/// The indexes of a collection, by name.
+/// Returns the indexes of a collection, in the order of their names.
 ///
 /// # Errors
-/// `INTERNAL`: a definition is damaged. What the store fails with.
+/// `INTERNAL`: a definition is damaged. Errors of the store.
 pub async fn indexes(read: &dyn Read, collection: &str) -> Result<Vec<Index>> {
     let (begin, end) = Family::definitions(collection);
     let mut found = Vec::new();
@@ -201,14 +202,14 @@ pub async fn indexes(read: &dyn Read, collection: &str) -> Result<Vec<Index>> {
     while let Some(pairs) = batches.next().await? {
         for (key, value) in pairs.iter() {
             let index = Family::index_name(key).and_then(|name| Index::decode(name, value));
-            let damaged = || Error::internal(format!("no index definition: the key {}", hex(key)));
+            let damaged = || Error::internal(format!("bad index definition: the key {}", hex(key)));
             found.push(index.ok_or_else(damaged)?);
         }
     }
     Ok(found)
 }
 
-/// The index of a collection with this name.
+/// Returns the index of a collection with this name.
 ///
 /// # Errors
 /// As [`indexes`].
@@ -221,7 +222,7 @@ pub(crate) async fn index_named(
     let Some(value) = read.get(&key).await? else {
         return Ok(None);
     };
-    let damaged = || Error::internal(format!("no index definition: the key {}", hex(&key)));
+    let damaged = || Error::internal(format!("bad index definition: the key {}", hex(&key)));
     Index::decode(name.to_owned(), &value)
         .map(Some)
         .ok_or_else(damaged)

@@ -1,4 +1,4 @@
-//! Which entries a document has in an index.
+//! The entries that a document has in an index.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,15 @@ use crate::key::{IndexValue, Leaves, append_place};
 use crate::limits::{INDEX_PORTION_PAIRS_MAX, KEY_BYTES_MAX};
 use crate::store::Read;
 
-/// Different values of the column with `[*]`, packed. Of an index without one, a single empty one.
+/// Distinct packed values of the column with `[*]`. A single empty value if the index has no such
+/// column.
 pub(crate) type Values = BTreeSet<Vec<u8>>;
 
-/// The value of a column that has one, or nothing. The error is of a string that no key can hold.
+/// The value of a column without `[*]`, or none. The error is the length in bytes of a string that
+/// does not fit into a key.
 pub(crate) type SingleValue = Result<Option<IndexValue>, usize>;
 
-/// The packed values of the columns that have one value, around the column with `[*]`.
+/// The packed values of the columns without `[*]`, split around the column with `[*]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     left: Vec<u8>,
@@ -25,11 +27,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The row of an index with these values, one for each column; that of the column with `[*]`
-    /// is not looked at. None if the document has no entry.
+    /// Creates the row of an index from the values of its columns. The value of the column with
+    /// `[*]` is ignored. Returns none if the document has no entry.
     ///
     /// # Errors
-    /// `KEY_TOO_LONG`: a value is one that no entry can hold.
+    /// `KEY_TOO_LONG`: a value does not fit into an entry.
     pub(crate) fn of(index: &Index, values: &[SingleValue]) -> Result<Option<Self>> {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         let multiple = index.multiple();
@@ -52,30 +54,31 @@ impl Row {
         Ok(Some(Self { left, right }))
     }
 
-    /// The packed values of an entry.
+    /// Returns the packed values of the entry with `value` in the column with `[*]`.
     pub(crate) fn packed(&self, value: &[u8]) -> Vec<u8> {
         [&self.left[..], value, &self.right].concat()
     }
 
-    /// Bytes of [`Row::packed`] without the value.
+    /// Returns the length of [`Row::packed`] without the value.
     pub(crate) fn bytes(&self) -> usize {
         self.left.len() + self.right.len()
     }
 }
 
 impl Index {
-    /// The number of the column with `[*]`.
+    /// Returns the number of the column with `[*]`.
     pub(crate) fn multiple(&self) -> Option<usize> {
         self.on.iter().position(IndexPath::is_multiple)
     }
 
-    /// Whether a document in which `[*]` selects nothing has an entry that says so.
+    /// Returns whether a document in which `[*]` selects nothing has an entry with a missing value.
+    /// False if the column with `[*]` is the first column: then the document has no entry.
     pub(crate) fn has_missing(&self) -> bool {
         self.multiple().is_some_and(|multiple| multiple > 0)
     }
 }
 
-/// The error of a string that no entry can hold.
+/// Creates the error for a string that does not fit into an entry.
 pub(crate) fn too_long(index: &Index, path: &IndexPath, bytes: usize) -> Error {
     Error::key_too_long(
         Limit::new("keyBytes", KEY_BYTES_MAX),
@@ -86,7 +89,7 @@ pub(crate) fn too_long(index: &Index, path: &IndexPath, bytes: usize) -> Error {
     )
 }
 
-/// Adds a value to others, whose memory is reserved.
+/// Adds a value and reserves memory for it.
 ///
 /// # Errors
 /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
@@ -98,10 +101,10 @@ pub(crate) fn insert(values: &mut Values, value: &[u8], reserved: &Reservation) 
     Ok(())
 }
 
-/// The entries of a document that is given by its leaves.
+/// Returns the entries of a document given by its leaves.
 ///
 /// # Errors
-/// `KEY_TOO_LONG`: a value is one that no entry can hold.
+/// `KEY_TOO_LONG`: a value does not fit into an entry.
 /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
 pub(crate) async fn of_leaves(
     index: &Index,
@@ -148,8 +151,8 @@ fn add(
     insert(values, value.bytes(), reserved)
 }
 
-/// Adds what says that a column with `[*]` selects nothing, or that there is none, to all values of
-/// a document.
+/// Completes the values of a document: adds the empty value if the index has no `[*]`, or the
+/// missing value if `[*]` selects nothing.
 pub(crate) fn complete(index: &Index, values: &mut Values) {
     match index.multiple() {
         None => drop(values.insert(Vec::new())),
@@ -160,10 +163,10 @@ pub(crate) fn complete(index: &Index, values: &mut Values) {
     }
 }
 
-/// The only value of a column that has no `[*]`.
+/// Returns the value of a column without `[*]`.
 ///
 /// # Errors
-/// `TOO_LARGE`: more than `bytes_max` bytes of keys and values would be read. As
+/// `TOO_LARGE`: the keys and values of the column exceed `bytes_max` bytes. As
 /// [`ColumnStream::next`].
 pub(crate) async fn single_value(
     stream: &mut ColumnStream<'_>,
@@ -178,10 +181,10 @@ pub(crate) async fn single_value(
     Ok(found.transpose())
 }
 
-/// Checks that a value is not too large to be read in one transaction.
+/// Checks that a value is small enough to be read in one transaction.
 ///
 /// # Errors
-/// `TOO_LARGE`: names the limit.
+/// `TOO_LARGE`: the message names the limit.
 pub(crate) fn check_value_bytes(
     stream: &ColumnStream<'_>,
     path: &IndexPath,
@@ -194,23 +197,23 @@ pub(crate) fn check_value_bytes(
         Limit::new("indexValueBytes", bytes_max),
         format!(
             "a value at {} has more than {bytes_max} bytes of keys and values, which is the limit of \
-         a value of which an index is built",
+         an indexed value",
             path.text
         ),
     ))
 }
 
-/// What to do about a value that no entry can hold.
+/// The handling of a value that does not fit into an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// It has no entry.
+    /// Skip it; it has no entry.
     Skip,
-    /// It is an error.
+    /// Return an error.
     Refuse,
 }
 
-/// The values of the entries that a stored document should have in an index, portion by portion. A
-/// value can come more than once.
+/// A stream of the entries that a stored document should have in an index, in portions. A value can
+/// occur more than once.
 pub(crate) struct EntryStream<'r> {
     index: &'r Index,
     unfit: Unfit,
@@ -220,11 +223,11 @@ pub(crate) struct EntryStream<'r> {
     ended: bool,
 }
 
-/// A stream for each of some indexes; what they begin with is read in one round.
+/// Creates a stream for each index. Reads the beginning of all of them in one round.
 ///
 /// # Errors
-/// `KEY_TOO_LONG`: a value is one that no entry can hold, and that is an error. What the store
-/// fails with. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+/// `KEY_TOO_LONG`: a value does not fit into an entry and `unfit` is [`Unfit::Refuse`]. Errors of
+/// the store. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
 pub(crate) async fn entry_streams<'r>(
     read: &'r dyn Read,
     budget: &Budget,
@@ -248,7 +251,8 @@ pub(crate) async fn entry_streams<'r>(
     Ok(found)
 }
 
-/// The ranges of the columns of an index that a document can have, in their order.
+/// Returns the ranges of the columns of an index in a document, in column order. Omits columns
+/// whose place exceeds the key limit.
 ///
 /// # Errors
 /// `INTERNAL`.
@@ -263,10 +267,12 @@ pub(crate) fn ranges_of<'i>(
 }
 
 impl<'r> EntryStream<'r> {
-    /// The entries of the columns with these streams; none where nothing can be stored.
+    /// Creates the stream from the streams of the columns. A column is none if its place exceeds
+    /// the key limit.
     ///
     /// # Errors
-    /// As [`entry_streams`]. `TOO_LARGE`: a column has one value of more than `bytes_max`.
+    /// As [`entry_streams`]. `TOO_LARGE`: the value of a column without `[*]` exceeds `bytes_max`
+    /// bytes.
     pub(crate) async fn new(
         index: &'r Index,
         columns: Vec<Option<ColumnStream<'r>>>,
@@ -299,30 +305,31 @@ impl<'r> EntryStream<'r> {
         })
     }
 
-    /// What its entries have in common; none if there is no entry.
+    /// Returns the values common to all entries. None if there is no entry.
     pub(crate) fn row(&self) -> Option<&Row> {
         self.row.as_ref()
     }
 
-    /// The stream of the column with `[*]`, and what that is on.
+    /// Returns the stream and the path of the column with `[*]`.
     pub(crate) fn column(&self) -> Option<(&ColumnStream<'r>, &'r IndexPath)> {
         let at = self.index.multiple()?;
         Some((self.stream.as_ref()?, &self.index.on[at]))
     }
 
-    /// How many children of the place before `[*]` began.
+    /// Returns the number of children begun in the column with `[*]`.
     pub(crate) fn children(&self) -> u64 {
         self.stream.as_ref().map_or(0, ColumnStream::children)
     }
 
-    /// Others have read what is before this: that it brings nothing does not say that `[*]` selects
-    /// nothing.
+    /// Marks the stream as the continuation of another one. If it yields no value, it does not
+    /// conclude that `[*]` selects nothing.
     pub(crate) fn resume(&mut self) {
         self.any = true;
     }
 
-    /// The next values, of at most about `pairs_max` pairs. None behind the last. What `[*]` leads
-    /// to is not there if the index has none, and says so if that selects nothing.
+    /// Returns the next values of the column with `[*]`, from about `pairs_max` pairs at most. None
+    /// after the last. Yields one empty value if the index has no `[*]`, and the missing value if
+    /// `[*]` selects nothing.
     ///
     /// # Errors
     /// As [`entry_streams`].
@@ -346,7 +353,7 @@ impl<'r> EntryStream<'r> {
         };
         let mut fit = Vec::with_capacity(values.len());
         for value in values {
-            // It is a value all the same, so the column does not select nothing.
+            // A value that does not fit still means that the column selects something.
             self.any = true;
             match value {
                 Ok(value) => fit.push(value.bytes().to_vec()),
@@ -363,7 +370,7 @@ impl<'r> EntryStream<'r> {
         Ok(Some(fit))
     }
 
-    /// The next entries, each as its packed values.
+    /// Returns the packed values of the next entries.
     ///
     /// # Errors
     /// As [`entry_streams`].
@@ -378,7 +385,7 @@ impl<'r> EntryStream<'r> {
         }))
     }
 
-    /// All values, each once.
+    /// Returns all values, without duplicates.
     ///
     /// # Errors
     /// As [`entry_streams`].

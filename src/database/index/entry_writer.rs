@@ -1,4 +1,4 @@
-//! Writing the entries of one document in one index.
+//! Writes the entries of one document in one index.
 
 use futures::future::try_join_all;
 
@@ -13,7 +13,7 @@ use crate::key::{IndexKey, IndexValue, Rank};
 use crate::limits::{INDEX_READS_AT_ONCE, STEPS_PER_WRITE};
 use crate::store::{RangeRead, Transaction};
 
-/// Writes the entries of a document in an index.
+/// Writes the entries of one document in one index.
 pub(crate) struct EntryWriter<'w> {
     transaction: &'w dyn Transaction,
     budget: &'w Budget,
@@ -24,7 +24,7 @@ pub(crate) struct EntryWriter<'w> {
 
 impl<'w> EntryWriter<'w> {
     /// # Errors
-    /// `KEY_TOO_LONG`: the collection's name.
+    /// `KEY_TOO_LONG`: the collection's name is too long.
     pub(crate) fn new(
         transaction: &'w dyn Transaction,
         budget: &'w Budget,
@@ -40,7 +40,8 @@ impl<'w> EntryWriter<'w> {
         })
     }
 
-    /// Clears the entries with these values. One that no key can hold does not exist.
+    /// Clears the entries with these values. Values that do not fit into a key have no entry and
+    /// are skipped.
     ///
     /// # Errors
     /// [`ErrorKind::Exhausted`].
@@ -60,11 +61,11 @@ impl<'w> EntryWriter<'w> {
         Ok(())
     }
 
-    /// Sets the entries with these values. Returns the bytes of their keys.
+    /// Sets the entries with these values. Returns the total length of their keys in bytes.
     ///
     /// # Errors
-    /// `UNIQUE_VIOLATION`. `KEY_TOO_LONG`: a key cannot hold an entry.
-    /// [`ErrorKind::Exhausted`]. What the store fails with.
+    /// `UNIQUE_VIOLATION`. `KEY_TOO_LONG`: an entry exceeds the limit on keys.
+    /// [`ErrorKind::Exhausted`]. Errors of the store.
     pub(crate) async fn set(
         &self,
         row: &Row,
@@ -91,7 +92,7 @@ impl<'w> EntryWriter<'w> {
         Ok(bytes)
     }
 
-    /// Checks that no other document has these values.
+    /// Checks that no other document has these values. A missing value is never a violation.
     async fn check_unique(&self, values: &[u8]) -> Result<()> {
         let columns = split(values);
         if columns.iter().any(|value| value.rank() == Rank::Missing) {

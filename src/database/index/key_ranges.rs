@@ -1,6 +1,6 @@
-//! Sets of keys as ranges.
+//! Sets of keys, stored as ranges.
 
-/// Ranges of keys, each from its first key to past its last: disjoint and ascending.
+/// A set of half-open key ranges (begin inclusive, end exclusive), disjoint and ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeyRanges(Vec<(Vec<u8>, Vec<u8>)>);
 
@@ -9,7 +9,7 @@ impl KeyRanges {
         self.0.iter()
     }
 
-    /// The parts of a range that no range of these has, ascending.
+    /// Returns the parts of `begin..end` that no range covers, ascending.
     pub(crate) fn gaps(&self, begin: &[u8], end: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut gaps = Vec::new();
         let mut at = begin;
@@ -29,7 +29,7 @@ impl KeyRanges {
         gaps
     }
 
-    /// Adds a range.
+    /// Adds a range and merges it with ranges that it overlaps or touches.
     pub(crate) fn add(&mut self, begin: Vec<u8>, end: Vec<u8>) {
         if begin >= end {
             return;

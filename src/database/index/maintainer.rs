@@ -1,13 +1,20 @@
-//! Keeping the entries of a document in step with it, in the transaction that changes it.
+//! Maintenance of the index entries of a document, in the transaction that changes it.
 //!
-//! An entry is about a value and not about the child that has it: several children of an array can
-//! have the same value, and their document has one entry for it. So a change reads the children
-//! that it touches, before and after. A value that one of them gets has an entry from then on. A
-//! value that one of them loses keeps its entry if another child has it, and only then is the rest
-//! of the column read, as a stream, up to where the value is found.
+//! An entry belongs to a value and not to the child that holds it. If several children of an array
+//! hold the same value, the document has one entry for it. A change therefore works in three steps:
 //!
-//! For an index that is being built, all values of the touched children get their entries, those
-//! that they had before included. `build` depends on that.
+//! 1. Before each write, [`IndexMaintainer::touch`] reads the values of the children that the write
+//!    affects. Indexes whose columns the write does not affect are not read.
+//! 2. After the writes, [`IndexMaintainer::finish`] reads the same children again.
+//! 3. A value that is new gets an entry. A value that is gone loses its entry, unless another child
+//!    still holds it. Only to decide this, or whether the column is now empty, the rest of the
+//!    column is read, as a stream, until the answer is known.
+//!
+//! A change of a column without `[*]` changes every entry of the document, so it touches the whole
+//! column with `[*]`.
+//!
+//! For an index that is being built, every value of the touched children gets its entry, including
+//! values that did not change. `build` relies on this.
 
 use std::sync::Arc;
 
@@ -26,12 +33,12 @@ use crate::error::Result;
 use crate::key::{IndexValue, Leaves};
 use crate::store::Transaction;
 
-/// The indexes that a change of one document may concern. Before anything is written the place
-/// of it is told ([`touch`](Self::touch)); only indexes that depend on such a place are read.
+/// The indexes that a change of one document may affect. Call [`touch`](Self::touch) before each
+/// write and [`finish`](Self::finish) after the last one.
 pub(crate) struct IndexMaintainer<'t> {
     transaction: &'t dyn Transaction,
     budget: Budget,
-    /// The memory of the values before the change.
+    /// Memory for the values before the change.
     reserved: Reservation,
     document: Arc<DocumentKey>,
     kept: Vec<Kept>,
@@ -39,31 +46,31 @@ pub(crate) struct IndexMaintainer<'t> {
 
 struct Kept {
     index: Index,
-    /// The key of each column's place; none where nothing can be stored.
+    /// The key of each column's place. None if the key exceeds the limit.
     places: Vec<Option<Vec<u8>>>,
     touched: Option<Touched>,
 }
 
-/// What a change touched of the columns of an index, and what was there before.
+/// What a change touched in the columns of an index, and the values before the change.
 #[derive(Default)]
 struct Touched {
-    /// Of each column. That of the column with `[*]` is not used.
+    /// The value of each column before the change. The one of the column with `[*]` is unused.
     singles: Vec<SingleValue>,
     in_singles: bool,
-    /// What was touched of the column with `[*]`: whole children.
+    /// The touched ranges of the column with `[*]`: whole children.
     ranges: KeyRanges,
     before: ColumnValues,
 }
 
-/// Values of the column with `[*]` in some children.
+/// The values of the column with `[*]` in some children.
 #[derive(Default)]
 struct ColumnValues {
     values: Values,
-    /// Whether there is a value, even one that no entry can hold.
+    /// Whether there is a value, including values that do not fit into an entry.
     any: bool,
 }
 
-/// What one call of [`IndexMaintainer::touch`] is going to read for an index.
+/// What one call of [`IndexMaintainer::touch`] reads for an index.
 struct Touch {
     kept: usize,
     in_singles: bool,
@@ -71,7 +78,7 @@ struct Touch {
 }
 
 impl<'t> IndexMaintainer<'t> {
-    /// As if the collection had no index.
+    /// Creates a maintainer without indexes.
     pub(crate) fn of_none(
         transaction: &'t dyn Transaction,
         budget: &Budget,
@@ -86,7 +93,8 @@ impl<'t> IndexMaintainer<'t> {
         }
     }
 
-    /// The indexes of a document that is about to change.
+    /// Creates the maintainer of a document that is about to change. Reads the definitions of its
+    /// collection's indexes.
     ///
     /// # Errors
     /// As [`indexes`].
@@ -109,10 +117,10 @@ impl<'t> IndexMaintainer<'t> {
         })
     }
 
-    /// The keys from `begin` to before `end` are about to be written.
+    /// Records that the keys from `begin` to before `end` are about to be written.
     ///
     /// # Errors
-    /// What the store fails with. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+    /// Errors of the store. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
     pub(crate) async fn touch(&mut self, begin: &[u8], end: &[u8]) -> Result<()> {
         let touches = self.kept.iter().enumerate();
         let touches = touches.filter_map(|(at, kept)| kept.touch(at, begin, end));
@@ -136,8 +144,8 @@ impl<'t> IndexMaintainer<'t> {
         Ok(())
     }
 
-    /// Of each touch what is there before the change: the single values, if nothing of the index
-    /// was touched before, and the values in the ranges.
+    /// Reads, for each touch, the values before the change: the columns without `[*]`, if the index
+    /// was not touched before, and the values in the ranges.
     async fn before(
         &self,
         touches: &[Touch],
@@ -166,11 +174,12 @@ impl<'t> IndexMaintainer<'t> {
         Ok(found)
     }
 
-    /// The document is written. One that the catalog had not `entered` had no entries.
+    /// Updates the entries after the document was written. A document that was not `entered` in the
+    /// catalog had no entries.
     ///
     /// # Errors
-    /// `UNIQUE_VIOLATION`; `KEY_TOO_LONG`: a value is one that no entry can hold. What the store
-    /// fails with. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+    /// `UNIQUE_VIOLATION`. `KEY_TOO_LONG`: a value does not fit into an entry. Errors of the store.
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
     pub(crate) async fn finish(self, entered: bool) -> Result<()> {
         if !entered {
             let indexes: Vec<&Index> = self.kept.iter().map(|kept| &kept.index).collect();
@@ -200,7 +209,7 @@ impl<'t> IndexMaintainer<'t> {
                 touched.row(&kept.index)
             };
             let streams = streams.by_ref().take(touched.ranges.iter().count());
-            // What has no entry may hold what no entry can hold.
+            // A document without entries may hold values that do not fit into an entry.
             let unfit = if row.is_some() {
                 Unfit::Refuse
             } else {
@@ -212,7 +221,7 @@ impl<'t> IndexMaintainer<'t> {
         Ok(())
     }
 
-    /// Writes the entries that the change of an index comes to.
+    /// Writes the changes of the entries in one index.
     async fn write(
         &self,
         kept: &Kept,
@@ -250,7 +259,7 @@ impl<'t> IndexMaintainer<'t> {
         Ok(())
     }
 
-    /// The values that no child has any more, and those that one has now.
+    /// Returns the values that no child holds any more, and the new values.
     async fn changes(
         &self,
         kept: &Kept,
@@ -276,15 +285,16 @@ impl<'t> IndexMaintainer<'t> {
         if emptied_or_filled && !rest_has_values {
             add_missing(index, if after.any { &mut removed } else { &mut added });
         }
-        // The builder sets this entry before it has seen the whole column.
+        // The builder may set this entry before it has read the whole column.
         if building && after.any {
             add_missing(index, &mut removed);
         }
         Ok(ColumnChanges { removed, added })
     }
 
-    /// Reads what was not touched of the column with `[*]` until all of some values are found there,
-    /// and takes those away that are. Whether anything has a value there, if that is asked for.
+    /// Searches the untouched rest of the column with `[*]` for the values in `lost` and removes
+    /// those found. Stops when `lost` is empty. Returns whether the rest has any value; the result
+    /// is reliable only if `any_wanted`.
     async fn find_in_rest(
         &self,
         kept: &Kept,
@@ -311,8 +321,8 @@ impl<'t> IndexMaintainer<'t> {
         Ok(any)
     }
 
-    /// Clears the entries of the whole document, which is about to be removed. What they follow
-    /// from is read as a stream.
+    /// Clears the entries of the whole document, which is about to be removed. Reads the indexed
+    /// values as a stream.
     ///
     /// # Errors
     /// As [`IndexMaintainer::touch`].
@@ -334,7 +344,7 @@ impl<'t> IndexMaintainer<'t> {
                 }
                 writer.clear(&row, &missing(index)).await?;
             }
-            // What an earlier change of the same transaction replaced.
+            // Entries that an earlier change in the same transaction made obsolete.
             if let Some(touched) = &kept.touched
                 && let Some(row) = touched.row(index)
             {
@@ -346,22 +356,22 @@ impl<'t> IndexMaintainer<'t> {
     }
 }
 
-/// What a change of a column with `[*]` comes to.
+/// The changes of the entries of a column with `[*]`.
 struct ColumnChanges {
     removed: Values,
     added: Values,
 }
 
 impl Touched {
-    /// What the entries had in common before the change; none if there was none.
+    /// Returns the values common to all entries before the change. None if there was no entry.
     fn row(&self, index: &Index) -> Option<Row> {
         Row::of(index, &self.singles).ok().flatten()
     }
 }
 
 impl Kept {
-    /// What is to be read before a range of keys is written; none if the index does not depend on
-    /// it, or what it depends on was touched already.
+    /// Returns what to read before a range of keys is written. None if the index does not depend on
+    /// the range, or everything in it was touched before.
     fn touch(&self, kept: usize, begin: &[u8], end: &[u8]) -> Option<Touch> {
         let multiple = self.multiple();
         let columns = self.places.iter().enumerate();
@@ -391,20 +401,20 @@ impl Kept {
         })
     }
 
-    /// The number and the place of the column with `[*]`.
+    /// Returns the number and the place of the column with `[*]`.
     fn multiple(&self) -> Option<(usize, &[u8])> {
         let at = self.index.multiple()?;
         Some((at, self.places[at].as_deref()?))
     }
 
-    /// The columns that have one value.
+    /// Returns the columns without `[*]`.
     fn singles(&self) -> impl Iterator<Item = ColumnRange<'_>> {
         let columns = self.index.on.iter().zip(&self.places);
         let singles = columns.filter(|(path, _)| !path.is_multiple());
         singles.filter_map(|(path, place)| Some(ColumnRange::whole(path, place.as_ref()?)))
     }
 
-    /// Ranges of the column with `[*]`.
+    /// Returns ranges of the column with `[*]`.
     fn parts(
         &self,
         ranges: impl Iterator<Item = (Vec<u8>, Vec<u8>)>,
@@ -416,7 +426,7 @@ impl Kept {
         })
     }
 
-    /// The values of the columns that have one, from the streams of [`Kept::singles`].
+    /// Returns the values of the columns without `[*]`, from the streams of [`Kept::singles`].
     async fn read_singles<'r>(
         &self,
         streams: &mut (impl Iterator<Item = ColumnStream<'r>> + Send),
@@ -436,8 +446,8 @@ impl Kept {
         Ok(singles)
     }
 
-    /// The values that streams of the column with `[*]` bring. Of an index that has none, the empty
-    /// one.
+    /// Returns the values in streams of the column with `[*]`. Returns the single empty value if
+    /// the index has no such column.
     async fn read<'r>(
         &self,
         streams: impl Iterator<Item = ColumnStream<'r>> + Send,
@@ -467,7 +477,8 @@ impl Kept {
     }
 }
 
-/// The value of an entry that says that `[*]` selects nothing, if the index has such entries.
+/// Returns the missing value, which marks an entry of a document in which `[*]` selects nothing.
+/// None if the index has no such entries.
 pub(crate) fn missing(index: &Index) -> Option<Vec<u8>> {
     let missing = || IndexValue::missing().bytes().to_vec();
     index.has_missing().then(missing)
@@ -497,7 +508,7 @@ pub(crate) async fn insert_entries(
     Ok(())
 }
 
-/// Writes the entries of a document that is stored and enters the catalog.
+/// Writes the entries of a stored document that enters the catalog.
 ///
 /// # Errors
 /// As [`IndexMaintainer::finish`].

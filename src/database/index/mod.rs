@@ -1,14 +1,18 @@
-//! Indexes: what the documents of a collection are found by.
+//! Secondary indexes on values of documents.
 //!
-//! An index is on one or several JSONPaths of names, indexes and, in all, at most one `[*]`. A
-//! document of the catalog has an entry ([`IndexKey`](crate::key::IndexKey)) if the first path
-//! selects something, one for each different value that `[*]` leads to; where a later path selects
-//! nothing the entry says so, so that a query that tests only the first paths finds the document
-//! all the same. Only values of which none is missing have to be unique.
+//! An index is on one or more JSONPaths. Each path consists of names and array indexes; all paths
+//! together may contain one `[*]`. A column is the set of values that one path selects in a
+//! document.
 //!
-//! Entries change in the transaction that changes the document ([`IndexMaintainer`]). An index on
-//! documents that are there already is built in batches while they change ([`Builder`]). Both read
-//! what they index as a stream (`columns`), so that it may be larger than memory.
+//! A document of the catalog has an index entry ([`IndexKey`](crate::key::IndexKey)) if the first
+//! path selects something. If a path contains `[*]`, the document has one entry for each distinct
+//! value that the path selects. If a later path selects nothing, the entry stores a "missing" value
+//! in that column, so that a query on the first paths still finds the document. A unique index
+//! ignores entries with a missing value.
+//!
+//! [`IndexMaintainer`] updates the entries in the transaction that changes the document.
+//! [`Builder`] builds an index on existing documents in batches while they change. Both read the
+//! indexed values as a stream (`columns`), so the values may exceed memory.
 
 pub(crate) mod batch;
 pub(crate) mod build;

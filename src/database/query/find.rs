@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::limits::SORTED_IDS_MAX;
 
 impl Search<'_> {
-    /// A page in the order of ids.
+    /// Returns a page in the order of ids.
     pub(crate) async fn by_id(&self, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(None).await?;
         let plan = self.plan(&indexes).await?;

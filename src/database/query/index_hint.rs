@@ -1,4 +1,4 @@
-//! What to tell of a query that would look at too many documents: the index that would serve.
+//! Error messages of queries that exceed the limit of examined documents: they suggest an index.
 
 use super::page::Order;
 use super::plan::access_path::{QueryPlan, flatten};
@@ -12,7 +12,7 @@ use crate::document::jsonpath::{Query, SimpleStep};
 use crate::error::{Error, Limit};
 use crate::limits::INDEX_PATHS_MAX;
 
-/// The error of a search that has met its bound.
+/// Creates the error of a search that exceeded its limit.
 pub(crate) fn past_bound(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
@@ -24,7 +24,7 @@ pub(crate) fn past_bound(
     Error::too_complex(
         Limit::new("scannedDocuments", looked),
         format!(
-            "{looked} documents were looked at, which is the limit here, and there are more: \
+            "{looked} documents were examined, which is the limit here, and there are more: \
              {advice}"
         ),
     )
@@ -49,26 +49,26 @@ fn advice(
     if let Some(index) = indexes.others.iter().find(same) {
         let name = &index.name;
         return match index.state {
-            State::Building => format!("the index {name:?}, which would serve, is being built"),
+            State::Building => format!("the index {name:?}, which would help, is being built"),
             State::Ready | State::Failed => {
-                format!("the index {name:?}, which would serve, has failed; {remedy}")
+                format!("the index {name:?}, which would help, has failed; {remedy}")
             }
         };
     }
     if indexes.ready.iter().any(|index| same(&index)) {
-        return format!("the indexes that there are do not tell more; {remedy}");
+        return format!("the existing indexes do not help further; {remedy}");
     }
     let on: Vec<String> = paths.iter().map(|path| quoted(path.text())).collect();
     format!(
-        "createIndex(collection: {}, name: {}, on: [{}]) would make an index that serves; or {remedy}",
+        "createIndex(collection: {}, name: {}, on: [{}]) would create an index that helps; or {remedy}",
         quoted(search.collection),
         quoted(&name(&paths)),
         on.join(", ")
     )
 }
 
-/// What an index would have to be on: the paths compared for equality, then what it is ordered by
-/// or what a range is asked of.
+/// Returns the paths of a useful index: first the paths compared for equality, then the path of the
+/// order, then the path of a range test.
 fn paths(
     conjuncts: &[Filter],
     order: Option<&Order>,
@@ -140,7 +140,7 @@ fn column(condition: &Condition, steps: &Steps<'_>) -> Option<ColumnBounds> {
     ColumnBounds::of(&tests, steps)
 }
 
-/// A name for an index on these paths: the names in them.
+/// Derives an index name from the member names in its paths.
 fn name(paths: &[Query]) -> String {
     let steps = paths.iter().filter_map(Query::simple).flatten();
     let names = steps.filter_map(|step| match step {
@@ -154,7 +154,7 @@ fn name(paths: &[Query]) -> String {
     names.join("_")
 }
 
-/// As a string of GraphQL, which is one of JSON.
+/// Quotes a text as a GraphQL string, in JSON syntax.
 fn quoted(text: &str) -> String {
     let mut quoted = Vec::new();
     write_string(&mut quoted, text);

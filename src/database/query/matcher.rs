@@ -1,4 +1,4 @@
-//! Looking at documents: whether they pass, and what they are ordered by.
+//! Evaluation of candidate documents: whether they match, and the value by which they are ordered.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::limits::{
 };
 use crate::store::Read;
 
-/// Looks at documents, a round of reads for many.
+/// Evaluates candidate documents, many in one round of reads.
 pub(crate) struct Matcher<'q> {
     read: &'q dyn Read,
     pub(crate) budget: &'q Budget,
@@ -30,22 +30,22 @@ pub(crate) struct Matcher<'q> {
     filter: Filter,
     order: Option<&'q Order>,
     needs: Vec<Need>,
-    /// The documents are all that stand between the first and the last of them.
+    /// Whether the candidates are consecutive in the catalog.
     pub(crate) in_a_row: bool,
-    /// Documents that are read together: fewer after those that were too large for that.
+    /// Documents to read in one round. Lowered when they are too large for that.
     together: usize,
-    /// Documents looked at.
+    /// Documents examined.
     pub(crate) looked: usize,
 }
 
-/// A document that passes.
+/// A document that matches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Passed {
-    /// What it is ordered by, if that was asked for.
+    /// The value by which it is ordered, if the query has an order.
     pub(crate) value: Option<IndexValue>,
 }
 
-/// What was read of a document: at each need, in their order.
+/// What was read at one need.
 enum MatcherInput {
     Nothing,
     Something,
@@ -53,7 +53,7 @@ enum MatcherInput {
 }
 
 impl<'q> Matcher<'q> {
-    /// Looks whether documents pass `filter`, and at what they are ordered by.
+    /// Creates a matcher that evaluates `filter` and the value that `order` selects.
     pub(crate) fn new(
         read: &'q dyn Read,
         budget: &'q Budget,
@@ -78,7 +78,7 @@ impl<'q> Matcher<'q> {
             order,
             needs,
             in_a_row: false,
-            // A round costs a wait on a cluster, and next to nothing elsewhere.
+            // On a cluster each round costs a round trip; elsewhere it costs next to nothing.
             together: if read.is_remote() {
                 SCAN_BATCH_DOCUMENTS
             } else {
@@ -88,16 +88,16 @@ impl<'q> Matcher<'q> {
         }
     }
 
-    /// Whether there is nothing to look at: every document passes.
+    /// Returns whether every document matches without being read.
     pub(crate) fn is_needless(&self) -> bool {
         self.order.is_none() && self.filter.is_empty()
     }
 
-    /// Which of these documents pass.
+    /// Returns, for each document, whether it matches.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: a JSONPath looks at more than one may. `TOO_LARGE`: what a document is
-    /// ordered by is too long. `INTERNAL`: a document is damaged. What the store fails with.
+    /// `TOO_COMPLEX`: a JSONPath examines more nodes than allowed. `TOO_LARGE`: the ordering value
+    /// of a document is too long. `INTERNAL`: a document is damaged. Errors of the store.
     pub(crate) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<Passed>>> {
         if self.is_needless() {
             return Ok(vec![Some(Passed { value: None }); ids.len()]);
@@ -110,7 +110,7 @@ impl<'q> Matcher<'q> {
             match self.look_at(some).await? {
                 Some((more, bytes)) => {
                     passed.extend(more);
-                    // As many as are likely to fill half of the memory.
+                    // As many documents as are likely to fill half of the memory.
                     let likely = some.len() * LOOKED_AT_BYTES_MAX / (2 * bytes.max(1));
                     self.together = likely.clamp(1, 8 * some.len());
                 }
@@ -120,8 +120,9 @@ impl<'q> Matcher<'q> {
         Ok(passed)
     }
 
-    /// Which of some documents pass, and the bytes that were read of them; none if they are too
-    /// large to be held together. A single one may be as large as a request may read.
+    /// Evaluates some documents. Returns the results and the number of bytes read. Returns none if
+    /// the documents together exceed the memory limit. A single document may be as large as a
+    /// request may read.
     async fn look_at(&self, ids: &[DocumentId]) -> Result<Option<(Vec<Option<Passed>>, usize)>> {
         let memory = match ids {
             [_] => self.budget.reserve(),
@@ -136,7 +137,7 @@ impl<'q> Matcher<'q> {
         let in_a_row = AdjacentDocuments(self.read);
         let read = if self.in_a_row { &in_a_row } else { self.read };
         let answers = load(read, &asked, &memory).await;
-        // An engine may never have to wait; others have their turn all the same.
+        // An engine may complete every call without waiting, so yield explicitly.
         tokio::task::yield_now().await;
         if ids.len() > 1 && memory.is_full() {
             self.budget.check()?;
@@ -165,7 +166,7 @@ impl<'q> Matcher<'q> {
         Ok(Some((passed, memory.held())))
     }
 
-    /// Whether a document passes of which this was read, at each need in their order.
+    /// Evaluates one document from the answers for its needs, in the order of the needs.
     fn passes(&self, answers: &[Answer], steps: &Steps<'_>) -> Result<Option<Passed>> {
         let found = self.needs.iter().zip(answers);
         let found = found.map(|(need, answer)| found_at(need, answer, steps));
@@ -197,8 +198,8 @@ impl<'q> Matcher<'q> {
 }
 
 impl Order {
-    /// What a document is ordered by: the least value that is selected, or the greatest. None if
-    /// nothing is.
+    /// Returns the ordering value of a document: the least or the greatest selected value. None if
+    /// nothing is selected.
     fn value_of(&self, below_prefix: &Tree, steps: &Steps<'_>) -> Result<Option<IndexValue>> {
         let selected = self.by.select(below_prefix, steps)?;
         let values = selected.iter().map(|(_, value)| index_value(value));
@@ -226,7 +227,8 @@ impl Order {
     }
 }
 
-/// What to read for a need; nothing can stand where no key can be.
+/// Returns the read for a need. None if the place exceeds the key limit, because nothing can be
+/// stored there.
 fn want(document: &Arc<DocumentKey>, need: &Need) -> Option<Want> {
     let place = Place(need.place.clone());
     document.place(&place).ok()?;
@@ -250,6 +252,6 @@ fn found_at(need: &Need, answer: &Answer, steps: &Steps<'_>) -> Result<MatcherIn
         Answer::Part(None) => Ok(MatcherInput::Nothing),
         Answer::Part(Some(_)) if !need.value => Ok(MatcherInput::Something),
         Answer::Part(Some(part)) => part.tree(steps).map(MatcherInput::Value),
-        Answer::Version(_) => Err(Error::internal("a load brought what it was not asked")),
+        Answer::Version(_) => Err(Error::internal("a load returned what was not requested")),
     }
 }

@@ -1,9 +1,10 @@
-//! Finding documents by what they contain: in the order of their ids or of a value, a page at a
+//! Queries: documents that match a filter, in the order of their ids or of a value, one page at a
 //! time.
 //!
-//! A filter and the indexes that serve make a plan (`plan`): ways to find what passes. Ids come
-//! from spans of entries or from the catalog (`ids`, `walk`); what the entries do not tell is
-//! looked up in the documents (`matcher`), in rounds of reads and within a bound.
+//! `plan` turns a filter and the ready indexes into access paths. `entries` reads document ids from
+//! spans of index entries or from the catalog. `matcher` reads the documents to evaluate what the
+//! entries do not answer, in rounds of concurrent reads and up to a limit. `search` and `ordered`
+//! combine them into a page.
 
 pub(crate) mod entries;
 pub(crate) mod find;
@@ -30,13 +31,13 @@ pub use portion::{Portion, portion};
 use search::Search;
 use total::total;
 
-/// A page of the documents that pass.
+/// Returns a page of the matching documents.
 ///
 /// # Errors
-/// `TOO_COMPLEX`: more documents would have to be looked at than allowed; says which index would
-/// help. `TOO_LARGE`, `INTERNAL`, what the store fails with.
+/// `TOO_COMPLEX`: the query would examine more documents than allowed. The message names an index
+/// that would help. `TOO_LARGE`, `INTERNAL`, errors of the store.
 pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Result<DocumentPage> {
-    let remedy = format!("ask for less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
+    let remedy = format!("request less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
     let search = Search::new(
         read,
         budget,
@@ -62,11 +63,11 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
     Ok(found)
 }
 
-/// All documents that pass, in the order of their ids. At most `documents_max` are looked at where
-/// no index serves.
+/// Returns all matching documents, in the order of their ids. Examines at most `documents_max`
+/// documents.
 ///
 /// # Errors
-/// `TOO_LARGE`: they are more than `documents_max`. Otherwise as [`documents`].
+/// `TOO_LARGE`: more than `documents_max` documents match. Otherwise as [`documents`].
 pub async fn matching(
     read: &dyn Read,
     budget: &Budget,
@@ -86,7 +87,7 @@ pub async fn matching(
         return Err(Error::too_large(
             Limit::new("changedDocuments", documents_max),
             format!(
-                "more than {documents_max} documents pass, which is the limit of one operation; \
+                "more than {documents_max} documents match, which is the limit of one operation; \
              nothing was changed"
             ),
         ));

@@ -1,4 +1,4 @@
-//! Documents in the order of a value: along an index that has it, or put in order.
+//! Pages in the order of a value, by an ordered index scan or by sorting.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ use crate::key::IndexKey;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
 impl Search<'_> {
-    /// A page in the order of a value.
+    /// Returns a page in the order of a value.
     pub(crate) async fn by_value(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(Some(order)).await?;
         let plan = self.plan(&indexes).await?;
@@ -34,7 +34,8 @@ impl Search<'_> {
             return self.walk(order, page, &plan, track, &indexes).await;
         }
         let looked_max = match &track {
-            // Along the index a page may be full after few documents: a detour is for fewer.
+            // An ordered scan may fill the page after few documents, so sort only if there are few
+            // candidates.
             Some(_) if !plan.is_equality() => SCAN_BATCH_DOCUMENTS.min(self.scan_max),
             _ => self.scan_max,
         };
@@ -75,7 +76,7 @@ impl Search<'_> {
         Ok(self.found(sorting.filled(), chosen.index, looked))
     }
 
-    /// The best index to walk along.
+    /// Returns the best index for an ordered scan.
     async fn track<'i>(
         &self,
         by: &[SimpleStep],
@@ -89,7 +90,7 @@ impl Search<'_> {
         self.budget.compute(track).await
     }
 
-    /// A page along an index.
+    /// Returns a page by an ordered index scan.
     async fn walk(
         &self,
         order: &Order,
@@ -135,7 +136,7 @@ impl Search<'_> {
     }
 }
 
-/// Documents that are put in order, of which no more are held than a page needs.
+/// Sorts documents by value. Holds only as many rows as the page needs.
 struct Sorting<'q> {
     order: &'q Order,
     page: &'q Page,
@@ -165,7 +166,7 @@ impl Sorting<'_> {
         Ok(())
     }
 
-    /// The first rows of the page, and one to tell that there are more.
+    /// Keeps the first rows of the page, and one more to detect whether there are more.
     fn keep(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.sort_by(|a, b| self.compare(a, b));
@@ -186,7 +187,7 @@ impl Sorting<'_> {
         }
     }
 
-    /// How two rows follow one another in the direction of the page.
+    /// Compares two rows in the direction of the page.
     fn compare(&self, a: &Position, b: &Position) -> Ordering {
         let values = a.value.cmp(&b.value);
         let values = if self.order.descending {

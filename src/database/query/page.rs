@@ -1,65 +1,66 @@
-//! What a query asks for and the page that it returns.
+//! Queries and the pages that they return.
 
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::key::IndexValue;
 
-/// What documents are ordered by: the least value that `by` selects, or the greatest; then by id.
-/// Documents in which it selects nothing are left out.
+/// The order of a query: by the least (descending: greatest) value that `by` selects, then by id.
+/// Documents in which it selects nothing are omitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// What selects the value.
+    /// Selects the value.
     pub by: Query,
-    /// From the greatest to the least, ids ascending all the same.
+    /// Whether values descend. Ids always ascend.
     pub descending: bool,
 }
 
-/// What to find.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct Select {
     /// The collection.
     pub collection: String,
-    /// What documents have to pass.
+    /// The filter that documents must match.
     pub filter: Filter,
-    /// Their order, if it is not that of their ids.
+    /// The order. None means by id.
     pub order: Option<Order>,
-    /// Which of them.
+    /// The page requested.
     pub page: Page,
-    /// How many documents may be looked at.
+    /// The maximum number of documents to examine.
     pub scan_max: usize,
-    /// Whether to tell how many there are on all pages.
+    /// Whether to return the total over all pages.
     pub total: bool,
 }
 
-/// Which of the documents that pass.
+/// The page requested.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// How many, at most.
+    /// The maximum number of documents.
     pub size: usize,
-    /// The last ones, not the first ones.
+    /// Whether to return the last documents instead of the first ones.
     pub backward: bool,
-    /// Only those behind this one, or before it if `backward`.
+    /// Return only documents after this position, or before it if `backward`.
     pub from: Option<Position>,
 }
 
-/// Where a document stands among the others.
+/// The position of a document in the order of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// What it is ordered by; none if by its id.
+    /// The ordering value. None if documents are ordered by id.
     pub value: Option<IndexValue>,
-    /// Its id.
+    /// The id.
     pub id: DocumentId,
 }
 
 impl Position {
-    /// As bytes, for a cursor.
+    /// Encodes the position for a cursor.
     pub fn encode(&self) -> Vec<u8> {
         let value = self.value.as_ref().map_or(&[][..], IndexValue::bytes);
         [value, self.id.to_string().as_bytes()].concat()
     }
 
-    /// The position of these bytes, `ordered` by a value or by its id alone; none if they are none.
+    /// Decodes a position, with an ordering value if `ordered`. Returns none if the bytes are
+    /// invalid.
     pub fn decode(bytes: &[u8], ordered: bool) -> Option<Self> {
         let (value, id) = if ordered {
             let (value, id) = IndexValue::split(bytes)?;
@@ -75,25 +76,25 @@ impl Position {
 /// A page of documents.
 #[derive(Clone, Debug)]
 pub struct DocumentPage {
-    /// In the order asked for, whatever the direction of the page.
+    /// In the order of the query, for both directions of the page.
     pub rows: Vec<Position>,
-    /// Whether there are more in the direction of the page. If the bound on documents looked at
-    /// was met with the page full, whether there may be.
+    /// Whether more documents follow in the direction of the page. If the page is full when the
+    /// limit of examined documents is reached, whether more may follow.
     pub more: bool,
-    /// The indexes they were found by: joined by ` & ` if each had to lead to a document, by ` | `
-    /// if any; none if every document of the collection was looked at.
+    /// The indexes used. ` & ` joins indexes whose results were intersected, ` | ` those whose
+    /// results were united. None if no index was used.
     pub index: Option<String>,
-    /// How many keys of entries or of the catalog were read, and documents looked at.
+    /// The number of keys of entries or of the catalog read, plus the number of documents examined.
     pub scanned: usize,
-    /// How many there are on all pages, if that was asked.
+    /// The total over all pages, if it was requested.
     pub total: Option<Total>,
 }
 
-/// How many documents a query has on all its pages.
+/// The number of documents over all pages of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// So many.
+    /// This many documents.
     Exact(u64),
-    /// It is not cheap to tell, for this reason.
+    /// The number would be expensive to determine, for this reason.
     Unknown(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Filling a page with those candidates that pass.
+//! Fills a page with the candidates that match.
 
 use super::entries::ids::{Ids, id_of};
 use super::entries::walk::EntryWalk;
@@ -8,27 +8,27 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
-/// Documents that may pass, in the order of the page.
+/// Documents that may match, in the order of the page.
 pub(crate) enum Candidates<'r> {
-    /// By id; backwards or not.
+    /// By id. The flag is true if the page is backward.
     Ids(Ids<'r>, bool),
-    /// By the value of an index.
+    /// By the value in an index.
     Walk(EntryWalk<'r>),
 }
 
-/// A page that is being filled.
+/// A page under construction.
 pub(crate) struct PageBuilder<'r> {
     pub(crate) candidates: Candidates<'r>,
     pub(crate) look: Matcher<'r>,
-    /// How many documents may be looked at.
+    /// The maximum number of documents to examine.
     pub(crate) looked_max: usize,
 }
 
-/// A page.
+/// A completed page.
 pub(crate) struct Filled {
-    /// In the order asked for.
+    /// In the order of the query.
     pub(crate) rows: Vec<Position>,
-    /// Whether there are more in the direction of the page.
+    /// Whether more documents follow in the direction of the page.
     pub(crate) more: bool,
 }
 
@@ -52,7 +52,7 @@ impl Candidates<'_> {
 }
 
 impl PageBuilder<'_> {
-    /// The page; none if the bound was met before it was full.
+    /// Fills the page. Returns none if the limit of examined documents is reached first.
     ///
     /// # Errors
     /// As [`Matcher::at`].
@@ -78,7 +78,7 @@ impl PageBuilder<'_> {
             let candidates = self.candidates.next(count, self.look.budget).await?;
             more = candidates.len() == count;
             rows.extend(self.passing(candidates).await?);
-            // Few have passed: the next round looks at more.
+            // Few candidates matched, so the next round examines more.
             batch = batch.max(wanted) * 2;
         }
         more |= rows.len() > page.size;
@@ -89,8 +89,8 @@ impl PageBuilder<'_> {
         Ok(Some(Filled { rows, more }))
     }
 
-    /// Those that pass. Of several entries of one document only that of the value counts that it
-    /// is ordered by.
+    /// Filters the candidates that match. If a document has several entries, only the one with its
+    /// ordering value counts.
     async fn passing(&mut self, candidates: Vec<Position>) -> Result<Vec<Position>> {
         let ids: Vec<_> = candidates.iter().map(|row| row.id.clone()).collect();
         let passed = self.look.at(&ids).await?;

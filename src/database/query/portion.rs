@@ -1,5 +1,4 @@
-//! The documents of a collection in portions, for work that goes through all of them in many
-//! transactions.
+//! Portions of a collection, for work that processes all documents in many transactions.
 
 use super::matcher::Matcher;
 use super::search::Search;
@@ -13,17 +12,17 @@ use crate::store::Read;
 /// Some documents of a collection, in the order of their ids.
 #[derive(Clone, Debug)]
 pub struct Portion {
-    /// The ids of those that were looked at, and whether the document passes.
+    /// The examined ids, and whether each document matches.
     pub documents: Vec<(DocumentId, bool)>,
-    /// Whether there may be more behind them.
+    /// Whether more documents may follow.
     pub more: bool,
 }
 
-/// The documents behind `after`, at most `documents_max`, of those that an index or else the catalog
-/// leads to, and whether each passes.
+/// Returns the documents after `after` that the best index, or else the catalog, yields, at most
+/// `documents_max`, and whether each one matches.
 ///
 /// # Errors
-/// `INTERNAL`: a document is damaged. What the store fails with.
+/// `INTERNAL`: a document is damaged. Errors of the store.
 pub async fn portion(
     read: &dyn Read,
     budget: &Budget,

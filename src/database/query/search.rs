@@ -1,4 +1,4 @@
-//! A query in execution: what it reads, and the indexes that may serve it.
+//! The execution of a query: its reads, and the choice among access paths.
 
 use super::entries::id_source::IdSource;
 use super::entries::ids::Ids;
@@ -14,29 +14,29 @@ use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES};
 use crate::store::Read;
 use futures::future::try_join_all;
 
-/// A search for documents that pass a filter.
+/// A search for documents that match a filter.
 pub(crate) struct Search<'q> {
     pub(crate) read: &'q dyn Read,
     pub(crate) budget: &'q Budget,
     pub(crate) meter: Meter,
     pub(crate) collection: &'q str,
     pub(crate) filter: &'q Filter,
-    /// How many documents may be looked at.
+    /// The maximum number of documents to examine.
     pub(crate) scan_max: usize,
-    /// What helps, besides an index, if that is not enough.
+    /// What the error message suggests, besides an index, when that limit is exceeded.
     pub(crate) remedy: String,
 }
 
-/// Where to take documents from.
+/// The chosen source of documents.
 pub(crate) struct Chosen<'r> {
     pub(crate) ids: Ids<'r>,
-    /// What is still to be asked of them.
+    /// The residual filter.
     pub(crate) filter: Filter,
     /// The indexes used.
     pub(crate) index: Option<String>,
 }
 
-/// The indexes of a collection, those that serve first.
+/// The indexes of a collection, grouped by whether queries can use them.
 pub(crate) struct Indexes {
     pub(crate) ready: Vec<Index>,
     pub(crate) others: Vec<Index>,
@@ -62,7 +62,7 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// The indexes of the collection. None is looked for where none could help.
+    /// Returns the indexes of the collection. Returns none, without a read, if no index can help.
     pub(crate) async fn indexes(&self, order: Option<&Order>) -> Result<Indexes> {
         let all = if order.is_none() && self.filter.is_empty() {
             Vec::new()
@@ -74,13 +74,13 @@ impl<'q> Search<'q> {
         Ok(Indexes { ready, others })
     }
 
-    /// The plan for the filter.
+    /// Returns the plan for the filter.
     pub(crate) async fn plan<'i>(&self, indexes: &'i Indexes) -> Result<QueryPlan<'i>> {
         let plan = |steps: &Steps<'_>| QueryPlan::new(self.filter, &indexes.ready, steps);
         self.budget.compute(plan).await
     }
 
-    /// Where ids are read from, the first batch of each range with so many.
+    /// Returns the source of ids. `first_batch` is the size of the first batch of each range.
     pub(crate) fn source<'r>(
         &'r self,
         first_batch: usize,
@@ -101,8 +101,9 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// Chooses among the ways of a plan. If one leads to few documents, the others are no gain:
-    /// the documents tell as much. Otherwise those whose ids come in order are followed together.
+    /// Chooses among the access paths of a plan. If one of them yields few documents, it is used
+    /// alone, because reading those documents costs no more than another index. Otherwise the paths
+    /// whose ids are in order are intersected.
     pub(crate) async fn choose<'r>(
         &'r self,
         plan: &QueryPlan<'_>,
@@ -126,7 +127,7 @@ impl<'q> Search<'q> {
         })
     }
 
-    /// None if none of the ways leads to few documents or has its ids in order.
+    /// Returns none if no access path yields few documents or has its ids in order.
     async fn choose_among<'r>(
         &'r self,
         plan: &QueryPlan<'_>,
@@ -154,8 +155,8 @@ impl<'q> Search<'q> {
     }
 }
 
-/// The beginning of what a way leads to; none if its ids would have to be put in order and are not
-/// few.
+/// Opens an access path and reads its first batch. Returns none if its ids would have to be sorted
+/// and there are more than [`PROBE_ENTRIES`].
 pub(crate) async fn probe<'r, 'w, 'i>(
     source: &IdSource<'r>,
     way: &'w AccessPath<'i>,

@@ -1,5 +1,5 @@
-//! How many documents a query has on all its pages, where that is cheap to tell: from the catalog,
-//! or by counting the entries of indexes that answer the filter exactly.
+//! The total number of documents over all pages of a query, where it is cheap: from the catalog, or
+//! by counting the entries of indexes that cover the filter.
 
 use super::page::Total;
 use std::collections::BTreeSet;
@@ -16,15 +16,15 @@ use crate::error::{Error, Result};
 use crate::limits::{COUNTED_ENTRIES_MAX, PROBE_ENTRIES, SCAN_BATCH_DOCUMENTS};
 use crate::store::Read;
 
-const NOT_INDEXED: &str = "the documents would have to be looked at: no index answers `where` and \
+const NOT_INDEXED: &str = "the documents would have to be examined: no index answers `where` and \
                            `orderBy` exactly";
 const TOO_MANY: &str = "more than 10000 index entries would have to be counted";
 const _: () = assert!(COUNTED_ENTRIES_MAX == 10_000, "the message names it");
 
-/// The total of a query, and how many keys were read for it.
+/// Returns the total of a query and the number of keys read for it.
 ///
 /// # Errors
-/// What the store fails with. `INTERNAL`: the catalog or an index is damaged.
+/// Errors of the store. `INTERNAL`: the catalog or an index is damaged.
 pub(crate) async fn total(
     read: &dyn Read,
     budget: &Budget,
@@ -45,8 +45,7 @@ pub(crate) async fn total(
     Ok((total, search.meter.total()))
 }
 
-/// The filter that those documents pass that pass `filter` and in which `order` selects something:
-/// the others have no place in the order.
+/// Adds the condition that `order` selects something: other documents are not part of the result.
 fn selecting(filter: Filter, order: Option<&Order>) -> Filter {
     let Some(order) = order else {
         return filter;
@@ -73,7 +72,8 @@ impl Search<'_> {
             return Ok(Total::Unknown(NOT_INDEXED));
         }
         let spans: usize = ways.iter().map(|way| way.access.spans()).sum();
-        // All streams together read little more than twice the limit: a batch each once it is met.
+        // After the limit is exceeded each stream stops at its next batch, so all streams together
+        // read little more than twice the limit.
         let batch_max = (COUNTED_ENTRIES_MAX / spans.max(1)).max(1);
         let mut source = self.source(batch_max.min(PROBE_ENTRIES), false, None);
         source.reading.batch_max = batch_max;
@@ -91,7 +91,7 @@ impl Search<'_> {
         self.count(ids).await
     }
 
-    /// Counts ids. Several entries of a document have the same id, which comes once.
+    /// Counts the ids. A document with several entries counts once.
     async fn count(&self, mut ids: Ids<'_>) -> Result<Total> {
         let mut total = 0;
         loop {
@@ -107,8 +107,8 @@ impl Search<'_> {
     }
 }
 
-/// The ways that together lead to the documents that pass and to no others: a single one if there
-/// is one; none if documents would have to be looked at.
+/// Returns access paths whose intersection is exactly the matching documents: a single one if
+/// possible. Returns none if documents would have to be examined.
 fn exact<'p, 'i>(plan: &'p QueryPlan<'i>) -> Vec<&'p AccessPath<'i>> {
     let all = plan.conjuncts.len();
     if let Some(way) = plan.ways.iter().find(|way| way.covers.len() == all) {

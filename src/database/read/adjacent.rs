@@ -1,12 +1,12 @@
-//! Reads of documents that stand in a row.
+//! Reads of documents that are adjacent in the catalog.
 
 use async_trait::async_trait;
 
 use crate::error::Result;
 use crate::store::{Batch, Locality, MultiRange, RangeRead, Read};
 
-/// Reads in documents of one collection between which stand no others that the catalog knows,
-/// whatever their ids are.
+/// A reader for documents of one collection that are consecutive in the catalog, whatever their ids
+/// are. On a remote store it marks the ranges as close to each other ([`Locality::Collection`]).
 pub struct AdjacentDocuments<'r>(pub &'r dyn Read);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Members of an object or elements of an array, one level down, a page at a time.
+//! Pages of the members of an object or the elements of an array, one level deep.
 
 use crate::database::document_key::below;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::key::{KeyStep, Malformed, Marker, kind_at, step};
 use crate::store::{Batch, Pairs, RangeRead, Read};
 
-/// The least number of pairs to read at a time when children turn out to be large.
+/// The minimum number of pairs per batch. Batches shrink to it when children are large.
 const BATCH_PAIRS_MIN: usize = 8;
 
 /// One child.
@@ -24,38 +24,38 @@ const BATCH_PAIRS_MIN: usize = 8;
 pub struct Child {
     /// The member's name or the element's index.
     pub segment: Segment,
-    /// What kind of value it is.
+    /// The kind of the value.
     pub kind: Kind,
-    /// What was read of it, whole or only its beginning.
+    /// The pairs read: the whole value or only its beginning.
     pub part: Part,
 }
 
 /// A page of children.
 #[derive(Clone, Debug, Default)]
 pub struct Children {
-    /// In the order in which they are stored: members by name, elements by index.
+    /// The children in stored order: members by name, elements by index.
     pub page: Vec<Child>,
-    /// Whether there are more behind them; in a page that goes backward, before them.
+    /// Whether more children follow. On a backward page: whether more precede.
     pub more: bool,
 }
 
-/// Which children a page is to have.
+/// The page requested.
 #[derive(Clone, Debug)]
 pub struct ChildrenPage {
-    /// How many at most.
+    /// The maximum number of children.
     pub size: usize,
-    /// The last ones instead of the first ones.
+    /// Whether to return the last children instead of the first ones.
     pub backward: bool,
-    /// The child behind which the page begins; of a page that goes backward, before which it ends.
+    /// The page begins after this child. A backward page ends before it.
     pub from: Option<Segment>,
 }
 
-/// A page of the children of the value at `place`. Reads about as much as the page needs, however
-/// large the value is: past a large child it skips to the next one.
+/// Returns a page of the children of the value at `place`. The cost depends on the page and not on
+/// the size of the value: after the beginning of a large child the read skips to the next one.
 ///
 /// # Errors
-/// `TOO_LARGE`: the place makes a key past the limit, or what was read is past the budget.
-/// `INTERNAL`: damaged data. What the store fails with.
+/// `TOO_LARGE`: the key of the place exceeds the limit, or the pairs read exceed the budget.
+/// `INTERNAL`: damaged data. Errors of the store.
 pub async fn children(
     read: &dyn Read,
     document: &Arc<DocumentKey>,
@@ -79,7 +79,7 @@ pub async fn children(
     }
 }
 
-/// How many pairs the first batch of a page has: enough if each child is one leaf.
+/// Returns the size of the first batch of a page: enough pairs if each child is one leaf.
 fn first_batch_pairs(size: usize) -> usize {
     (size + 1).max(2 * BATCH_PAIRS_MIN)
 }
@@ -147,7 +147,8 @@ async fn backward(
         let child = below(key, &begun);
         end = end_of(&child);
         if reading.found.page.len() == before {
-            // Not even one child is in it from its beginning, which is read by itself then.
+            // The batch does not hold the beginning of any new child. Read the beginning
+            // separately.
             let range = RangeRead::new(&child, &end).at_most(BATCH_PAIRS_MIN);
             let batch = read.range(range).await?;
             memory.hold(batch.pairs.bytes())?;
@@ -177,8 +178,8 @@ struct ChildReader<'a> {
 }
 
 impl ChildReader<'_> {
-    /// Takes the children that a batch begins with or goes on with. Returns the last one, which
-    /// may not be whole if there is more to read.
+    /// Adds the children whose first pair is in the batch. Returns the last child, which may be
+    /// incomplete if there are more pairs to read.
     fn take(&mut self, batch: Batch, more: bool) -> Result<Option<Segment>> {
         let pairs: Arc<Pairs> = Arc::new(batch.pairs);
         let mut last: Option<(Segment, Vec<u8>)> = None;
@@ -198,7 +199,7 @@ impl ChildReader<'_> {
                 return Ok(None);
             }
             let child = below(self.key, &segment);
-            // Only what stands before the end of the batch is known to be whole.
+            // A child is known to be complete only if it ends before the end of the batch.
             let end = end_of(&child);
             let whole = !more || pairs.last().is_some_and(|(last, _)| last >= &end[..]);
             self.push(segment.clone(), &child, &pairs, at, whole)?;
@@ -207,9 +208,9 @@ impl ChildReader<'_> {
         Ok(last.map(|(segment, _)| segment))
     }
 
-    /// Takes the children that a batch of a page backward has from their beginnings, given in
-    /// ascending order. Returns the child with which the batch begins if there are more pairs
-    /// before it: its beginning may be among those.
+    /// Adds the children of a backward batch whose first pair is in it. The pairs are in ascending
+    /// order. If pairs precede the batch, returns the first child in it, which may begin among
+    /// those pairs.
     fn take_backward(&mut self, pairs: &Arc<Pairs>, more: bool) -> Result<Option<Segment>> {
         let mut children: Vec<(Segment, usize)> = Vec::new();
         let mut last: Vec<u8> = Vec::new();
@@ -243,7 +244,7 @@ impl ChildReader<'_> {
         Ok(begun.map(|(segment, _)| segment))
     }
 
-    /// Takes a child of which only the first pairs were read.
+    /// Adds a child of which only the first pairs were read.
     fn take_beginning(&mut self, segment: Segment, child: &[u8], batch: Batch) -> Result<()> {
         let whole = !batch.more && batch.pairs.len() < BATCH_PAIRS_MIN;
         let pairs = Arc::new(batch.pairs);
@@ -255,7 +256,7 @@ impl ChildReader<'_> {
         self.push(segment, child, &pairs, 0, whole)
     }
 
-    /// An element stands before the one behind it, and not among members.
+    /// Checks that an element directly precedes the one after it and that no members are mixed in.
     fn check_precedes(&self, segment: &Segment) -> Result<(), Misshapen> {
         let behind = self.found.page.last().map(|child| &child.segment);
         match (segment, behind.or(self.from)) {
@@ -274,7 +275,7 @@ impl ChildReader<'_> {
         }
     }
 
-    /// Before the first element of an array stands none.
+    /// Checks that the first element of an array has index 0.
     fn check_first(&self) -> Result<()> {
         match self.found.page.last() {
             Some(Child {
@@ -288,7 +289,7 @@ impl ChildReader<'_> {
         }
     }
 
-    /// The child that a key belongs to; none if it is the value itself, which has no children.
+    /// Returns the child that a key belongs to. Returns none if the value has no children.
     fn segment(&self, key: &[u8]) -> Result<Option<Segment>> {
         let relative = &key[self.key.len()..];
         if relative.is_empty() {
@@ -302,7 +303,8 @@ impl ChildReader<'_> {
         }
     }
 
-    /// Nothing but the pieces of a split string stands beside what has no children.
+    /// Checks that a value without children has no other pairs, except the pieces of a split
+    /// string.
     fn check_childless(&self, key: &[u8], pairs: &Pairs) -> Result<()> {
         let relative = &key[self.key.len()..];
         let split = matches!(step(relative), Some((KeyStep::Marker(Marker::Piece), _)));
@@ -312,7 +314,7 @@ impl ChildReader<'_> {
         Err(malformed(Misshapen::LeafWithChildren.into(), key))
     }
 
-    /// An element stands behind the one before it, and not among members.
+    /// Checks that an element directly follows the one before it and that no members are mixed in.
     fn check_follows(&self, segment: &Segment) -> Result<(), Misshapen> {
         let Segment::Index(index) = segment else {
             return Ok(());
@@ -332,7 +334,7 @@ impl ChildReader<'_> {
         }
     }
 
-    /// Adds the child with this key, which begins with the pair at `first`.
+    /// Adds the child with key `child`, whose first pair is at `first`.
     fn push(
         &mut self,
         segment: Segment,

@@ -1,4 +1,4 @@
-//! Planned reads, done: the first batches in one round, and the rest of what is large.
+//! Execution of planned reads: the first batches in one round, then the rest of large ranges.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
 use crate::store::{Batches, Locality, MultiRange, Pairs, RangeRead, Read, key_after};
 
-/// What the reads of a plan brought.
+/// The results of the reads of a plan.
 #[derive(Default)]
 pub(crate) struct Fetched {
     pairs: Vec<Arc<Pairs>>,
-    /// Of each read, which pairs have it, and where among them.
+    /// For each read, the position of its pairs and the range in them.
     reads: Vec<Result<(usize, Range<usize>)>>,
 }
 
 impl Fetched {
-    /// Does what is planned, all at the same time. What a read fails with is kept for it.
+    /// Executes the plan, all reads concurrently. An error is stored with the read that caused it.
     pub(crate) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, memory: &Reservation) -> Self {
-        // A range ends with 0xFF behind its key.
+        // A range ends with its key followed by 0xFF.
         let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
         for (key, _) in &plan.reads {
             ends.extend_from_slice(key);
@@ -60,7 +60,8 @@ impl Fetched {
                 if batch.more {
                     unfinished.push((reads.len(), range, batch.pairs.clone()));
                 }
-                // Nothing stands nowhere: the pairs it would stand behind may be taken away.
+                // An empty result gets an empty range at 0: its position may lie in pairs that are
+                // moved out below.
                 let nothing = batch.pairs.is_empty();
                 (0, if nothing { 0..0 } else { batch.pairs })
             }));
@@ -85,10 +86,10 @@ impl Fetched {
         Self { pairs, reads }
     }
 
-    /// What the read of this number brought.
+    /// Returns the result of a read.
     ///
     /// # Errors
-    /// What it failed with.
+    /// The error of that read.
     fn of(&self, read: usize) -> Result<(&Arc<Pairs>, Range<usize>)> {
         match &self.reads[read] {
             Ok((pairs, range)) => Ok((&self.pairs[*pairs], range.clone())),
@@ -113,10 +114,11 @@ impl Fetched {
     }
 }
 
-/// Tells of keys, in their order, how near the one before each stands, if the store wants to know.
+/// For keys in ascending order, determines how close each key is to the previous one, if the store
+/// needs it.
 struct LocalityTracker<'k> {
     wanted: bool,
-    /// What the keys of the document begin with in which the last one stands.
+    /// The key prefix of the last key's document.
     document: &'k [u8],
 }
 
@@ -144,8 +146,8 @@ impl<'k> LocalityTracker<'k> {
     }
 }
 
-/// Reads what the first batch of a range did not bring, in several parts at the same time where the
-/// engine gains by it.
+/// Reads the rest of a range after its first batch. Reads several parts concurrently if the engine
+/// benefits from it.
 async fn read_rest(
     read: &dyn Read,
     range: RangeRead<'_>,
@@ -174,7 +176,7 @@ async fn read_rest(
     Ok(pairs)
 }
 
-/// Reads on to the end of a range, one batch after another, and puts them behind what is there.
+/// Reads the rest of a range in batches and appends it to `pairs`.
 async fn read_on(
     read: &dyn Read,
     begin: Vec<u8>,

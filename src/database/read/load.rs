@@ -1,4 +1,4 @@
-//! Many reads in one round: what was asked for is planned, read at the same time, and handed out.
+//! Concurrent reads of many requested values in one round: plan, fetch, assign.
 
 use super::request::Answer;
 use super::request::Asked;
@@ -21,13 +21,12 @@ use crate::error::Result;
 use crate::key::{Family, Version};
 use crate::store::{Pairs, Read};
 
-/// Answers all wants, in their order, from one snapshot or transaction: each range that lies in no
-/// other is read once, all at the same time. Paths with more ambiguous tokens than can be tried at
-/// once take further rounds.
+/// Answers all wants, in their order, from one snapshot or transaction. Reads each range that lies
+/// in no other once, all concurrently. A path with too many ambiguous tokens takes further rounds.
 ///
 /// # Errors
-/// Of each want its own. `TOO_LARGE`: a path makes a key past the limit. As
-/// [`Reservation::hold`]. What the store fails with.
+/// Each want has its own result. `TOO_LARGE`: the key of a path exceeds the limit. As
+/// [`Reservation::hold`]. Errors of the store.
 pub async fn load(read: &dyn Read, wants: &[&Want], memory: &Reservation) -> Vec<Result<Answer>> {
     let asked: Vec<Asked<'_>> = wants.iter().map(|want| want.asked()).collect();
     let loaded = read_asked(read, &asked, memory).await;
@@ -40,7 +39,7 @@ pub async fn load(read: &dyn Read, wants: &[&Want], memory: &Reservation) -> Vec
     answers.collect()
 }
 
-/// As [`load`]; what was brought is looked at where it stands.
+/// As [`load`], without copying the values.
 pub async fn read_asked<'w>(
     read: &dyn Read,
     asked: &'w [Asked<'w>],
@@ -62,18 +61,18 @@ pub async fn read_asked<'w>(
     }
 }
 
-/// What was brought of all that was asked. What was asked is given by its number.
+/// The results of all requests. A request is identified by its position.
 #[derive(Default)]
 pub struct Loaded<'w> {
     asked: &'w [Asked<'w>],
     readings: PathCandidates,
-    /// What brings each of the readings.
+    /// The read that serves each candidate.
     sources: Vec<RangeSource>,
     found: Fetched,
     versions: HashMap<&'w DocumentKey, Result<Option<Version>>>,
 }
 
-/// What was found at one of the places that a path may mean.
+/// The value found at a candidate place.
 struct Standing<'l> {
     reading: &'l PathCandidate,
     pairs: &'l Arc<Pairs>,
@@ -82,7 +81,7 @@ struct Standing<'l> {
 }
 
 impl Loaded<'_> {
-    /// What stands at the place that was asked for; none if nothing is stored there.
+    /// Returns the requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -91,7 +90,7 @@ impl Loaded<'_> {
         Ok(standing.and_then(|it| Slice::new(it.pairs, it.range, it.reading.key.len())))
     }
 
-    /// The place at which that stands.
+    /// Returns the place of the requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -134,7 +133,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// The reading at which something was found, and what; none if nothing was.
+    /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
     fn standing(&self, number: usize) -> Result<Option<Standing<'_>>> {
         for at in self.readings.numbers(number)? {
             let (reading, source) = (self.readings.get(at), &self.sources[at]);
@@ -151,8 +150,8 @@ impl Loaded<'_> {
         Ok(None)
     }
 
-    /// The commit that last changed the document of which it was asked; none if Phyllo has not
-    /// written it.
+    /// Returns the commit that last changed the requested document. None if Phyllo has not written
+    /// it.
     ///
     /// # Errors
     /// As [`load`].
@@ -164,7 +163,7 @@ impl Loaded<'_> {
     }
 }
 
-/// The version of each document of which it is wanted, read once.
+/// Reads the version of each requested document, once.
 async fn versions<'w>(
     read: &dyn Read,
     asked: &'w [Asked<'w>],

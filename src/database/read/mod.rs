@@ -1,4 +1,4 @@
-//! Reads values by path: resolves paths, plans ranges, fetches them, views the values.
+//! Reads of values by path: resolve paths, plan ranges, fetch them, and interpret the pairs.
 
 pub(crate) mod adjacent;
 pub(crate) mod children;

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::key::append_segment;
 use crate::store::Pairs;
 
-/// What stands at a place of a document: some of the pairs that a read brought.
+/// The value at a place of a document, as a range of the pairs that a read returned.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The document.
@@ -22,24 +22,24 @@ pub struct Part {
     /// The place in the document.
     pub place: Place,
     pairs: Arc<Pairs>,
-    /// Not empty.
+    /// Never empty.
     range: Range<usize>,
-    /// Of each key, what names the place.
+    /// The length of the place's key, with which each key begins.
     key_bytes: usize,
     whole: bool,
 }
 
-/// Pairs that a read brought, and which of them are spoken of.
+/// A range of the pairs that a read returned.
 #[derive(Clone, Debug)]
 pub(crate) struct Brought {
     pub(crate) pairs: Arc<Pairs>,
     pub(crate) range: Range<usize>,
-    /// Whether they are all that stands where they were read, or only its beginning.
+    /// Whether the range is the complete value at the place read, or only its beginning.
     pub(crate) whole: bool,
 }
 
 impl Brought {
-    /// Those at and below a place, whose key is this.
+    /// Narrows the range to the pairs at and below the place with this key.
     pub(crate) fn below(&self, key: &[u8]) -> Self {
         Self {
             pairs: self.pairs.clone(),
@@ -50,8 +50,8 @@ impl Brought {
 }
 
 impl Part {
-    /// The part at `place`, whose key has so many bytes and which is what was brought; none if that
-    /// is nothing.
+    /// Creates the part at `place` from the pairs of `brought`. `key_bytes` is the length of the
+    /// place's key. Returns none if there are no pairs.
     pub(crate) fn of(
         document: Arc<DocumentKey>,
         place: Place,
@@ -73,7 +73,7 @@ impl Part {
         })
     }
 
-    /// Whether all of it was read.
+    /// Returns whether the value is complete.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
@@ -99,8 +99,8 @@ impl Part {
         self.slice().json()
     }
 
-    /// As [`Part::json`], as a part of the response. Of what is large others have their turn
-    /// meanwhile.
+    /// As [`Part::json`], as part of the response. Yields to the scheduler while it writes a large
+    /// value.
     ///
     /// # Errors
     /// As [`Slice::write_json`].
@@ -118,12 +118,12 @@ impl Part {
         self.slice().tree(steps)
     }
 
-    /// About how many bytes [`Part::tree`] takes besides the texts in it.
+    /// Returns the approximate memory of [`Part::tree`] in bytes, without its strings.
     pub fn tree_bytes(&self) -> usize {
         2 * self.range.len() * size_of::<Tree>()
     }
 
-    /// The part at a place further down; none if nothing is there.
+    /// Returns the part at a place below this one. None if nothing is stored there.
     pub fn below(&self, place: &[Segment]) -> Option<Self> {
         let (first, _) = self.pairs.get(self.range.start);
         let mut key = first[..self.key_bytes].to_vec();
@@ -143,8 +143,9 @@ impl Part {
         )
     }
 
-    /// The part further down; none if nothing is there. Of a token of digits, whichever of its
-    /// readings holds something is meant.
+    /// Returns the part at a path below this one. None if nothing is stored there. A token of
+    /// digits means the element with that index if there is one, otherwise the member with that
+    /// name.
     pub fn at(&self, path: &Path) -> Option<Self> {
         let mut part = self.clone();
         for token in path.tokens() {
@@ -159,7 +160,7 @@ impl Part {
         Some(part)
     }
 
-    /// The pairs as they are stored.
+    /// Returns the stored pairs.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         self.slice().pairs()
     }

@@ -1,5 +1,5 @@
-//! The places that paths may mean: a token of digits is an index or a key, and only the document
-//! knows which.
+//! The candidate places of paths. A token of digits is an array index or a member name; only the
+//! stored document decides which.
 
 use std::ops::Range;
 
@@ -13,25 +13,26 @@ use crate::error::Result;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::Read;
 
-/// The places that may be meant by what was asked, with their keys in one piece of memory.
+/// The candidate places of all requested paths. Their keys share one buffer.
 #[derive(Default)]
 pub(crate) struct PathCandidates {
-    /// One key behind another.
+    /// The concatenated keys.
     keys: Vec<u8>,
     all: Vec<PathCandidate>,
-    /// The numbers of the readings of each that was asked.
+    /// The range of candidates of each requested path.
     of: Vec<Result<Range<usize>>>,
 }
 
-/// One of the places that a path may mean.
+/// A candidate place of a path.
 pub(crate) struct PathCandidate {
     pub(crate) key: Range<usize>,
-    /// None: the only one that the path may mean.
+    /// None if the path has only this candidate.
     pub(crate) place: Option<Place>,
 }
 
 impl PathCandidates {
-    /// Those of all that is asked. What one of them fails with is kept for it.
+    /// Computes the candidates of all requested paths. An error is stored with the path that caused
+    /// it.
     pub(crate) async fn new(read: &dyn Read, asked: &[Asked<'_>], memory: &Reservation) -> Self {
         let mut readings = Self {
             keys: Vec::with_capacity(32 * asked.len()),
@@ -50,15 +51,15 @@ impl PathCandidates {
         readings
     }
 
-    /// The numbers of the readings of what was asked.
+    /// Returns the range of candidates of a requested path.
     ///
     /// # Errors
-    /// `TOO_LARGE`: its path makes a key past the limit. What the store failed with.
+    /// `TOO_LARGE`: the key of a candidate exceeds the limit. Errors of the store.
     pub(crate) fn numbers(&self, asked: usize) -> Result<Range<usize>> {
         self.of[asked].clone()
     }
 
-    /// The reading of this number.
+    /// Returns the candidate with this number.
     pub(crate) fn get(&self, number: usize) -> &PathCandidate {
         &self.all[number]
     }
@@ -67,7 +68,7 @@ impl PathCandidates {
         &self.keys[reading.key.clone()]
     }
 
-    /// The keys of all readings of what was asked.
+    /// Returns the keys of all candidates of a requested path.
     pub(crate) fn keys(&self, asked: usize) -> impl Iterator<Item = &[u8]> {
         let of = self.of[asked].as_ref();
         let readings = of.map_or(&[][..], |of| &self.all[of.clone()]);
@@ -134,8 +135,8 @@ impl PathCandidates {
     }
 }
 
-/// Settles, step by step, tokens of digits of a path that has too many of them. A path whose
-/// beginning holds nothing holds nothing itself, so any reading of it does.
+/// Resolves tokens of digits step by step in a path that has too many of them. If a prefix of the
+/// path has no value, neither has the path, so any candidate will do.
 pub(crate) async fn settle(
     read: &dyn Read,
     document: &DocumentKey,

@@ -1,36 +1,36 @@
-//! Which ranges to read for the places that were asked for. Pure.
+//! Planning of the ranges to read for a set of requested places. Pure functions.
 
-/// How much of what stands at a place is asked for.
+/// How much of the value at a place is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Extent {
-    /// Whether anything is there, and of what kind: its first pair.
+    /// Existence and kind: the first pair.
     First,
-    /// All of it.
+    /// The whole value.
     Whole,
 }
 
-/// The ranges to read at the same time: none lies inside another that is read whole.
+/// The ranges to read concurrently. No range lies inside another that is read whole.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ReadPlan<'k> {
     /// The key of each place, ascending, and how much of it to read.
     pub reads: Vec<(&'k [u8], Extent)>,
-    /// What brings what was asked for, in the order in which it was.
+    /// The read that serves each requested place, in the order of the request.
     pub sources: Vec<RangeSource>,
 }
 
-/// What brings what was asked for at a place.
+/// The read that serves a requested place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeSource {
-    /// The number of the read among those that are planned.
+    /// The position of the read in [`ReadPlan::reads`].
     pub read: usize,
-    /// Whether it reads that place, and not another around it.
+    /// Whether the read is of the place itself and not of an enclosing place.
     pub exact: bool,
-    /// Whether it brings all that stands there.
+    /// Whether the read returns the whole value of its place.
     pub whole: bool,
 }
 
 impl<'k> ReadPlan<'k> {
-    /// The plan for places given by their keys, in any order, repeated or inside one another.
+    /// Creates the plan for places given by their keys, in any order. Places may repeat or nest.
     pub fn new(asked: impl IntoIterator<Item = (&'k [u8], Extent)>) -> Self {
         let asked: Vec<_> = asked.into_iter().collect();
         let mut order: Vec<usize> = (0..asked.len()).collect();
@@ -38,8 +38,8 @@ impl<'k> ReadPlan<'k> {
             let ((key_a, extent_a), (key_b, extent_b)) = (asked[*a], asked[*b]);
             key_a.cmp(key_b).then_with(|| extent_b.cmp(&extent_a))
         });
-        // Ascending keys, the whole of a place before its beginning: what a place lies inside was
-        // planned before it, and among what stands between the two is nothing that lies outside.
+        // Keys ascend, and the whole of a place sorts before its beginning. So an enclosing place
+        // is planned before the places inside it, and no place outside it sorts between them.
         let mut reads: Vec<(&[u8], Extent)> = Vec::with_capacity(asked.len());
         let mut sources = vec![RangeSource::default(); asked.len()];
         let mut cover: Option<usize> = None;
@@ -64,7 +64,8 @@ impl<'k> ReadPlan<'k> {
     }
 }
 
-/// Whether the range of a place, from its key to its key followed by `0xFF`, holds another key.
+/// Returns whether the range of a place, from its key to its key followed by `0xFF`, contains
+/// `key`.
 pub(crate) fn covers(place: &[u8], key: &[u8]) -> bool {
     key.starts_with(place) && key.get(place.len()) != Some(&0xFF)
 }

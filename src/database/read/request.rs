@@ -1,4 +1,4 @@
-//! What is asked of a document, and the answer.
+//! Requests for values and versions of documents, and their answers.
 
 use super::part::Part;
 use super::range_plan::Extent;
@@ -7,35 +7,35 @@ use crate::document::path::Path;
 use crate::key::Version;
 use std::sync::Arc;
 
-/// Something that is asked of the database.
+/// A request to the database.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Want {
-    /// What stands at a place.
+    /// The value at a path.
     Part(Arc<DocumentKey>, Path, Extent),
     /// The commit that last changed a document.
     Version(Arc<DocumentKey>),
 }
 
-/// What came of a [`Want`].
+/// The answer to a [`Want`].
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Of a [`Want::Part`]; none if nothing is stored there.
+    /// Answers a [`Want::Part`]. None if nothing is stored there.
     Part(Option<Part>),
-    /// Of a [`Want::Version`]; none if Phyllo has not written the document.
+    /// Answers a [`Want::Version`]. None if Phyllo has not written the document.
     Version(Option<Version>),
 }
 
-/// A [`Want`], borrowed.
+/// A borrowed [`Want`].
 #[derive(Clone, Copy, Debug)]
 pub enum Asked<'w> {
-    /// What stands at a place.
+    /// The value at a path.
     Part(&'w DocumentKey, &'w Path, Extent),
     /// The commit that last changed a document.
     Version(&'w DocumentKey),
 }
 
 impl Want {
-    /// The same of another document.
+    /// Returns the same request for another document.
     #[must_use]
     pub fn of(&self, document: &Arc<DocumentKey>) -> Self {
         match self {

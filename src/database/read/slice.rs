@@ -1,4 +1,4 @@
-//! What stands at a place: some of the pairs that a read brought.
+//! The value at a place, as a range of the pairs that a read returned.
 
 use std::ops::Range;
 
@@ -10,18 +10,18 @@ use crate::key::{self, JsonText, Malformed, NoTree, hex, kind_at};
 use crate::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME, TREE_LEVELS_MAX};
 use crate::store::Pairs;
 
-/// Pairs at and below a place of a document, of which there is one at least.
+/// The pairs at and below a place of a document. Never empty.
 #[derive(Clone, Debug)]
 pub struct Slice<'p> {
     pairs: &'p Pairs,
     range: Range<usize>,
-    /// Of each key, what names the place.
+    /// The length of the place's key, with which each key begins.
     key_bytes: usize,
 }
 
 impl<'p> Slice<'p> {
-    /// The pairs in a range of those that were read, whose keys begin with the `key_bytes` of the
-    /// place; none if there are none.
+    /// Creates a slice from a range of pairs whose keys begin with the `key_bytes` of the place.
+    /// Returns none if the range is empty.
     pub(crate) fn new(pairs: &'p Pairs, range: Range<usize>, key_bytes: usize) -> Option<Self> {
         (!range.is_empty()).then_some(Self {
             pairs,
@@ -30,21 +30,21 @@ impl<'p> Slice<'p> {
         })
     }
 
-    /// What kind of value it is.
+    /// Returns the kind of the value.
     ///
     /// # Errors
-    /// `INTERNAL`: the pairs are none that a document has; the key is in the log.
+    /// `INTERNAL`: the pairs are malformed. The log has the key.
     #[inline]
     pub fn kind(&self) -> Result<Kind> {
         let (key, value) = self.pairs.get(self.range.start);
         kind_at(&key[self.key_bytes..], value).map_err(|error| malformed(error, key))
     }
 
-    /// Its JSON text.
+    /// Returns the value as JSON text.
     ///
     /// # Errors
-    /// `INTERNAL`: the pairs are none that a document has; the key is in the log. `TOO_LARGE`: it
-    /// passes what one response may carry.
+    /// `INTERNAL`: the pairs are malformed. The log has the key. `TOO_LARGE`: the text exceeds the
+    /// limit of one response.
     pub fn json(&self) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(32 * self.range.len());
         let mut text = JsonText::new(&mut out);
@@ -54,16 +54,16 @@ impl<'p> Slice<'p> {
         Ok(out)
     }
 
-    /// Appends its JSON text to `out`, which is a part of the response. Of what is large others
-    /// have their turn meanwhile.
+    /// Appends the value as JSON text to `out`, which is part of the response. Yields to the
+    /// scheduler while it writes a large value.
     ///
     /// # Errors
-    /// As [`Slice::json`]; `out` then ends with a part of it. `TOO_LARGE`: it passes what the
-    /// response may carry. As [`Budget::check`].
+    /// As [`Slice::json`]; `out` then ends with incomplete text. `TOO_LARGE`: the text exceeds the
+    /// limit of the response. As [`Budget::check`].
     pub async fn write_json(&self, out: &mut Vec<u8>, budget: &Budget) -> Result<()> {
         let before = out.len();
         let bytes_max = budget.response_bytes_max();
-        // What is past the bound is not made.
+        // Text beyond the limit is never produced.
         let likely = self.pairs.bytes_of(&self.range) + 8 * self.range.len();
         out.reserve(likely.min(bytes_max));
         let mut text = JsonText::new(out);
@@ -107,11 +107,11 @@ impl<'p> Slice<'p> {
         text.finish().map_err(|error| malformed(error, last))
     }
 
-    /// It as a value that is held whole.
+    /// Builds the value as a tree in memory.
     ///
     /// # Errors
-    /// `INTERNAL`: the pairs are none that a document has; the key is in the log. `TOO_COMPLEX`: it
-    /// is deeper than [`TREE_LEVELS_MAX`].
+    /// `INTERNAL`: the pairs are malformed. The log has the key. `TOO_COMPLEX`: the value is deeper
+    /// than [`TREE_LEVELS_MAX`].
     pub fn tree(&self, steps: &Steps<'_>) -> Result<Tree> {
         steps.spend(self.range.len() as u64)?;
         let mut last: &[u8] = &[];
@@ -123,22 +123,23 @@ impl<'p> Slice<'p> {
             NoTree::TooDeep => Error::too_complex(
                 Limit::new("valueLevels", TREE_LEVELS_MAX),
                 format!(
-                    "what is stored here has more than {TREE_LEVELS_MAX} levels, which is the \
-                     limit: begin further down"
+                    "the value has more than {TREE_LEVELS_MAX} levels, which is the limit: select \
+                     a value further down"
                 ),
             ),
             NoTree::Malformed(error) => malformed(error, last),
         })
     }
 
-    /// The pairs as they are stored.
+    /// Returns the stored pairs.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&'p [u8], &'p [u8])> + use<'p> {
         let pairs = self.pairs;
         self.range.clone().map(move |at| pairs.get(at))
     }
 }
 
-/// The error about pairs that no document has: the client learns that, the log which key.
+/// Creates the error for malformed pairs. The client receives a general message; the log has the
+/// key.
 pub(crate) fn malformed(error: Malformed, key: &[u8]) -> Error {
     Error::internal(format!("{error}, at the key {}", hex(key)))
 }
@@ -150,7 +151,7 @@ fn check_bytes(bytes: usize, bytes_max: usize) -> Result<()> {
     Err(Error::too_large(
         Limit::new("responseBytes", bytes_max),
         format!(
-            "what is stored here is more than one response may carry ({bytes} bytes; the limit is \
+            "the value is larger than one response may be ({bytes} bytes; the limit is \
          {bytes_max} bytes): read it in parts by path, or page it with `children`"
         ),
     ))

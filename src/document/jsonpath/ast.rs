@@ -2,7 +2,7 @@
 
 use super::super::path::SegmentRef;
 use super::super::tree::Tree;
-use super::pattern::Pattern;
+use super::pattern::Regexp;
 
 /// A segment of a query (§2.5).
 #[derive(Debug, PartialEq)]
@@ -39,6 +39,15 @@ pub(super) enum LogicalExpression {
     Comparison(Comparable, ComparisonOp, Comparable),
     /// `match` or `search` (§2.4.6, §2.4.7).
     Match(Comparable, Pattern),
+}
+
+/// The second argument of `match` or `search`.
+#[derive(Debug, PartialEq)]
+pub(super) enum Pattern {
+    /// A literal.
+    Fixed(Regexp),
+    /// A value that the document determines; `whole` if all of the text has to match.
+    Dynamic { value: Comparable, whole: bool },
 }
 
 /// A comparison operator (§2.3.5.2.2).

@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 
 use super::super::leaf::{Kind, Leaf};
 use super::super::tree::{Tree, compare, equal_within, text_work};
+use super::ast::Pattern;
 use super::ast::{Comparable, ComparisonOp, FunctionExpr, LogicalExpression};
 use super::evaluate::Evaluation;
-use super::pattern::{Pattern, Regexp};
+use super::pattern::Regexp;
 use crate::error::Result;
 use crate::limits::REGEXPS_MAX;
 

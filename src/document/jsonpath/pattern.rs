@@ -7,19 +7,9 @@ use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 
-use super::ast::Comparable;
 use super::iregexp::{Refused, translate};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{REGEXP_BYTES_MAX, REGEXP_COMPILED_BYTES_MAX, REGEXP_LEVELS_MAX};
-
-/// The second argument of `match` or `search`.
-#[derive(Debug, PartialEq)]
-pub(super) enum Pattern {
-    /// A literal.
-    Fixed(Regexp),
-    /// A value that the document determines; `whole` if all of the text has to match.
-    Dynamic { value: Comparable, whole: bool },
-}
 
 /// A regular expression, compiled.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Looking, at the same time, at what the steps of a change look at one after another.
+//! Reads ahead, concurrently, what the steps of an edit read one after another.
 
 use super::location::{candidates, first_of, last_of};
 use crate::database::document_key::DocumentKey;
@@ -7,7 +7,7 @@ use crate::document::path::Path;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::{Locality, RangeRead, Transaction};
 
-/// Looks at what stands at paths, and at what they stand in, as far as they can be read at once.
+/// Reads ahead the values at paths and the ends of their containers. Does nothing on a local store.
 pub(crate) async fn look_ahead(
     transaction: &dyn Transaction,
     document: &DocumentKey,
@@ -32,8 +32,8 @@ pub(crate) async fn look_ahead(
     transaction.read_ahead(&ranges).await;
 }
 
-/// The ranges of the places that paths lead to, each once, in order. Where no key can be, and where
-/// a path has too many readings, is none.
+/// Returns the ranges of the candidate places of paths, sorted and without duplicates. Skips paths
+/// with too many candidates or with keys beyond the limit.
 fn bounds(document: &DocumentKey, paths: &[Path]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let paths = paths.iter();
     let known = paths.filter(|path| path.ambiguous() <= DIGIT_TOKENS_AT_ONCE);

@@ -1,4 +1,4 @@
-//! Values of patches, taken apart.
+//! Values in patches.
 
 use bytes::Bytes;
 
@@ -9,8 +9,8 @@ use crate::key::Leaves;
 use crate::limits::JSON_BYTES_PER_STEP;
 use crate::store::offload_if_large;
 
-/// The leaves of a JSON text that came in an argument; those of a large one are made where that
-/// holds nobody up.
+/// Parses a JSON text from an argument into leaves. A large text is parsed on another thread, so
+/// that it does not block the scheduler.
 ///
 /// # Errors
 /// As [`Leaves::from_argument`].

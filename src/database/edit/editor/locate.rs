@@ -1,4 +1,4 @@
-//! Finding the place that a change is about.
+//! Resolves a path to the place that an edit changes.
 
 use super::location::{Location, Parent, Target, candidates, last_of, spot};
 use futures::future::try_join_all;
@@ -16,12 +16,12 @@ use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::{Pairs, Read};
 
 impl Editor<'_> {
-    /// Finds what a path leads to, by what stands there or else by its parent.
+    /// Resolves a path by the value at its place, or else by its parent.
     pub(crate) async fn locate(&self, path: &Path) -> Result<Target> {
         self.locate_by(path, self.transaction).await
     }
 
-    /// As [`locate`](Self::locate); what stands at the place itself is read by `read`.
+    /// As [`locate`](Self::locate), but reads the value at the place through `read`.
     pub(crate) async fn locate_by(&self, path: &Path, read: &dyn Read) -> Result<Target> {
         let settled;
         let path = if path.ambiguous() > DIGIT_TOKENS_AT_ONCE {
@@ -59,7 +59,7 @@ impl Editor<'_> {
         }
     }
 
-    /// What stands at a path, if anything does.
+    /// Returns the value at a path. None if no candidate place has one.
     async fn standing(&self, path: &Path, read: &dyn Read) -> Result<Option<Location>> {
         let places = candidates(&self.document, path)?;
         let spots = places
@@ -69,7 +69,8 @@ impl Editor<'_> {
         Ok(spots.find(|spot| !spot.first.is_empty()))
     }
 
-    /// The place of a new member or element of the container whose last pair this is.
+    /// Returns the place of a new member or element of a container, given the last pair of the
+    /// container.
     fn child_of(&self, place: &Place, key: Vec<u8>, last: &Pairs, token: &Token) -> Result<Target> {
         let Some((last, _)) = last.first() else {
             return Ok(Target::Orphan);
@@ -101,8 +102,8 @@ impl Editor<'_> {
                 }
                 Token::Digits(index) | Token::Segment(Segment::Index(index)) if *index < length => {
                     return Err(Error::internal(format!(
-                        "the array {place} of the document {} in {:?} has no element {index}, \
-                         and {length} in all",
+                        "the array {place} of the document {} in {:?} has {length} elements and no \
+                         element {index}",
                         self.document.id, self.document.collection
                     )));
                 }
@@ -129,7 +130,7 @@ impl Editor<'_> {
 fn shown(place: &Place) -> String {
     match place.to_string() {
         root if root.is_empty() => "the document".to_owned(),
-        pointer => format!("what stands at {:?}", abridged(&pointer)),
+        pointer => format!("the value at {:?}", abridged(&pointer)),
     }
 }
 

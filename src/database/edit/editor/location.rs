@@ -9,39 +9,40 @@ use crate::error::{Error, Result};
 use crate::key::kind_at;
 use crate::store::{Pairs, RangeRead, Read};
 
-/// What a path leads to.
+/// The result of resolving a path.
 pub(crate) enum Target {
-    /// Something stands there.
+    /// A value is stored at the place.
     Present(Location),
-    /// Nothing does, and something may be put there.
+    /// No value is stored at the place, and one can be added.
     Vacant(Location),
-    /// Nothing stands where its parent would.
+    /// The parent of the place does not exist.
     Orphan,
-    /// Its parent is of a kind, or a length, that has no such member or element.
+    /// The parent cannot have such a member or element, because of its kind or its length.
     Unfit(Error),
 }
 
-/// One pair says what kind of value it is, another whether that is all.
+/// One pair determines the kind of a value, a second one whether there are more.
 pub(crate) const FIRST_PAIRS: usize = 2;
 
-/// One place of the document.
+/// A place in the document.
 #[derive(Clone)]
 pub(crate) struct Location {
     pub(crate) place: Place,
     pub(crate) key: Vec<u8>,
-    /// The first pairs of what stands there, [`FIRST_PAIRS`] at most.
+    /// The first pairs of the value, at most [`FIRST_PAIRS`].
     pub(crate) first: Pairs,
-    /// What it stands in; none for the whole document, and where something stands already.
+    /// The parent of a new value. None for the whole document, and if a value is stored at the
+    /// place.
     pub(crate) parent: Option<Parent>,
 }
 
-/// A container, as far as the place of a new member or element depends on it.
+/// The properties of a container on which the place of a new member or element depends.
 #[derive(Clone)]
 pub(crate) struct Parent {
     pub(crate) key: Vec<u8>,
     pub(crate) kind: Kind,
     pub(crate) empty: bool,
-    /// The element whose being there says how long an array is.
+    /// The last element of an array, whose existence determines the length.
     pub(crate) evidence: Option<Vec<u8>>,
 }
 
@@ -55,7 +56,7 @@ impl Location {
         }
     }
 
-    /// The kind of what stands there; none if nothing does.
+    /// Returns the kind of the value. None if there is none.
     pub(crate) fn kind(&self) -> Result<Option<Kind>> {
         let Some((key, value)) = self.first.first() else {
             return Ok(None);
@@ -65,18 +66,18 @@ impl Location {
             .map_err(|error| malformed(error, key))
     }
 
-    /// Whether what it knows is all that stands there.
+    /// Returns whether `first` holds the complete value.
     pub(crate) fn is_whole(&self) -> bool {
         self.first.len() < FIRST_PAIRS
     }
 
-    /// The value of the plain leaf that stands there, alone.
+    /// Returns the stored bytes of the value if it is a single leaf.
     pub(crate) fn leaf(&self) -> Option<&[u8]> {
         let (key, value) = self.first.first()?;
         (self.first.len() == 1 && key.len() == self.key.len()).then_some(value)
     }
 
-    /// Whether it is an element of an array.
+    /// Returns the index if the place is an array element.
     pub(crate) fn element(&self) -> Option<u64> {
         match self.place.0.last()? {
             Segment::Index(index) => Some(*index),
@@ -85,25 +86,25 @@ impl Location {
     }
 }
 
-/// The places that a path may lead to, and their keys.
+/// Returns the candidate places of a path and their keys.
 pub(crate) fn candidates(document: &DocumentKey, path: &Path) -> Result<Vec<(Place, Vec<u8>)>> {
     let with_key = |place: Place| document.place(&place).map(|key| (place, key));
     path.places().into_iter().map(with_key).collect()
 }
 
-/// What stands at one place, which may be nothing.
+/// Returns the value at one place, which may be empty.
 pub(crate) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Location> {
     let end = end_of(&key);
     let first = read.range(first_of(&key, &end)).await?;
     Ok(Location::new(place, key, first.pairs))
 }
 
-/// The read of what a [`Location`] knows of what stands there.
+/// Returns the read of the pairs that a [`Location`] holds.
 pub(crate) fn first_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
     RangeRead::new(key, end).at_most(FIRST_PAIRS)
 }
 
-/// The read of the last pair of a container, which tells how long an array is.
+/// Returns the read of the last pair of a container, which determines the length of an array.
 pub(crate) fn last_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
     RangeRead {
         reverse: true,

@@ -1,4 +1,4 @@
-//! The parts that all edits of a document share.
+//! The operations that all edits of a document share.
 
 pub(crate) mod ahead;
 pub(crate) mod argument;
@@ -23,20 +23,20 @@ use futures::future::{join, try_join3};
 use location::{Location, Parent, Target};
 use std::sync::Arc;
 
-/// A change of one document in a transaction. Begin it, change, [`finish`](Self::finish) it.
+/// An edit of one document in a transaction: begin it, change values, [`finish`](Self::finish) it.
 pub(crate) struct Editor<'t> {
     pub(crate) transaction: &'t dyn Transaction,
     pub(crate) budget: &'t Budget,
     pub(crate) document: Arc<DocumentKey>,
     prefix: Vec<u8>,
-    /// The catalog knows the document.
+    /// Whether the catalog has an entry for the document.
     pub(crate) entered: bool,
     changed: bool,
     upkeep: IndexMaintainer<'t>,
 }
 
 impl<'t> Editor<'t> {
-    /// Begins to change a document, which need not exist, at `path`.
+    /// Begins an edit at `path`. The document need not exist.
     pub(crate) async fn begin(
         transaction: &'t dyn Transaction,
         budget: &'t Budget,
@@ -46,9 +46,8 @@ impl<'t> Editor<'t> {
         Self::begin_reading(transaction, budget, transaction, document, path).await
     }
 
-    /// Begins to change what is further down from `path`: of what stands there only depends that
-    /// something does. What stands at the paths `ahead`, which the change looks at next, is looked
-    /// at meanwhile.
+    /// Begins an edit of values below `path`. The transaction depends only on the existence of the
+    /// value at `path`. Concurrently reads ahead at the paths `ahead`, which the edit reads next.
     pub(crate) async fn begin_above(
         transaction: &'t dyn Transaction,
         budget: &'t Budget,
@@ -97,8 +96,8 @@ impl<'t> Editor<'t> {
         Ok((editor, target))
     }
 
-    /// Enters the document into the catalog if it is not, stamps it with this commit and brings
-    /// its entries in indexes up to date, if anything was changed. Whether it was.
+    /// Finishes the edit. If anything changed, adds the document to the catalog if needed, sets its
+    /// version to this commit and updates its index entries. Returns whether anything changed.
     pub(crate) async fn finish(self) -> Result<bool> {
         if self.changed {
             if !self.entered {
@@ -110,16 +109,17 @@ impl<'t> Editor<'t> {
         Ok(self.changed)
     }
 
-    /// What stands at a place, or below, is about to be written.
+    /// Records that the value at a place, or below it, is about to be written.
     async fn touch(&mut self, key: &[u8]) -> Result<()> {
         self.upkeep.touch(key, &end_of(key)).await
     }
 
-    /// Puts a value at the place that `path` leads to. Whether it stands in the place of another.
+    /// Stores a value at the place that `path` leads to. Returns whether a value was replaced or
+    /// created.
     ///
     /// # Errors
     /// `NOT_FOUND`: the place has no parent. `INVALID_PATH`: the parent cannot have such a member
-    /// or element. `TOO_LARGE`: a key passes the limit. What the store fails with.
+    /// or element. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
     pub(crate) async fn put(
         &mut self,
         target: Target,
@@ -140,7 +140,7 @@ impl<'t> Editor<'t> {
         }
     }
 
-    /// Puts a value where nothing stands.
+    /// Stores a value at a place that has none.
     pub(crate) async fn put_new(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
         self.transaction
             .add_read_conflict(&spot.key, &end_of(&spot.key));
@@ -150,11 +150,13 @@ impl<'t> Editor<'t> {
         self.write_new(&spot.key, leaves).await
     }
 
-    /// A container gets a member or an element more: what that depends on of the container.
+    /// Adds the read conflicts for a new member or element of a container. Removes the marker of an
+    /// empty container.
     pub(crate) async fn extend(&mut self, container: &Parent) -> Result<()> {
         let Parent { key, kind, .. } = container;
         self.depend_on(container.evidence.as_deref().unwrap_or(key));
-        // Also of one that has members: whoever removes the last of them writes it.
+        // A container with members needs this conflict, too: a transaction that removes the last
+        // member writes the marker.
         let (marker, _) = empty_marker(key, *kind);
         self.transaction
             .add_read_conflict(&marker, &key_after(&marker));
@@ -165,7 +167,7 @@ impl<'t> Editor<'t> {
         Ok(())
     }
 
-    /// Writes a value at a place of which the transaction depends on that nothing stands there.
+    /// Writes a value at a place. The transaction must already depend on the place being empty.
     pub(crate) async fn write_new(&mut self, key: &[u8], leaves: &Leaves) -> Result<()> {
         leaves.check_keys(key.len())?;
         self.touch(key).await?;
@@ -174,7 +176,7 @@ impl<'t> Editor<'t> {
         Ok(())
     }
 
-    /// Removes what stands at a place other than the whole document.
+    /// Removes the value at a place other than the whole document.
     pub(crate) async fn remove(&mut self, spot: &Location) -> Result<()> {
         let (parent, segment) = self.parent_of(&spot.place)?;
         match segment {
@@ -186,7 +188,7 @@ impl<'t> Editor<'t> {
         }
     }
 
-    /// Clears a place and all that is below it.
+    /// Clears a place and all keys below it.
     pub(crate) async fn clear_place(&mut self, key: &[u8]) -> Result<()> {
         self.touch(key).await?;
         self.transaction.clear_range(key, &end_of(key));
@@ -194,7 +196,7 @@ impl<'t> Editor<'t> {
         Ok(())
     }
 
-    /// Writes the marker of an empty object where no member is left.
+    /// Writes the marker of an empty object if no member is left.
     pub(crate) async fn mark_if_empty(&mut self, object: &[u8]) -> Result<()> {
         let end = end_of(object);
         let left = self
@@ -212,10 +214,10 @@ impl<'t> Editor<'t> {
         Ok(())
     }
 
-    /// Makes the transaction conflict with whatever removes the value at a place or replaces it
-    /// as a whole, and with nothing that is changed below.
+    /// Makes the transaction conflict with each transaction that removes or replaces the value at a
+    /// place as a whole, and not with changes inside the value.
     pub(crate) fn depend_on(&self, key: &[u8]) {
-        // No tuple goes on with 0xFE, so no pair ever stands here.
+        // No tuple element begins with 0xFE, so no key is ever stored in this range.
         let phantom = [key, &[0xFE]].concat();
         self.transaction.add_read_conflict(&phantom, &end_of(key));
     }
@@ -224,7 +226,7 @@ impl<'t> Editor<'t> {
         let (last, above) = place
             .0
             .split_last()
-            .ok_or_else(|| Error::internal("the whole document was taken for a part of one"))?;
+            .ok_or_else(|| Error::internal("the whole document has no parent"))?;
         Ok((self.document.place(&Place(above.to_vec()))?, last.clone()))
     }
 
@@ -242,7 +244,7 @@ impl<'t> Editor<'t> {
     }
 }
 
-/// The key of the member or element of a container that a key belongs to.
+/// Returns the key of the child of a container that contains `key`.
 pub(crate) fn child_key(container: &[u8], key: &[u8]) -> Vec<u8> {
     match crate::key::step(&key[container.len()..]) {
         Some((_, bytes)) => key[..container.len() + bytes].to_vec(),
@@ -274,21 +276,22 @@ impl Editor<'_> {
     }
 }
 
-/// Enters a document into the catalog.
+/// Adds a document to the catalog.
 pub(crate) fn enter(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
     let existence = Family::Existence(&document.collection, &document.id).key()?;
     transaction.set(&existence, &[]);
     collections::add_to_count(transaction, &document.collection, 1)
 }
 
-/// Writes the pairs of a value where nothing stands, under one write conflict range.
+/// Writes the pairs of a value at an empty place, under one write conflict range.
 pub(crate) async fn write_leaves(
     transaction: &dyn Transaction,
     budget: &Budget,
     prefix: &[u8],
     leaves: &Leaves,
 ) -> Result<()> {
-    // Whoever has found nothing here has read all that is below, so this pair is conflict enough.
+    // A transaction that found the place empty has read the whole range below it, so this pair is
+    // sufficient.
     if let Some(leaf) = leaves.as_leaf() {
         transaction.set(prefix, leaf);
         return Ok(());
@@ -315,13 +318,13 @@ pub(crate) fn write_version(transaction: &dyn Transaction, document: &DocumentKe
     Ok(())
 }
 
-/// What [`put`] did.
+/// The result of [`put`](crate::database::put).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// There was none; it was created.
+    /// No document existed; it was created.
     Created,
-    /// There was one; it was replaced.
+    /// A document existed and was replaced.
     Replaced,
-    /// There was one; it was left as it is.
+    /// A document existed and was left unchanged.
     Skipped,
 }

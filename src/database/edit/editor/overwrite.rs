@@ -1,4 +1,4 @@
-//! Putting a value in the place of another: only what differs is written.
+//! Replaces a value with another one. Only the pairs that differ are written.
 
 use std::iter::Peekable;
 
@@ -12,7 +12,7 @@ use crate::limits::LEAVES_PER_PACE;
 use crate::store::{Batches, Pairs, Transaction};
 
 impl Editor<'_> {
-    /// Puts a value in the place of the one that stands there.
+    /// Replaces the value at a location.
     pub(crate) async fn overwrite(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
         leaves.check_keys(spot.key.len())?;
         if let (Some(stored), Some(leaf)) = (spot.leaf(), leaves.as_leaf()) {
@@ -35,9 +35,9 @@ impl Editor<'_> {
             .await
     }
 
-    /// Makes the pairs from `begin` to before `end` those of `leaves`, whose keys go on from
-    /// `base`. Both come in the order of their keys, so it is one pass, and what is read is never
-    /// held as a whole.
+    /// Replaces the pairs from `begin` to before `end` with `leaves`, whose keys are relative to
+    /// `base`. Stored pairs and leaves are both in key order, so one pass over both suffices and
+    /// the stored pairs are never all in memory.
     pub(crate) async fn overwrite_range(
         &mut self,
         base: &[u8],
@@ -57,16 +57,16 @@ impl Editor<'_> {
     }
 }
 
-/// Makes what stands in a range something else. All writes stand under one write conflict range,
-/// made with the first of them.
+/// Replaces the pairs of a range. All writes share one write conflict range, which is added with
+/// the first write.
 struct Writes<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> {
     transaction: &'w dyn Transaction,
-    /// What is to stand there and was not reached so far.
+    /// The leaves that are not yet merged.
     new: Peekable<N>,
     key: Vec<u8>,
     base: usize,
     bounds: (&'w [u8], &'w [u8]),
-    /// The first and the last of neighbouring keys that are to go.
+    /// The first and the last of consecutive keys to remove.
     stale: Option<(Vec<u8>, Vec<u8>)>,
     any: bool,
 }
@@ -89,7 +89,7 @@ fn writes_of<'w>(
 }
 
 impl<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> Writes<'w, N> {
-    /// Goes on to behind the next pairs that are stored.
+    /// Merges the next stored pairs.
     fn overwrite(&mut self, stored: &Pairs) {
         for (key, value) in stored.iter() {
             let stored = &key[self.base..];
@@ -119,7 +119,7 @@ impl<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> Writes<'w, N> {
         }
     }
 
-    /// Something stays where it is, so what is stale before it goes on its own.
+    /// Ends a run of keys to remove, because the next pair is kept or set, and clears the run.
     fn keep(&mut self) {
         let Some((first, mut last)) = self.stale.take() else {
             return;
@@ -142,7 +142,7 @@ impl<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> Writes<'w, N> {
         }
     }
 
-    /// Nothing more is stored. Whether anything was written.
+    /// Writes the remaining leaves. Returns whether anything was written.
     async fn finish(mut self, budget: &Budget) -> Result<bool> {
         let mut at = 0;
         while let Some((key, value)) = self.new.next() {

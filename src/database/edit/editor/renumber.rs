@@ -1,4 +1,4 @@
-//! Elements that enter or leave an array: those behind them get other numbers.
+//! Insertion and removal of array elements. The elements after them are renumbered.
 
 use std::ops::Deref;
 
@@ -14,7 +14,7 @@ use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
 use crate::store::{Batches, Pairs};
 
 impl Editor<'_> {
-    /// Removes an element that is there; those behind it move up.
+    /// Removes an existing element. The elements after it move up by one.
     pub(crate) async fn remove_element(&mut self, array: &[u8], index: u64) -> Result<()> {
         let element = below(array, &Segment::Index(index));
         let behind = self.elements_from(array, index + 1).await?;
@@ -32,7 +32,7 @@ impl Editor<'_> {
             .await
     }
 
-    /// Puts a new element before one that is there, which moves down with those behind it.
+    /// Inserts an element before an existing one. That element and those after it move down by one.
     pub(crate) async fn insert_element(
         &mut self,
         array: &[u8],
@@ -49,26 +49,26 @@ impl Editor<'_> {
         }
         new.append(&moved);
         let leaves = Leaves::from_stored(new.iter());
-        // An index of more digits makes a longer key.
+        // An index with more digits makes a longer key.
         leaves.check_keys(array.len())?;
         self.overwrite_range(array, &element, &end_of(array), &leaves)
             .await
     }
 
-    /// The pairs of the elements of an array from `index` on.
+    /// Reads the pairs of the elements of an array from `index` on.
     async fn elements_from(&self, array: &[u8], index: u64) -> Result<HeldPairs> {
         let begin = below(array, &Segment::Index(index));
         self.pairs(begin, &end_of(array)).await
     }
 
-    /// All pairs from `begin` to before `end`, held in memory.
+    /// Reads all pairs from `begin` to before `end` into memory.
     pub(crate) async fn pairs(&self, begin: Vec<u8>, end: &[u8]) -> Result<HeldPairs> {
         let memory = self.budget.reserve();
         let mut found = Pairs::default();
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
             self.budget.pace(batch.len() as u64).await?;
-            // Their copies under other keys are held as well.
+            // The copies under renumbered keys are held as well.
             memory.hold(2 * batch.bytes())?;
             found.append(&batch);
             if found.bytes() > MOVED_BYTES_MAX {
@@ -87,7 +87,7 @@ impl Editor<'_> {
         })
     }
 
-    /// Pairs of an array's elements under other indexes, their keys relative to the array.
+    /// Renumbers the pairs of an array's elements. The resulting keys are relative to the array.
     async fn moved(&self, array: &[u8], pairs: &Pairs, to: impl Fn(u64) -> u64) -> Result<Pairs> {
         let mut moved = Pairs::default();
         for (at, (key, value)) in pairs.iter().enumerate() {
@@ -109,7 +109,7 @@ impl Editor<'_> {
     }
 }
 
-/// Pairs that were read to be moved or copied, and the memory for them.
+/// Pairs that are moved or copied, and the memory reserved for them.
 pub(crate) struct HeldPairs {
     pairs: Pairs,
     _memory: Reservation,

@@ -14,29 +14,29 @@ use crate::error::Result;
 use crate::key::IndexKey;
 use crate::store::key_after;
 
-/// Where the ids of a query are to be found.
+/// Opens the streams of ids of a query.
 #[derive(Clone, Copy)]
 pub(crate) struct IdSource<'r> {
     pub(crate) reading: KeyReader<'r>,
     pub(crate) collection: &'r str,
-    /// Only what comes behind this id, in the direction of the reading.
+    /// Return only ids after this one, in the direction of the stream.
     pub(crate) after: Option<&'r DocumentId>,
 }
 
 impl<'r> IdSource<'r> {
-    /// Every document of the collection.
+    /// Opens the stream of all documents of the collection.
     ///
     /// # Errors
-    /// `TOO_LARGE`: the collection's name and the id.
+    /// `TOO_LARGE`: the collection's name and the id are too long.
     pub(crate) fn every(&self) -> Result<Ids<'r>> {
         self.behind_prefix(catalog(self.collection))
     }
 
-    /// The ids that entries lead to. None if the entries have to be put in order and are more than
-    /// `sorted_max`.
+    /// Opens the stream of the ids in `access`. Returns none if entries have to be sorted and are
+    /// more than `sorted_max`.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub(crate) async fn open(
         &self,
         access: &EntrySource<'_>,
@@ -103,7 +103,7 @@ impl<'r> IdSource<'r> {
         Ok(Ids::Keys(keys, prefix))
     }
 
-    /// The ids of entries that do not come by id, put in order.
+    /// Reads the ids of spans whose entries are not ordered by id, and sorts them.
     async fn listed(
         &self,
         spans: &[(&Index, &Span)],

@@ -1,4 +1,5 @@
-//! Ids in order, forwards or backwards, from spans of indexes.
+//! Sorted streams of document ids, in either direction, from spans of index entries or from the
+//! catalog.
 
 use crate::key::Entry;
 use futures::FutureExt;
@@ -11,22 +12,22 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Family, hex};
 
-/// An id as keys end with it: ids sort as these bytes do.
+/// An id in the form in which keys end with it. The bytes sort like the ids.
 pub(crate) type IdBytes = Vec<u8>;
 
-/// Ids in order, none twice.
+/// A sorted stream of distinct ids.
 pub(crate) enum Ids<'r> {
-    /// From keys that go on with an id behind so many bytes.
+    /// From keys that consist of this prefix and an id.
     Keys(KeyStream<'r>, Vec<u8>),
-    /// Held, those that come first last.
+    /// In memory, in reverse order: the next id is the last one.
     Listed { ids: Vec<IdBytes>, _memory: Share },
-    /// In any of these.
+    /// In any of these streams.
     Union(Union<'r>),
-    /// In each of these.
+    /// In each of these streams.
     Intersection(Vec<Ids<'r>>, &'r Budget),
 }
 
-/// An id as keys end with it.
+/// Encodes an id in the form in which keys end with it.
 ///
 /// # Errors
 /// `TOO_LARGE`: the collection's name and the id.
@@ -35,29 +36,29 @@ pub(crate) fn id_bytes(collection: &str, id: &DocumentId) -> Result<IdBytes> {
     Ok(key[catalog(collection).len()..].to_vec())
 }
 
-/// The id that these bytes are.
+/// Decodes an id.
 ///
 /// # Errors
-/// `INTERNAL`: they are none.
+/// `INTERNAL`: the bytes are not an id.
 pub(crate) fn id_of(bytes: &[u8]) -> Result<DocumentId> {
     match Family::document_id(bytes, 0) {
         Ok((id, length)) if length == bytes.len() => Ok(id),
         _ => Err(Error::internal(format!(
-            "an entry of the catalog or of an index ends with no id: {}",
+            "an entry of the catalog or of an index does not end with an id: {}",
             hex(bytes)
         ))),
     }
 }
 
 pub(crate) fn no_entry(key: &[u8]) -> Error {
-    Error::internal(format!("no entry of an index: the key {}", hex(key)))
+    Error::internal(format!("damaged index entry: the key {}", hex(key)))
 }
 
 impl Ids<'_> {
-    /// The next ids, at most `count`; fewer only if there are no more.
+    /// Returns the next ids, at most `count`. Returns fewer only at the end.
     ///
     /// # Errors
-    /// What the store fails with. `INTERNAL`: damaged entries.
+    /// Errors of the store. `INTERNAL`: damaged entries.
     pub(crate) async fn next(
         &mut self,
         count: usize,
@@ -76,10 +77,10 @@ impl Ids<'_> {
         Ok(found)
     }
 
-    /// The id that comes next.
+    /// Returns the current id. None after the last.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub(crate) fn peek(&mut self, backward: bool) -> BoxFuture<'_, Result<Option<IdBytes>>> {
         async move {
             match self {
@@ -116,7 +117,7 @@ impl Ids<'_> {
         .boxed()
     }
 
-    /// Goes on behind `id`, which was peeked at. What comes next elsewhere stays.
+    /// Moves past `id`, the current id. Parts of the stream that are at another id do not move.
     pub(crate) fn advance(&mut self, id: &[u8], backward: bool) {
         match self {
             Self::Keys(keys, prefix) => {
@@ -136,7 +137,7 @@ impl Ids<'_> {
         }
     }
 
-    /// Goes on to the first id that does not stand before `id` in this direction.
+    /// Moves to the first id at or after `id`, in the direction of the stream.
     pub(crate) fn seek(&mut self, id: &[u8], backward: bool) {
         match self {
             Self::Keys(keys, prefix) => keys.seek(&[&prefix[..], id].concat()),
@@ -160,7 +161,7 @@ impl Ids<'_> {
         }
     }
 
-    /// How many streams are looked at for the next id, at most.
+    /// Returns the maximum number of streams examined for the next id.
     fn streams(&self) -> u64 {
         match self {
             Self::Keys(..) | Self::Listed { .. } => 1,
@@ -169,7 +170,7 @@ impl Ids<'_> {
         }
     }
 
-    /// How many ids are left, at most, if all of them are read already.
+    /// Returns the maximum number of ids left, if all of them are in memory.
     pub(crate) fn left(&self) -> Option<usize> {
         match self {
             Self::Keys(keys, _) => keys.left(),
@@ -180,12 +181,14 @@ impl Ids<'_> {
     }
 }
 
-/// The streams of a merge, and the id that comes next in each.
+/// The union of sorted streams of ids, without duplicates. The merge keeps the heads of the streams
+/// sorted, so each id costs the logarithm of the number of streams.
 pub(crate) struct Union<'r> {
     parts: Vec<Ids<'r>>,
-    /// The head of each stream that is not `unread`, unless the stream has ended.
+    /// The current id of each stream that is not in `unread` and not at its end, with the number of
+    /// the stream.
     heads: BTreeSet<(IdBytes, usize)>,
-    /// The streams whose head is not known.
+    /// The streams whose current id is unknown.
     unread: Vec<usize>,
 }
 
@@ -202,7 +205,7 @@ impl<'r> Union<'r> {
         &self.parts
     }
 
-    /// The id that comes next.
+    /// Returns the current id. None after the last.
     ///
     /// # Errors
     /// As [`Ids::peek`].
@@ -230,7 +233,7 @@ impl<'r> Union<'r> {
         Ok(self.first(backward).map(|(id, _)| id.clone()))
     }
 
-    /// Goes on behind an id in every stream whose head it is.
+    /// Moves past `id` in every stream that is at `id`.
     pub(crate) fn advance(&mut self, id: &[u8], backward: bool) {
         self.pop_while(
             backward,
@@ -239,7 +242,7 @@ impl<'r> Union<'r> {
         );
     }
 
-    /// Goes on to the first id of each stream that does not stand before `id` in this direction.
+    /// Moves each stream to its first id at or after `id`, in this direction.
     pub(crate) fn seek(&mut self, id: &[u8], backward: bool) {
         for at in self.unread.clone() {
             self.parts[at].seek(id, backward);
@@ -277,7 +280,7 @@ impl<'r> Union<'r> {
     }
 }
 
-/// What the catalog's keys of a collection begin with.
+/// Returns the prefix of the catalog's keys of a collection.
 pub(crate) fn catalog(collection: &str) -> Vec<u8> {
     Entry::Existence.key_of(&Family::documents(collection).0)
 }

@@ -1,4 +1,4 @@
-//! The keys of a range, one after another, in either direction.
+//! A cursor over the keys of a range, in either direction.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -7,22 +7,22 @@ use crate::error::Result;
 use crate::limits::KEY_BYTES_MAX;
 use crate::store::{Pairs, RangeRead, Read, key_after};
 
-/// Counts what a query reads.
+/// Counts the keys that a query reads.
 pub(crate) struct Meter {
     read: AtomicUsize,
     read_max: usize,
 }
 
 impl Default for Meter {
-    /// Without a limit but those of the request.
+    /// Creates a meter without a limit. The limits of the request still apply.
     fn default() -> Self {
         Self::at_most(usize::MAX)
     }
 }
 
 impl Meter {
-    /// Ends all streams once more than so many keys were read: what they have brought means
-    /// nothing then.
+    /// Creates a meter that ends all streams once more than `read_max` keys were read. What the
+    /// streams returned is incomplete then.
     pub(crate) fn at_most(read_max: usize) -> Self {
         Self {
             read: AtomicUsize::new(0),
@@ -34,7 +34,7 @@ impl Meter {
         self.read.fetch_add(read, Relaxed);
     }
 
-    /// Whether more was read than the limit.
+    /// Returns whether more keys were read than the limit.
     pub(crate) fn is_passed(&self) -> bool {
         self.total() > self.read_max
     }
@@ -44,25 +44,25 @@ impl Meter {
     }
 }
 
-/// What all streams of a query share.
+/// The reader that all streams of a query share.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyReader<'r> {
     pub(crate) read: &'r dyn Read,
     pub(crate) budget: &'r Budget,
     pub(crate) meter: &'r Meter,
-    /// From the last id to the first.
+    /// Whether ids descend.
     pub(crate) backward: bool,
-    /// Keys in the first batch of each range.
+    /// The number of keys in the first batch of each range.
     pub(crate) first_batch: usize,
-    /// Keys in any batch, at most.
+    /// The maximum number of keys in a batch.
     pub(crate) batch_max: usize,
 }
 
-/// Reads the keys of a range a batch at a time, each larger than the one before.
+/// Reads the keys of a range in batches of growing size.
 pub(crate) struct KeyStream<'r> {
     reading: KeyReader<'r>,
     reverse: bool,
-    /// What was not read yet.
+    /// The part of the range that is not read yet.
     begin: Vec<u8>,
     end: Vec<u8>,
     more: bool,
@@ -75,9 +75,9 @@ pub(crate) struct KeyStream<'r> {
 }
 
 impl<'r> KeyStream<'r> {
-    /// The keys from `begin` to before `end`; `reverse` from the last.
+    /// Creates a stream of the keys from `begin` to before `end`. `reverse` starts at the last key.
     pub(crate) fn new(reading: KeyReader<'r>, begin: &[u8], end: &[u8], reverse: bool) -> Self {
-        // No key is longer, so none is left out that the range holds.
+        // No key is longer, so truncation excludes no key of the range.
         let begin = begin[..begin.len().min(KEY_BYTES_MAX)].to_vec();
         let end = end[..end.len().min(KEY_BYTES_MAX)].to_vec();
         Self {
@@ -94,10 +94,10 @@ impl<'r> KeyStream<'r> {
         }
     }
 
-    /// The key that comes next, read if need be; none behind the last.
+    /// Returns the current key, and reads a batch if needed. Returns none after the last key.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub(crate) async fn peek(&mut self) -> Result<Option<&[u8]>> {
         while self.at == self.batch.len() {
             if !self.more || self.reading.meter.is_passed() {
@@ -108,17 +108,17 @@ impl<'r> KeyStream<'r> {
         Ok(Some(self.batch.get(self.at).0))
     }
 
-    /// The key that comes next, if it is read already.
+    /// Returns the current key if it is already in memory.
     pub(crate) fn head(&self) -> Option<&[u8]> {
         (self.at < self.batch.len()).then(|| self.batch.get(self.at).0)
     }
 
-    /// Goes on to the next key.
+    /// Moves to the next key.
     pub(crate) fn advance(&mut self) {
         self.at += 1;
     }
 
-    /// Goes on to the first key that does not stand before `key` in this direction.
+    /// Moves to the first key at or after `key`, in the direction of the stream.
     pub(crate) fn seek(&mut self, key: &[u8]) {
         let stands_before = |other: &[u8]| {
             if self.reverse {
@@ -148,7 +148,7 @@ impl<'r> KeyStream<'r> {
         self.more &= self.begin < self.end;
     }
 
-    /// How many keys are left, if all of them are read already.
+    /// Returns the number of keys left, if all of them are in memory.
     pub(crate) fn left(&self) -> Option<usize> {
         (!self.more).then(|| self.batch.len() - self.at)
     }

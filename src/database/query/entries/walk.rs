@@ -1,4 +1,18 @@
-//! The entries of an index in the order of one column, those of the same value by id.
+//! An ordered walk over index entries: by the last column, and by id among equal values.
+//!
+//! The walk reads a span in which all columns but the last are fixed. The keys of these entries are
+//! ordered by value and then by id. The query defines two directions: that of the values
+//! (`descending`) and that of the ids (`backward`, the direction of the page; ids ascend on a
+//! forward page).
+//!
+//! * If both directions are equal, the order of the keys, or its reverse, is the order of the
+//!   query. The entries are returned as they are read.
+//! * If they differ, values are read in one direction and the ids of each value are returned in the
+//!   other. If a batch holds all entries of a value, they are reversed in memory. Otherwise the
+//!   entries of that value are read separately, from the other end (`one_value`).
+//!
+//! To resume after an entry, the walk first returns the rest of that entry's value, in the
+//! direction of the ids, and then continues after the value.
 
 use std::collections::VecDeque;
 
@@ -10,39 +24,37 @@ use crate::key::{IndexKey, IndexValue};
 use crate::limits::BATCH_PAIRS_MAX;
 use crate::store::key_after;
 
-/// An entry: the value of the column, and the id.
+/// The value of the last column, and the id.
 pub(crate) type IndexEntry = (IndexValue, IdBytes);
 
-/// Reads a span in which all columns but the last are the same. Ids ascend where values descend
-/// if both directions say so: then what has the same value is turned round, held if a batch has
-/// all of it, else read from its other end.
+/// Reads the entries of a span in which all columns but the last are fixed.
 pub(crate) struct EntryWalk<'r> {
     reading: KeyReader<'r>,
     key: IndexKey,
     /// The packed values of all columns but the last.
     same: Vec<u8>,
     columns: usize,
-    /// From the greatest value to the least.
+    /// Whether values are read from the greatest to the least.
     descending: bool,
-    /// What was not read yet.
+    /// The part of the span that is not read yet.
     begin: Vec<u8>,
     end: Vec<u8>,
-    /// The entries of the value that is being read, by id.
+    /// The remaining entries of a single value, in the direction of the ids.
     one_value: Option<KeyStream<'r>>,
     queue: VecDeque<IndexEntry>,
     batch: usize,
 }
 
-/// What of an index is walked.
+/// The arguments of a walk.
 pub(crate) struct Along<'t> {
     pub(crate) key: IndexKey,
     pub(crate) columns: usize,
     pub(crate) same: &'t [u8],
-    /// Where the last column begins and ends, relative to the index.
+    /// The bounds of the span, relative to the index.
     pub(crate) begin: &'t [u8],
     pub(crate) end: &'t [u8],
     pub(crate) descending: bool,
-    /// Only what comes behind this entry.
+    /// Return only entries after this one: its value and its id.
     pub(crate) after: Option<(&'t [u8], &'t [u8])>,
 }
 
@@ -76,10 +88,10 @@ impl<'r> EntryWalk<'r> {
         walk
     }
 
-    /// The next entries, at most `count`; fewer only if there are no more.
+    /// Returns the next entries, at most `count`. Returns fewer only at the end.
     ///
     /// # Errors
-    /// What the store fails with. `INTERNAL`: damaged entries.
+    /// Errors of the store. `INTERNAL`: damaged entries.
     pub(crate) async fn next(&mut self, count: usize) -> Result<Vec<IndexEntry>> {
         let mut found = Vec::new();
         while found.len() < count {
@@ -100,7 +112,7 @@ impl<'r> EntryWalk<'r> {
         Ok(found)
     }
 
-    /// Reads a batch of entries; false if there are no more.
+    /// Reads a batch of entries. Returns false if there are no more.
     async fn read_on(&mut self) -> Result<bool> {
         if self.begin >= self.end {
             return Ok(false);
@@ -123,7 +135,7 @@ impl<'r> EntryWalk<'r> {
             return Ok(false);
         };
         if self.descending == self.reading.backward {
-            // The order of the keys is the order asked for.
+            // The order of the keys is the order of the query.
             if all {
                 self.begin.clone_from(&self.end);
             } else {
@@ -133,7 +145,7 @@ impl<'r> EntryWalk<'r> {
             return Ok(true);
         }
         if !all {
-            // Of the last value there may be more.
+            // The batch may not hold all entries of the last value.
             let whole = entries.partition_point(|(value, _)| {
                 if self.descending {
                     *value > last
@@ -160,13 +172,13 @@ impl<'r> EntryWalk<'r> {
         Ok(true)
     }
 
-    /// Where the entries of a value stand.
+    /// Returns the range of the entries of a value.
     fn entries_of(&self, value: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let values = [&self.same[..], value].concat();
         self.key.span(&values, &end_of(&values))
     }
 
-    /// What is not read yet begins behind all entries of a value.
+    /// Excludes all entries of a value, and those before it, from what is still to be read.
     fn leave_out(&mut self, value: &[u8]) {
         let (first, past) = self.entries_of(value);
         if self.descending {
@@ -187,7 +199,7 @@ impl<'r> EntryWalk<'r> {
     }
 }
 
-/// The value of the last column of an entry, and its id.
+/// Parses an entry into the value of its last column and its id.
 fn entry(key: &IndexKey, same: &[u8], columns: usize, at: &[u8]) -> Result<IndexEntry> {
     let relative = key.relative(at).unwrap_or_default();
     let (values, _) = key.parse(at, columns).ok_or_else(|| no_entry(at))?;

@@ -1,4 +1,4 @@
-//! What tests of one value say about where it stands in an index. Pure.
+//! Translation of tests on one value into bounds of an index column. Pure functions.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
 use crate::key::{IndexValue, Leaves, Rank};
 
-/// Where in a column of an index the values stand that pass some tests.
+/// The bounds in an index column of the values that pass some tests.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ColumnBounds {
-    /// At each of these; none if no value can pass. Not `exact` if others may stand there, too:
-    /// containers go by a digest.
+    /// Exactly these values; none if no value can pass. Not `exact` if other values have the same
+    /// packed form: containers are stored as a digest.
     Points {
         values: Vec<IndexValue>,
         exact: bool,
     },
-    /// From `begin` to before `end`. Not `exact` if not all that stand there pass.
+    /// From `begin` to before `end`. Not `exact` if some values in the range do not pass.
     Range {
         begin: Vec<u8>,
         end: Vec<u8>,
@@ -26,12 +26,12 @@ pub(crate) enum ColumnBounds {
     },
 }
 
-/// Past every value of a column.
+/// Greater than every value of a column.
 const PAST_ALL: &[u8] = &[0xFF];
 
 impl ColumnBounds {
-    /// Where the values stand that pass all of `tests`; without tests, any value at all. None if
-    /// an index is of no help.
+    /// Returns the bounds of the values that pass all `tests`. Without tests, the bounds of all
+    /// values. None if an index does not help.
     pub(crate) fn of(tests: &[&Test], steps: &Steps<'_>) -> Option<Self> {
         let listed = tests.iter().find_map(|test| match test {
             Test::Equal(value) => Some(std::slice::from_ref(value)),
@@ -59,7 +59,7 @@ impl ColumnBounds {
         Some(Self::Range { begin, end, exact })
     }
 
-    /// Where no value stands.
+    /// Returns bounds that contain no value.
     fn never() -> Self {
         Self::Points {
             values: Vec::new(),
@@ -67,7 +67,7 @@ impl ColumnBounds {
         }
     }
 
-    /// Whether all that stand there pass.
+    /// Returns whether all values within the bounds pass.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
             Self::Points { exact, .. } | Self::Range { exact, .. } => *exact,
@@ -75,9 +75,9 @@ impl ColumnBounds {
     }
 }
 
-/// Those of the listed values that pass every test. What no entry can hold, no document has that
-/// an index serves for. Where the budget runs out none passes;
-/// [`QueryPlan::new`](super::access_path::QueryPlan::new) fails then.
+/// Returns the listed values that pass every test. A value that does not fit into an entry is
+/// omitted: no document of a ready index has it. When the budget is exhausted no value passes, and
+/// [`QueryPlan::new`](super::access_path::QueryPlan::new) fails.
 fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     let pass = |value: &&Tree| {
         let mut tests = tests.iter();
@@ -95,7 +95,7 @@ fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     }
 }
 
-/// A value as an index has it; none if it is one that no entry can hold.
+/// Returns a value in its packed index form. None if it does not fit into an entry.
 pub(crate) fn index_value(value: &Tree) -> Option<IndexValue> {
     match value {
         Tree::Leaf(leaf) => Some(IndexValue::of_leaf(leaf)),
@@ -106,7 +106,7 @@ pub(crate) fn index_value(value: &Tree) -> Option<IndexValue> {
     }
 }
 
-/// Where the values stand that pass one test of order.
+/// Returns the range of the values that pass one order test.
 fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
     match test {
         Test::Less(value) => ordered(value, |first, _, at| (first, at)),
@@ -120,8 +120,8 @@ fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
     }
 }
 
-/// The bounds made of the first value of a leaf's type, past its last, and the leaf itself. No
-/// order is defined of containers.
+/// Builds a range from the first key of a leaf's type, the end of its type, and the leaf itself.
+/// Containers have no order, so their range is empty.
 fn ordered(
     value: &Tree,
     bounds: impl Fn(Vec<u8>, Vec<u8>, Vec<u8>) -> (Vec<u8>, Vec<u8>),
@@ -139,13 +139,14 @@ fn ordered(
     bounds(first.prefix(), end_of(&last.prefix()), at.bytes().to_vec())
 }
 
-/// Where the strings stand that begin with a text.
+/// Returns the range of the strings that begin with a text.
 fn strings_from(beginning: &str) -> (Vec<u8>, Vec<u8>) {
     let value = IndexValue::of_leaf(&Leaf::String(beginning.into()));
-    // Without the NUL that ends it, the text's form is what theirs begin with.
+    // Without the terminating NUL, the packed text is a prefix of all packed strings that begin
+    // with it.
     let begin = &value.bytes()[..value.bytes().len() - 1];
     let mut end = begin.to_vec();
-    // A NUL in a text has 0xFF behind it, which nothing can stand behind.
+    // A NUL inside a text is packed with 0xFF after it. No key can follow 0xFF, so strip it.
     while end.last() == Some(&0xFF) {
         end.pop();
     }

@@ -1,4 +1,4 @@
-//! Which index, if any, serves a query.
+//! Query planning: the access paths that indexes offer.
 
 pub(crate) mod access_path;
 pub(crate) mod column;

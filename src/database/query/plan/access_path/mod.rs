@@ -1,4 +1,26 @@
-//! From a filter and the indexes that serve to the ways in which documents can be found. Pure.
+//! Query planning: from a filter and the ready indexes to access paths. Pure functions.
+//!
+//! The planner flattens the filter into conjuncts, which must all hold. It refers to them by
+//! number. For each index it goes through the columns from the left and collects the conjuncts on
+//! that column:
+//!
+//! * equality (`equal`, `in`) turns each prefix into one prefix per value;
+//! * a range test is used, and no column after it;
+//! * a column without a usable conjunct, or with too many values ([`SPANS_MAX`]), is not used, and
+//!   no column after it.
+//!
+//! The result is an [`AccessPath`]: a set of spans of entries that yields every matching document,
+//! and possibly others. It records which conjuncts it uses, and which of them it covers, that is,
+//! proves for every document it yields. Conjuncts that are not covered form the residual filter
+//! ([`QueryPlan::residual`]), which is evaluated on the documents.
+//!
+//! A disjunction has an access path if each of its alternatives has one: the union of them.
+//!
+//! If a path selects several values (`[*]`), an entry shows only one of them. Two conjuncts on such
+//! a path may be satisfied by different values, so an access path uses only one of them.
+//!
+//! For a query with an order, [`QueryPlan::track`] finds an index whose last column is the ordering
+//! path and whose other columns are fixed by equality. Its entries are already in that order.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,7 +35,7 @@ use crate::error::Result;
 use crate::limits::SPANS_MAX;
 
 impl EntrySource<'_> {
-    /// The indexes that it reads.
+    /// Returns the names of the indexes, joined with ` | `.
     pub(crate) fn name(&self) -> String {
         let mut names = Vec::new();
         self.names(&mut names);
@@ -36,51 +58,51 @@ impl EntrySource<'_> {
 #[cfg(test)]
 mod tests;
 
-/// The entries of an index between two points: each bound is packed values, from the left.
+/// A span of index entries. Both bounds are packed values of the leftmost columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Span {
     pub(crate) begin: Vec<u8>,
     pub(crate) end: Vec<u8>,
 }
 
-/// Entries that lead to documents.
+/// A set of index entries that yields documents.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EntrySource<'i> {
-    /// Those in any of these spans of one index. They are `sorted` if in each span all columns are
-    /// given, so that they come by id.
+    /// The entries in the spans of one index. `sorted` means that equality fixes all columns, so
+    /// that the ids in each span ascend.
     Index {
         index: &'i Index,
         spans: Vec<Span>,
         sorted: bool,
     },
-    /// Those that any of these leads to.
+    /// The union of these sources.
     Union(Vec<EntrySource<'i>>),
 }
 
-/// A way to find documents: it leads to all that pass, and perhaps to more.
+/// An access path: yields all matching documents, and possibly others.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AccessPath<'i> {
     pub(crate) access: EntrySource<'i>,
-    /// The conjuncts, by number, that it makes use of.
+    /// The numbers of the conjuncts that it uses.
     pub(crate) used: BTreeSet<usize>,
-    /// Those of them that hold for every document that it leads to.
+    /// The numbers of the conjuncts that hold for every document that it yields.
     pub(crate) covers: BTreeSet<usize>,
-    /// How many columns are given by equality.
+    /// The number of columns fixed by equality.
     equal: usize,
 }
 
-/// What is known of a query before anything is read of it.
+/// The plan of a query, made without reading documents or entries.
 #[derive(Debug, PartialEq)]
 pub(crate) struct QueryPlan<'i> {
-    /// What all have to hold.
+    /// All of these must hold.
     pub(crate) conjuncts: Vec<Filter>,
-    /// The ways to find what passes, the best first; of each the uses are none that another's
-    /// take in. None if every document has to be looked at.
+    /// The access paths, best first. No path uses a subset of the conjuncts that a better path
+    /// uses. Empty if every document has to be examined.
     pub(crate) ways: Vec<AccessPath<'i>>,
 }
 
 impl<'i> QueryPlan<'i> {
-    /// The plan for a filter by the indexes that serve.
+    /// Creates the plan for a filter and the ready indexes.
     ///
     /// # Errors
     /// As [`Steps::spend`].
@@ -90,7 +112,7 @@ impl<'i> QueryPlan<'i> {
         Ok(plan)
     }
 
-    /// A plan that means nothing once `steps` have run out.
+    /// Creates a plan that is invalid if `steps` are exhausted afterwards.
     fn within(filter: &Filter, indexes: &'i [Index], steps: &Steps<'_>) -> Self {
         let mut conjuncts = Vec::new();
         flatten(filter, &mut conjuncts);
@@ -112,7 +134,7 @@ impl<'i> QueryPlan<'i> {
         }
     }
 
-    /// What is still to be asked of documents for which the conjuncts of these numbers hold.
+    /// Returns the filter that remains for documents for which the conjuncts `covers` hold.
     pub(crate) fn residual<'c>(
         &self,
         covers: impl IntoIterator<Item = &'c BTreeSet<usize>>,
@@ -123,15 +145,15 @@ impl<'i> QueryPlan<'i> {
         Filter::All(open.map(|(_, filter)| filter.clone()).collect())
     }
 
-    /// Whether the best way goes by equality, which leads to few documents.
+    /// Returns whether the best access path uses equality and so yields few documents.
     pub(crate) fn is_equality(&self) -> bool {
         self.ways.first().is_some_and(|way| way.equal > 0)
     }
 }
 
 impl AccessPath<'_> {
-    /// Comparable: whatever holds for all documents found saves looking at them, and equality
-    /// leads to fewer than a range does.
+    /// Returns a ranking. Equality yields fewer documents than a range. Exact paths avoid reading
+    /// documents.
     fn worth(&self) -> (bool, usize, usize, bool, Reverse<usize>) {
         let exact = self.covers.len() == self.used.len();
         let spans = self.access.spans();
@@ -146,7 +168,7 @@ impl AccessPath<'_> {
 }
 
 impl EntrySource<'_> {
-    /// Whether the ids of each span come in order.
+    /// Returns whether the ids in each span ascend.
     pub(crate) fn is_sorted(&self) -> bool {
         match self {
             Self::Index { sorted, .. } => *sorted,
@@ -154,7 +176,7 @@ impl EntrySource<'_> {
         }
     }
 
-    /// How many spans of entries it reads.
+    /// Returns the number of spans of entries.
     pub(crate) fn spans(&self) -> usize {
         match self {
             Self::Index { spans, .. } => spans.len(),
@@ -163,7 +185,7 @@ impl EntrySource<'_> {
     }
 }
 
-/// The conjuncts of a filter: a conjunction inside one is no more than its parts.
+/// Splits a filter into conjuncts. Nested conjunctions are flattened.
 pub(crate) fn flatten(filter: &Filter, conjuncts: &mut Vec<Filter>) {
     match filter {
         Filter::All(parts) => {
@@ -176,7 +198,7 @@ pub(crate) fn flatten(filter: &Filter, conjuncts: &mut Vec<Filter>) {
     }
 }
 
-/// The conditions on what one path of an index selects, by the number of their conjunct.
+/// Returns the conditions on one path of an index, each with the number of its conjunct.
 pub(crate) fn conditions_on<'f>(
     conjuncts: &'f [Filter],
     steps: &[SimpleStep],
@@ -189,16 +211,17 @@ pub(crate) fn conditions_on<'f>(
     conditions.collect()
 }
 
-/// What the conjuncts say of one column: where its values stand, and which of them say so.
+/// Returns the bounds of one column, and the numbers of the conjuncts that they use.
 ///
-/// Where a path selects one value at most, all conditions are about that value. Where it selects
-/// several, each condition is about one of its own: the entries show one at a time.
+/// If the path selects at most one value, all conditions apply to that value. If it selects
+/// several, each condition may be satisfied by a different value, and an entry shows only one. Only
+/// the most selective condition is used then.
 pub(crate) fn column(
     conjuncts: &[Filter],
     path: &IndexPath,
     steps: &Steps<'_>,
 ) -> Option<(ColumnBounds, Vec<usize>)> {
-    // Once the budget is used up, no more work is done for a plan that is not used.
+    // If the budget is exhausted, stop: the plan will be discarded.
     steps.spend(conjuncts.len() as u64).ok()?;
     let conditions = conditions_on(conjuncts, path.steps());
     if !path.is_multiple() {
@@ -217,7 +240,7 @@ pub(crate) fn column(
     })
 }
 
-/// The way that an index gives; none if the conjuncts say nothing of its first column.
+/// Returns the access path of an index. None if no conjunct restricts its first column.
 fn span_of<'i>(
     conjuncts: &[Filter],
     index: &'i Index,
@@ -275,7 +298,7 @@ fn span_of<'i>(
     Some(way)
 }
 
-/// The ways that alternatives give: those of which each has a way of its own.
+/// Returns the access paths of the disjunctions in which every alternative has one.
 fn unions<'i>(
     conjuncts: &[Filter],
     indexes: &'i [Index],
@@ -318,23 +341,23 @@ fn union<'i>(
     })
 }
 
-/// A way to find documents in the order of a value: along the last column of an index in which the
-/// others are given.
+/// An ordered index scan: over the last column of an index whose other columns are fixed by
+/// equality.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderedScan<'i> {
     pub(crate) index: &'i Index,
-    /// The packed values of the columns that are given.
+    /// The packed values of the fixed columns.
     pub(crate) same: Vec<u8>,
-    /// From where to where the last column is read.
+    /// The span of entries to read.
     pub(crate) range: Span,
-    /// The conjuncts, by number, that it makes use of.
+    /// The numbers of the conjuncts that it uses.
     pub(crate) used: BTreeSet<usize>,
-    /// Those of them that hold for every document that it leads to.
+    /// The numbers of the conjuncts that hold for every document that it yields.
     pub(crate) covers: BTreeSet<usize>,
 }
 
 impl<'i> QueryPlan<'i> {
-    /// The best way to find what passes in the order of what `by` selects.
+    /// Returns the best ordered scan for the path `by`.
     pub(crate) fn track(
         &self,
         by: &[SimpleStep],
@@ -391,8 +414,8 @@ fn track<'i>(
 }
 
 impl OrderedScan<'_> {
-    /// Where the last column is read. If several values may be selected, all of it: which is the
-    /// least does not depend on what the filter asks for.
+    /// Returns the bounds of the last column. If the path can select several values, returns the
+    /// whole column: the ordering value does not depend on the filter.
     fn last_column(
         &mut self,
         conjuncts: &[Filter],

@@ -1,4 +1,4 @@
-//! Plans as tables: a filter and some indexes, and the ways to find what passes.
+//! Tests of plans as tables: a filter, some indexes, and the expected access paths.
 
 use crate::budget::Budget;
 use crate::database::query::plan::access_path::*;
@@ -19,10 +19,10 @@ use crate::database::index::definition::State;
 use crate::document::jsonpath::Query;
 use crate::key::IndexValue;
 
-/// The paths of each index there is.
+/// The paths of all indexes.
 type Paths = &'static [&'static [&'static str]];
 
-/// Indexes named by what they are on.
+/// Creates indexes named after their paths.
 fn indexes(on: &[&[&str]]) -> Vec<Index> {
     let index = |(number, paths): (u64, &&[&str])| Index {
         name: paths.join(","),
@@ -42,7 +42,7 @@ fn value(text: &str) -> Tree {
     Tree::from_json(text).expect(text)
 }
 
-/// A condition, its tests as `name value`.
+/// Creates a condition from tests written as `name value`.
 fn condition(at: &str, tests: &[&str]) -> Filter {
     let test = |text: &&str| {
         let (name, operand) = text.split_once(' ').expect("a name and a value");
@@ -93,7 +93,8 @@ fn described(access: &EntrySource<'_>) -> String {
     }
 }
 
-/// Each way: the indexes, the number of spans, and how many of the conjuncts are left to look up.
+/// Describes each access path: its indexes, its number of spans, and the number of residual
+/// conjuncts.
 fn ways(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
     let indexes = indexes(on);
     let plan = planned(filter, &indexes);
@@ -124,7 +125,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             &[&["$.b"], &["$.b", "$.a"], &["$.a[0]"], &["$.a[*]"]],
             &[],
         ),
-        // What a string contains tells nothing of its place in an index.
+        // `contains` does not restrict the position in an index.
         (condition("$.a", &["contains x"]), &[&["$.a"]], &[]),
         (
             condition("$.a", &["contains x", "starts y"]),
@@ -136,7 +137,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             &[&["$.a"]],
             &["$.a: 1 by id, 0 left"],
         ),
-        // What is not given of an index leaves its entries in another order.
+        // If not all columns are fixed, the ids are not in order.
         (a(), &[&["$.a", "$.b"]], &["$.a,$.b: 1 to sort, 0 left"]),
         (a(), &[&["$.a", "$.b"], &["$.a"]], &["$.a: 1 by id, 0 left"]),
         (
@@ -154,7 +155,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             &[&["$.a"], &["$.b"]],
             &["$.a: 1 by id, 1 left", "$.b: 1 by id, 1 left"],
         ),
-        // One value passes both tests of one condition, and both conditions on one place.
+        // One value must pass both tests of one condition, and both conditions on one place.
         (
             condition("$.a", &["> 1", "<= 5"]),
             &[&["$.a"]],
@@ -190,7 +191,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             &[&["$.a"]],
             &["$.a: 0 by id, 0 left"],
         ),
-        // Values of their own may pass two conditions where several are selected.
+        // If a path selects several values, different values may satisfy two conditions.
         (
             all([condition("$.a[*]", &["= 1"]), condition("$.a[*]", &["= 2"])]),
             &[&["$.a[*]"]],
@@ -205,7 +206,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             &[&["$.b", "$.a[*]"]],
             &["$.b,$.a[*]: 1 by id, 1 left"],
         ),
-        // A range ends what an index is used for.
+        // No column after a range is used.
         (
             all([condition("$.a", &["> 1"]), b()]),
             &[&["$.a", "$.b"], &["$.b", "$.a"]],
@@ -226,7 +227,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             &[&["$.a"]],
             &["$.a: 1 to sort, 0 left"],
         ),
-        // What entries do not tell is looked up.
+        // Conjuncts that entries do not cover are residual.
         (
             condition("$.a", &["= [1]"]),
             &[&["$.a"]],
@@ -274,7 +275,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
             &[&["$.a", "$.b"]],
             &["$.a,$.b: 40 to sort, 1 left"],
         ),
-        // Alternatives have a way if each has one.
+        // A disjunction has an access path if each alternative has one.
         (any([a(), b()]), &[&["$.a"]], &[]),
         (
             any([a(), b()]),
@@ -297,7 +298,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
                 "($.a: 1 by id | $.b: 1 by id), 1 left",
             ],
         ),
-        // Equality leads to fewer than a range, whichever index is there first.
+        // Equality precedes a range, whichever index is listed first.
         (
             all([condition("$.a", &["> 0"]), b()]),
             &[&["$.a"], &["$.b"]],
@@ -359,7 +360,7 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
     for text in values {
         let value = value(text);
         let key = crate::database::query::plan::column::index_value(&value).expect("short");
-        // As an entry has it: an id follows.
+        // As in an entry, where an id follows.
         for id in [
             &[0x02, b'x', 0][..],
             &[0x15, 1],
