@@ -1,8 +1,8 @@
 //! Clients that applications use, on a real server: what a normalizing cache shows and what it does
 //! to updates, code generated from the schema, and the schema itself as tools read it.
 //!
-//! Each test runs a script with packages of npm or of Python; where they cannot be had, one line says
-//! so.
+//! Each test runs a script with packages of npm or of Python. If these cannot be installed, the test
+//! is skipped. Tests with a script are long tests.
 
 #[path = "../notes/mod.rs"]
 mod notes;
@@ -12,6 +12,8 @@ mod python;
 mod rust;
 #[path = "../walk/server.rs"]
 mod server;
+#[path = "../skip/mod.rs"]
+mod skip;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,7 @@ use std::sync::OnceLock;
 
 use notes::import;
 use server::Server;
+use skip::{skipped, skips_long};
 
 /// Starts a server on a store with notes.
 fn start(store: &Path, flags: &[&str]) -> Server {
@@ -31,8 +34,12 @@ fn start(store: &Path, flags: &[&str]) -> Server {
 /// what it throws fails the test.
 fn run(script: &str, servers: &[&[&str]]) {
     static PACKAGES: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let what = format!("tests/clients/{script}");
+    if skips_long(&what) {
+        return;
+    }
     let Some(folder) = PACKAGES.get_or_init(install) else {
-        println!("skipped: {script}, because npm or its packages cannot be had here");
+        skipped(&what, "npm or its packages could not be installed");
         return;
     };
     let stores: Vec<_> = servers

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::start;
+use crate::skip::{skipped, skips_long};
 
 /// The interpreter of an environment that has the locked packages, which is kept for the next time.
 /// None where Python or the packages cannot be had.
@@ -47,8 +48,12 @@ fn succeeds(command: &mut Command) -> Option<()> {
 
 #[test]
 fn pythons_gql_validates_and_runs_queries_by_schema_file_and_by_introspection() {
+    let what = "Python's gql";
+    if skips_long(what) {
+        return;
+    }
     let Some(python) = interpreter() else {
-        println!("skipped: gql, because Python or its packages cannot be had here");
+        skipped(what, "Python or its packages could not be installed");
         return;
     };
     let store = tempfile::tempdir().expect("a directory");

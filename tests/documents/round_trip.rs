@@ -14,7 +14,7 @@ use phyllo::document::leaf::Kind;
 use phyllo::document::path::{Path, Place, Segment, Token};
 use phyllo::key::Leaves;
 
-use super::model::Json;
+use super::model::json::Json;
 use super::world::{World, document_key, numbered, text};
 
 cases!(

@@ -89,7 +89,7 @@ fn another_programs_tables_are_refused_and_left_as_they_are() {
 #[tokio::test]
 async fn a_damaged_store_that_was_killed_is_refused_whole_or_rolled_back_whole() {
     let files = Files::killed().await;
-    let first = crate::first_seed();
+    let first = crate::seed::test_seed();
     let (mut refused, mut opened) = (BTreeMap::<String, usize>::new(), 0);
     for seed in (0..SEEDS).map(|seed| first.wrapping_add(seed)) {
         let mut file = files.file.clone();

@@ -20,7 +20,7 @@ const KEYS: [&str; 3] = ["first", "middle", "zz last"];
 
 #[tokio::test]
 async fn a_crash_loses_nothing_acknowledged_and_leaves_no_half() {
-    let first = crate::first_seed();
+    let first = crate::seed::test_seed();
     for seed in 0..SEEDS {
         crashes(first.wrapping_add(seed)).await;
     }

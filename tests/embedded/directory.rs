@@ -9,6 +9,7 @@ use phyllo::store::FILE_NAME;
 use tempfile::TempDir;
 
 use crate::process::open;
+use crate::skip::skipped;
 use crate::{all, assert_unavailable, get, set};
 
 #[tokio::test]
@@ -186,7 +187,7 @@ fn assert_names(error: &phyllo::error::Error, path: &Path) {
 struct Mount(PathBuf);
 
 impl Mount {
-    /// None, and a line that says so, where this process may not mount.
+    /// None, which is reported, if this process may not mount.
     fn tmpfs(directory: &Path, size: &str) -> Option<Self> {
         let mount = Self(directory.join("mount"));
         fs::create_dir(&mount.0).expect("made");
@@ -194,7 +195,7 @@ impl Mount {
         if mount.run("mount", ["-t", "tmpfs", "-o", &option, "phyllo-test"]) {
             return Some(mount);
         }
-        println!("skipped: a file system of its own cannot be mounted here; it takes root");
+        skipped("a full or read-only file system", "mounting one needs root");
         None
     }
 
@@ -214,7 +215,7 @@ impl Drop for Mount {
 struct Unwritable(PathBuf);
 
 impl Unwritable {
-    /// None, and a line that says so, where nothing keeps this process from writing.
+    /// None, which is reported, if nothing stops this process from writing.
     fn make(file: &Path) -> Option<Self> {
         let made = Self(file.to_owned());
         let mut permissions = fs::metadata(file).expect("there").permissions();
@@ -224,7 +225,10 @@ impl Unwritable {
             succeeds("chattr", [OsStr::new("+i"), file.as_os_str()]);
         }
         if made.is_writable() {
-            println!("skipped: neither permissions nor attributes keep root from writing here");
+            skipped(
+                "an unwritable file",
+                "neither permissions nor attributes stop root",
+            );
             return None;
         }
         Some(made)

@@ -222,7 +222,7 @@ async fn committed(database: &Database, history: &History, case: &str) -> usize 
 
 #[tokio::test]
 async fn a_crash_at_any_moment_loses_no_document_and_leaves_no_half() {
-    let first = crate::first_seed();
+    let first = crate::seed::test_seed();
     for seed in (0..SEEDS).map(|seed| first.wrapping_add(seed)) {
         let chance = &mut chance(seed);
         let history = History::new(chance, 24);
@@ -303,7 +303,7 @@ async fn reopened(disk: &Recorder, bounds: &RangeInclusive<usize>, case: &str) -
 
 #[tokio::test]
 async fn whichever_call_fails_nothing_acknowledged_is_lost_and_nothing_more_is_written() {
-    let seed = crate::first_seed();
+    let seed = crate::seed::test_seed();
     let chance = &mut chance(seed);
     let history = History::new(chance, 12);
     let disk = Recorder::holding(Vec::new());
@@ -363,7 +363,7 @@ async fn until_it_fails(disk: &Recorder, history: &History, case: &str) -> usize
 
 #[tokio::test]
 async fn a_full_disk_loses_no_document_and_leaves_no_half() {
-    let seed = crate::first_seed();
+    let seed = crate::seed::test_seed();
     let chance = &mut chance(seed);
     let history = History::new(chance, 400);
     for round in 0..6 {

@@ -10,6 +10,10 @@ mod faults;
 mod process;
 mod reclaim;
 mod recorder;
+#[path = "../seed/mod.rs"]
+mod seed;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod sync;
 
 use std::sync::Arc;
@@ -67,14 +71,4 @@ async fn all_in(read: &dyn Read) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
             _ => return Ok(found),
         }
     }
-}
-
-/// Where a test with chance in it begins: anew each time, or where it is told to.
-fn first_seed() -> u64 {
-    let seed = std::env::var("PHYLLO_TEST_SEED").map_or_else(
-        |_| rand::random(),
-        |seed| seed.parse().expect("PHYLLO_TEST_SEED is a number"),
-    );
-    println!("PHYLLO_TEST_SEED={seed} repeats this");
-    seed
 }

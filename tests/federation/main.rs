@@ -2,7 +2,7 @@
 //! and queries through two gateways. Each test starts the real server on a store with data, and
 //! drives it from Node.js.
 //!
-//! All of it needs npm packages; where they cannot be had, one line says so.
+//! These are long tests. They need npm packages; if these cannot be installed, the tests are skipped.
 
 #[path = "../notes/mod.rs"]
 mod notes;
@@ -10,6 +10,8 @@ mod notes;
 mod npm;
 #[path = "../walk/server.rs"]
 mod server;
+#[path = "../skip/mod.rs"]
+mod skip;
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,13 +20,18 @@ use std::sync::OnceLock;
 
 use notes::import;
 use server::Server;
+use skip::{skipped, skips_long};
 
 /// Runs a script on a server with data, its address as the argument, and returns what it printed;
 /// what it throws fails the test.
 fn run(script: &str) -> Option<String> {
     static PACKAGES: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let what = format!("tests/federation/{script}");
+    if skips_long(&what) {
+        return None;
+    }
     let Some(folder) = PACKAGES.get_or_init(install) else {
-        println!("skipped: {script}, because npm or its packages cannot be had here");
+        skipped(&what, "npm or its packages could not be installed");
         return None;
     };
     let store = tempfile::tempdir().expect("a directory");

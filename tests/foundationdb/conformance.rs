@@ -28,8 +28,8 @@ mod doubt;
 mod engines;
 #[path = "../store_conformance/injected.rs"]
 mod injected;
-#[path = "../store_conformance/model.rs"]
-mod model;
+#[path = "../store_conformance/random_steps.rs"]
+mod random_steps;
 #[path = "../store_conformance/reading.rs"]
 mod reading;
 #[path = "../store_conformance/retry.rs"]
@@ -44,7 +44,7 @@ pub(crate) fn suite() -> Vec<Case> {
         clearing::suite(),
         concurrency::suite(),
         doubt::suite(),
-        model::suite(),
+        random_steps::suite(),
         reading::suite(),
         retry::suite(),
         stamps::suite(),

@@ -36,12 +36,8 @@ mod extensions;
 mod finding;
 #[path = "../graphql/formats.rs"]
 mod formats;
-#[path = "../graphql/found_model.rs"]
-mod found_model;
 #[path = "../graphql/indexing.rs"]
 mod indexing;
-#[path = "../graphql/model/mod.rs"]
-mod model;
 #[path = "../graphql/nodes.rs"]
 mod nodes;
 #[path = "../graphql/operations.rs"]
@@ -50,6 +46,10 @@ mod operations;
 mod patching;
 #[path = "../graphql/plans.rs"]
 mod plans;
+#[path = "../graphql/random_changes/mod.rs"]
+mod random_changes;
+#[path = "../graphql/random_queries.rs"]
+mod random_queries;
 #[path = "../graphql/reading.rs"]
 mod reading;
 #[path = "../graphql/selecting.rs"]
@@ -69,8 +69,10 @@ mod versions;
 #[path = "../graphql/writing.rs"]
 mod writing;
 
-/// Random sequences of changes: a cluster takes its time.
-const SEQUENCES: u32 = 30;
+/// Random sequences of changes, and random databases that are queried: few, as a cluster is slower.
+fn sequences() -> u32 {
+    30
+}
 
 pub(crate) fn suite() -> Vec<Case> {
     [
@@ -88,13 +90,13 @@ pub(crate) fn suite() -> Vec<Case> {
         extensions::suite(),
         finding::suite(),
         formats::suite(),
-        found_model::suite(),
         indexing::suite(),
-        model::suite(),
         nodes::suite(),
         operations::suite(),
         patching::suite(),
         plans::suite(),
+        random_changes::suite(),
+        random_queries::suite(),
         reading::suite(),
         selecting::suite(),
         snapshot::suite(),

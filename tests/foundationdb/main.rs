@@ -25,8 +25,12 @@ mod outage;
 #[path = "../pages/mod.rs"]
 mod pages;
 mod recipe;
+#[path = "../seed/mod.rs"]
+mod seed;
 mod servers;
 mod shared;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod tls;
 
 use std::process::ExitCode;
@@ -44,7 +48,7 @@ fn main() -> ExitCode {
     // Every case has the cluster for itself.
     arguments.test_threads = Some(1);
     if let Err(missing) = Programs::find() {
-        println!("skipped: FoundationDB tests: {missing} not found");
+        skip::skipped("FoundationDB tests", &format!("{missing} was not found"));
         return ExitCode::SUCCESS;
     }
     let cases: Vec<Case> = [

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::cluster::{Cluster, Redundancy, phyllo};
-use super::model::Json;
+use super::model::json::Json;
 use super::servers::{Server, run};
 
 #[path = "recipe/python.rs"]
@@ -59,7 +59,7 @@ impl Recipe {
         let python = match python::environment() {
             Ok(python) => python,
             Err(why) => {
-                println!("skipped: the recipe's Python code, because {why}");
+                crate::skip::skipped("the recipe's Python code", why);
                 return None;
             }
         };

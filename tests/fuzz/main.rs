@@ -2,6 +2,8 @@
 //! inputs made from these by chance. docs/fuzzing.md says how to run one for longer.
 
 mod mutate;
+#[path = "../seed/mod.rs"]
+mod seed;
 mod targets;
 
 use std::fs;
@@ -11,6 +13,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use mutate::mutated;
+use seed::test_seed;
 use targets::{TARGETS, Target};
 
 const INPUTS: usize = 10_000;
@@ -33,12 +36,7 @@ fn briefly(name: &str) {
     let target = target.expect("a target of this name");
     let mut corpus: Vec<Vec<u8>> = target.seeds.iter().map(|seed| seed.to_vec()).collect();
     corpus.extend(found(target));
-    let seed = std::env::var("PHYLLO_TEST_SEED").map_or_else(
-        |_| rand::random(),
-        |seed| seed.parse().expect("PHYLLO_TEST_SEED is a number"),
-    );
-    println!("PHYLLO_TEST_SEED={seed} repeats this");
-    let mut chance = StdRng::seed_from_u64(seed);
+    let mut chance = StdRng::seed_from_u64(test_seed());
     for input in &corpus {
         throw(target, input);
     }

@@ -27,17 +27,21 @@ mod exactness;
 mod extensions;
 mod finding;
 mod formats;
-mod found_model;
 mod indexing;
 mod indexing_large;
+#[path = "../model/mod.rs"]
 mod model;
 mod nodes;
 mod operations;
 mod patching;
 mod plans;
+mod random_changes;
+mod random_queries;
 mod reading;
 mod schema;
 mod selecting;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod snapshot;
 mod suites;
 mod support;
@@ -47,5 +51,7 @@ mod variables;
 mod versions;
 mod writing;
 
-/// Random sequences of changes.
-const SEQUENCES: u32 = 200;
+/// Random sequences of changes, and random databases that are queried.
+fn sequences() -> u32 {
+    skip::rounds(20, 200)
+}

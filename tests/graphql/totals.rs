@@ -1,5 +1,5 @@
 //! `totalCount`: when it is given, why it is not, and what it costs. That it is right whatever is
-//! asked, `found_model` checks at random.
+//! asked, `random_queries` checks at random.
 
 use std::fmt::Write;
 

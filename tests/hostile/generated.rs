@@ -58,7 +58,7 @@ struct Outcome {
 
 #[test]
 fn random_hostile_requests_stay_within_every_bound() {
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let seed = number("PHYLLO_HOSTILE_SEED").unwrap_or_else(rand::random);
     let seconds = number("PHYLLO_HOSTILE_SECONDS").unwrap_or(SECONDS);
     let words = std::env::var("PHYLLO_HOSTILE_FAMILIES").unwrap_or_default();

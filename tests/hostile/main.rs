@@ -2,6 +2,7 @@
 //!
 //! `generated` sends random requests at their maxima for a minute; `findings` sends those that once
 //! broke a bound. Both start the server with the limits of [`limits`] and assert those of [`bounds`].
+//! They are long tests, because they measure latencies; setting one of these variables runs them too.
 //!
 //! | variable | what it does |
 //! |---|---|
@@ -20,5 +21,7 @@ mod generated;
 mod limits;
 mod requests;
 mod server;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod watch;
 mod world;

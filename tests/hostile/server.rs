@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::client::Client;
 use super::limits::Limits;
+use super::skip::skips_long;
 
 /// The program that is tested.
 fn program() -> String {
@@ -23,10 +24,21 @@ pub(crate) fn is_release() -> bool {
     !cfg!(debug_assertions) || std::env::var_os("PHYLLO_PROGRAM").is_some()
 }
 
-/// Keeps other tests waiting: latencies are measured.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
+/// The variables of which each asks for these tests also if long tests do not run.
+const ASKING: [&str; 3] = [
+    "PHYLLO_HOSTILE_SECONDS",
+    "PHYLLO_HOSTILE_FAMILIES",
+    "PHYLLO_PROGRAM",
+];
+
+/// Keeps other tests waiting, because latencies are measured; none if the test is to be skipped.
+pub(crate) fn alone() -> Option<MutexGuard<'static, ()>> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    static SKIPS: LazyLock<bool> = LazyLock::new(|| {
+        let asked_for = ASKING.iter().any(|name| std::env::var_os(name).is_some());
+        !asked_for && skips_long("hostile requests on a real server, tests/hostile")
+    });
+    (!*SKIPS).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A running server; killed when dropped.

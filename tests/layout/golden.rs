@@ -9,7 +9,7 @@ use num_bigint::BigInt;
 use phyllo::document::id::DocumentId;
 use phyllo::key::tuple_text;
 
-use super::model::Json;
+use super::model::json::Json;
 use super::{assembled, document_key, stored};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/layout/golden.txt");

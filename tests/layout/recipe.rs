@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use phyllo::document::id::DocumentId;
 use phyllo::key::{Family, hex};
 
-use super::model::Json;
+use super::model::json::Json;
 use super::{assembled, document_key, stored, unhex};
 
 struct Vector {

@@ -22,6 +22,8 @@ mod npm;
 mod persisted;
 mod process;
 mod rights;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod support;
 mod tls;
 mod tracing;

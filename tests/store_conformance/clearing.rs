@@ -1,12 +1,12 @@
 //! Clearing ranges of any size, and what is written into them afterwards.
 
-use std::collections::BTreeMap;
-
 use phyllo::store::{RangeRead, Transaction};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use super::engines::{Fresh, Pair, get};
+use super::engines::{Fresh, get};
+use crate::model::pairs::Pairs;
+use crate::seed::test_seed;
 
 on_every_engine!(
     a_large_range_is_cleared_for_whoever_reads_later,
@@ -19,19 +19,16 @@ on_every_engine!(
 const PAIRS: u32 = 30_000;
 const ROUNDS: usize = 40;
 
-type Model = BTreeMap<Vec<u8>, Vec<u8>>;
-
 fn name(number: u32) -> Vec<u8> {
     format!("m{number:06}").into_bytes()
 }
 
 /// Stores the pairs, and two beside them.
-async fn filled(fresh: &Fresh) -> Model {
-    let mut model: Model = (0..PAIRS).map(|at| (name(at), b"old".to_vec())).collect();
-    model.insert(b"l".to_vec(), b"before".to_vec());
-    model.insert(b"n".to_vec(), b"behind".to_vec());
-    let listed: Vec<_> = model.iter().collect();
-    for portion in listed.chunks(10_000) {
+async fn filled(fresh: &Fresh) -> Pairs {
+    let mut model: Pairs = (0..PAIRS).map(|at| (name(at), b"old".to_vec())).collect();
+    model.set(b"l".to_vec(), b"before".to_vec());
+    model.set(b"n".to_vec(), b"behind".to_vec());
+    for portion in model.all().chunks(10_000) {
         fresh
             .write(|transaction| {
                 for (key, value) in portion {
@@ -49,13 +46,6 @@ async fn clear(fresh: &Fresh, transaction: &dyn Transaction, begin: &[u8], end: 
     cleared.expect("the store serves");
 }
 
-fn listed(model: &Model) -> Vec<Pair> {
-    let pairs = model.iter();
-    pairs
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
-
 async fn a_large_range_is_cleared_for_whoever_reads_later(fresh: Fresh) {
     let mut model = filled(&fresh).await;
     let before = fresh.snapshot().await;
@@ -63,13 +53,13 @@ async fn a_large_range_is_cleared_for_whoever_reads_later(fresh: Fresh) {
     transaction.set(&fresh.key("m0"), b"new, and cleared");
     clear(&fresh, &*transaction, b"m", b"n").await;
     transaction.set(&fresh.key("m0"), b"new");
-    let all = listed(&model);
-    model.retain(|key, _| !key.starts_with(b"m"));
-    model.insert(b"m0".to_vec(), b"new".to_vec());
-    assert_eq!(fresh.all_in(&*transaction).await, listed(&model));
+    let all = model.all();
+    model.clear_range(b"m", b"n");
+    model.set(b"m0".to_vec(), b"new".to_vec());
+    assert_eq!(fresh.all_in(&*transaction).await, model.all());
     assert_eq!(get(&*transaction, &fresh.key(name(7))).await, None);
     transaction.commit().await.expect("nobody else writes");
-    assert_eq!(fresh.all().await, listed(&model));
+    assert_eq!(fresh.all().await, model.all());
     assert_eq!(fresh.get(name(7)).await, None);
     assert_eq!(fresh.all_in(&*before).await, all);
 }
@@ -80,7 +70,7 @@ async fn a_large_range_that_is_not_committed_stays(fresh: Fresh) {
     clear(&fresh, &*transaction, b"m", b"n").await;
     assert_eq!(fresh.all_in(&*transaction).await.len(), 2);
     drop(transaction);
-    assert_eq!(fresh.all().await, listed(&model));
+    assert_eq!(fresh.all().await, model.all());
 }
 
 async fn clearing_an_empty_or_inverted_large_range_does_nothing(fresh: Fresh) {
@@ -95,12 +85,7 @@ async fn clearing_an_empty_or_inverted_large_range_does_nothing(fresh: Fresh) {
 
 /// Compares with a map while the embedded engine removes what was cleared.
 async fn what_is_written_into_a_cleared_range_is_read(fresh: Fresh) {
-    let seed = std::env::var("PHYLLO_TEST_SEED").map_or_else(
-        |_| rand::random(),
-        |seed| seed.parse().expect("PHYLLO_TEST_SEED is a number"),
-    );
-    println!("PHYLLO_TEST_SEED={seed} repeats these steps");
-    let mut chance = StdRng::seed_from_u64(seed);
+    let mut chance = StdRng::seed_from_u64(test_seed());
     let mut model = filled(&fresh).await;
     for round in 0..ROUNDS {
         let transaction = fresh.transaction().await;
@@ -114,23 +99,23 @@ async fn what_is_written_into_a_cleared_range_is_read(fresh: Fresh) {
         transaction.commit().await.expect("nobody else writes");
         let snapshot = fresh.snapshot().await;
         compare(&fresh, &*snapshot, &model, &mut chance).await;
-        assert_eq!(fresh.all_in(&*snapshot).await, listed(&model));
+        assert_eq!(fresh.all_in(&*snapshot).await, model.all());
     }
 }
 
 async fn clear_some(
     fresh: &Fresh,
     transaction: &dyn Transaction,
-    model: &mut Model,
+    model: &mut Pairs,
     chance: &mut StdRng,
 ) {
     let begin = name(chance.random_range(0..PAIRS / 2));
     let end = name(chance.random_range(PAIRS / 2..PAIRS + 9));
     clear(fresh, transaction, &begin, &end).await;
-    model.retain(|key, _| *key < begin || *key >= end);
+    model.clear_range(&begin, &end);
 }
 
-fn write(fresh: &Fresh, transaction: &dyn Transaction, model: &mut Model, chance: &mut StdRng) {
+fn write(fresh: &Fresh, transaction: &dyn Transaction, model: &mut Pairs, chance: &mut StdRng) {
     let first = chance.random_range(0..PAIRS);
     match chance.random_range(0..5) {
         // A run of ascending keys, some of which were there and some not.
@@ -141,25 +126,22 @@ fn write(fresh: &Fresh, transaction: &dyn Transaction, model: &mut Model, chance
                     key.push(b'+');
                 }
                 transaction.set(&fresh.key(&key), b"new");
-                model.insert(key, b"new".to_vec());
+                model.set(key, b"new".to_vec());
             }
         }
         2 => {
             transaction.clear(&fresh.key(name(first)));
-            model.remove(&name(first));
+            model.clear(&name(first));
         }
         3 => {
             let end = name(first + chance.random_range(1..40));
             transaction.clear_range(&fresh.key(name(first)), &fresh.key(&end));
-            model.retain(|key, _| *key < name(first) || *key >= end);
+            model.clear_range(&name(first), &end);
         }
         _ => {
             let key = format!("m{first:06}#").into_bytes();
             transaction.add(&fresh.key(&key), 1);
-            let before = model.get(&key).map_or(0, |value| {
-                i64::from_le_bytes(value[..].try_into().expect("eight bytes"))
-            });
-            model.insert(key, (before + 1).to_le_bytes().to_vec());
+            model.add(key, 1);
         }
     }
 }
@@ -167,7 +149,7 @@ fn write(fresh: &Fresh, transaction: &dyn Transaction, model: &mut Model, chance
 async fn compare(
     fresh: &Fresh,
     read: &(impl phyllo::store::Read + ?Sized),
-    model: &Model,
+    model: &Pairs,
     chance: &mut StdRng,
 ) {
     for _ in 0..8 {
@@ -180,13 +162,7 @@ async fn compare(
             reverse,
             ..RangeRead::new(&first, &last).at_most(pairs_max)
         };
-        let within = model.range(begin.clone()..end);
-        let own = |(key, value): (&Vec<u8>, &Vec<u8>)| (key.clone(), value.clone());
-        let expected: Vec<Pair> = if reverse {
-            within.rev().take(pairs_max).map(own).collect()
-        } else {
-            within.take(pairs_max).map(own).collect()
-        };
+        let expected = model.range(&begin, &end, pairs_max, reverse);
         let round = read.ranges(&[range, range]).await;
         let batches: Vec<_> = round.into_batches().collect();
         for batch in batches {
@@ -200,7 +176,7 @@ async fn compare(
             assert_eq!(found, expected[..come.min(expected.len())]);
         }
         assert_eq!(
-            read.get(&first).await.expect("read").as_ref(),
+            read.get(&first).await.expect("read").as_deref(),
             model.get(&begin)
         );
     }

@@ -31,8 +31,14 @@ mod counted;
 mod doubt;
 mod engines;
 mod injected;
+#[path = "../model/mod.rs"]
 mod model;
+mod random_steps;
 mod reading;
 mod retry;
+#[path = "../seed/mod.rs"]
+mod seed;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod stamps;
 mod writing;

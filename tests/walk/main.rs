@@ -1,18 +1,21 @@
 //! The commands of README.md and docs/walk.md, run line by line, and the page in a real
 //! browser.
 //!
-//! docs/walk.md needs npm packages, and the browser test needs Chromium too. If they cannot be
-//! installed, the test prints one line that begins with "skipped:".
+//! docs/walk.md and the browser test are long tests. Both need npm packages; the browser test needs
+//! Chromium too. If these cannot be installed, the tests are skipped.
 
 #[path = "../npm/mod.rs"]
 mod npm;
 mod server;
+#[path = "../skip/mod.rs"]
+mod skip;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use server::Server;
+use skip::{skipped, skips_long};
 
 /// The token of the server that requires one.
 const TOKEN: &str = "3q0vJ2xR8mYb7NfKc5TzWw";
@@ -72,7 +75,7 @@ fn run(command: &str, directory: &Path, store: &Path) -> Output {
 fn has(program: &str, left_out: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
-        println!("skipped: {left_out}, because {program} is not here");
+        skipped(left_out, &format!("{program} was not found"));
     }
     found
 }
@@ -83,7 +86,7 @@ fn fetch(steps: &[Step], directory: &Path, left_out: &str) -> bool {
     let install = install.expect("the walk begins with npm");
     let fetched = run(&install.command, directory, directory);
     if !fetched.status.success() {
-        println!("skipped: {left_out}, because npm's packages cannot be installed");
+        skipped(left_out, "npm's packages could not be installed");
     }
     fetched.status.success()
 }
@@ -117,7 +120,7 @@ fn readme_commands_print_the_documented_output() {
 
 #[test]
 fn walk_commands_print_the_documented_output() {
-    if !has("npm", WALK) || !has("curl", WALK) {
+    if skips_long(WALK) || !has("npm", WALK) || !has("curl", WALK) {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
@@ -130,6 +133,9 @@ fn walk_commands_print_the_documented_output() {
 #[test]
 fn the_page_works_in_a_real_browser() {
     let left_out = "the page in a browser";
+    if skips_long(left_out) {
+        return;
+    }
     let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     if !has("npm", left_out) || !has("node", left_out) || !has(&chromium, left_out) {
         return;

@@ -17,7 +17,7 @@ fn aliases(count: usize, field: &str) -> String {
 
 #[test]
 fn names_and_ids_count_in_responses() {
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let limits = Limits {
         response_bytes: 1 << 20,
         ..Limits::LOW
@@ -91,7 +91,7 @@ fn names_and_ids_count_in_responses() {
 
 #[test]
 fn paths_and_aliases_count_in_responses() {
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let limits = Limits {
         response_bytes: 1 << 20,
         ..Limits::LOW
@@ -158,7 +158,7 @@ fn paths_and_aliases_count_in_responses() {
 
 #[test]
 fn fields_that_wait_for_reads_count_in_what_is_held() {
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     store(&mut case.server.client(), "D", "many", &numbers(5_000));
     let versions = aliases(10, "version");

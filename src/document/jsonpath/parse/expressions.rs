@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::super::ast::{
-    Comparable, ComparisonOp, FilterQuery, FunctionExpr, LogicalExpression, SingularQuery,
-};
+use super::super::ast::{Comparable, ComparisonOp, FilterQuery, LogicalExpression, SingularQuery};
 use super::QueryParser;
 use super::functions::{FunctionCall, is_function};
+use super::primary::PrimaryExpr;
 use super::scan::name_bytes;
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::tree::Tree;
@@ -21,16 +20,6 @@ const COMPARISON_OPS: [(&str, ComparisonOp); 6] = [
     ("<", ComparisonOp::Less),
     (">", ComparisonOp::Greater),
 ];
-
-/// A test, one side of a comparison or an argument of a function; the context tells which.
-pub(super) enum PrimaryExpr<'q> {
-    Literal(Tree),
-    Query(FilterQuery),
-    /// A call that yields a value.
-    Value(FunctionCall<'q>, FunctionExpr),
-    /// A call that yields true or false.
-    Logical(FunctionCall<'q>, LogicalExpression),
-}
 
 impl<'q> QueryParser<'q> {
     /// `logical-expr`, and the blanks after it.

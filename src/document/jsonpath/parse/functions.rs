@@ -3,7 +3,7 @@
 use super::super::ast::Pattern;
 use super::super::ast::{Comparable, FilterQuery, FunctionExpr, LogicalExpression, SingularQuery};
 use super::super::pattern::Regexp;
-use super::expressions::PrimaryExpr;
+use super::primary::PrimaryExpr;
 use super::{QueryParser, too_complex};
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::tree::Tree;

@@ -9,6 +9,7 @@
 
 mod expressions;
 mod functions;
+mod primary;
 mod scan;
 mod segments;
 

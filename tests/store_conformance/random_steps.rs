@@ -1,17 +1,16 @@
 //! Random steps, compared one by one with a map in memory.
 
-use std::collections::BTreeMap;
-
 use phyllo::store::{RangeRead, Transaction};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::engines::{Fresh, Pair, get, pairs};
+use super::engines::{Fresh, get, pairs};
+use crate::model::pairs::Pairs;
+use crate::seed::test_seed;
+use crate::skip::rounds;
 
 on_every_engine!(random_steps_do_what_they_do_to_a_map);
-
-const CASES: u32 = 400;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -28,14 +27,8 @@ enum Step {
     Drop,
 }
 
-type Model = BTreeMap<Vec<u8>, Vec<u8>>;
-
 async fn random_steps_do_what_they_do_to_a_map(fresh: Fresh) {
-    let seed = std::env::var("PHYLLO_TEST_SEED").map_or_else(
-        |_| rand::random(),
-        |seed| seed.parse().expect("PHYLLO_TEST_SEED is a number"),
-    );
-    println!("PHYLLO_TEST_SEED={seed} repeats these steps");
+    let seed = test_seed();
     tokio::task::spawn_blocking(move || run(&fresh, seed))
         .await
         .expect("the store does what the map does");
@@ -45,7 +38,7 @@ fn run(fresh: &Fresh, seed: u64) {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let config = Config {
-        cases: CASES,
+        cases: rounds(60, 400),
         failure_persistence: None,
         ..Config::default()
     };
@@ -63,8 +56,8 @@ fn run(fresh: &Fresh, seed: u64) {
 }
 
 async fn compare(fresh: &Fresh, steps: Vec<Step>) -> Result<(), TestCaseError> {
-    let mut committed = Model::new();
-    let mut own = Model::new();
+    let mut committed = Pairs::default();
+    let mut own = Pairs::default();
     let mut open: Option<std::sync::Arc<dyn Transaction>> = None;
     for step in steps {
         let transaction = match &open {
@@ -75,30 +68,30 @@ async fn compare(fresh: &Fresh, steps: Vec<Step>) -> Result<(), TestCaseError> {
         match step {
             Step::Set(key, value) => {
                 transaction.set(&fresh.key(&key), &value);
-                own.insert(key, value);
+                own.set(key, value);
             }
             Step::SetRun(key, count) => {
                 for last in 0..count {
                     let key = [&key[..], &[last]].concat();
                     transaction.set(&fresh.key(&key), &[last]);
-                    own.insert(key, vec![last]);
+                    own.set(key, vec![last]);
                 }
             }
             Step::Clear(key) => {
                 transaction.clear(&fresh.key(&key));
-                own.remove(&key);
+                own.clear(&key);
             }
             Step::ClearRange(begin, end) => {
                 transaction.clear_range(&fresh.key(&begin), &fresh.key(&end));
-                own.retain(|key, _| *key < begin || *key >= end);
+                own.clear_range(&begin, &end);
             }
             Step::Add(key, by) => {
                 transaction.add(&fresh.key(&key), by);
-                add(&mut own, key, by);
+                own.add(key, by);
             }
             Step::Get(key) => {
                 let found = get(&*transaction, &fresh.key(&key)).await;
-                prop_assert_eq!(found.as_ref(), own.get(&key));
+                prop_assert_eq!(found.as_deref(), own.get(&key));
             }
             Step::Range(begin, end, pairs_max, reverse) => {
                 let (first, last) = (fresh.key(&begin), fresh.key(&end));
@@ -107,7 +100,7 @@ async fn compare(fresh: &Fresh, steps: Vec<Step>) -> Result<(), TestCaseError> {
                     ..RangeRead::new(&first, &last).at_most(pairs_max)
                 };
                 let found = fresh.without_prefix(pairs(&*transaction, range).await);
-                prop_assert_eq!(found, expected(&own, &begin, &end, pairs_max, reverse));
+                prop_assert_eq!(found, own.range(&begin, &end, pairs_max, reverse));
             }
             Step::Commit => {
                 let done = transaction.commit().await;
@@ -127,10 +120,10 @@ async fn compare(fresh: &Fresh, steps: Vec<Step>) -> Result<(), TestCaseError> {
             }
         }
         drop(transaction);
-        prop_assert_eq!(fresh.all().await, listed(&committed));
+        prop_assert_eq!(fresh.all().await, committed.all());
     }
     if let Some(transaction) = open {
-        prop_assert_eq!(fresh.all_in(&*transaction).await, listed(&own));
+        prop_assert_eq!(fresh.all_in(&*transaction).await, own.all());
     }
     Ok(())
 }
@@ -165,26 +158,4 @@ fn value() -> impl Strategy<Value = Vec<u8>> {
 
 fn limit() -> impl Strategy<Value = usize> {
     prop_oneof![Just(0), Just(1), 2_usize..6, Just(usize::MAX)]
-}
-
-fn add(model: &mut Model, key: Vec<u8>, by: i64) {
-    let value = model.entry(key).or_default();
-    value.resize(8, 0);
-    let before = i64::from_le_bytes(value[..].try_into().expect("eight bytes"));
-    *value = before.wrapping_add(by).to_le_bytes().to_vec();
-}
-
-fn listed(model: &Model) -> Vec<Pair> {
-    let owned = |(key, value): (&Vec<u8>, &Vec<u8>)| (key.clone(), value.clone());
-    model.iter().map(owned).collect()
-}
-
-fn expected(model: &Model, begin: &[u8], end: &[u8], max: usize, reverse: bool) -> Vec<Pair> {
-    let mut all = listed(model);
-    all.retain(|(key, _)| &key[..] >= begin && &key[..] < end);
-    if reverse {
-        all.reverse();
-    }
-    all.truncate(max);
-    all
 }

@@ -3,18 +3,17 @@
 //!
 //! A failure prints its seed.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use phyllo::document::id::DocumentId;
-use phyllo::key::{IndexValue, Leaves};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use serde_json::{Map, Value, json};
 
 use super::support::{Client, client};
+use crate::model::queries::{equal, holds, order, select};
 
 cases!(
     async [
@@ -74,131 +73,6 @@ const PATHS: [&str; 10] = [
     "$.list[?@ > 1]",
     "$",
 ];
-
-/// What a path of [`PATHS`] selects.
-fn select<'v>(path: &str, document: &'v Value) -> Vec<&'v Value> {
-    let each = |value: Option<&'v Value>| match value {
-        Some(Value::Array(elements)) => elements.iter().collect(),
-        Some(Value::Object(members)) => members.values().collect(),
-        _ => Vec::new(),
-    };
-    match path {
-        "$" => vec![document],
-        "$.a" => document.get("a").into_iter().collect(),
-        "$.b" | "$['b']" => document.get("b").into_iter().collect(),
-        "$.list[*]" => each(document.get("list")),
-        "$.list[0]" => document.pointer("/list/0").into_iter().collect(),
-        "$.o.x" => document.pointer("/o/x").into_iter().collect(),
-        "$.o[*]" => each(document.get("o")),
-        "$.list[?@ > 1]" => {
-            let mut found = each(document.get("list"));
-            found.retain(|value| within(value, &json!(1)) == Some(Ordering::Greater));
-            found
-        }
-        other => panic!("no path of these: {other}"),
-    }
-}
-
-fn number(value: &Value) -> f64 {
-    value.to_string().parse().expect("a number of few digits")
-}
-
-/// The order of two values of one type; all numbers in use but one are exact as binary64.
-fn within(a: &Value, b: &Value) -> Option<Ordering> {
-    match (a, b) {
-        (Value::Null, Value::Null) => Some(Ordering::Equal),
-        (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
-        (Value::Number(_), Value::Number(_)) => number(a).partial_cmp(&number(b)),
-        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
-        _ => None,
-    }
-}
-
-fn equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            let in_b =
-                |(name, value): (&String, &Value)| b.get(name).is_some_and(|b| equal(value, b));
-            a.len() == b.len() && a.iter().all(in_b)
-        }
-        _ => within(a, b) == Some(Ordering::Equal),
-    }
-}
-
-/// The order of all values; of containers that of the indexes, which is no other's business.
-fn order(a: &Value, b: &Value) -> Ordering {
-    let rank = |value: &Value| match value {
-        Value::Null => 0,
-        Value::Bool(_) => 1,
-        Value::Number(_) => 2,
-        Value::String(_) => 3,
-        Value::Array(_) | Value::Object(_) => 4,
-    };
-    let digest = |value: &Value| {
-        let leaves = Leaves::from_json(&value.to_string()).expect("JSON");
-        IndexValue::of_leaves(&leaves).expect("short")
-    };
-    rank(a).cmp(&rank(b)).then_with(|| match within(a, b) {
-        Some(order) => order,
-        None => digest(a).cmp(&digest(b)),
-    })
-}
-
-/// Whether a document passes a filter, which is given as JSON.
-fn holds(filter: &Value, document: &Value) -> bool {
-    let members = filter.as_object().expect("a filter");
-    let path = members
-        .get("at")
-        .map_or("$", |at| at.as_str().expect("a path"));
-    let tests = members
-        .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "at" | "all" | "any" | "not" | "exists"));
-    let tests: Vec<_> = tests.collect();
-    let selected = select(path, document);
-    let passed = match members.get("exists") {
-        Some(Value::Bool(false)) => selected.is_empty(),
-        exists => {
-            (exists.is_none() && tests.is_empty())
-                || selected.iter().any(|value| {
-                    tests
-                        .iter()
-                        .all(|(test, operand)| passes(test, operand, value))
-                })
-        }
-    };
-    let list = |name: &str| members.get(name).and_then(Value::as_array);
-    passed
-        && list("all").is_none_or(|all| all.iter().all(|filter| holds(filter, document)))
-        && list("any").is_none_or(|any| any.iter().any(|filter| holds(filter, document)))
-        && members.get("not").is_none_or(|not| !holds(not, document))
-}
-
-fn passes(test: &str, operand: &Value, value: &Value) -> bool {
-    let order = within(value, operand);
-    match test {
-        "eq" => equal(value, operand),
-        "ne" => !equal(value, operand),
-        "lt" => order == Some(Ordering::Less),
-        "lte" => order.is_some_and(Ordering::is_le),
-        "gt" => order == Some(Ordering::Greater),
-        "gte" => order.is_some_and(Ordering::is_ge),
-        "in" => operand
-            .as_array()
-            .is_some_and(|all| all.iter().any(|one| equal(value, one))),
-        "startsWith" => match (value, operand) {
-            (Value::String(text), Value::String(beginning)) => text.starts_with(beginning),
-            _ => false,
-        },
-        "contains" => match (value, operand) {
-            (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
-            _ => false,
-        },
-        other => panic!("no test: {other}"),
-    }
-}
 
 /// What makes up documents and queries.
 struct Random(StdRng);
@@ -527,7 +401,7 @@ impl Paging {
 async fn random_queries_find_what_a_plain_evaluation_finds() {
     let mut indexes = BTreeSet::new();
     let mut totals = 0;
-    for seed in 0..u64::from(super::SEQUENCES) {
+    for seed in 0..u64::from(super::sequences()) {
         let mut run = Run::new(seed).await;
         for query in 0..QUERIES {
             let mut paging = Paging::new(&mut run.random);
@@ -556,12 +430,12 @@ async fn random_queries_find_what_a_plain_evaluation_finds() {
         "some used several indexes"
     );
     assert!(indexes.len() > INDEXES.len(), "{indexes:?}");
-    let queries = super::SEQUENCES as usize * QUERIES;
+    let queries = super::sequences() as usize * QUERIES;
     assert!(totals > queries / 10, "{totals} totals were given");
 }
 
 async fn what_is_there_all_along_comes_once_whatever_is_written_between_pages() {
-    for seed in 0..u64::from(super::SEQUENCES) {
+    for seed in 0..u64::from(super::sequences()) {
         let mut run = Run::new(1_000_000 + seed).await;
         let mut paging = Paging::new(&mut run.random);
         let before = run.expected(&paging.filter, &paging.order);

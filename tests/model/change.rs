@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Insert,
     Replace,
     Merge,
@@ -13,19 +13,19 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Change {
-    pub(super) kind: Kind,
-    pub(super) id: i64,
+pub(crate) struct Change {
+    pub(crate) kind: Kind,
+    pub(crate) id: i64,
     /// In list form.
-    pub(super) path: Vec<Value>,
+    pub(crate) path: Vec<Value>,
     /// Whether the path is sent as a JSON Pointer.
-    pub(super) as_pointer: bool,
+    pub(crate) as_pointer: bool,
     /// The document, the patch, or the number to add.
-    pub(super) document: Value,
+    pub(crate) document: Value,
 }
 
 impl Change {
-    pub(super) fn written_path(&self) -> Value {
+    pub(crate) fn written_path(&self) -> Value {
         if self.as_pointer {
             json!(pointer(&self.path))
         } else {
@@ -34,7 +34,7 @@ impl Change {
     }
 }
 
-pub(super) fn pointer(path: &[Value]) -> String {
+pub(crate) fn pointer(path: &[Value]) -> String {
     let token = |segment: &Value| match segment {
         Value::String(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
         index => format!("/{index}"),

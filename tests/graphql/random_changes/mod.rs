@@ -4,9 +4,7 @@
 //!
 //! A failure prints its seed and the shortest sequence that fails.
 
-mod change;
 mod generate;
-mod plain;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,11 +13,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestError, TestRunner};
 use serde_json::{Map, Value, json};
 
-use self::change::{Change, Kind};
 use self::generate::{Operation, operations};
-use self::plain::{Decision, Documents};
 use super::changing::assert_stored;
 use super::support::{Client, client};
+use crate::model::change::{Change, Kind};
+use crate::model::documents::{self, Decision, Documents};
 
 cases!(sync[random_changes_do_what_they_do_to_plain_json]);
 
@@ -33,7 +31,7 @@ fn random_changes_do_what_they_do_to_plain_json() {
         .build()
         .expect("a runtime");
     let config = Config {
-        cases: super::SEQUENCES,
+        cases: super::sequences(),
         failure_persistence: None,
         ..Config::default()
     };
@@ -166,8 +164,8 @@ impl Run {
             };
             count += 1;
             assert_stored(&self.client, id, &document.to_string()).await;
-            let path = plain::some_path(document, operation.0[0].pick);
-            let part = plain::at(document, &path).expect("a path of the document");
+            let path = documents::some_path(document, operation.0[0].pick);
+            let part = documents::at(document, &path).expect("a path of the document");
             let query = format!(
                 "query($p: Path) {{ document(id: {id}, path: $p) {{ kind value children(first: 1000) {{ nodes {{ path kind value }} }} }} }}"
             );

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-use super::change::{Change, Kind, pointer};
-use super::plain::{Documents, some_path};
+use crate::model::change::{Change, Kind, pointer};
+use crate::model::documents::{Documents, as_a_pointer_means, at, some_path};
 
 /// The fields of one mutation operation.
 #[derive(Clone, Debug)]
@@ -59,11 +59,11 @@ impl Draft {
             },
         };
         if self.as_pointer {
-            path = super::plain::as_a_pointer_means(document, path);
+            path = as_a_pointer_means(document, path);
         }
         let change = match self.kind {
             Kind::Patch => {
-                let part = document.and_then(|document| super::plain::at(document, &path));
+                let part = document.and_then(|document| at(document, &path));
                 json!(
                     self.steps
                         .iter()
@@ -104,7 +104,7 @@ impl Step {
             "remove" => json!({"op": "remove", "path": path}),
             "move" | "copy" => json!({"op": self.op, "from": pointer(&from), "path": path}),
             "test" if self.from.is_multiple_of(2) => {
-                let value = super::plain::at(part, &to).cloned().unwrap_or_default();
+                let value = at(part, &to).cloned().unwrap_or_default();
                 json!({"op": "test", "path": path, "value": value})
             }
             _ => json!({"op": self.op, "path": path, "value": self.value}),
@@ -118,7 +118,7 @@ fn path(document: &Value, pick: usize, tail: &Tail) -> Vec<Value> {
         Tail::Here => {}
         Tail::Member(name) => path.push(json!(name)),
         Tail::Behind(distance) => {
-            let length = super::plain::at(document, &path).and_then(Value::as_array);
+            let length = at(document, &path).and_then(Value::as_array);
             path.push(json!(length.map_or(0, Vec::len) + usize::from(*distance)));
         }
         Tail::Far(far) => path.extend(far.iter().cloned()),

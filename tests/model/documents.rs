@@ -1,4 +1,4 @@
-//! The model: what each change does to plain JSON values.
+//! Documents as plain JSON values, and what each change does to them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use super::change::{Change, Kind};
 
 /// The documents of the model, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Documents(BTreeMap<i64, Value>);
+pub(crate) struct Documents(BTreeMap<i64, Value>);
 
 /// What a change comes to.
-pub(super) enum Decision {
+pub(crate) enum Decision {
     /// The whole document afterwards.
     Document(Value),
     Deleted(bool),
@@ -27,13 +27,13 @@ const BAD_USER_INPUT: &[&str] = &["BAD_USER_INPUT"];
 const PATCH_FAILS: &[&str] = &["NOT_FOUND", "INVALID_PATH", "TEST_FAILED", "BAD_USER_INPUT"];
 
 impl Documents {
-    pub(super) const IDS: [i64; 2] = [1, 2];
+    pub(crate) const IDS: [i64; 2] = [1, 2];
 
-    pub(super) fn get(&self, id: i64) -> Option<&Value> {
+    pub(crate) fn get(&self, id: i64) -> Option<&Value> {
         self.0.get(&id)
     }
 
-    pub(super) fn apply(&mut self, change: &Change) -> Decision {
+    pub(crate) fn apply(&mut self, change: &Change) -> Decision {
         let mut document = self.0.get(&change.id).cloned();
         let path = &change.path;
         let done = match change.kind {
@@ -70,7 +70,7 @@ impl Documents {
 }
 
 /// What stands at a path in list form.
-pub(super) fn at<'v>(document: &'v Value, path: &[Value]) -> Option<&'v Value> {
+pub(crate) fn at<'v>(document: &'v Value, path: &[Value]) -> Option<&'v Value> {
     path.iter()
         .try_fold(document, |value, segment| match (value, segment) {
             (Value::Object(members), Value::String(key)) => members.get(key),
@@ -89,7 +89,7 @@ fn at_mut<'v>(document: &'v mut Value, path: &[Value]) -> Option<&'v mut Value> 
 }
 
 /// What a path means that is sent as a JSON Pointer: an index is one in an array only.
-pub(super) fn as_a_pointer_means(document: Option<&Value>, path: Vec<Value>) -> Vec<Value> {
+pub(crate) fn as_a_pointer_means(document: Option<&Value>, path: Vec<Value>) -> Vec<Value> {
     let mut here = document;
     let step = |segment: Value| {
         let segment = match here {
@@ -103,7 +103,7 @@ pub(super) fn as_a_pointer_means(document: Option<&Value>, path: Vec<Value>) -> 
 }
 
 /// One of the paths at which something stands.
-pub(super) fn some_path(document: &Value, pick: usize) -> Vec<Value> {
+pub(crate) fn some_path(document: &Value, pick: usize) -> Vec<Value> {
     let mut paths = Vec::new();
     collect(document, &mut Vec::new(), &mut paths);
     let at = pick % paths.len();
