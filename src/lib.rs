@@ -1,49 +1,54 @@
-//! Phyllo: a GraphQL server for JSON documents that are read and written by path.
+//! Phyllo: a GraphQL server that reads and writes JSON documents by path.
 //!
-//! A document is stored one leaf to a key, so any part of it is one contiguous range of keys
-//! (docs/format.md draws every byte). The folders are the layers; each uses only those above it:
+//! A document is stored as one key per leaf, so any part of it is one contiguous range of keys
+//! (docs/format.md). The folders are the layers. Each layer uses only the layers above it:
 //!
-//! | layer | what it knows |
+//! | layer | contents |
 //! |---|---|
-//! | [`error`], [`limits`] | what can go wrong, and every bound |
-//! | [`budget`] | what one request may still use: steps, bytes, memory, time |
+//! | [`error`], [`limits`] | the error type; all limits |
+//! | [`budget`] | what a request may still use: steps, bytes, memory, time |
 //! | [`document`] | JSON, paths and leaves; pure |
-//! | [`key`] | keys and values as bytes; pure |
-//! | [`store`] | bytes only: the engines' contract, the retry of transactions, the embedded engine, FoundationDB |
-//! | [`database`] | operations on documents inside one snapshot or transaction |
-//! | [`graphql`] | the schema, and how a request is executed; the only user of `async_graphql` |
+//! | [`key`] | documents and records as keys and values; pure |
+//! | [`store`] | the engine contract, the retry loop, the embedded engine, FoundationDB |
+//! | [`database`] | operations on documents in a snapshot or transaction |
+//! | [`graphql`] | the schema and the execution of requests; the only user of `async_graphql` |
+//! | [`operations`] | the operations of the commands |
 //! | [`server`] | HTTP; the only user of `axum` |
 //! | [`cli`] | the commands |
 //!
+//! ARCHITECTURE.md in the repository describes the invariants, and how to add a mutation, a limit
+//! or a key family.
+//!
 //! # A read: `document(id: "FRA", path: "/name") { value }`
 //!
-//! 1. `server::http::by_post` reads the body within its bound and [`graphql::Posted::from_json`]
-//!    takes it apart; variables stay text.
-//! 2. [`graphql::GraphQl::answer`] asks `graphql::prepared_query` for the document of this text:
-//!    kept, or bounded (`text_limits::check_text`), parsed (`parse::parse`), bounded again
-//!    (`query_cost::check_expanded`) and validated. `variables::coerce` checks the variables.
-//! 3. A query of which all reads are known beforehand, as of this one, is planned once for its text
-//!    (`graphql::direct`): the plan is bound to the variables, which gives all that is to be read.
-//!    For any other, resolvers look ahead in their selection (`lookahead::wants_below`) and ask the
-//!    session's loader; `batcher::Batcher` runs it when none can go on, so everything asked for at
-//!    the same level is one batch.
-//! 4. [`database::read_asked`] plans the reads ([`database::ReadPlan`]): one range for each place
-//!    that lies in no other. It reads them in one round ([`store::Read::ranges`]) from one snapshot
+//! 1. `server/http/methods.rs` (`by_post`) reads the body within its limits (`body.rs`).
+//!    `graphql/request/body.rs` ([`graphql::Posted::from_json`]) parses it. Variables stay text.
+//! 2. `graphql/execute/service.rs` ([`graphql::GraphQl::answer_and_tell`]) gets the prepared query
+//!    from the cache of `graphql/prepare/prepared_query.rs`, which otherwise checks the text
+//!    (`text_limits.rs`), parses it (`parse/mod.rs`), checks the cost (`query_cost.rs`), validates
+//!    it (`validate/`), and plans it (`plan.rs`) if its reads are known in advance, as here.
+//! 3. `graphql/variables/coerce.rs` converts the variables to their declared types.
+//! 4. `graphql/execute/planned/bind.rs` binds the plan to the variables, which gives all reads of
+//!    the query. Queries without a plan run the resolvers of `graphql/schema` and
+//!    `graphql/objects`; `graphql/context/batcher.rs` collects the reads of one level in one round.
+//! 5. `database/read/load.rs` ([`database::read_asked`]) plans the ranges ([`database::ReadPlan`])
+//!    and reads them in one round ([`store::Read::ranges`]) from one snapshot
 //!    ([`store::Store::lazy_snapshot`]).
-//! 5. What was asked for is a [`database::Slice`] of those pairs, or a [`database::Part`] where it
-//!    is kept; [`key::JsonText`] writes its JSON straight from them.
-//! 6. `direct::write` writes that text into the response; `response::write` splices it in.
+//! 6. `graphql/execute/planned/write.rs` writes the response. [`key::JsonText`] writes the JSON of
+//!    each value from its pairs, without a tree.
 //!
-//! # A write: `insertDocument(document: …)`
+//! # A write: `replaceDocument(id: "FRA", path: "/name", document: "Frankfurt")`
 //!
-//! 1. and 2. as above; then [`store::transact`] begins a transaction and executes the whole
-//!    operation in it, again from the start after a conflict.
-//! 3. [`key::Leaves::from_json`] flattens the text into sorted pairs ([`document::flatten`]).
-//! 4. [`database::insert`] reads whether anything is there, and writes existence, count, version
-//!    and leaves.
-//! 5. Any error in the response aborts the transaction. Otherwise it commits: the embedded engine
-//!    reports success after the sync that covers it (`store::embedded::commit`).
-//! 6. `response::write` fills in the version that the commit got.
+//! 1. Steps 1 to 3 are the same. The execution then runs in a transaction:
+//!    `database/open.rs` ([`database::Database::transact`]) calls `store/transact.rs`
+//!    ([`store::transact()`]), which repeats the whole operation after a conflict.
+//! 2. The resolver `replace_document` in `graphql/schema/mutation/fields.rs` splits the argument
+//!    into sorted pairs ([`key::LeavesReader`], [`document::flatten`]).
+//! 3. `database/edit/mod.rs` ([`database::replace`]) finds the place, writes the pairs that differ,
+//!    and then the document's version and index entries (`editor/mod.rs`).
+//! 4. An error in the response aborts the transaction. Otherwise it commits. The embedded engine
+//!    reports success after a sync (`store/embedded/commit.rs`).
+//! 5. `graphql/response/write.rs` inserts the version of the commit into the response.
 
 #![cfg_attr(not(feature = "foundationdb"), forbid(unsafe_code))]
 

@@ -1,4 +1,4 @@
-//! Synchronous work whose length is not known before.
+//! Synchronous work of unknown length.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -11,11 +11,12 @@ use super::{Budget, Steps};
 use crate::error::{Error, Result};
 use crate::limits::STEPS_AT_A_TIME;
 
-/// Long pieces of work that run at the same time: as many as there are processors, so that the
-/// threads that serve requests always get one soon.
+/// Permits for long work of queries, one per processor, so that the threads that serve requests get
+/// a processor soon.
 static LONG_WORK: LazyLock<Semaphore> = LazyLock::new(permits);
 
-/// The same of work that others wait for: it does not wait behind that of queries.
+/// Permits for long work of writers. Other requests wait for writers, so writers do not wait for
+/// queries.
 static LONG_WORK_OF_WRITERS: LazyLock<Semaphore> = LazyLock::new(permits);
 
 fn permits() -> Semaphore {
@@ -24,11 +25,12 @@ fn permits() -> Semaphore {
 }
 
 impl Budget {
-    /// Does work that spends [`Steps`] and has no effect but its result. It is tried at once; if
-    /// it is not done after about half a millisecond, it begins again on a thread that may block.
+    /// Runs work that spends [`Steps`] and has no effect except its result. It first runs on this
+    /// thread. If it is not done after about half a millisecond, it starts again on a blocking
+    /// thread.
     ///
     /// # Errors
-    /// What the work fails with; as [`Budget::check`].
+    /// The error of the work. As [`Budget::check`].
     pub async fn compute<T>(&self, work: impl Fn(&Steps<'_>) -> Result<T>) -> Result<T> {
         {
             let steps = Steps::at_most(self, STEPS_AT_A_TIME);
@@ -41,7 +43,7 @@ impl Budget {
         self.compute_long(|| work(&Steps::of(self))).await
     }
 
-    /// As [`Budget::compute`], of work that is known to be long.
+    /// [`Budget::compute`] for work that is known to be long.
     ///
     /// # Errors
     /// As [`Budget::compute`].
@@ -54,7 +56,7 @@ impl Budget {
         let turn = timeout_at(self.deadline(), permits.acquire()).await;
         let Ok(turn) = turn else {
             self.check()?;
-            return Err(Error::internal("the deadline passed and did not"));
+            return Err(Error::internal("the wait ended before the deadline"));
         };
         let _turn = turn.map_err(|closed| Error::internal(closed.to_string()))?;
         self.check()?;

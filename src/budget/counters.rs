@@ -1,4 +1,4 @@
-//! What one request, mutation or background job may use, and what it has used.
+//! The counters and limits of one budget.
 
 use super::pool::{Pool, Share};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a request, or a batch of background work, may still use. A clone shares it.
+/// What a request, or a portion of background work, may still use. Clones share the counters.
 #[derive(Clone, Debug)]
 pub struct Budget(pub(super) Arc<Inner>);
 
@@ -19,7 +19,7 @@ pub(super) struct Inner {
     pub(super) deadline: Instant,
     pub(super) pool: Pool,
     pub(super) steps: AtomicU64,
-    /// The steps that were spent at the last yield.
+    /// The number of steps spent at the last yield.
     pub(super) yielded_at: AtomicU64,
     pub(super) read_bytes: AtomicUsize,
     pub(super) write_bytes: AtomicUsize,
@@ -28,17 +28,17 @@ pub(super) struct Inner {
     pub(super) exhausted: OnceLock<Error>,
 }
 
-/// How much of each resource there is.
+/// The limit of each resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BudgetLimits {
     pub(crate) steps: u64,
     pub(crate) read_bytes: usize,
-    /// Of what is read, the most that is held until the response is written.
+    /// The most bytes of reads that are held until the response is written.
     pub(crate) reserved_bytes: usize,
     pub(crate) write_bytes: usize,
     pub(crate) response_bytes: usize,
     pub(crate) time: Duration,
-    /// Whether others wait while it works, because it holds the lock of a writer.
+    /// Whether other requests wait for this work, because it may hold the write lock.
     pub(crate) writes: bool,
 }
 
@@ -58,22 +58,22 @@ impl Budget {
         }))
     }
 
-    /// When the time is over.
+    /// The deadline of the request.
     pub fn deadline(&self) -> Instant {
         self.0.deadline
     }
 
-    /// The bytes that the response may have.
+    /// The largest size of the response, in bytes.
     pub fn response_bytes_max(&self) -> usize {
         self.0.limits.response_bytes
     }
 
-    /// The error of the resource that ran out first.
+    /// The error of the resource that was used up first.
     pub fn exhausted(&self) -> Option<&Error> {
         self.0.exhausted.get()
     }
 
-    /// Checks that nothing has run out, the time included.
+    /// Fails if a resource is used up or the deadline has passed.
     ///
     /// # Errors
     /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
@@ -90,7 +90,7 @@ impl Budget {
             Limit::of_time("requestMilliseconds", time),
             || {
                 format!(
-                    "the time for the request is over ({time:?}, which is the limit); nothing was \
+                    "the request exceeded its time limit ({time:?}); nothing was \
                  written"
                 )
             },
@@ -114,8 +114,7 @@ impl Budget {
         self.check()
     }
 
-    /// Spends steps of work, and yields to the scheduler when about a millisecond of work was done
-    /// since the last time.
+    /// Spends steps of work, and yields to the scheduler after about half a millisecond of work.
     ///
     /// # Errors
     /// As [`Budget::check`].
@@ -130,18 +129,18 @@ impl Budget {
         Ok(())
     }
 
-    /// The steps that may still be spent.
+    /// The number of steps that are left.
     pub(crate) fn steps_left(&self) -> u64 {
         let spent = self.0.steps.load(Relaxed);
         self.0.limits.steps.saturating_sub(spent)
     }
 
-    /// Gives steps back that were drawn and not used.
+    /// Returns steps that were drawn and not used.
     pub(crate) fn refund(&self, steps: u64) {
         self.0.steps.fetch_sub(steps, Relaxed);
     }
 
-    /// Counts bytes of keys and values that were read of the store.
+    /// Counts bytes of keys and values that were read from the store.
     ///
     /// # Errors
     /// As [`Budget::check`].
@@ -153,12 +152,12 @@ impl Budget {
         self.exhaust(Resource::ReadBytes, Limit::new("readBytes", limit), || {
             format!(
                 "the request reads more than {limit} bytes of keys and values, which is the limit \
-                 of one request: ask for less, or make an index"
+                 of one request: request less, or create an index"
             )
         })
     }
 
-    /// Counts bytes of keys and values that are to be written.
+    /// Counts bytes of keys and values to write.
     ///
     /// # Errors
     /// As [`Budget::check`].
@@ -185,7 +184,7 @@ impl Budget {
         self.hold_response(bytes)
     }
 
-    /// Takes note of the length that a response has when it is written in one piece.
+    /// Checks and counts the length of a response that is written in one piece.
     ///
     /// # Errors
     /// As [`Budget::check`].
@@ -199,7 +198,7 @@ impl Budget {
         self.hold_response(bytes.saturating_sub(before))
     }
 
-    /// The response is held until it is sent.
+    /// Takes memory for the response, which is held until it is sent.
     fn hold_response(&self, bytes: usize) -> Result<()> {
         match self.0.response_share.take(bytes) {
             Ok(_) => Ok(()),
@@ -215,23 +214,23 @@ impl Budget {
         }
         self.exhaust(Resource::ResponseBytes, Limit::new("responseBytes", limit), || {
             format!(
-                "the response would carry more than {limit} bytes of JSON, which is the limit: ask \
-                 for less at a time, by path or by pages"
+                "the response would have more than {limit} bytes of JSON, which is the limit: read \
+                 less at a time, by path or by pages"
             )
         })
     }
 
-    /// A share of the memory of all requests, of nothing yet.
+    /// An empty share of the memory of all requests.
     pub fn share(&self) -> Share {
         self.0.pool.share()
     }
 
-    /// A share of the memory of all requests for one of many parts of this one.
+    /// An empty share of the memory of all requests, without an uncounted part.
     pub fn counted_share(&self) -> Share {
         self.0.pool.counted_share()
     }
 
-    /// Notes an error after which the whole request fails, and returns the first of its kind.
+    /// Records an error that fails the whole request, and returns the first one recorded.
     ///
     /// # Errors
     /// Always.
@@ -245,7 +244,7 @@ impl Budget {
         self.exhaust(Resource::Steps, Limit::of_steps(limit), || {
             format!(
                 "the JSONPaths, filters and changes of this request take more than {limit} steps \
-                 of work, which is the limit: begin JSONPaths with names, look at less, or make an \
+                 of work, which is the limit: begin JSONPaths with names, read less, or create an \
                  index"
             )
         })

@@ -1,4 +1,4 @@
-//! The only place that makes budgets: one kind for each kind of work.
+//! The constructors of budgets, one for each kind of work. Budgets are created nowhere else.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Budget, Pool};
 use crate::limits::{Bounds, MOVED_BYTES_MAX, READ_PER_RESPONSE};
 
 impl Budget {
-    /// The budget of one query.
+    /// The budget of a query.
     pub fn of_request(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
         Self::new(of_request(bounds), pool, deadline)
     }
@@ -23,16 +23,16 @@ impl Budget {
         Self::new(limits, pool, deadline)
     }
 
-    /// The budget of a request that has time enough for a test.
+    /// The budget of a request with enough time for a test.
     #[cfg(test)]
     pub(crate) fn of_test(bounds: &Bounds) -> Self {
         let deadline = Instant::now() + Duration::from_secs(600);
         Self::of_request(bounds, &Pool::new(1 << 30), deadline)
     }
 
-    /// The budget of a piece of background work, or of a command that has the store to itself: it
-    /// bounds its own portions, and goes on with the next one. Only what it holds at a time is
-    /// bounded here.
+    /// The budget of a portion of background work, or of a command that has the store to itself.
+    /// Such work limits its portions itself, so only the memory that it holds at a time is limited
+    /// here.
     pub fn of_background() -> Self {
         const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
         let limits = BudgetLimits {

@@ -1,13 +1,13 @@
-//! What one request may still use: steps of work, bytes read, written, held and returned, and time.
+//! What a request may still use: steps of work, bytes read, written, held and returned, and time.
 //!
-//! A request has one [`Budget`]. It is made in `budget::kinds` and passed to all that does work in
-//! proportion to what clients send or store. Loops draw steps from it: asynchronous ones by
-//! [`Budget::pace`], which also yields to the scheduler, synchronous ones by [`Steps`] inside
-//! [`Budget::compute`], which moves long work to a thread that may block.
+//! Each request has one [`Budget`], created in `budget::kinds`. All code whose work grows with what
+//! clients send or store takes it. Asynchronous loops spend steps with [`Budget::pace`], which also
+//! yields to the scheduler. Synchronous loops use [`Steps`] inside [`Budget::compute`], which moves
+//! long work to a blocking thread.
 //!
-//! Whoever runs out gets [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted), a statement
-//! about the request and never about the data. The first such error stays: whatever asks the budget
-//! later gets the same one, so an operation cannot end as if nothing had happened.
+//! A used-up resource fails with [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted),
+//! which is a statement about the request and never about the data. The budget keeps the first such
+//! error and returns it to all later calls, so an operation that ignores the error cannot succeed.
 
 mod compute;
 mod counters;

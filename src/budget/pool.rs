@@ -1,4 +1,4 @@
-//! Memory that all requests share.
+//! The memory that all requests share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -7,7 +7,7 @@ use super::Resource;
 use crate::error::{Error, Limit, Result};
 use crate::limits::HELD_UNCOUNTED_BYTES;
 
-/// Bytes of memory that all requests hold together.
+/// Counts the bytes of memory that all requests hold, up to a limit.
 #[derive(Clone, Debug)]
 pub struct Pool(Arc<PoolState>);
 
@@ -18,18 +18,18 @@ struct PoolState {
 }
 
 impl Pool {
-    /// A pool of so many bytes.
+    /// A pool of `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> Self {
         let bytes = AtomicUsize::new(0);
         Self(Arc::new(PoolState { bytes_max, bytes }))
     }
 
-    /// Bytes that are held now.
+    /// The bytes that are held now, without the uncounted part of each share.
     pub fn held(&self) -> usize {
         self.0.bytes.load(Relaxed)
     }
 
-    /// A share of nothing yet.
+    /// An empty share.
     pub fn share(&self) -> Share {
         Share {
             pool: self.clone(),
@@ -37,7 +37,7 @@ impl Pool {
         }
     }
 
-    /// A share of nothing yet, for one of many parts of a request: also its first bytes count.
+    /// An empty share without an uncounted part, for one of many parts of a request.
     pub fn counted_share(&self) -> Share {
         Share {
             pool: self.clone(),
@@ -46,8 +46,8 @@ impl Pool {
     }
 }
 
-/// What one request holds of a [`Pool`], but for the first [`HELD_UNCOUNTED_BYTES`]; given back when
-/// dropped.
+/// The memory that one request holds of a [`Pool`]. The first [`HELD_UNCOUNTED_BYTES`] are not
+/// counted. Dropping it returns the memory.
 #[derive(Debug)]
 pub struct Share {
     pool: Pool,
@@ -55,10 +55,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// Takes more. Returns what the share holds with it.
+    /// Takes `bytes` more. Returns the total of the share.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the pool has no more.
+    /// `UNAVAILABLE`: the pool is used up.
     pub fn take(&self, bytes: usize) -> Result<usize> {
         let (taken, counted) = self.hold(bytes);
         let bytes_max = self.pool.0.bytes_max;
@@ -77,17 +77,17 @@ impl Share {
 }
 
 impl Share {
-    /// The bytes that it holds.
+    /// The bytes that the share holds.
     pub fn held(&self) -> usize {
         self.bytes.load(Relaxed)
     }
 
-    /// Takes more of what is there in any case, so that others get less.
+    /// Takes memory that is already allocated, beyond the limit if necessary.
     pub fn add(&self, bytes: usize) {
         self.hold(bytes);
     }
 
-    /// What the share holds with so many more bytes, and how many of them count.
+    /// Adds `bytes`. Returns the new total, and how many of the new bytes are counted.
     fn hold(&self, bytes: usize) -> (usize, usize) {
         let before = self.bytes.fetch_add(bytes, Relaxed);
         let taken = before.saturating_add(bytes);

@@ -1,12 +1,12 @@
-//! Memory that a part of the work holds.
+//! Memory for a part of the work.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{Budget, Resource, Share};
 use crate::error::{Error, Limit, Result};
 
-/// Memory that a request holds of what it reads, until this is dropped. It counts among what all
-/// requests hold together.
+/// Memory that a request holds for data that it has read. It counts towards the memory of all
+/// requests. Dropping it returns the memory.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
@@ -25,12 +25,12 @@ impl Reservation {
         }
     }
 
-    /// The budget that it belongs to.
+    /// The budget that the reservation belongs to.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The bytes that it may hold.
+    /// The most bytes that it may hold.
     pub fn bytes_max(&self) -> usize {
         self.bytes_max
     }
@@ -40,16 +40,16 @@ impl Reservation {
         self.share.held()
     }
 
-    /// Whether more was asked for than it may hold.
+    /// Whether a call exceeded the limit of the reservation.
     pub fn is_full(&self) -> bool {
         self.full.load(Relaxed)
     }
 
-    /// Takes more memory for keys and values that were read.
+    /// Takes memory for keys and values that were read.
     ///
     /// # Errors
-    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted): it, or all requests together,
-    /// would hold too much. Whoever can do with less at a time may try that.
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted): the reservation, or all
+    /// requests together, would hold too much. The caller may retry with less data at a time.
     pub fn hold(&self, bytes: usize) -> Result<()> {
         if self.share.take(bytes)? <= self.bytes_max {
             return Ok(());
@@ -59,8 +59,8 @@ impl Reservation {
             Resource::ReadBytes,
             Limit::new("readBytesAtOnce", self.bytes_max),
             format!(
-                "what is stored here is more than one request may read ({} bytes of keys and \
-                 values at a time, which is the limit): read it in parts by path, or page it with \
+                "the stored value is larger than one request may read at a time ({} bytes of keys \
+                 and values, which is the limit): read it in parts by path, or page it with \
                  `children`",
                 self.bytes_max
             ),

@@ -6,24 +6,24 @@ use super::Budget;
 use crate::error::{Error, Result};
 use crate::limits::STEPS_PER_DRAW;
 
-/// Steps drawn from a [`Budget`] a portion at a time, so that counting costs next to nothing. What
-/// is not used goes back when it is dropped.
+/// Steps drawn from a [`Budget`] in portions, so that counting them is cheap. Dropping it returns
+/// the unused steps.
 pub struct Steps<'b> {
     budget: &'b Budget,
     left: Cell<u64>,
     drawn: Cell<u64>,
-    /// Steps after which the work is interrupted, to be done again elsewhere.
+    /// The number of steps after which the work is interrupted and started again elsewhere.
     drawn_max: u64,
     interrupted: Cell<bool>,
 }
 
 impl<'b> Steps<'b> {
-    /// Steps for work that runs to its end.
+    /// Steps for work that is never interrupted.
     pub fn of(budget: &'b Budget) -> Self {
         Self::at_most(budget, u64::MAX)
     }
 
-    /// Steps for work that is interrupted after so many.
+    /// Steps for work that is interrupted after `drawn_max` steps.
     pub(super) fn at_most(budget: &'b Budget, drawn_max: u64) -> Self {
         Self {
             budget,
@@ -47,7 +47,7 @@ impl<'b> Steps<'b> {
         self.draw(steps)
     }
 
-    /// Checks that no earlier spending failed.
+    /// Fails if an earlier call failed.
     ///
     /// # Errors
     /// As [`Steps::spend`].
@@ -58,12 +58,12 @@ impl<'b> Steps<'b> {
         self.budget.check()
     }
 
-    /// Whether the work was interrupted: what it returned means nothing.
+    /// Whether the work was interrupted. Its result must then be ignored.
     pub(super) fn interrupted(&self) -> bool {
         self.interrupted.get()
     }
 
-    /// Gives back all steps, those that were used included.
+    /// Returns all steps, including the used ones.
     pub(super) fn undo(&self) {
         self.left.set(self.drawn.get());
     }
@@ -89,7 +89,7 @@ impl Drop for Steps<'_> {
     }
 }
 
-/// The error inside work that is interrupted; nobody outside [`Budget::compute`] sees it.
+/// The error inside interrupted work. [`Budget::compute`] never returns it.
 fn interrupted() -> Error {
-    Error::internal("work was interrupted to go on elsewhere")
+    Error::internal("work was interrupted to continue elsewhere")
 }

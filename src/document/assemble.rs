@@ -1,39 +1,39 @@
-//! Leaves to JSON text: written in the order of their paths, with a stack of open containers and
-//! no tree in between.
+//! Writes leaves as JSON text. The leaves arrive in the order of their paths, so a stack of open
+//! containers suffices and no tree is built.
 
 use std::fmt;
 
 use super::json::write_string;
 use super::path::SegmentRef;
 
-/// Leaves that no document has, which other programs may have left behind.
+/// Why leaves do not form a document. Other programs may have written them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misshapen {
-    /// A leaf or an empty marker has something stored below it or beside it.
+    /// A leaf or an empty marker has keys below or beside it.
     LeafWithChildren,
     /// An array lacks an element.
     Hole,
-    /// Keys of objects and indexes of arrays stand side by side.
+    /// An object key and an array index follow the same path.
     MixedSegments,
 }
 
 impl fmt::Display for Misshapen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::LeafWithChildren => "a leaf or empty marker has something below or beside it",
+            Self::LeafWithChildren => "a leaf or an empty marker has keys below or beside it",
             Self::Hole => "an array lacks an element",
-            Self::MixedSegments => "keys and indexes stand side by side",
+            Self::MixedSegments => "object keys and array indexes follow the same path",
         })
     }
 }
 
 enum OpenContainer {
     Object,
-    /// How many elements are written.
+    /// The number of elements that are written.
     Array(u64),
 }
 
-/// Writes one JSON value; told the leaves in the order of their paths.
+/// Writes one JSON value. The caller passes the leaves in the order of their paths.
 pub struct Assembler<'o> {
     out: &'o mut Vec<u8>,
     open: Vec<OpenContainer>,
@@ -48,11 +48,11 @@ impl<'o> Assembler<'o> {
         }
     }
 
-    /// Goes to the member or element `segment` of the container at `level` (the root is level 0),
-    /// closing what is open further down and opening that container if need be.
+    /// Enters the member or element `segment` of the container at `level` (the root is level 0).
+    /// Closes all deeper containers, and opens this one if necessary.
     ///
     /// # Errors
-    /// The container is of the other kind, or an element before this one is missing.
+    /// The container is of the other kind, or the previous element is missing.
     #[inline]
     pub fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Misshapen> {
         match segment {
@@ -66,8 +66,8 @@ impl<'o> Assembler<'o> {
         }
     }
 
-    /// As [`Assembler::enter`] with a member, whose name and colon are to be written to what is
-    /// returned.
+    /// Enters a member, like [`Assembler::enter`]. The caller writes its name and the colon to the
+    /// returned buffer.
     ///
     /// # Errors
     /// The container is an array.
@@ -106,18 +106,18 @@ impl<'o> Assembler<'o> {
         }
     }
 
-    /// Where the value at the place that was entered last is to be written.
+    /// The buffer for the value of the place that was entered last.
     #[inline]
     pub fn value(&mut self) -> &mut Vec<u8> {
         self.out
     }
 
-    /// Bytes that stand in `out` so far.
+    /// The length of the output in bytes.
     pub fn bytes(&self) -> usize {
         self.out.len()
     }
 
-    /// Closes what is open; the value is whole.
+    /// Closes all open containers. The value is complete.
     pub fn finish(mut self) {
         self.close_to(0);
     }
@@ -146,7 +146,7 @@ mod tests {
         SegmentRef::Index(index)
     }
 
-    /// Each step goes to a segment at a level and, if it is a leaf's, writes the leaf.
+    /// Each step enters a segment at a level and writes a leaf, if any.
     type Steps<'s> = &'s [(usize, SegmentRef<'s>, &'s str)];
 
     fn assembled(steps: Steps<'_>) -> Result<String, Misshapen> {

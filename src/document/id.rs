@@ -1,25 +1,25 @@
-//! The id of a document: one element of a tuple, an integer of 64 bits or a string.
+//! The id of a document: a 64-bit integer or a string.
 
 use std::fmt;
 
 use super::json::{Event, Reader, write_string};
 use crate::error::{Error, Result};
 
-/// What names a document inside its collection.
+/// The id of a document in its collection.
 ///
-/// Its text, a GraphQL ID, is the canonical decimal text of an integer (`42`, `-5`, not `007`),
-/// which is that integer; a JSON string (`"\"42\""`), which is that string; or any other
-/// non-empty text, which is itself.
+/// Its text form is a GraphQL ID. The canonical decimal text of a 64-bit integer (`42`, `-5`, but
+/// not `007`) is that integer. A JSON string (`"\"42\""`) is that string. Any other non-empty text
+/// is the string itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DocumentId {
-    /// A string. Strings list before integers.
+    /// A string. Strings sort before integers.
     Text(String),
-    /// An integer of 64 bits.
+    /// A 64-bit integer.
     Integer(i64),
 }
 
 impl DocumentId {
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Integer(_) => size_of::<i64>(),
@@ -27,10 +27,10 @@ impl DocumentId {
         }
     }
 
-    /// Reads the text of an id.
+    /// Parses the text form of an id.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is empty, or begins with `"` and is no JSON string.
+    /// `BAD_USER_INPUT`: the text is empty, or begins with `"` and is not a JSON string.
     pub fn parse(text: &str) -> Result<Self> {
         if text.is_empty() {
             return Err(Error::bad_input("the id is empty"));
@@ -45,7 +45,7 @@ impl DocumentId {
     }
 }
 
-/// The text that [`DocumentId::parse`] reads back as the same id.
+/// The text form, which [`DocumentId::parse`] parses into the same id.
 impl fmt::Display for DocumentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,7 +64,7 @@ fn needs_quotes(text: &str) -> bool {
     text.is_empty() || text.starts_with('"') || is_canonical_integer(text)
 }
 
-/// Whether a text is the canonical decimal text of an integer of 64 bits.
+/// Whether `text` is the canonical decimal text of a 64-bit integer.
 pub fn is_canonical_integer(text: &str) -> bool {
     canonical_integer(text).is_some()
 }

@@ -1,4 +1,4 @@
-//! What stands at the end of a path: null, a boolean, a number or a string.
+//! Leaves: null, booleans, numbers and strings.
 
 use std::borrow::Cow;
 
@@ -8,33 +8,33 @@ use super::json::write_string;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{INTEGER_BYTES_MAX, INTEGER_DIGITS_MAX};
 
-/// What kind of value stands at a place of a document.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// An object, empty or not.
     Object,
     /// An array, empty or not.
     Array,
-    /// A string, split or not.
+    /// A string, split into pieces or not.
     String,
     /// An integer or a double.
     Number,
     /// `true` or `false`.
     Boolean,
-    /// A stored null.
+    /// `null`
     Null,
 }
 
-/// A value without members or elements.
+/// A value that is neither an object nor an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leaf<'a> {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// An integer of 64 bits.
+    /// A 64-bit integer.
     Integer(i64),
-    /// An integer past 64 bits, up to [`INTEGER_BYTES_MAX`] bytes.
+    /// A larger integer, of at most [`INTEGER_BYTES_MAX`] bytes.
     BigInteger(BigInt),
     /// A finite binary64.
     Double(f64),
@@ -43,12 +43,12 @@ pub enum Leaf<'a> {
 }
 
 impl Leaf<'_> {
-    /// The number that a JSON text writes so: without `.`, `e` or `E` an exact integer, otherwise
-    /// the nearest binary64 (RFC 8259 §6).
+    /// Parses a JSON number. Without `.`, `e` or `E` it is an exact integer, otherwise the nearest
+    /// binary64 (RFC 8259 §6).
     ///
     /// # Errors
-    /// `TOO_LARGE`: an integer past [`INTEGER_BYTES_MAX`] bytes. `BAD_USER_INPUT`: past the range
-    /// of binary64.
+    /// `TOO_LARGE`: an integer of more than [`INTEGER_BYTES_MAX`] bytes. `BAD_USER_INPUT`: a number
+    /// outside the range of binary64.
     pub fn number(text: &str) -> Result<Leaf<'static>> {
         if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
             return double(text);
@@ -69,8 +69,8 @@ impl Leaf<'_> {
         }
     }
 
-    /// Appends the leaf as JSON text. A double is printed in the shortest form that reads back
-    /// the same, always with a `.` or an exponent, so that it never reads back as an integer.
+    /// Appends the leaf as JSON text. A double is written in the shortest form that parses to the
+    /// same value, always with a `.` or an exponent, so that it never parses as an integer.
     #[inline]
     pub fn write_json(&self, out: &mut Vec<u8>) {
         match self {
@@ -90,7 +90,7 @@ impl Leaf<'_> {
 fn write_double(out: &mut Vec<u8>, double: f64) {
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(double);
-    // A large one has an exponent, in which a plus is not needed.
+    // The exponent of a large number does not need its plus sign.
     if double.abs() >= 1e15
         && let Some((digits, exponent)) = text.split_once('+')
     {
@@ -135,7 +135,7 @@ fn big_integer(text: &str) -> Result<Leaf<'static>> {
     Ok(Leaf::BigInteger(integer))
 }
 
-/// At most 40 characters of a text, for messages.
+/// The first 40 characters of a text, for messages.
 pub fn abridged(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(40) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),

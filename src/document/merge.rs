@@ -1,4 +1,4 @@
-//! JSON Merge Patch (RFC 7396), taken apart.
+//! Parses JSON Merge Patch (RFC 7396).
 
 use bytes::Bytes;
 
@@ -7,20 +7,20 @@ use super::json::{Event, JsonError, Reader, write_string};
 use crate::error::Result;
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
-/// What a merge patch says about one place.
+/// What a merge patch does at one place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MergePatch {
-    /// Nothing is to stand there.
+    /// Removes the value.
     Remove,
-    /// This JSON text is to stand there, in the place of whatever does.
+    /// Replaces the value with this JSON text.
     Put(Bytes),
-    /// An object is to stand there, with these members changed. Of members of the same name the
-    /// last one counts.
+    /// Changes these members and makes the value an object first if it is none. Names are unique:
+    /// the last of several members with the same name wins.
     Members(Vec<(String, MergePatch)>),
 }
 
 impl MergePatch {
-    /// Takes a patch apart. Values stay where they are in its text.
+    /// Parses a patch. Values share the memory of its text.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the text is not JSON. `TOO_LARGE`: it nests deeper than
@@ -33,7 +33,7 @@ impl MergePatch {
         patch.map_err(|error| json_error(&error, json))
     }
 
-    /// What the patch makes of nothing, as JSON text; none if that is nothing.
+    /// The result of the patch applied to no value, as JSON text. `None` if it is no value.
     pub fn alone(&self) -> Option<Bytes> {
         match self {
             Self::Remove => None,
@@ -46,7 +46,7 @@ impl MergePatch {
         }
     }
 
-    /// Recurses no deeper than the reader allows.
+    /// The recursion is bounded by the reader's level limit.
     fn read(reader: &mut Reader<'_>, text: &Bytes) -> Result<Self, JsonError> {
         match reader.peek_value() {
             Some(b'{') => {}
@@ -61,7 +61,7 @@ impl MergePatch {
         while let Event::Name(name) = reader.next()? {
             members.push((name.into_owned(), Self::read(reader, text)?));
         }
-        // Stable: of those of the same name the last one stays last.
+        // The sort is stable, so the last of several members with the same name stays last.
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.reverse();
         members.dedup_by(|(later, _), (name, _)| later == name);

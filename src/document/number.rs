@@ -1,4 +1,4 @@
-//! Arithmetic on number leaves: exact where both are integers.
+//! Arithmetic and comparison of number leaves, exact for integers.
 
 use std::cmp::Ordering;
 
@@ -8,11 +8,11 @@ use super::leaf::Leaf;
 use crate::error::{Error, Limit, Result};
 use crate::limits::INTEGER_BYTES_MAX;
 
-/// The sum of two numbers: of integers the exact one, otherwise the nearest binary64.
+/// The sum of two numbers: exact for two integers, otherwise the nearest binary64.
 ///
 /// # Errors
-/// `TOO_LARGE`: an integer past [`INTEGER_BYTES_MAX`] bytes. `BAD_USER_INPUT`: one of them is no
-/// number, or the sum is past the range of binary64.
+/// `TOO_LARGE`: the sum is an integer of more than [`INTEGER_BYTES_MAX`] bytes. `BAD_USER_INPUT`:
+/// an operand is not a number, or the sum is outside the range of binary64.
 pub fn sum(a: &Leaf<'_>, b: &Leaf<'_>) -> Result<Leaf<'static>> {
     if let (Leaf::Integer(a), Leaf::Integer(b)) = (a, b)
         && let Some(sum) = a.checked_add(*b)
@@ -25,7 +25,7 @@ pub fn sum(a: &Leaf<'_>, b: &Leaf<'_>) -> Result<Leaf<'static>> {
     }
 }
 
-/// Whether two leaves are equal, numbers by value: `1`, `1.0` and `1e0` are.
+/// Whether two leaves are equal. Numbers are compared by value: `1`, `1.0` and `1e0` are equal.
 pub fn equal(a: &Leaf<'_>, b: &Leaf<'_>) -> bool {
     match (a, b) {
         (Leaf::Double(a), Leaf::Double(b)) => a.partial_cmp(b) == Some(Ordering::Equal),
@@ -36,8 +36,8 @@ pub fn equal(a: &Leaf<'_>, b: &Leaf<'_>) -> bool {
     }
 }
 
-/// A number as its integer towards zero and what is left of it, both exact, of one sign. None if it
-/// is no number.
+/// Splits a number into its integer part, rounded towards zero, and its fraction. Both are exact
+/// and have the same sign. `None` if the leaf is not a number.
 pub fn split(leaf: &Leaf<'_>) -> Option<(Leaf<'static>, f64)> {
     match leaf {
         Leaf::Integer(integer) => Some((Leaf::Integer(*integer), 0.0)),
@@ -54,13 +54,13 @@ pub fn split(leaf: &Leaf<'_>) -> Option<(Leaf<'static>, f64)> {
     }
 }
 
-/// The order of two leaves of one type: numbers by value and exactly, strings by code point, `false`
-/// before `true`; null and null are equal. None across types.
+/// The order of two leaves of one type: numbers by exact value, strings by code point, `false`
+/// before `true`. Two nulls are equal. `None` for leaves of different types.
 pub fn order(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<Ordering> {
     match (a, b) {
         (Leaf::Null, Leaf::Null) => Some(Ordering::Equal),
         (Leaf::Bool(a), Leaf::Bool(b)) => Some(a.cmp(b)),
-        // UTF-8 has the order of code points.
+        // The byte order of UTF-8 is the order of code points.
         (Leaf::String(a), Leaf::String(b)) => Some(a.cmp(b)),
         (Leaf::Integer(a), Leaf::Integer(b)) => Some(a.cmp(b)),
         (Leaf::Double(a), Leaf::Double(b)) => a.partial_cmp(b),
@@ -70,7 +70,7 @@ pub fn order(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<Ordering> {
     }
 }
 
-/// How an integer compares with a finite double, exactly.
+/// Compares an integer with a double exactly.
 fn compare(integer: &BigInt, double: f64) -> Ordering {
     match whole(double.floor()) {
         Some(floor) => integer.cmp(&floor).then_with(|| {
@@ -84,7 +84,7 @@ fn compare(integer: &BigInt, double: f64) -> Ordering {
     }
 }
 
-/// A double without a fraction as an integer.
+/// Converts a double without a fraction to an integer.
 fn whole(double: f64) -> Option<BigInt> {
     const FRACTION_BITS: u64 = 52;
     const EXPONENT_BIAS: u64 = 1075;
@@ -144,15 +144,15 @@ fn double(sum: f64) -> Result<Leaf<'static>> {
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "the nearest binary64 is what is asked for"
+    reason = "the caller wants the nearest binary64"
 )]
 fn approximate(leaf: &Leaf<'_>) -> Result<f64> {
     match leaf {
         Leaf::Integer(integer) => Ok(*integer as f64),
-        // The text of an integer reads as the nearest double, or as infinity.
+        // The text of an integer parses as the nearest double, or as infinity.
         Leaf::BigInteger(integer) => Ok(integer.to_string().parse().unwrap_or(f64::INFINITY)),
         Leaf::Double(double) => Ok(*double),
-        _ => Err(Error::bad_input(format!("{} is no number", kind(leaf)))),
+        _ => Err(Error::bad_input(format!("{} is not a number", kind(leaf)))),
     }
 }
 

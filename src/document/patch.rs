@@ -1,4 +1,4 @@
-//! JSON Patch (RFC 6902), taken apart.
+//! Parses JSON Patch (RFC 6902).
 
 use std::fmt;
 
@@ -14,22 +14,22 @@ use crate::limits::DOCUMENT_LEVELS_MAX;
 /// One operation of a patch. Values are JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PatchOperation {
-    /// Puts a value at a place: a member, present or not, or before an element of an array.
+    /// Adds a member, or replaces it if it exists, or inserts before an element of an array.
     Add(Path, Bytes),
-    /// Removes what stands at a place.
+    /// Removes the value at a place.
     Remove(Path),
-    /// Puts a value in the place of the one that stands there.
+    /// Replaces the value at a place.
     Replace(Path, Bytes),
-    /// Removes what stands at the first place and adds it at the second.
+    /// Removes the value at the first place and adds it at the second.
     Move(Path, Path),
-    /// Adds at the second place what stands at the first.
+    /// Adds a copy of the value at the first place at the second.
     Copy(Path, Path),
-    /// Checks that what stands at a place equals a value.
+    /// Tests that the value at a place equals a value.
     Test(Path, Bytes),
 }
 
 impl PatchOperation {
-    /// The place that it is about.
+    /// The target place.
     pub fn path(&self) -> &Path {
         match self {
             Self::Add(path, _)
@@ -41,7 +41,7 @@ impl PatchOperation {
         }
     }
 
-    /// The place that it takes something from.
+    /// The source place of a move or copy.
     pub fn from(&self) -> Option<&Path> {
         match self {
             Self::Move(from, _) | Self::Copy(from, _) => Some(from),
@@ -50,7 +50,7 @@ impl PatchOperation {
     }
 }
 
-/// Its name and its place, for messages.
+/// The operation's name and target, for messages.
 impl fmt::Display for PatchOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
@@ -66,15 +66,15 @@ impl fmt::Display for PatchOperation {
     }
 }
 
-/// Takes a patch apart: the JSON text of an array of operations. Values stay where they are in it.
+/// Parses a patch, a JSON array of operations. Values share the memory of its text.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is not JSON, or no JSON Patch; names the operation by its number, from 0.
-/// `INVALID_PATH`: a `path` or `from` is no JSON Pointer. `TOO_LARGE`: a value nests deeper than
-/// [`DOCUMENT_LEVELS_MAX`].
+/// `BAD_USER_INPUT`: the text is not JSON or not a JSON Patch; the message has the number of the
+/// operation, from 0. `INVALID_PATH`: a `path` or `from` is not a JSON Pointer. `TOO_LARGE`: a
+/// value nests deeper than [`DOCUMENT_LEVELS_MAX`].
 pub fn parse(patch: &Bytes) -> Result<Vec<PatchOperation>> {
     let text = json_text(patch)?;
-    // A value stands two levels down, and its nesting is counted where it is taken apart.
+    // A value is two levels down; its own nesting is counted when it is flattened.
     let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX + 2);
     let in_text = |error| json_error(&error, text);
     if reader.next().map_err(in_text)? != Event::BeginArray {

@@ -1,4 +1,4 @@
-//! Places inside a document and the paths that name them.
+//! Places in a document, and the paths that name them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::sync::{Arc, LazyLock};
 use super::json::{Event, Reader};
 use crate::error::{Error, Result};
 
-/// Behind the last element of an array, in a JSON Pointer.
+/// The JSON Pointer token for the place after the last element of an array.
 const DASH: &str = "-";
 
-/// One step down: a member of an object or an element of an array.
+/// One step of a place: a member of an object or an element of an array.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Segment {
     /// The name of a member.
@@ -29,7 +29,7 @@ pub enum SegmentRef<'a> {
 }
 
 impl Segment {
-    /// The same segment, borrowed.
+    /// Borrows the segment.
     pub fn as_ref(&self) -> SegmentRef<'_> {
         match self {
             Self::Key(key) => SegmentRef::Key(key),
@@ -38,7 +38,7 @@ impl Segment {
     }
 }
 
-/// As the token of a JSON Pointer.
+/// Formats the segment as a token of a JSON Pointer.
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -49,7 +49,7 @@ impl fmt::Display for Segment {
 }
 
 impl SegmentRef<'_> {
-    /// The same segment, owned.
+    /// Converts to an owned segment.
     pub fn to_owned(self) -> Segment {
         match self {
             Self::Key(key) => Segment::Key(key.to_owned()),
@@ -58,12 +58,12 @@ impl SegmentRef<'_> {
     }
 }
 
-/// One exact place of a document: the segments from its root.
+/// One exact place in a document: the segments from its root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place(pub Vec<Segment>);
 
 impl Place {
-    /// The place one segment further down.
+    /// The place one segment below.
     #[must_use]
     pub fn child(&self, segment: Segment) -> Self {
         let mut segments = Vec::with_capacity(self.0.len() + 1);
@@ -72,14 +72,14 @@ impl Place {
         Self(segments)
     }
 
-    /// The place that `below` names, seen from this one.
+    /// The place `below`, relative to this one.
     #[must_use]
     pub fn join(&self, below: &[Segment]) -> Self {
         Self([&self.0, below].concat())
     }
 }
 
-/// As a JSON Pointer (RFC 6901), for messages.
+/// Formats the place as a JSON Pointer (RFC 6901), for messages.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for segment in &self.0 {
@@ -94,15 +94,15 @@ impl fmt::Display for Place {
 pub enum Token {
     /// An exact segment.
     Segment(Segment),
-    /// A pointer token of digits: an index if it is applied to an array, a key if to an object.
+    /// A pointer token of digits: an index in an array, a key in an object.
     Digits(u64),
-    /// The pointer token `-`: behind the last element of an array, where nothing stands yet
-    /// (RFC 6901 §4), and a key if it is applied to an object.
+    /// The pointer token `-`: the place after the last element of an array, which has no value (RFC
+    /// 6901 §4), or a key in an object.
     Dash,
 }
 
 impl Token {
-    /// What the token names in an object; none if it can only name an element of an array.
+    /// The key that the token names in an object. `None` if it can only be an index.
     pub fn as_key(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Segment(Segment::Key(key)) => Some(Cow::Borrowed(key)),
@@ -113,7 +113,7 @@ impl Token {
     }
 }
 
-/// As the token of a JSON Pointer.
+/// Formats the token as a token of a JSON Pointer.
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -124,28 +124,28 @@ impl fmt::Display for Token {
     }
 }
 
-/// What a user writes to name a place. In list form every token is exact; in pointer form a
-/// token of digits is an index or a key, and only the document knows which.
+/// A path as a client writes it. In list form every token is exact. In pointer form a token of
+/// digits is an index or a key, depending on the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Path(Arc<[Token]>);
 
 impl Path {
-    /// The path of the whole, which need not be made.
+    /// The path of the whole document, without an allocation.
     pub fn root() -> &'static Self {
         static ROOT: LazyLock<Path> = LazyLock::new(Path::default);
         &ROOT
     }
 
-    /// The path of these tokens.
+    /// A path of these tokens.
     pub fn new(tokens: Vec<Token>) -> Self {
         Self(tokens.into())
     }
 
-    /// Parses either form of a path: a list in JSON, of strings and of integers from 0
-    /// (`["a",0]`), or a JSON Pointer (`/a/0`).
+    /// Parses either form of a path: a JSON list of strings and integers from 0 (`["a",0]`), or a
+    /// JSON Pointer (`/a/0`).
     ///
     /// # Errors
-    /// `INVALID_PATH`: it is neither.
+    /// `INVALID_PATH`: the text is neither.
     pub fn parse(text: &str) -> Result<Self> {
         if text.starts_with('[') {
             return list(text).ok_or_else(|| {
@@ -158,11 +158,11 @@ impl Path {
         Self::pointer(text)
     }
 
-    /// Parses a JSON Pointer (RFC 6901 §3): `""`, or tokens that each begin with `/`, in which
-    /// `~0` is `~` and `~1` is `/`.
+    /// Parses a JSON Pointer (RFC 6901 §3): `""`, or tokens that each begin with `/`. `~0` means
+    /// `~` and `~1` means `/`.
     ///
     /// # Errors
-    /// `INVALID_PATH`: it does not begin with `/`, or a `~` is followed by anything else.
+    /// `INVALID_PATH`: the text does not begin with `/`, or a `~` is not followed by `0` or `1`.
     pub fn pointer(text: &str) -> Result<Self> {
         if text.is_empty() {
             return Ok(Self::default());
@@ -180,12 +180,12 @@ impl Path {
             .map(Self)
     }
 
-    /// The path of these exact segments.
+    /// A path of these exact segments.
     pub fn of_segments(segments: &[Segment]) -> Self {
         Self(segments.iter().cloned().map(Token::Segment).collect())
     }
 
-    /// The tokens from the root down.
+    /// The tokens, from the root down.
     pub fn tokens(&self) -> &[Token] {
         &self.0
     }
@@ -202,19 +202,19 @@ impl Path {
         Self([&self.0[..], &below.0[..]].concat().into())
     }
 
-    /// What this path goes on with below another; none if it does not begin with that.
+    /// The rest of this path after `above`. `None` if `above` is not a prefix of it.
     pub fn below(&self, above: &Path) -> Option<Path> {
         let below = self.0.strip_prefix(&above.0[..])?;
         Some(Self(below.into()))
     }
 
-    /// How many tokens are digits of a pointer, so that each doubles the places that may be meant.
+    /// The number of digit tokens. Each doubles the number of places that the path can mean.
     pub fn ambiguous(&self) -> usize {
         let digits = |token: &&Token| matches!(token, Token::Digits(_));
         self.0.iter().filter(digits).count()
     }
 
-    /// This path up to its `count`th ambiguous token, and the rest.
+    /// Splits this path after its `count`th digit token.
     pub fn split_after_ambiguous(&self, count: usize) -> (Self, Self) {
         let digits = |(_, token): &(usize, &Token)| matches!(token, Token::Digits(_));
         let mut ambiguous = self.0.iter().enumerate().filter(digits);
@@ -223,7 +223,7 @@ impl Path {
         (Self(head.into()), Self(rest.into()))
     }
 
-    /// This path with every ambiguous token taken for an index.
+    /// This path with each digit token read as an index.
     #[must_use]
     pub fn as_indexes(&self) -> Self {
         let index = |token: &Token| match token {
@@ -233,14 +233,13 @@ impl Path {
         Self(self.0.iter().map(index).collect())
     }
 
-    /// The path of what this one names a part of, and its last token; none for the empty path.
+    /// The path of the parent, and the last token. `None` for the empty path.
     pub fn split_last(&self) -> Option<(Self, &Token)> {
         let (last, above) = self.0.split_last()?;
         Some((Self(above.into()), last))
     }
 
-    /// The only place at which something may stand, segment by segment; none if a token is
-    /// ambiguous.
+    /// The segments of the only place that can have a value. `None` if a token is ambiguous.
     pub fn segments(&self) -> Option<impl Iterator<Item = SegmentRef<'_>>> {
         let segments = self.0.iter().filter_map(|token| match token {
             Token::Segment(segment) => Some(segment.as_ref()),
@@ -250,13 +249,13 @@ impl Path {
         (self.ambiguous() == 0).then_some(segments)
     }
 
-    /// The only place at which something may stand; none if a token is ambiguous.
+    /// The only place that can have a value. `None` if a token is ambiguous.
     pub fn place(&self) -> Option<Place> {
         let segments = self.segments()?;
         Some(Place(segments.map(SegmentRef::to_owned).collect()))
     }
 
-    /// Every place at which something may stand: two for each ambiguous token.
+    /// All places that the path can mean: two for each ambiguous token.
     pub fn places(&self) -> Vec<Place> {
         let mut places = vec![Vec::with_capacity(self.0.len())];
         for token in &*self.0 {
@@ -278,7 +277,7 @@ impl Path {
     }
 }
 
-/// As a JSON Pointer (RFC 6901), for messages.
+/// Formats the path as a JSON Pointer (RFC 6901), for messages.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for token in &*self.0 {
@@ -352,8 +351,8 @@ fn pointer_token(token: &str, pointer: &str) -> Result<Token> {
     Ok(Token::Segment(Segment::Key(key)))
 }
 
-/// An array index as RFC 6901 §4 writes it: digits without a leading zero. What passes 64 bits is
-/// no index that any array can have.
+/// Parses an array index (RFC 6901 §4): digits without a leading zero. An index of more than 64
+/// bits cannot exist in an array.
 fn index(token: &str) -> Option<u64> {
     let digits = token.bytes().all(|byte| byte.is_ascii_digit());
     let leading_zero = token.len() > 1 && token.starts_with('0');

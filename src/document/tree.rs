@@ -1,4 +1,5 @@
-//! A JSON value held whole, exact: for what has to look at values rather than to pass them on.
+//! A JSON value in memory, exact, for code that inspects values. Reads and writes of documents need
+//! no tree.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,24 +13,24 @@ use super::path::{Segment, SegmentRef};
 use crate::error::{Error, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
-/// A JSON value. At most [`TREE_LEVELS_MAX`](crate::limits::TREE_LEVELS_MAX) levels deep, so what
-/// walks it may recurse.
+/// A JSON value. It has at most [`TREE_LEVELS_MAX`](crate::limits::TREE_LEVELS_MAX) levels, so
+/// functions may recurse over it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
-    /// A value without members or elements.
+    /// A value that is neither an object nor an array.
     Leaf(Leaf<'static>),
     /// The elements of an array.
     Array(Vec<Tree>),
-    /// The members of an object by name, in UTF-8 byte order, none twice.
+    /// The members of an object, sorted by name in UTF-8 byte order, with unique names.
     Object(Vec<(String, Tree)>),
 }
 
 impl Tree {
-    /// The value that a JSON text writes. Of members of the same name the last one wins.
+    /// Parses JSON text. The last of several members with the same name wins.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the text is not JSON or holds a number past binary64. `TOO_LARGE`:
-    /// nesting or an integer passes its limit.
+    /// `BAD_USER_INPUT`: the text is not JSON, or a number exceeds binary64. `TOO_LARGE`: the
+    /// nesting or an integer exceeds its limit.
     pub fn from_json(text: &str) -> Result<Self> {
         let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX);
         let mut open = Vec::new();
@@ -52,7 +53,7 @@ impl Tree {
                 }
                 Event::EndObject | Event::EndArray => match open.pop() {
                     Some(closed) => closed.closed(),
-                    None => return Err(Error::internal("a reader closed what was not open")),
+                    None => return Err(Error::internal("a reader closed an unopened value")),
                 },
                 Event::String(text) => Self::Leaf(Leaf::String(Cow::Owned(text.into_owned()))),
                 Event::Number(text) => Self::Leaf(Leaf::number(text)?),
@@ -74,7 +75,7 @@ impl Tree {
         }
     }
 
-    /// The value as JSON text.
+    /// Writes the value as JSON text.
     pub fn to_json(&self) -> String {
         let mut out = Vec::new();
         self.write_json(&mut out);
@@ -118,13 +119,13 @@ impl Tree {
         }
     }
 
-    /// What stands further down; none if nothing does.
+    /// The value at a place below this one, if any.
     pub fn at(&self, below: &[Segment]) -> Option<&Self> {
         let mut segments = below.iter().map(Segment::as_ref);
         segments.try_fold(self, Self::child)
     }
 
-    /// The member of this name, and its name; none if there is none.
+    /// The member with this name, and its name.
     pub fn member(&self, name: &str) -> Option<(&str, &Self)> {
         let Self::Object(members) = self else {
             return None;
@@ -134,7 +135,7 @@ impl Tree {
         Some((name, value))
     }
 
-    /// The member or element that a segment names; none if there is none.
+    /// The member or element that a segment names.
     pub fn child(&self, segment: SegmentRef<'_>) -> Option<&Self> {
         match (self, segment) {
             (_, SegmentRef::Key(name)) => self.member(name).map(|(_, value)| value),
@@ -146,10 +147,10 @@ impl Tree {
     }
 }
 
-/// A container that is being read.
+/// A container that is being parsed.
 enum TreeBuilder {
     Array(Vec<Tree>),
-    /// Its members as they were written, and the name of the next.
+    /// Its members in the order of the text, and the name of the next one.
     Object(Vec<(String, Tree)>, String),
 }
 
@@ -158,7 +159,7 @@ impl TreeBuilder {
         match self {
             Self::Array(elements) => Tree::Array(elements),
             Self::Object(mut members, _) => {
-                // The sort is stable: of the same name, the last written stands last.
+                // The sort is stable, so the last of several members with the same name stays last.
                 members.sort_by(|(a, _), (b, _)| a.cmp(b));
                 members.dedup_by(|later, kept| {
                     let same = later.0 == kept.0;
@@ -173,8 +174,8 @@ impl TreeBuilder {
     }
 }
 
-/// Whether two values are equal: containers by what they hold, numbers by value and exactly
-/// (`1`, `1.0` and `1e0` are equal).
+/// Whether two values are equal. Containers are compared deeply, numbers by exact value (`1`, `1.0`
+/// and `1e0` are equal).
 pub fn equal(a: &Tree, b: &Tree) -> bool {
     match equal_within::<Infallible>(a, b, &mut |_| Ok(())) {
         Ok(equal) => equal,
@@ -182,8 +183,8 @@ pub fn equal(a: &Tree, b: &Tree) -> bool {
     }
 }
 
-/// Whether two values are equal, as [`equal`] has it. `spend` is told of the work before it is done:
-/// about one for each value that is looked at.
+/// [`equal`] with bounded work. It calls `spend` before each piece of work, with about one step per
+/// value compared.
 ///
 /// # Errors
 /// What `spend` fails with.
@@ -219,10 +220,10 @@ pub fn equal_within<E>(
     }
 }
 
-/// Bytes of two texts that are compared in one step of work.
+/// Bytes of two strings that are compared in one step of work.
 pub const TEXT_BYTES_PER_STEP: u64 = 256;
 
-/// The work of comparing a value with another if both are texts, besides one step.
+/// The steps to compare a value with another string, besides the first. 0 if it is not a string.
 pub fn text_work(value: &Tree) -> u64 {
     match value {
         Tree::Leaf(Leaf::String(text)) => text.len() as u64 / TEXT_BYTES_PER_STEP,
@@ -237,8 +238,8 @@ fn leaf_work(leaf: &Leaf<'_>) -> u64 {
     }
 }
 
-/// The order of two values of one type: numbers by value and exactly, strings by code point,
-/// `false` before `true`; null and null are equal. None across types and for containers.
+/// The order of two leaves of one type: numbers by exact value, strings by code point, `false`
+/// before `true`. Two nulls are equal. `None` for different types and for containers.
 pub fn compare(a: &Tree, b: &Tree) -> Option<Ordering> {
     match (a, b) {
         (Tree::Leaf(a), Tree::Leaf(b)) => number::order(a, b),
@@ -246,8 +247,8 @@ pub fn compare(a: &Tree, b: &Tree) -> Option<Ordering> {
     }
 }
 
-/// An order of all values: leaves by type and then as [`compare`] has it, containers last and all
-/// alike.
+/// A total preorder of all values: leaves by type and then by [`compare`], then containers, which
+/// are all equal.
 pub fn sort_order(a: &Tree, b: &Tree) -> Ordering {
     let rank = |value: &Tree| match value.kind() {
         Kind::Null => 0,
@@ -337,7 +338,7 @@ mod tests {
             ("9007199254740993", "9007199254740992.0", Some(Greater)),
             ("1e300", "100000000000000000000", Some(Greater)),
             ("\"a\"", "\"b\"", Some(Less)),
-            // By code point: UTF-16 would have it the other way round.
+            // By code point. In UTF-16 the order is reversed.
             ("\"\u{FFFF}\"", "\"\u{10000}\"", Some(Less)),
             ("false", "true", Some(Less)),
             ("null", "null", Some(Equal)),

@@ -1,8 +1,8 @@
-//! What an error says besides its kind and message, for programs: `extensions` of a response.
+//! The machine-readable facts of an error, which a response carries in `extensions`.
 
 use std::time::Duration;
 
-/// A limit that was passed.
+/// A limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     name: &'static str,
@@ -10,17 +10,17 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// A limit by its name, in which the unit comes last; docs/errors.md lists all names.
+    /// A limit with its name, whose last word is the unit. docs/errors.md lists all names.
     pub const fn new(name: &'static str, value: usize) -> Self {
         Self::of(name, value as u64)
     }
 
-    /// As [`Limit::new`], of steps of work.
+    /// The limit `steps`, in steps of work.
     pub const fn of_steps(value: u64) -> Self {
         Self::of("steps", value)
     }
 
-    /// A limit on time, whose name ends with `Milliseconds`.
+    /// A limit on time, in milliseconds. The name ends with `Milliseconds`.
     pub fn of_time(name: &'static str, time: Duration) -> Self {
         Self::of(name, u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
     }
@@ -29,37 +29,37 @@ impl Limit {
         Self { name, value }
     }
 
-    /// What `extensions.limitName` has.
+    /// The value of `extensions.limitName`.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// What `extensions.limit` has, in the unit with which the name ends.
+    /// The value of `extensions.limit`, in the unit at the end of the name.
     pub const fn value(self) -> u64 {
         self.value
     }
 }
 
-/// The versions of a document that has another one than was expected.
+/// The two versions of a failed `ifVersion` check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versions {
-    /// The one that `ifVersion` named.
+    /// The version that `ifVersion` names.
     pub expected: String,
-    /// The one that the document had; none if it had none, or was not there.
+    /// The stored version. `None` if the document does not exist or has no version.
     pub current: Option<String>,
 }
 
-/// What an error knows besides its message; nothing of most errors.
+/// What an error reports besides its message. Most errors have no facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The limit that was passed.
+    /// The limit that was exceeded.
     pub limit: Option<Limit>,
-    /// The place in the document that the message is about, as a JSON Pointer (RFC 6901).
+    /// The place in the document, as a JSON Pointer (RFC 6901).
     pub place: Option<String>,
-    /// The operation of a JSON Patch, from 0.
+    /// The index of the operation in a JSON Patch, from 0.
     pub operation: Option<usize>,
-    /// The versions of the document.
+    /// The expected and the stored version of the document.
     pub versions: Option<Versions>,
-    /// What only the log is told.
+    /// Detail for the log only.
     pub(super) detail: Option<String>,
 }

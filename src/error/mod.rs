@@ -1,6 +1,5 @@
-//! One error type for the whole crate: a kind that says what the caller can do about it, and a
-//! message that says what was wrong, where, and which limit was passed. [`Facts`] say the same to
-//! programs.
+//! One error type for the whole crate. The kind says what the caller can do; the message says what
+//! is wrong, where, and which limit was exceeded. [`Facts`] carry the same for programs.
 
 mod facts;
 
@@ -8,61 +7,60 @@ use std::fmt;
 
 pub use facts::{Facts, Limit, Versions};
 
-/// Something of which a request, or all requests together, may use a bounded amount.
+/// A resource whose use is limited for one request, or for all requests together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// Steps of work.
     Steps,
-    /// Bytes read of the store.
+    /// Bytes read from the store.
     ReadBytes,
-    /// Bytes that one transaction writes.
+    /// Bytes written by one transaction.
     WriteBytes,
     /// Bytes of the response.
     ResponseBytes,
-    /// Bytes of memory that all requests hold together.
+    /// Bytes of memory held by all requests together.
     Memory,
     /// Time.
     Time,
 }
 
-/// What the caller can do about an [`Error`]; the GraphQL interface shows it as
-/// `extensions.code`.
+/// What the caller can do about an [`Error`]. Clients receive it as `extensions.code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The input is malformed or means nothing: mend it.
+    /// The input is malformed or has no meaning. Correct it.
     BadUserInput,
-    /// A path that can never name a place in any document.
+    /// The path cannot name a place in any document.
     InvalidPath,
-    /// What the operation starts from is not there.
+    /// The place or document that the operation requires does not exist.
     NotFound,
-    /// Something is already stored where the operation wants to create.
+    /// The operation creates something that already exists.
     AlreadyExists,
-    /// The document has changed since the version that was named.
+    /// The document has changed since the expected version.
     VersionMismatch,
     /// Another document has the same values in a unique index; the message names both.
     UniqueViolation,
-    /// A `test` of a JSON Patch does not hold.
+    /// A `test` operation of a JSON Patch failed.
     TestFailed,
-    /// A limit on size was passed; the message names it.
+    /// A limit on size was exceeded. The message names it.
     TooLarge,
-    /// A key would be longer than a key can be, so nothing can be stored or found there.
+    /// The key would exceed the maximum length, so nothing is stored under it.
     KeyTooLong,
-    /// The budget of the request is used up, which says nothing about the data; the message names
-    /// the limit.
+    /// The budget of the request is used up. The message names the limit. It is never a statement
+    /// about the data.
     Exhausted(Resource),
-    /// No query is kept under the hash that was sent: send its text, too.
+    /// The server has no query for the hash. Send the text of the query too.
     PersistedQueryNotFound,
-    /// The query asks for more work than one request may; the message names the limit.
+    /// The query requires more work than one request may do. The message names the limit.
     TooComplex,
-    /// Others kept changing what the transaction read until its tries were used up: try again.
+    /// Concurrent writes conflicted with the transaction on every try. Retry.
     Conflict,
-    /// The deadline passed: try again, or ask for less.
+    /// The deadline passed. Retry, or request less.
     Timeout,
-    /// No token was sent, or none that the server knows: send another.
+    /// The request has no token or an unknown one. Send a valid token.
     Unauthenticated,
-    /// The sender is known and may not do this.
+    /// The token is valid but does not permit the operation.
     Forbidden,
-    /// The store cannot be reached or can no longer be trusted: try later.
+    /// The store is unreachable or can no longer be trusted. Retry later.
     Unavailable,
     /// A defect or damaged data. The detail is in the log.
     Internal,
@@ -88,13 +86,12 @@ impl ErrorKind {
         Self::Internal,
     ];
 
-    /// The kind of which [`ErrorKind::code`] is the text.
+    /// The kind whose [`code`](ErrorKind::code) is `code`.
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// The same with the kinds that clients are not told apart by: those that share a
-    /// [`code`](ErrorKind::code) are one.
+    /// Maps all kinds that share a [`code`](ErrorKind::code) to one of them.
     #[must_use]
     pub fn for_clients(self) -> Self {
         Self::from_code(self.code()).unwrap_or(self)
@@ -135,12 +132,12 @@ impl Resource {
     }
 }
 
-/// What went wrong: told to the caller by `kind`, `message` and `facts`, told to the log by `detail`.
+/// An error. The caller receives `kind`, `message` and `facts`; the log also receives `detail`.
 #[derive(Clone, Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    /// Boxed, because most errors have none and all results have room for one.
+    /// Boxed to keep `Result` small: most errors have no facts.
     facts: Option<Box<Facts>>,
 }
 
@@ -148,8 +145,8 @@ pub struct Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error that the caller is told about in these words. Kinds that have facts have functions
-    /// of their own, which ask for them.
+    /// An error with a message for the caller. Kinds that have facts have their own constructors,
+    /// which require the facts.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -163,13 +160,13 @@ impl Error {
         self
     }
 
-    /// Malformed or meaningless input.
+    /// Input that is malformed or has no meaning.
     pub fn bad_input(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::BadUserInput, message)
     }
 
-    /// A path that can never be one, or never in this document; then with the place where it ends
-    /// to be one, as a JSON Pointer.
+    /// A path that is invalid in every document, or in this document. In the second case `place` is
+    /// the JSON Pointer of the last valid place.
     pub fn invalid_path(place: Option<String>, message: impl Into<String>) -> Self {
         let error = Self::new(ErrorKind::InvalidPath, message);
         match place {
@@ -178,32 +175,32 @@ impl Error {
         }
     }
 
-    /// Nothing is stored at a place of a document, given as a JSON Pointer.
+    /// Nothing is stored at `place`, a JSON Pointer.
     pub fn not_found(place: String, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, message).with(|facts| facts.place = Some(place))
     }
 
-    /// A `test` does not hold at a place, given as a JSON Pointer.
+    /// A `test` operation failed at `place`, a JSON Pointer.
     pub fn test_failed(place: String, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::TestFailed, message).with(|facts| facts.place = Some(place))
     }
 
-    /// A document has another version than was expected.
+    /// The document does not have the expected version.
     pub fn version_mismatch(versions: Versions, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::VersionMismatch, message).with(|facts| facts.versions = Some(versions))
     }
 
-    /// A limit on size was passed.
+    /// A limit on size was exceeded.
     pub fn too_large(limit: Limit, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::TooLarge, message).with_limit(limit)
     }
 
-    /// A limit on work was passed.
+    /// A limit on work was exceeded.
     pub fn too_complex(limit: Limit, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::TooComplex, message).with_limit(limit)
     }
 
-    /// The time is over; with the limit, unless only the caller knows it.
+    /// The deadline passed. `limit` is `None` if only the caller knows it.
     pub fn timeout(limit: Option<Limit>, message: impl Into<String>) -> Self {
         let error = Self::new(ErrorKind::Timeout, message);
         match limit {
@@ -212,24 +209,24 @@ impl Error {
         }
     }
 
-    /// A key that would be longer than keys can be.
+    /// A key that exceeds the maximum length.
     pub fn key_too_long(limit: Limit, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::KeyTooLong, message).with_limit(limit)
     }
 
-    /// The budget has no more of a resource.
+    /// The budget of a resource is used up.
     pub fn exhausted(resource: Resource, limit: Limit, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Exhausted(resource), message).with_limit(limit)
     }
 
-    /// A defect or damaged data; `detail` goes to the log and never to the client.
+    /// A defect or damaged data. `detail` goes to the log and never to the client.
     pub fn internal(detail: impl Into<String>) -> Self {
         let message = "an internal error; the server's log has the detail";
         let detail = detail.into();
         Self::new(ErrorKind::Internal, message).with(|facts| facts.detail = Some(detail))
     }
 
-    /// The store cannot serve; `detail`, if it is not empty, goes to the log.
+    /// The store cannot serve requests. A non-empty `detail` goes to the log.
     pub fn unavailable(message: impl Into<String>, detail: impl Into<String>) -> Self {
         let error = Self::new(ErrorKind::Unavailable, message);
         match detail.into() {
@@ -238,43 +235,43 @@ impl Error {
         }
     }
 
-    /// The same error with the limit that was passed, unless it has one.
+    /// Adds the limit that was exceeded, unless the error already has one.
     #[must_use]
     pub fn with_limit(self, limit: Limit) -> Self {
         self.with(|facts| facts.limit = facts.limit.or(Some(limit)))
     }
 
-    /// The same error about an operation of a JSON Patch, counted from 0: its message begins with
-    /// that.
+    /// Adds the operation of a JSON Patch, counted from 0, to the facts and in front of the
+    /// message.
     #[must_use]
     pub fn at_operation(self, number: usize) -> Self {
         self.at(format_args!("operation {number} of the patch"))
             .with(|facts| facts.operation = Some(number))
     }
 
-    /// The same error with a message that begins with where it happened.
+    /// Adds `place` in front of the message.
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
         self.message = format!("{place}: {}", self.message);
         self
     }
 
-    /// What the caller can do about it.
+    /// What the caller can do about the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What the caller is told.
+    /// The message for the caller.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What only the log is told.
+    /// The detail for the log only.
     pub fn detail(&self) -> Option<&str> {
         self.facts.as_ref()?.detail.as_deref()
     }
 
-    /// What programs are told besides.
+    /// The facts for programs.
     pub fn facts(&self) -> Option<&Facts> {
         self.facts.as_deref()
     }

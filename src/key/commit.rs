@@ -1,4 +1,4 @@
-//! The marker that a commit leaves, by which its outcome can be found out.
+//! The marker that a commit writes, from which its outcome can be determined.
 
 use super::family::{Family, Version};
 use super::tuple::{append, split_first};
@@ -13,30 +13,30 @@ pub struct CommitMarker {
 }
 
 impl CommitMarker {
-    /// Where in a marker's value the stamp stands.
+    /// The offset of the versionstamp in the value.
     pub const STAMP_AT: usize = Version::VALUE_PREFIX.len();
 
-    /// The marker of a random token, which may be cleared at `expiry`, in seconds since 1970.
+    /// A marker with a random token. It may be cleared at `expiry`, in seconds since 1970.
     pub fn new(token: [u8; 16], expiry: u64) -> Self {
         Self { token, expiry }
     }
 
-    /// Its key.
+    /// The key of the marker.
     ///
     /// # Errors
-    /// None: it is short.
+    /// Never, because the key is short.
     pub fn key(&self) -> Result<Vec<u8>> {
         Family::Commit(self.token[0] % COMMIT_SHARDS, self.expiry, &self.token).key()
     }
 
-    /// The value that the try of this number leaves, with room for the stamp.
+    /// The value for the try `number`, with a placeholder for the versionstamp.
     pub fn value(number: u64) -> Vec<u8> {
         let mut value = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
         append(&mut value, &number);
         value
     }
 
-    /// The commit of a marker, and the number of its try; none if it is no marker's value.
+    /// The version and the try in a marker's value. `None` if the value is malformed.
     pub fn decode(value: &[u8]) -> Option<(Version, u64)> {
         let (stamp, number) = value.split_at_checked(1 + Version::PLACEHOLDER.len())?;
         match split_first(number)? {
@@ -45,8 +45,8 @@ impl CommitMarker {
         }
     }
 
-    /// The keys of all markers of a shard that expired before `now`, in seconds since 1970: from
-    /// the first to past the last.
+    /// The range of the markers of a shard that expired before `now`, in seconds since 1970, as its
+    /// first key and its end.
     pub fn expired(shard: u8, now: u64) -> (Vec<u8>, Vec<u8>) {
         Family::commits_before(shard, now)
     }

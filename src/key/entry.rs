@@ -1,15 +1,15 @@
-//! All documents and their entries in the catalog, whatever their collections: how what goes
-//! through a whole store tells which belong together.
+//! The own keys of documents: how a scan of the whole store groups keys by document.
 //!
-//! A document's own key, `(collection, id)`, begins the keys of its leaves, and ends those of its
-//! entries. So all three come in the same order.
+//! A document's own key is `(collection, id)`. It is the prefix of the keys of its leaves and the
+//! suffix of the keys of its catalog entries, so leaves, existence entries and versions have the
+//! same order.
 
 use super::family::{EXISTENCE, Family, VERSION, append_system, ended};
 use super::tuple::{STRING, split_element};
 
 use foundationdb_tuple::Element;
 
-/// What the catalog knows of one document.
+/// A kind of catalog entry of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// [`Family::Existence`]
@@ -19,19 +19,19 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// The keys of this kind of entry of all documents: from the first to past the last.
+    /// The range of all entries of this kind, as its first key and its end.
     pub fn all(self) -> (Vec<u8>, Vec<u8>) {
         ended(self.prefix())
     }
 
-    /// The key of this entry of the document with this key of its own.
+    /// The key of this entry for the document with the own key `document`.
     pub fn key_of(self, document: &[u8]) -> Vec<u8> {
         let mut key = self.prefix();
         key.extend_from_slice(document);
         key
     }
 
-    /// The own key of the document whose entry this is.
+    /// The own key of the document that the entry at `key` belongs to.
     pub fn document(self, key: &[u8]) -> &[u8] {
         key.strip_prefix(&self.prefix()[..]).unwrap_or_default()
     }
@@ -47,26 +47,26 @@ impl Entry {
     }
 }
 
-/// The keys of the leaves of all documents: from the first to past the last. Whatever begins with
-/// a string is one.
+/// The range of the leaves of all documents, as its first key and its end. These are all keys that
+/// begin with a string.
 pub fn all_documents() -> (Vec<u8>, Vec<u8>) {
     (vec![STRING], vec![STRING + 1])
 }
 
-/// What a leaf's key, or a document's own, begins with.
+/// The own key of a document, parsed from the start of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKey {
-    /// The collection; none if the key does not begin with a string of a tuple.
+    /// The collection. `None` if the key does not begin with a string element.
     pub collection: Option<String>,
-    /// The length of the document's own key.
+    /// The length of the own key.
     pub bytes: usize,
-    /// Whether the key goes on with what is no id, or with one of another kind and nothing
-    /// behind it: such a key is a document by itself.
+    /// Whether the key counts as a document by itself, because its collection is followed by no
+    /// valid element, or by one that is no id and ends the key.
     pub alone: bool,
 }
 
 impl OwnKey {
-    /// Looks at a key.
+    /// Parses the own key of the document that `key` belongs to.
     pub fn of(key: &[u8]) -> Self {
         let Some((Element::String(collection), rest)) = split_element(key) else {
             return Self {

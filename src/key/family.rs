@@ -1,4 +1,4 @@
-//! Every family of keys, and what key and value of each mean.
+//! The families of keys, with the meaning of their keys and values.
 
 use std::fmt;
 
@@ -21,46 +21,46 @@ const ANSWER: i64 = 6;
 const ANSWER_EXPIRY: i64 = 7;
 const COMMIT: i64 = 8;
 pub(super) const BUILD: i64 = 9;
-/// The part of a collection's catalog that counts its documents.
+/// The part of a collection's catalog with its document counts.
 pub(super) const COUNT: i64 = 0;
-/// The part of a collection's catalog that defines its indexes.
+/// The part of a collection's catalog with its index definitions.
 pub(super) const DEFINITIONS: i64 = 1;
 
-/// One family of keys. All but [`Family::Document`] begin with null and so stand before every
-/// collection. The number 5 is kept for the change feed.
+/// A family of keys. The keys of all families except [`Family::Document`] begin with null, so they
+/// sort before all collections. The number 5 is reserved for the change feed.
 #[derive(Clone, Copy, Debug)]
 pub enum Family<'a> {
     /// `(null, 0) → (format,)`: the format version of the store.
     Format,
-    /// `(null, 1, collection, id) → ()`: the document exists. Written by creation, adoption and
-    /// deletion only.
+    /// `(null, 1, collection, id) → ()`: the document exists. Written only by creation, adoption
+    /// and deletion.
     Existence(&'a str, &'a DocumentId),
-    /// `(null, 2, collection, 0, shard) → 64-bit little-endian integer`: the sum over the shards
-    /// is the number of documents.
+    /// `(null, 2, collection, 0, shard) → 64-bit little-endian integer`: the number of documents is
+    /// the sum over all shards.
     Count(&'a str, u64),
     /// `(null, 2, collection, 1, name) → (number, unique, state, error, (text, (step, …)), …)`: the
-    /// definition of an index; what its value holds, `database::index` says.
+    /// definition of an index; see `database::index` for its value.
     Definition(&'a str, &'a str),
-    /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed it.
+    /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed the document.
     Version(&'a str, &'a DocumentId),
-    /// `(null, 4, collection, number) …`: what the keys of the entries of an index begin with;
-    /// [`IndexKey`](super::IndexKey) has the rest.
+    /// `(null, 4, collection, number) …`: the prefix of an index's entries;
+    /// [`IndexKey`](super::IndexKey) encodes the rest.
     Index(&'a str, u64),
-    /// `(null, 6, key, n)`: the answer kept for an operation that came with an idempotency key.
-    /// `n = 0 → (versionstamp, digest of the operation, expiry, bytes of the answer)`; the answer
-    /// follows in pieces, `n = 1, 2, … → (bytes,)`.
+    /// `(null, 6, key, n)`: the response stored for an idempotency key. `n = 0 → (versionstamp,
+    /// digest of the operation, expiry, bytes of the response)`. The response follows in pieces, `n
+    /// = 1, 2, … → (bytes,)`.
     Answer(&'a str, u64),
-    /// `(null, 7, shard, expiry, key) → ()`: when that answer may go, in seconds since 1970.
+    /// `(null, 7, shard, expiry, key) → ()`: when that response expires, in seconds since 1970.
     AnswerExpiry(u64, u64, &'a str),
-    /// `(null, 8, shard, expiry, token) → (versionstamp, try)`: the marker of a commit that may end
-    /// unknown, of the try that took effect. It may be cleared at its expiry, in seconds since
-    /// 1970.
+    /// `(null, 8, shard, expiry, token) → (versionstamp, try)`: the commit marker of the try that
+    /// took effect, for engines on which a commit's outcome can be unknown. It may be cleared at
+    /// its expiry, in seconds since 1970.
     Commit(u8, u64, &'a [u8; 16]),
-    /// `(null, 9, collection, number) → (name, owner, expiry, position)`: an index that is being
-    /// built, who builds it until when, in seconds since 1970, and how far it has come.
+    /// `(null, 9, collection, number) → (name, owner, expiry, position)`: an index build, its
+    /// owner, when the owner's lease expires, in seconds since 1970, and the build's position.
     Build(&'a str, u64),
-    /// `(collection, id, segment, …) → (leaf,)`: what stands at a place of a document, and the
-    /// beginning of the keys of all that stands below it.
+    /// `(collection, id, segment, …) → (leaf,)`: the value at a place of a document, and the prefix
+    /// of the keys below that place.
     Document(&'a str, &'a DocumentId, &'a Place),
 }
 
@@ -68,7 +68,7 @@ impl Family<'_> {
     /// The packed key.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyTooLong`](crate::error::ErrorKind::KeyTooLong): it would pass
+    /// [`ErrorKind::KeyTooLong`](crate::error::ErrorKind::KeyTooLong): the key exceeds
     /// [`KEY_BYTES_MAX`].
     pub fn key(&self) -> Result<Vec<u8>> {
         let mut key = Vec::with_capacity(64);
@@ -130,10 +130,10 @@ impl Family<'_> {
         within_limit(key)
     }
 
-    /// Appends the packed key of a [`Family::Document`] to others.
+    /// Appends the packed key of a [`Family::Document`] to `keys`.
     ///
     /// # Errors
-    /// As [`Family::key`]; nothing is appended.
+    /// As [`Family::key`]. On error nothing is appended.
     pub fn append_document<'s>(
         keys: &mut Vec<u8>,
         collection: &str,
@@ -153,14 +153,15 @@ impl Family<'_> {
         checked
     }
 
-    /// The keys of the counts of every collection: from the first to past the last.
+    /// The range of the counts and index definitions of all collections, as its first key and its
+    /// end.
     pub fn counts() -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
         append_system(&mut begin, CATALOG);
         ended(begin)
     }
 
-    /// The keys of the definitions of a collection's indexes: from the first to past the last.
+    /// The range of a collection's index definitions, as its first key and its end.
     pub fn definitions(collection: &str) -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
         append_system(&mut begin, CATALOG);
@@ -169,14 +170,14 @@ impl Family<'_> {
         ended(begin)
     }
 
-    /// The keys of all [`Family::Build`]: from the first to past the last.
+    /// The range of all [`Family::Build`], as its first key and its end.
     pub fn builds() -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
         append_system(&mut begin, BUILD);
         ended(begin)
     }
 
-    /// The collection and the number in a key of [`Family::Build`].
+    /// The collection and the index number in a key of [`Family::Build`].
     pub fn build_of(key: &[u8]) -> Option<(String, u64)> {
         let mut prefix = Vec::new();
         append_system(&mut prefix, BUILD);
@@ -189,7 +190,7 @@ impl Family<'_> {
         }
     }
 
-    /// The keys of the catalog's documents of a collection: from the first to past the last.
+    /// The range of a collection's existence entries, as its first key and its end.
     pub fn existences(collection: &str) -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
         append_system(&mut begin, EXISTENCE);
@@ -197,8 +198,8 @@ impl Family<'_> {
         ended(begin)
     }
 
-    /// The id at the end of a key of [`Family::Existence`] of the collection whose keys begin at
-    /// [`Family::existences`].
+    /// The id at the end of a key of [`Family::Existence`]. `begin` is the first key of
+    /// [`Family::existences`] of its collection.
     pub fn existing_id(key: &[u8], begin: &[u8]) -> Option<DocumentId> {
         match split_id(key.strip_prefix(begin)?)? {
             (id, []) => Some(id),
@@ -206,7 +207,7 @@ impl Family<'_> {
         }
     }
 
-    /// The keys of the answer kept for an idempotency key: from the first to past the last.
+    /// The range of the response stored for an idempotency key, as its first key and its end.
     pub fn answer(token: &str) -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
         append_system(&mut begin, ANSWER);
@@ -214,7 +215,8 @@ impl Family<'_> {
         ended(begin)
     }
 
-    /// The keys of one shard's answers that may go by `now`: from the first to past the last.
+    /// The range of a shard's expiry entries up to and including `now`, as its first key and its
+    /// end.
     pub fn expired_answers(shard: u64, now: u64) -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
         append_system(&mut begin, ANSWER_EXPIRY);
@@ -237,8 +239,8 @@ impl Family<'_> {
         }
     }
 
-    /// The keys of all [`Family::Commit`] of a shard that expire before `expiry`: from the first to
-    /// past the last.
+    /// The range of a shard's [`Family::Commit`] that expire before `expiry`, as its first key and
+    /// its end.
     pub fn commits_before(shard: u8, expiry: u64) -> (Vec<u8>, Vec<u8>) {
         let (mut begin, mut end) = (Vec::new(), Vec::new());
         append_commits(&mut begin, shard, 0);
@@ -246,24 +248,24 @@ impl Family<'_> {
         (begin, end)
     }
 
-    /// The keys of all documents of a collection: from the first to past the last.
+    /// The range of all documents of a collection, as its first key and its end.
     pub fn documents(collection: &str) -> (Vec<u8>, Vec<u8>) {
         let mut begin = Vec::new();
         append(&mut begin, &collection);
         ended(begin)
     }
 
-    /// The collection that a key of [`Family::counts`] counts; none if it is no count.
+    /// The collection of a key of [`Family::Count`]. `None` for other keys.
     pub fn counted_collection(key: &[u8]) -> Option<String> {
         Self::catalogued(key, COUNT).map(|(collection, _)| collection)
     }
 
-    /// The collection whose index a key of [`Family::Definition`] defines; none if it defines none.
+    /// The collection of a key of [`Family::Definition`]. `None` for other keys.
     pub fn indexed_collection(key: &[u8]) -> Option<String> {
         Self::catalogued(key, DEFINITIONS).map(|(collection, _)| collection)
     }
 
-    /// The name of the index that a key of [`Family::Definition`] defines.
+    /// The index name in a key of [`Family::Definition`].
     pub fn index_name(key: &[u8]) -> Option<String> {
         match split_element(Self::catalogued(key, DEFINITIONS)?.1)? {
             (Element::String(name), []) => Some(name.into_owned()),
@@ -271,7 +273,7 @@ impl Family<'_> {
         }
     }
 
-    /// The collection that a key of this part of the catalog is about, and what follows.
+    /// The collection of a key in this part of the catalog, and the rest of the key.
     fn catalogued(key: &[u8], part: i64) -> Option<(String, &[u8])> {
         let mut prefix = Vec::new();
         append_system(&mut prefix, CATALOG);
@@ -284,10 +286,11 @@ impl Family<'_> {
         }
     }
 
-    /// The id in a key of a document of `collection`, and the length of the document's own key.
+    /// The id in a key of a document, whose packed collection has `collection_key` bytes, and the
+    /// length of the document's own key.
     ///
     /// # Errors
-    /// The id is of a kind that no GraphQL ID names; that length all the same.
+    /// The id has a type that no GraphQL ID names. The error is that length.
     pub fn document_id(key: &[u8], collection_key: usize) -> Result<(DocumentId, usize), usize> {
         let behind = key.get(collection_key..).unwrap_or_default();
         match split_id(behind) {
@@ -331,20 +334,20 @@ fn check_limit(bytes: usize) -> Result<()> {
     ))
 }
 
-/// A commit of the store: ten bytes that sort in commit order, as text in hexadecimal.
+/// A commit of the store: ten bytes that sort in commit order. Its text form is hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub [u8; 10]);
 
 impl Version {
-    /// What the value of [`Family::Version`] begins with, before the ten bytes of the stamp: the
-    /// type code of a versionstamp. Two bytes of user version, always zero, end it.
+    /// The first byte of the value of [`Family::Version`], the type code of a versionstamp. The ten
+    /// bytes of the stamp follow, and a user version of two bytes, which is always zero.
     pub const VALUE_PREFIX: [u8; 1] = [0x33];
-    /// The bytes of the stamp until it is known, and the user version.
+    /// The placeholder for the stamp, and the user version.
     pub const PLACEHOLDER: [u8; 12] = [
         0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0,
     ];
 
-    /// Reads the value of [`Family::Version`].
+    /// Decodes the value of [`Family::Version`].
     pub fn decode(value: &[u8]) -> Option<Self> {
         match value {
             [0x33, stamp @ .., 0, 0] => stamp.try_into().ok().map(Self),

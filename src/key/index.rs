@@ -1,4 +1,4 @@
-//! Entries of indexes: values in the order of JSON's types and values, and the ids they lead to.
+//! Encodes index entries. Their values sort by JSON type and then by value, and an id follows.
 
 use sha2::{Digest, Sha256};
 
@@ -17,10 +17,10 @@ use crate::limits::KEY_BYTES_MAX;
 use foundationdb_tuple::Element;
 use num_bigint::BigInt;
 
-/// What an indexed value is, in the order in which indexes have them.
+/// The type of an indexed value, in index order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// A path of the index, not its first, selects nothing.
+    /// A path of the index other than the first selects nothing.
     Missing = 0,
     /// `null`
     Null = 1,
@@ -30,7 +30,7 @@ pub enum Rank {
     True = 3,
     /// A number, by value.
     Number = 4,
-    /// A string, by its UTF-8 bytes, that is by code point.
+    /// A string, by its UTF-8 bytes, which is the order of code points.
     String = 5,
     /// An object or an array, by a digest of its leaves.
     Container = 6,
@@ -47,7 +47,7 @@ impl Rank {
         Self::Container,
     ];
 
-    /// What all values of this rank, and none of another, begin with.
+    /// The common prefix of all values of this rank.
     pub fn prefix(self) -> Vec<u8> {
         let mut prefix = Vec::with_capacity(2);
         append(&mut prefix, &(self as i64));
@@ -55,16 +55,17 @@ impl Rank {
     }
 }
 
-/// A value as entries have it: elements of a tuple that sort by rank and then by value. Equal
-/// values, numbers compared by value, have the same bytes; the entries of one value are those keys
-/// that begin with its bytes and do not go on with `0xFF`.
+/// A value as index entries encode it: tuple elements that sort by rank and then by value. Equal
+/// values, with numbers compared by value, have the same bytes. The entries of one value are the
+/// keys that begin with its bytes and do not continue with `0xFF`.
 ///
-/// A number is its integer towards zero, then 0, or -1 or 1 and the exact rest as a double.
+/// A number is encoded as its integer part, rounded towards zero, followed by 0 if it has no
+/// fraction, or by its sign (-1 or 1) and the exact fraction as a double.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexValue(Vec<u8>);
 
 impl IndexValue {
-    /// Where a path of an index that is not its first selects nothing.
+    /// The value of a path that selects nothing and is not the first of its index.
     pub fn missing() -> Self {
         Self(Rank::Missing.prefix())
     }
@@ -94,11 +95,12 @@ impl IndexValue {
         Self(value)
     }
 
-    /// The value of what is stored at a place, given by its pairs, their keys relative to the place.
-    /// None if there is no pair, or none that a document has.
+    /// The value at a place, from its pairs, whose keys are relative to the place. `None` if there
+    /// are no pairs, or they are malformed.
     ///
     /// # Errors
-    /// It is a string that is too long for any key: about how many bytes it has.
+    /// The value is a string that is too long for a key. The error is its approximate length in
+    /// bytes.
     pub fn of_pairs<'p>(
         pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
     ) -> Result<Option<Self>, usize> {
@@ -109,7 +111,7 @@ impl IndexValue {
         builder.finish()
     }
 
-    /// The value of a JSON value; of a container, of its digest.
+    /// The value of a JSON value. A container is represented by its digest.
     ///
     /// # Errors
     /// As [`IndexValue::of_pairs`].
@@ -117,17 +119,17 @@ impl IndexValue {
         Self::of_pairs(leaves.iter())
     }
 
-    /// The elements, packed.
+    /// The packed elements.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// What kind of value it is.
+    /// The type of the value.
     pub fn rank(&self) -> Rank {
         rank(&self.0).map_or(Rank::Missing, |(rank, _)| rank)
     }
 
-    /// The first value of packed bytes, and what follows it.
+    /// Splits the first value off packed bytes.
     pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (rank, payload) = rank(bytes)?;
         let rest = match rank {
@@ -146,7 +148,7 @@ impl IndexValue {
         Some((value, rest))
     }
 
-    /// As JSON, at most about 40 characters of it, for messages.
+    /// Formats the value as JSON for messages, at most about 40 characters.
     pub fn text(&self) -> String {
         let mut json = Vec::new();
         match self.leaf() {
@@ -172,7 +174,7 @@ impl IndexValue {
                 match whole {
                     #[expect(
                         clippy::cast_precision_loss,
-                        reason = "what has a rest is smaller than 2^53"
+                        reason = "a number with a fraction is smaller than 2^53"
                     )]
                     Element::Int(whole) if rest != 0.0 => Some(Leaf::Double(whole as f64 + rest)),
                     Element::Int(whole) => Some(Leaf::Integer(whole)),
@@ -184,26 +186,26 @@ impl IndexValue {
     }
 }
 
-/// Makes an [`IndexValue`] of the pairs at and below a place, one after another in the order of
-/// their keys. However many they are, it holds one leaf or the state of a digest.
+/// Builds an [`IndexValue`] from the pairs at and below a place, in the order of their keys. It
+/// holds one leaf or the state of a digest, whatever the number of pairs.
 #[derive(Clone, Debug, Default)]
 pub struct IndexValueBuilder(ValueBuilder);
 
 #[derive(Clone, Debug, Default)]
 enum ValueBuilder {
-    /// No pair so far.
+    /// No pair yet.
     #[default]
     Nothing,
-    /// One leaf; none if the value is no leaf.
+    /// One leaf. `None` if its value is malformed.
     Leaf(Option<IndexValue>),
-    /// A string in pieces, which have so many bytes.
+    /// A string in pieces, with the sum of their sizes.
     Pieces(usize),
-    /// The digest of the leaves of a container.
+    /// The digest of a container's leaves.
     Container(Sha256),
 }
 
 impl IndexValueBuilder {
-    /// Takes the next pair; `key` is relative to the place.
+    /// Adds the next pair. `key` is relative to the place.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         match &mut self.0 {
             ValueBuilder::Nothing if key.is_empty() => {
@@ -220,18 +222,19 @@ impl IndexValueBuilder {
                 append_to_digest(&mut digest, key, value);
                 self.0 = ValueBuilder::Container(digest);
             }
-            // What is below a leaf is damage, which has no value.
+            // Keys below a leaf are corruption, which is not indexed.
             ValueBuilder::Leaf(_) => {}
             ValueBuilder::Pieces(bytes) => *bytes += value.len(),
             ValueBuilder::Container(digest) => append_to_digest(digest, key, value),
         }
     }
 
-    /// The value of the pairs since the last call. None if there was no pair, or none that a
-    /// document has.
+    /// The value of the pairs since the last call. `None` if there were no pairs, or they are
+    /// malformed.
     ///
     /// # Errors
-    /// It is a string that is too long for any key: about how many bytes it has.
+    /// The value is a string that is too long for a key. The error is its approximate length in
+    /// bytes.
     pub fn finish(&mut self) -> Result<Option<IndexValue>, usize> {
         match std::mem::take(&mut self.0) {
             ValueBuilder::Nothing => Ok(None),
@@ -264,37 +267,38 @@ fn rank(bytes: &[u8]) -> Option<(Rank, &[u8])> {
     Some((rank, rest))
 }
 
-/// What the keys of one index's entries begin with.
+/// The common prefix of the keys of one index's entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexKey {
     prefix: Vec<u8>,
 }
 
 impl IndexKey {
-    /// Those of the index `number` of a collection.
+    /// The prefix of the index `number` of a collection.
     ///
     /// # Errors
-    /// `TOO_LARGE`: the collection's name.
+    /// `TOO_LARGE`: the collection's name is too long.
     pub fn new(collection: &str, number: u64) -> Result<Self> {
         let prefix = Family::Index(collection, number).key()?;
         Ok(Self { prefix })
     }
 
-    /// All entries: from the first to past the last.
+    /// The range of all entries, as its first key and its end.
     pub fn all(&self) -> (Vec<u8>, Vec<u8>) {
         self.span(&[], &[0xFF])
     }
 
-    /// The entries whose values lie from `begin` to before `end`, both relative to this prefix.
+    /// The range of the entries with values from `begin` to before `end`. Both are relative to the
+    /// prefix.
     pub fn span(&self, begin: &[u8], end: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let key = |relative: &[u8]| [&self.prefix[..], relative].concat();
         (key(begin), key(end))
     }
 
-    /// The key of an entry: `values` are packed, one after another.
+    /// The key of an entry. `values` are packed values in the order of the columns.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyTooLong`](crate::error::ErrorKind::KeyTooLong): it passes the limit on keys.
+    /// [`ErrorKind::KeyTooLong`](crate::error::ErrorKind::KeyTooLong): the key exceeds the limit.
     pub fn entry(&self, values: &[u8], id: &DocumentId) -> Result<Vec<u8>> {
         let mut key = self.prefix.clone();
         key.extend_from_slice(values);
@@ -307,12 +311,12 @@ impl IndexKey {
         })
     }
 
-    /// What an entry has behind this prefix: packed values and an id.
+    /// The part of an entry's key after the prefix: packed values and an id.
     pub fn relative<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
         key.strip_prefix(&self.prefix[..])
     }
 
-    /// The packed values of an entry with so many columns, and its id.
+    /// Splits the key of an entry with `columns` columns into its packed values and its id.
     pub fn parse<'k>(&self, key: &'k [u8], columns: usize) -> Option<(&'k [u8], DocumentId)> {
         let relative = self.relative(key)?;
         let mut rest = relative;
@@ -383,7 +387,8 @@ mod tests {
         let values: Vec<_> = ascending.iter().map(|json| value(json)).collect();
         for (pair, json) in values.windows(2).zip(ascending.windows(2)) {
             assert!(pair[0] < pair[1], "{json:?}");
-            // What has the lesser value as its beginning is still past all of its entries.
+            // The entries of the lesser value end before the next value, even if it is a prefix of
+            // that.
             let end = [pair[0].bytes(), &[0xFF]].concat();
             assert!(end.as_slice() < pair[1].bytes(), "{json:?}");
         }

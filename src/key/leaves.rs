@@ -1,4 +1,4 @@
-//! A JSON document as sorted pairs, ready to be stored under any prefix.
+//! A JSON value as sorted pairs that can be stored under any prefix.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use crate::limits::{KEY_BYTES_MAX, PIECE_BYTES, VALUE_BYTES_MAX};
 
 use foundationdb_tuple::Element;
 
-/// The pairs of one JSON value, sorted by key. Keys are relative: the packed path from the value's
-/// root, to be put behind the key of the place where the value is stored.
+/// The pairs of one JSON value, sorted by key. Keys are relative: the packed path from the root of
+/// the value. The stored key is the key of the place followed by the relative key.
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
     bytes: Vec<u8>,
@@ -33,7 +33,7 @@ struct LeafPair {
 }
 
 impl Leaves {
-    /// Takes a JSON text apart.
+    /// Splits a JSON text into leaves.
     ///
     /// # Errors
     /// As [`flatten`].
@@ -43,7 +43,7 @@ impl Leaves {
         Ok(packer.finish())
     }
 
-    /// What was read of a store, each key relative to the place that was read.
+    /// Collects pairs that were read from a store, with keys relative to the place that was read.
     pub fn from_stored<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Self {
         let mut leaves = Self::default();
         for (key, value) in pairs {
@@ -52,25 +52,25 @@ impl Leaves {
         leaves
     }
 
-    /// The one pair of a leaf, unless it is a string that has to be split.
+    /// The pair of one leaf, which must not be a string that has to be split.
     pub fn from_leaf(leaf: &Leaf<'_>) -> Self {
         let mut leaves = Self::default();
         leaves.push(&[], &super::tuple::pack_leaf(leaf));
         leaves
     }
 
-    /// The value if it is one plain leaf.
+    /// The packed value, if it is a single leaf that is not split.
     pub fn as_leaf(&self) -> Option<&[u8]> {
         let (key, value) = self.pair(*self.pairs.first()?);
         (key.is_empty()).then_some(value)
     }
 
-    /// The pairs in the order of their keys.
+    /// Iterates over the pairs in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.pairs.iter().map(|pair| self.pair(*pair))
     }
 
-    /// The pairs of what stands at a packed place, their keys relative to it.
+    /// The pairs at and below a packed place, with keys relative to it.
     pub fn below<'l>(&'l self, place: &'l [u8]) -> impl Iterator<Item = (&'l [u8], &'l [u8])> {
         let begin = self
             .pairs
@@ -79,42 +79,42 @@ impl Leaves {
         let inside = |key: &[u8]| {
             key.starts_with(place) && key.get(place.len()) != Some(&super::tuple::ESCAPE)
         };
-        // What goes on from an escaped NUL stands between: a member whose name only begins so.
+        // Keys with an escaped NUL after `place` are members whose names only begin like it.
         pairs
             .take_while(move |(key, _)| key.starts_with(place))
             .filter(move |(key, _)| inside(key))
             .map(|(key, value)| (&key[place.len()..], value))
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there is none, which no value's leaves are.
+    /// Whether there are no pairs. Every value has at least one.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// What they hold in memory, in bytes.
+    /// The memory that the pairs take, in bytes.
     pub fn held(&self) -> usize {
         self.bytes.len() + self.pairs.len() * size_of::<LeafPair>()
     }
 
-    /// Bytes of all keys and values.
+    /// The bytes of all keys and values.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Checks that every key fits behind a prefix.
+    /// Checks that all keys are short enough below a prefix.
     ///
     /// # Errors
-    /// `TOO_LARGE`: a key would pass [`KEY_BYTES_MAX`]; names its path.
+    /// `TOO_LARGE`: a key exceeds [`KEY_BYTES_MAX`]. The message has its path.
     pub fn check_keys(&self, prefix_bytes: usize) -> Result<()> {
         if prefix_bytes + self.key_bytes_max <= KEY_BYTES_MAX {
             return Ok(());
         }
-        // The longest that was packed may be gone since, replaced by a later member of its name.
+        // The longest packed key may have been dropped, because a later member has the same name.
         let longest = self.iter().map(|(key, _)| key).max_by_key(|key| key.len());
         let longest = longest.unwrap_or_default();
         if prefix_bytes + longest.len() <= KEY_BYTES_MAX {
@@ -123,10 +123,10 @@ impl Leaves {
         Err(key_too_long(prefix_bytes, longest))
     }
 
-    /// The id that the value itself names: its top-level member `doc_id`.
+    /// The id in the value itself: its top-level member `doc_id`.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is there and neither a string nor an integer of 64 bits.
+    /// `BAD_USER_INPUT`: the member is neither a string nor a 64-bit integer.
     pub fn own_id(&self) -> Result<Option<DocumentId>> {
         let mut key = Vec::new();
         append_segment(&mut key, SegmentRef::Key("doc_id"));
@@ -151,7 +151,7 @@ impl Leaves {
         }
     }
 
-    /// The value as JSON text again, object members by name.
+    /// Writes the value as JSON text, with object members sorted by name.
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.bytes.len());
         let mut text = JsonText::new(&mut out);
@@ -185,23 +185,23 @@ impl Leaves {
     }
 }
 
-/// Packs what [`flatten`] tells into [`Leaves`].
+/// A [`LeafSink`] that packs leaves into [`Leaves`].
 #[derive(Default)]
 pub struct Packer {
     leaves: Leaves,
-    /// The packed path of where the packer stands, and where each of its segments begins.
+    /// The packed path of the current place, and the start of each of its segments.
     path: Vec<u8>,
     segments: Vec<usize>,
     forgotten: Vec<Range<usize>>,
 }
 
 impl Packer {
-    /// What was packed so far.
+    /// The pairs packed so far.
     pub(super) fn leaves(&self) -> &Leaves {
         &self.leaves
     }
 
-    /// The pairs, sorted.
+    /// Sorts the pairs, without the dropped ones.
     pub fn finish(mut self) -> Leaves {
         for range in self.forgotten {
             for pair in &mut self.leaves.pairs[range] {
@@ -290,7 +290,7 @@ impl LeafSink for Packer {
     }
 }
 
-/// A packed string: its type code, its bytes with each NUL escaped, and its end.
+/// The size of a packed string: a type code, its bytes with each NUL escaped, and a terminator.
 fn packed_string_bytes(text: &str) -> usize {
     if text.len() <= VALUE_BYTES_MAX / 2 - 2 {
         return text.len();

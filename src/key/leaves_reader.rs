@@ -1,4 +1,4 @@
-//! Documents that come in arguments, taken apart within a bound on what they come to.
+//! Splits documents in arguments into leaves, within a limit on the size of the leaves.
 
 use super::leaves::{Leaves, Packer};
 use super::measure::Measure;
@@ -7,7 +7,7 @@ use crate::error::{Error, Limit, Result};
 use crate::limits::ARGUMENT_LEAVES_BYTES_MAX;
 use crate::limits::LEAVES_AT_A_TIME;
 
-/// Takes a JSON text apart, some of it at a time.
+/// Splits a JSON text into leaves in steps.
 pub struct LeavesReader<'t> {
     text: &'t str,
     flattening: Flattening<'t>,
@@ -17,7 +17,7 @@ pub struct LeavesReader<'t> {
 }
 
 impl<'t> LeavesReader<'t> {
-    /// Begins with a text that came in an argument.
+    /// Starts at the beginning of an argument's text.
     pub fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -28,7 +28,7 @@ impl<'t> LeavesReader<'t> {
         }
     }
 
-    /// Goes on for so many values at most. The leaves, if that was the end.
+    /// Processes at most `values_max` values. Returns the leaves at the end of the text.
     ///
     /// # Errors
     /// As [`Leaves::from_argument`].
@@ -55,8 +55,9 @@ impl<'t> LeavesReader<'t> {
         Ok(None)
     }
 
-    /// Where leaves grow far past their text, most likely because of a long name above them, it is
-    /// told how far before they are made: to fill memory only to give it up is what costs.
+    /// If the leaves are much larger than the text, usually because of a long name above them,
+    /// computes the size of all leaves before it builds more. Otherwise a small text could fill the
+    /// memory before it is rejected.
     fn measure_if_it_grows(&mut self) {
         let bytes = self.packer.leaves().bytes();
         let grows = bytes / MEASURED_FROM_GROWTH > self.flattening.offset();
@@ -66,17 +67,17 @@ impl<'t> LeavesReader<'t> {
         }
     }
 
-    /// What the leaves so far hold in memory, in bytes.
+    /// The memory that the leaves take so far, in bytes.
     pub fn held(&self) -> usize {
         self.packer.leaves().held()
     }
 }
 
-/// Values after which it is looked at what they came to.
+/// Values between two checks of the size.
 const VALUES_PER_LOOK: usize = 256;
-/// Leaves that are made before it is told what all of them will come to.
+/// The size of the leaves from which all leaves may be measured in advance.
 const MEASURED_FROM_BYTES: usize = 1 << 20;
-/// How many times as large as their text leaves are then.
+/// The ratio of leaves to text from which all leaves are measured in advance.
 const MEASURED_FROM_GROWTH: usize = 4;
 
 fn check_bytes(bytes: usize) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What a JSON text comes to as pairs, at least, found without making any.
+//! Computes a lower bound on the size of a JSON text's pairs without building them.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::SegmentRef;
 use crate::error::Result;
 
-/// Adds up the bytes of keys and values, of each no more than it takes.
+/// Sums the minimal sizes of keys and values.
 #[derive(Default)]
 pub(super) struct Measure {
-    /// Of all that were told.
+    /// The sum so far.
     pub(super) bytes: usize,
     taken: usize,
-    /// The key of where it stands, and of all above.
+    /// The size of the current key. `above` has the sizes of its ancestors' keys.
     key_bytes: usize,
     above: Vec<usize>,
 }
@@ -29,9 +29,9 @@ impl LeafSink for Measure {
     fn enter(&mut self, segment: SegmentRef<'_>) -> Result<()> {
         self.above.push(self.key_bytes);
         self.key_bytes += match segment {
-            // A type code, the text, and its end.
+            // A type code, the text, and a terminator.
             SegmentRef::Key(key) => key.len() + 2,
-            // A type code, and as many bytes as it has.
+            // A type code, and the bytes of the index.
             SegmentRef::Index(index) => {
                 1 + (u64::BITS - index.leading_zeros()).div_ceil(8) as usize
             }
@@ -60,6 +60,6 @@ impl LeafSink for Measure {
         self.taken
     }
 
-    /// What is replaced later counts all the same: it is made, too.
+    /// Replaced members count too, because the packer builds their pairs.
     fn forget(&mut self, _: Range<usize>) {}
 }

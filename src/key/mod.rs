@@ -1,5 +1,5 @@
-//! How documents and everything else become keys and values, byte for byte (docs/format.md).
-//! Pure: no store, no I/O, nothing async.
+//! Encodes documents and all other records as keys and values (docs/format.md). Pure: no store, no
+//! I/O, no async.
 
 mod commit;
 mod entry;

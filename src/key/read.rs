@@ -1,4 +1,4 @@
-//! Sorted pairs back to JSON text, to kinds and to the steps of a path.
+//! Decodes sorted pairs: to JSON text, to kinds, and to path steps.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,24 +13,24 @@ use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
 use crate::limits::{NEIGHBOURING_IDS_BYTES_MAX, NEIGHBOURING_IDS_MAX};
 
-/// Why a pair is none that a document has.
+/// Why a pair is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// The key goes on with what is no segment and no marker.
+    /// The key continues with an element that is neither a segment nor a marker.
     Segment,
-    /// The value is no leaf, or no piece of a string where one belongs.
+    /// The value is not a leaf, or not a piece of a string where one is required.
     Value,
-    /// The pieces of a split string are not numbered 0, 1, 2, …, or are no UTF-8 together.
+    /// The pieces of a split string are not numbered 0, 1, 2, …, or are not valid UTF-8 together.
     Pieces,
-    /// The pairs do not make a document.
+    /// The pairs do not form a document.
     Shape(Misshapen),
 }
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Segment => f.write_str("a key goes on with what is no path segment"),
-            Self::Value => f.write_str("a value is no leaf"),
+            Self::Segment => f.write_str("a key contains an invalid path segment"),
+            Self::Value => f.write_str("a value is not a leaf"),
             Self::Pieces => f.write_str("the pieces of a split string do not fit together"),
             Self::Shape(misshapen) => misshapen.fmt(f),
         }
@@ -43,29 +43,29 @@ impl From<Misshapen> for Malformed {
     }
 }
 
-/// What a key goes on with below a place.
+/// The next step of a key below a place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeyStep<'k> {
     /// A member of an object.
     Key(Cow<'k, str>),
     /// An element of an array.
     Index(u64),
-    /// What stands at the place itself, and is no plain leaf.
+    /// A value at the place itself that is not a plain leaf.
     Marker(Marker),
 }
 
-/// What stands at a place and is no plain leaf.
+/// A value that is not stored as a plain leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marker {
     /// `{}`
     EmptyObject,
     /// `[]`
     EmptyArray,
-    /// A piece of a split string; its number follows.
+    /// A piece of a split string, followed by its number.
     Piece,
 }
 
-/// The first step of a relative key and how many bytes it takes; none if it is no step.
+/// Splits the first step off a relative key, with its length. `None` if it is malformed.
 #[inline]
 pub fn step(key: &[u8]) -> Option<(KeyStep<'_>, usize)> {
     if *key.first()? == STRING {
@@ -89,8 +89,8 @@ pub fn step(key: &[u8]) -> Option<(KeyStep<'_>, usize)> {
     Some((step, key.len() - rest.len()))
 }
 
-/// What all keys of the document begin with that a key belongs to; nothing if that is not plain to
-/// see.
+/// The own key of the document that a key belongs to. Empty if the key has no valid collection and
+/// id.
 #[inline]
 pub fn document_prefix(key: &[u8]) -> &[u8] {
     let after = |at: usize| Some(at + step(&key[at..])?.1);
@@ -98,9 +98,9 @@ pub fn document_prefix(key: &[u8]) -> &[u8] {
     &key[..end]
 }
 
-/// Whether there are few ids, or usually few in use, between those of two documents of one
-/// collection, which [`document_prefix`] has told: integers that are not far apart, or texts of the
-/// same length whose last characters differ.
+/// Whether few ids, or usually few ids in use, lie between the ids of two documents of one
+/// collection: integers that are close, or strings of the same length that differ in their last
+/// characters only. Both arguments come from [`document_prefix`].
 pub fn are_neighbours(before: &[u8], document: &[u8]) -> bool {
     let Some((_, collection)) = step(before) else {
         return false;
@@ -112,7 +112,7 @@ pub fn are_neighbours(before: &[u8], document: &[u8]) -> bool {
     match (split_short_integer(before), split_short_integer(id)) {
         (Some((before, _)), Some((id, _))) => id.abs_diff(before) <= NEIGHBOURING_IDS_MAX,
         (None, None) => {
-            // The text's last byte is behind it.
+            // The last byte of a packed string is its terminator.
             let alike = id.len().saturating_sub(1 + NEIGHBOURING_IDS_BYTES_MAX);
             before.len() == id.len() && alike > 0 && before[..alike] == id[..alike]
         }
@@ -120,11 +120,11 @@ pub fn are_neighbours(before: &[u8], document: &[u8]) -> bool {
     }
 }
 
-/// The kind of what stands at a place, told from the first pair at or below it: `key` is relative
-/// to the place.
+/// The kind of the value at a place, from the first pair at or below it. `key` is relative to the
+/// place.
 ///
 /// # Errors
-/// The pair is none that a document has.
+/// The pair is malformed.
 pub fn kind_at(key: &[u8], value: &[u8]) -> Result<Kind, Malformed> {
     if key.is_empty() {
         return decode_leaf(value)
@@ -138,7 +138,7 @@ pub fn kind_at(key: &[u8], value: &[u8]) -> Result<Kind, Malformed> {
     }
 }
 
-/// Writes one JSON value from its pairs, told in the order of their keys.
+/// Writes one JSON value from its pairs, in key order.
 pub struct JsonText<'o>(Decoding<Assembler<'o>>);
 
 impl<'o> JsonText<'o> {
@@ -147,22 +147,22 @@ impl<'o> JsonText<'o> {
         Self(Decoding::new(Assembler::new(out)))
     }
 
-    /// Bytes that stand in `out` so far.
+    /// The length of the output in bytes.
     pub fn bytes(&self) -> usize {
         self.0.assembler.bytes()
     }
 
-    /// Takes the next pair; `key` is relative to the value's root.
+    /// Adds the next pair. `key` is relative to the root of the value.
     ///
     /// # Errors
-    /// The pairs are none that a document has.
+    /// The pairs are malformed.
     #[inline]
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), Malformed> {
         self.0.push(key, value)
     }
 
-    /// As [`JsonText::push`], of who still has the key of the pair before; of the first, an empty
-    /// one. All pairs of a value are told in the same way.
+    /// [`JsonText::push`] for a caller that has the previous key, which is empty for the first
+    /// pair. A value must use one of the two methods for all its pairs.
     ///
     /// # Errors
     /// As [`JsonText::push`].
@@ -177,32 +177,32 @@ impl<'o> JsonText<'o> {
             .push_sharing(common_prefix(previous, key), key, value)
     }
 
-    /// The value is whole.
+    /// Ends the value.
     ///
     /// # Errors
-    /// The pieces of a split string, which were last, are no UTF-8 together.
+    /// The pieces of the last string are not valid UTF-8 together.
     pub fn finish(self) -> Result<(), Malformed> {
         self.0.finish().map(Assembler::finish)
     }
 }
 
-/// What is made of pairs.
+/// Receives the decoded pairs of one value.
 pub(super) trait Assemble {
-    /// Why it cannot be made.
+    /// The error of an invalid value.
     type Error: From<Malformed>;
-    /// Goes to a member or an element of the container at `level`; see [`Assembler::enter`].
+    /// Enters a member or an element of the container at `level`; see [`Assembler::enter`].
     fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Self::Error>;
-    /// The same, to the member with whose name, packed, a key goes on. How many bytes that takes.
+    /// Enters the member whose packed name begins `key`. Returns its packed length.
     fn enter_packed(&mut self, level: usize, key: &[u8]) -> Result<usize, Self::Error> {
         let (name, bytes) = name(key)?;
         self.enter(level, SegmentRef::Key(&name))?;
         Ok(bytes)
     }
-    /// A leaf stands here, packed.
+    /// Takes a packed leaf at the current place.
     fn leaf(&mut self, value: &[u8]) -> Result<(), Self::Error>;
-    /// A string stands here that was stored in pieces.
+    /// Takes a string at the current place that was stored in pieces.
     fn string(&mut self, text: &str);
-    /// An empty object or array stands here.
+    /// Takes an empty object or array at the current place.
     fn empty(&mut self, kind: Kind);
 }
 
@@ -249,12 +249,12 @@ impl Assemble for Assembler<'_> {
     }
 }
 
-/// Tells an assembler what the pairs of one value make. Of each key only what differs from the one
-/// before is decoded.
+/// Decodes the pairs of one value for an assembler. It decodes only the part of each key that
+/// differs from the previous key.
 pub(super) struct Decoding<A> {
     assembler: A,
     previous: Vec<u8>,
-    /// Where each segment of the previous path ends.
+    /// The end of each segment in the previous path.
     ends: Vec<usize>,
     pieces: Vec<u8>,
     pieces_next: u64,
@@ -273,7 +273,7 @@ impl<A: Assemble> Decoding<A> {
         }
     }
 
-    /// Takes the next pair; `key` is relative to the value's root.
+    /// Adds the next pair. `key` is relative to the root of the value.
     #[inline]
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), A::Error> {
         let same = common_prefix(&self.previous, key);
@@ -283,7 +283,7 @@ impl<A: Assemble> Decoding<A> {
         Ok(())
     }
 
-    /// Takes the next pair, whose key begins with so many bytes of the one before.
+    /// Adds the next pair, whose key shares the first `same` bytes with the previous key.
     #[inline]
     fn push_sharing(&mut self, same: usize, key: &[u8], value: &[u8]) -> Result<(), A::Error> {
         let shared = shared_segments(&self.ends, key, same);
@@ -328,7 +328,7 @@ impl<A: Assemble> Decoding<A> {
         self.write(marker, value)
     }
 
-    /// All pairs are told.
+    /// Ends the value.
     pub(super) fn finish(mut self) -> Result<A, A::Error> {
         if self.pieces_next > 0 {
             self.end_pieces()?;
@@ -384,9 +384,9 @@ impl<A: Assemble> Decoding<A> {
     }
 }
 
-/// How many segments of the previous path, which end at `ends` and of which `key` begins with the
-/// first `same` bytes, are also those of `key`. A segment's bytes tell where it ends, but for a
-/// string, whose end may turn out to be an escaped NUL.
+/// The number of leading segments that `key` shares with the previous path, whose segments end at
+/// `ends` and which shares the first `same` bytes with `key`. The bytes of a segment determine its
+/// end, except that the terminator of a string may be an escaped NUL in the longer key.
 #[inline]
 pub(super) fn shared_segments(ends: &[usize], key: &[u8], same: usize) -> usize {
     let mut shared = ends.iter().take_while(|end| **end <= same).count();
@@ -396,7 +396,7 @@ pub(super) fn shared_segments(ends: &[usize], key: &[u8], same: usize) -> usize 
     shared
 }
 
-/// How many bytes two keys begin with alike, compared eight at a time.
+/// The length of the common prefix of two keys, compared eight bytes at a time.
 #[inline]
 pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut same = 0;
@@ -411,7 +411,7 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     same + rest.take_while(|(a, b)| a == b).count()
 }
 
-/// The name with which a key goes on, and how many bytes it takes.
+/// Splits the name off `key`, with its packed length.
 fn name(key: &[u8]) -> Result<(Cow<'_, str>, usize), Malformed> {
     match step(key) {
         Some((KeyStep::Key(name), bytes)) => Ok((name, bytes)),
@@ -419,8 +419,8 @@ fn name(key: &[u8]) -> Result<(Cow<'_, str>, usize), Malformed> {
     }
 }
 
-/// Appends, as a JSON string, the string with which packed bytes go on, if it is as plain as most.
-/// How many bytes it takes; if it is not, none, and nothing is appended.
+/// Appends the packed string at the start of `packed` as a JSON string and returns its packed
+/// length, if it needs no escapes. Otherwise it appends nothing and returns `None`.
 #[inline]
 fn write_plain_string(out: &mut Vec<u8>, packed: &[u8]) -> Option<usize> {
     let [STRING, text @ ..] = packed else {

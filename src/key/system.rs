@@ -1,4 +1,4 @@
-//! What any key of a store is: told from the key alone, for those who read them all.
+//! Classifies any key of a store by the key alone, for checks that scan all keys.
 
 use super::Family;
 use super::family::{
@@ -9,32 +9,31 @@ use crate::limits::COUNT_SHARDS;
 
 use foundationdb_tuple::Element;
 
-/// The change feed, kept answers of operations, their expiry, the markers of commits, and builds of
-/// indexes. What belongs to them is not looked at here.
+/// The change feed, stored responses, their expiry, commit markers, and index builds. The check
+/// does not inspect their keys further.
 const OTHERS: [i64; 5] = [5, 6, 7, 8, 9];
 
-/// A key that begins with null: one of [`Family`], of which the parts that others are compared
-/// with are left packed.
+/// A key that begins with null, by [`Family`]. The parts that the check compares stay packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemKey<'k> {
     /// [`Family::Format`]
     Format,
-    /// [`Family::Existence`], of the document with this key.
+    /// [`Family::Existence`], with the own key of the document.
     Existence(&'k [u8]),
-    /// [`Family::Count`], of the collection with this key.
+    /// [`Family::Count`], with the packed collection.
     Count(&'k [u8]),
-    /// An index definition, of the collection with this key.
+    /// [`Family::Definition`], with the packed collection.
     Definition(&'k [u8]),
-    /// [`Family::Version`], of the document with this key.
+    /// [`Family::Version`], with the own key of the document.
     Version(&'k [u8]),
-    /// An entry of the index of this number, of the collection with this key.
+    /// An index entry, with the packed collection and the number of the index.
     Entry(&'k [u8], u64),
-    /// Of a family of this number, in which documents and collections have no part.
+    /// A family of this number that has no documents or collections.
     Other(i64),
 }
 
 impl<'k> SystemKey<'k> {
-    /// What a key is; none if it is of no family.
+    /// Parses a key. `None` if it belongs to no family.
     pub fn parse(key: &'k [u8]) -> Option<Self> {
         let (family, rest) = integer(key.strip_prefix(&[0])?)?;
         match family {
@@ -47,7 +46,7 @@ impl<'k> SystemKey<'k> {
         }
     }
 
-    /// The key of the document that it is about.
+    /// The own key of the document that it belongs to.
     pub fn document(self) -> Option<&'k [u8]> {
         match self {
             Self::Existence(document) | Self::Version(document) => Some(document),
@@ -55,7 +54,7 @@ impl<'k> SystemKey<'k> {
         }
     }
 
-    /// The key of the collection that it is about, but not about one of its documents.
+    /// The packed collection that it belongs to, if it does not belong to one document.
     pub fn collection(self) -> Option<&'k [u8]> {
         match self {
             Self::Count(collection) | Self::Definition(collection) => Some(collection),
@@ -64,7 +63,7 @@ impl<'k> SystemKey<'k> {
     }
 }
 
-/// The name of the collection that the key of a document begins with, and the bytes that it takes.
+/// The name of the collection at the start of a document's key, and its packed length.
 pub fn name_of_collection(key: &[u8]) -> Option<(String, usize)> {
     match split_element(key)? {
         (Element::String(name), rest) if !name.is_empty() => {
@@ -101,34 +100,33 @@ fn integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
     split_first(bytes).filter(|_| is_canonical_integer(bytes))
 }
 
-/// The bytes that the name of a collection takes.
+/// The packed length of a collection's name.
 fn collection(bytes: &[u8]) -> Option<usize> {
     name_of_collection(bytes).map(|(_, bytes)| bytes)
 }
 
-/// All of it, if it is the key of a document.
+/// Returns `bytes` if they are exactly the own key of a document.
 fn document(bytes: &[u8]) -> Option<&[u8]> {
     let id = &bytes[collection(bytes)?..];
     let (_, rest) = split_id(id)?;
     rest.is_empty().then_some(bytes)
 }
 
-/// The length of the key of the document that a key belongs to.
+/// The length of the own key of the document that a key belongs to.
 ///
-/// # Errors
-/// It belongs to none that has a GraphQL ID; the length of what all keys of the same foreign
-/// document begin with, or of the whole key if it stands for itself.
+/// The document has no GraphQL ID. The error is the length of the common prefix of its keys, or of
+/// the whole key if no other key belongs to it.
 pub fn split_document(key: &[u8]) -> Result<usize, usize> {
     let collection = collection(key).ok_or(key.len())?;
     Family::document_id(key, collection).map(|(_, bytes)| bytes)
 }
 
-/// What the key of a document begins with: its collection.
+/// The packed collection of a document's own key.
 pub fn collection_of(document: &[u8]) -> &[u8] {
     &document[..collection(document).unwrap_or_default()]
 }
 
-/// What the keys of the counts of a collection begin with.
+/// The prefix of the keys of a collection's counts.
 pub fn counts_of(collection: &[u8]) -> Vec<u8> {
     let mut key = Vec::new();
     append_system(&mut key, CATALOG);
@@ -137,11 +135,11 @@ pub fn counts_of(collection: &[u8]) -> Vec<u8> {
     key
 }
 
-/// A range of keys: the first, and the first past it.
+/// A range of keys: its first key and its end, which is exclusive.
 type Range = (Vec<u8>, Vec<u8>);
 
-/// The ranges of all keys that belong to a collection: its documents and what is known of them, its
-/// count, its indexes and their entries, and builds of them.
+/// The ranges of all keys of a collection: its documents, their existence entries and versions, its
+/// count and index definitions, its index entries, and its index builds.
 pub fn ranges_of_collection(collection: &str) -> [Range; 6] {
     let system = |family| {
         let mut begin = Vec::new();
@@ -159,25 +157,25 @@ pub fn ranges_of_collection(collection: &str) -> [Range; 6] {
     ]
 }
 
-/// The ranges that are read side by side to check a store.
+/// The ranges that a check of a store reads in parallel.
 #[derive(Debug)]
 pub struct Ranges {
-    /// Of [`Family::Existence`].
+    /// The keys of [`Family::Existence`].
     pub existence: Range,
-    /// Of the catalog.
+    /// The catalog: counts and index definitions.
     pub catalog: Range,
-    /// Of [`Family::Version`].
+    /// The keys of [`Family::Version`].
     pub versions: Range,
-    /// Of the entries of indexes.
+    /// The entries of indexes.
     pub entries: Range,
-    /// Of all documents.
+    /// The leaves of documents.
     pub documents: Range,
     /// All other keys.
     pub others: Vec<Range>,
 }
 
 impl Ranges {
-    /// Those of the whole store, or of what belongs to one collection.
+    /// The ranges of the whole store, or of one collection.
     pub fn new(collection: Option<&str>) -> Self {
         let system = |family| {
             let mut begin = Vec::new();
@@ -202,7 +200,7 @@ impl Ranges {
         ranges
     }
 
-    /// What lies before, between and behind the ranges.
+    /// The ranges before, between and after the five ranges.
     fn between(&self) -> Vec<Range> {
         let mut found = Vec::new();
         let mut begin: &[u8] = &[];

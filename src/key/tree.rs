@@ -1,4 +1,4 @@
-//! Sorted pairs to a value that is held whole.
+//! Builds a value in memory from sorted pairs.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use crate::document::path::SegmentRef;
 use crate::document::tree::Tree;
 use crate::limits::TREE_LEVELS_MAX;
 
-/// Why pairs do not make a value that can be held whole.
+/// Why pairs do not make a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTree {
-    /// They are none that a document has, or there are none.
+    /// The pairs are malformed, or there are none.
     Malformed(Malformed),
     /// The value is deeper than [`TREE_LEVELS_MAX`].
     TooDeep,
@@ -25,11 +25,10 @@ impl From<Malformed> for NoTree {
     }
 }
 
-/// The value that pairs make, told in the order of their keys, which are relative to the value's
-/// root.
+/// Builds the value from its pairs, in key order. The keys are relative to the root of the value.
 ///
 /// # Errors
-/// The pairs make no value, or one that is too deep.
+/// The pairs are malformed, or the value is too deep.
 pub fn tree<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Result<Tree, NoTree> {
     let mut decoding = Decoding::new(Growing::default());
     for (key, value) in pairs {
@@ -40,15 +39,15 @@ pub fn tree<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Result<Tre
     Ok(growing.value.ok_or(Malformed::Value)?)
 }
 
-/// A value that is being put together, from the leaves up.
+/// A value under construction.
 #[derive(Default)]
 struct Growing {
     open: Vec<PendingContainer>,
-    /// What stands at the place that was entered last, once it is whole.
+    /// The value at the place that was entered last, once it is complete.
     value: Option<Tree>,
 }
 
-/// A container that waits for what stands at its last name or index.
+/// A container whose last member or element is not complete.
 enum PendingContainer {
     Object(Vec<(String, Tree)>, String),
     Array(Vec<Tree>),
@@ -65,7 +64,7 @@ impl Growing {
         }
     }
 
-    /// Puts what is whole into its container.
+    /// Moves the complete value into its container.
     fn settle(&mut self) {
         let Some(value) = self.value.take() else {
             return;

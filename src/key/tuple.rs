@@ -1,4 +1,4 @@
-//! Elements of FoundationDB's tuple layer: what a document's keys and values are made of.
+//! The elements of keys and values, in FoundationDB's tuple encoding.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -14,24 +14,24 @@ use crate::document::path::{Place, SegmentRef};
 
 /// The type code of a string.
 pub(super) const STRING: u8 = 0x02;
-/// The type code of a negative integer whose length follows, inverted.
+/// The type code of a negative integer that is followed by its length, inverted.
 const NEGATIVE_BIG: u8 = 0x0B;
-/// The type code of a positive integer whose length follows.
+/// The type code of a positive integer that is followed by its length.
 const POSITIVE_BIG: u8 = 0x1D;
-/// The type code of the integer 0; those of integers of so many bytes stand so far behind it, or
-/// before it if they are negative.
+/// The type code of the integer 0. An integer of `n` bytes has the type code `ZERO + n`, or `ZERO -
+/// n` if it is negative.
 const ZERO: u8 = 0x14;
 /// The type code of a binary64.
 const DOUBLE: u8 = 0x21;
-/// The type code of `false`, which is all there is of it.
+/// The type code of `false`, which has no payload.
 const FALSE: u8 = 0x26;
-/// The type code of `true`.
+/// The type code of `true`, which has no payload.
 const TRUE: u8 = 0x27;
-/// The type code of a tuple inside a tuple, which only other programs store.
+/// The type code of a nested tuple, which only other programs store.
 const NESTED: u8 = 0x05;
-/// The most bytes that may be the beginnings of nested tuples.
+/// The most type codes of nested tuples that are decoded, to bound the recursion.
 const NESTED_MAX: usize = 64;
-/// Stands behind a NUL inside a string, and so tells it from the string's end.
+/// Follows a NUL in a string; a NUL without it ends the string.
 pub(super) const ESCAPE: u8 = 0xFF;
 /// An empty array: `(…, -1) → (null,)`.
 pub(super) const EMPTY_ARRAY: i64 = -1;
@@ -40,7 +40,7 @@ pub(super) const EMPTY_OBJECT: i64 = -2;
 /// A piece of a split string: `(…, -3, n) → (bytes,)`.
 pub(super) const PIECE: i64 = -3;
 
-/// One element of a tuple, packed without what would enclose it on its own.
+/// Packs one element without an enclosing tuple.
 struct One<'e, T>(&'e T);
 
 impl<T: TuplePack> TuplePack for One<'_, T> {
@@ -50,7 +50,7 @@ impl<T: TuplePack> TuplePack for One<'_, T> {
     }
 }
 
-/// The first element of packed bytes and what follows it.
+/// The first element of packed bytes, and the rest.
 struct First<'b, T>(T, &'b [u8]);
 
 impl<'b, T: TupleUnpack<'b>> TupleUnpack<'b> for First<'b, T> {
@@ -61,7 +61,7 @@ impl<'b, T: TupleUnpack<'b>> TupleUnpack<'b> for First<'b, T> {
     }
 }
 
-/// The first element of packed bytes as a `T`, and what follows it.
+/// Splits off the first element of packed bytes as a `T`.
 #[inline]
 pub(super) fn split_first<'b, T: TupleUnpack<'b>>(bytes: &'b [u8]) -> Option<(T, &'b [u8])> {
     let First(element, rest) = First::unpack_root(bytes).ok()?;
@@ -82,14 +82,14 @@ pub fn append_segment(key: &mut Vec<u8>, segment: SegmentRef<'_>) {
     }
 }
 
-/// Appends a place to the packed key of its document.
+/// Appends a place to the packed key of a document.
 pub fn append_place(key: &mut Vec<u8>, place: &Place) {
     for segment in &place.0 {
         append_segment(key, segment.as_ref());
     }
 }
 
-/// The key of the empty marker of the container whose packed key this is, and its value.
+/// The key and the value of the empty marker of the container at the packed key `container`.
 pub fn empty_marker(container: &[u8], kind: Kind) -> (Vec<u8>, [u8; 1]) {
     let marker = if kind == Kind::Array {
         EMPTY_ARRAY
@@ -108,7 +108,7 @@ pub(super) fn append_id(key: &mut Vec<u8>, id: &DocumentId) {
     }
 }
 
-/// The id that a packed key goes on with, and what follows it; none if it is of another kind.
+/// Splits an id off packed bytes. `None` if the element has another type.
 pub(super) fn split_id(bytes: &[u8]) -> Option<(DocumentId, &[u8])> {
     match split_element(bytes)? {
         (Element::Int(integer), rest) if is_canonical_integer(bytes) => {
@@ -119,8 +119,8 @@ pub(super) fn split_id(bytes: &[u8]) -> Option<(DocumentId, &[u8])> {
     }
 }
 
-/// Whether packed bytes begin with an integer of at most eight bytes in the fewest that hold it.
-/// One in more bytes is another key, at which nothing that asks for the integer looks.
+/// Whether packed bytes begin with a 64-bit integer in its shortest encoding. A longer encoding is
+/// a different key, which no lookup of the integer finds.
 pub(super) fn is_canonical_integer(bytes: &[u8]) -> bool {
     match bytes {
         [0x14, ..] => true,
@@ -130,8 +130,8 @@ pub(super) fn is_canonical_integer(bytes: &[u8]) -> bool {
     }
 }
 
-/// The first element of packed bytes and what follows it; none if it is no element, or a tuple
-/// that may nest deeper than the recursion of its decoder is to go.
+/// Splits off the first element of packed bytes. `None` if it is malformed, or may be nested deeper
+/// than the recursive decoder allows.
 pub(super) fn split_element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
     let nested = bytes.first() == Some(&NESTED);
     if nested && memchr::memchr_iter(NESTED, bytes).count() > NESTED_MAX {
@@ -140,7 +140,7 @@ pub(super) fn split_element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
     split_first(bytes)
 }
 
-/// A leaf as the one-element tuple that is its value.
+/// Packs a leaf as a tuple of one element, the form of its value.
 pub fn pack_leaf(leaf: &Leaf<'_>) -> Vec<u8> {
     let mut value = Vec::new();
     append_leaf(&mut value, leaf);
@@ -158,8 +158,9 @@ pub(super) fn append_leaf(out: &mut Vec<u8>, leaf: &Leaf<'_>) {
     }
 }
 
-/// An integer past 64 bits. The Python layer, whose bytes are the recipe's, writes ±(2⁶⁴ - 1)
-/// with a length of eight, where other layers put the length into the type code; both read back.
+/// Packs an integer of more than 64 bits. The recipe's Python layer encodes ±(2⁶⁴ - 1) with an
+/// explicit length of eight; other layers encode the length in the type code. Both forms are
+/// decoded.
 fn append_big(out: &mut Vec<u8>, integer: &BigInt) {
     if integer.magnitude().bits() != 64 || integer.magnitude().count_ones() != 64 {
         return append(out, integer);
@@ -185,7 +186,7 @@ pub(super) fn append_piece(out: &mut Vec<u8>, piece: &[u8]) {
     append(out, &Bytes(Cow::Borrowed(piece)));
 }
 
-/// A string without an escaped NUL, which most are, and what follows it.
+/// Splits off a string without an escaped NUL, the common case.
 #[inline]
 pub(super) fn split_plain_string(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let [STRING, text @ ..] = bytes else {
@@ -198,7 +199,7 @@ pub(super) fn split_plain_string(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(text).ok()?, &rest[1..]))
 }
 
-/// An integer of at most seven bytes, which most are, and what follows it.
+/// Splits off an integer of at most seven bytes, the common case.
 #[inline]
 pub(super) fn split_short_integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (code, rest) = bytes.split_first()?;
@@ -218,7 +219,7 @@ pub(super) fn split_short_integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
     Some((integer, rest))
 }
 
-/// What most leaves are, read without the detour over any element.
+/// Decodes the common kinds of leaves without the general decoder.
 #[inline]
 fn decode_plain_leaf(value: &[u8]) -> Option<Leaf<'_>> {
     match value {
@@ -243,7 +244,7 @@ fn decode_plain_leaf(value: &[u8]) -> Option<Leaf<'_>> {
     }
 }
 
-/// The leaf that a value holds; none if it holds anything else.
+/// Decodes the leaf in a value. `None` if the value is not a leaf.
 pub fn decode_leaf(value: &[u8]) -> Option<Leaf<'_>> {
     if let Some(plain) = decode_plain_leaf(value) {
         return Some(plain);
@@ -255,7 +256,7 @@ pub fn decode_leaf(value: &[u8]) -> Option<Leaf<'_>> {
     match element {
         Element::Bool(value) => Some(Leaf::Bool(value)),
         Element::Int(integer) => Some(Leaf::Integer(integer)),
-        // Other programs may use more bytes than it takes; it is the same integer.
+        // Other programs may encode it in more bytes than necessary.
         Element::BigInt(integer) => Some(match i64::try_from(&integer) {
             Ok(small) => Leaf::Integer(small),
             Err(_) => Leaf::BigInteger(integer),
@@ -273,7 +274,7 @@ pub(super) fn decode_piece(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// Packed bytes as a person reads a tuple: `("D", 1, "user", 0)`.
+/// Formats packed bytes as a tuple, for example `("D", 1, "user", 0)`.
 pub fn tuple_text(packed: &[u8]) -> String {
     let mut elements = Vec::new();
     let mut rest = packed;
@@ -304,7 +305,7 @@ fn element_text(element: &Element<'_>) -> String {
     }
 }
 
-/// Bytes in lower-case hexadecimal.
+/// Formats bytes in lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(2 * bytes.len());

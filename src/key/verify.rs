@@ -1,20 +1,20 @@
-//! The pairs of one value checked, all of them, without building anything.
+//! Checks all pairs of one value without building it.
 
 use super::read::{KeyStep, Malformed, Marker, common_prefix, shared_segments, step};
 use super::tuple::{decode_leaf, decode_piece};
 use crate::document::assemble::Misshapen;
 
-/// Checks the pairs of one value, told in the order of their keys.
+/// Checks the pairs of one value, in key order.
 ///
-/// It finds a fault where [`super::JsonText`] does and only there, and goes on behind it, with what
-/// is most likely meant, so that one fault does not look like many. Its memory is that of a path.
+/// It reports a fault exactly where [`super::JsonText`] does. It then continues with the most
+/// likely interpretation, so that one fault is reported once. Its memory is bounded by the length
+/// of a path.
 #[derive(Debug, Default)]
 pub struct Verify {
-    /// The packed path of the pair before, as far as it is one, and where its segments end.
+    /// The packed path of the previous pair, as far as it is valid, and the ends of its segments.
     path: Vec<u8>,
     ends: Vec<usize>,
-    /// The container that each segment of the path is in, and perhaps the one that the path leads
-    /// to.
+    /// The container of each segment of the path, and the container at the path, if any.
     open: Vec<Container>,
     at_path: AtPath,
     leaves: u64,
@@ -23,31 +23,31 @@ pub struct Verify {
 #[derive(Clone, Copy, Debug)]
 enum Container {
     Object,
-    /// The index that is expected next.
+    /// The next expected index.
     Array(u64),
 }
 
-/// What the pair before has left at its path.
+/// What the previous pair stored at its path.
 #[derive(Debug, Default)]
 enum AtPath {
     #[default]
     Nothing,
     Leaf,
-    /// Pieces of a string: the number that is expected next, and the beginning of a character.
+    /// Pieces of a string: the next expected number, and the bytes of an incomplete character.
     Pieces(u64, Vec<u8>),
 }
 
-/// What a pair has shown to be wrong.
+/// The faults found with a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// About the pairs before it, to be told with the last of them.
+    /// A fault of the pairs before this one, attributed to the last of them.
     pub before: Option<Malformed>,
-    /// About the pair.
+    /// A fault of this pair.
     pub here: Option<Malformed>,
 }
 
 impl Verify {
-    /// Takes the next pair; `key` is relative to the value's root.
+    /// Checks the next pair. `key` is relative to the root of the value.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Verified {
         let same = common_prefix(&self.path, key);
         let shared = shared_segments(&self.ends, key, same);
@@ -69,8 +69,7 @@ impl Verify {
         Verified { before, here }
     }
 
-    /// The value is whole. Returns what is wrong with the pairs of a split string, if they were
-    /// the last.
+    /// Ends the value. Returns the fault of the last string's pieces, if any.
     pub fn finish(&mut self) -> Option<Malformed> {
         let AtPath::Pieces(_, character) = &self.at_path else {
             return None;
@@ -80,13 +79,13 @@ impl Verify {
         cut.then_some(Malformed::Pieces)
     }
 
-    /// How many leaves there were; the pieces of a string are one.
+    /// The number of leaves. A split string counts as one.
     pub fn leaves(&self) -> u64 {
         self.leaves
     }
 
-    /// Goes to the place of a pair, of which the segments before `at` are shared with the one
-    /// before. Returns the first fault.
+    /// Moves to the place of a pair, which shares its segments before `at` with the previous pair.
+    /// Returns the first fault.
     fn place(&mut self, key: &[u8], value: &[u8], mut at: usize) -> Result<(), Malformed> {
         self.path.truncate(at);
         self.at_path = AtPath::Nothing;
@@ -155,7 +154,7 @@ impl Verify {
         self.at_path = AtPath::Leaf;
     }
 
-    /// Takes a piece of the string at the path, whose number is packed.
+    /// Checks a piece of the string at the path. `number` is packed.
     fn piece(&mut self, number: &[u8], value: &[u8]) -> Result<(), Malformed> {
         let AtPath::Pieces(next, character) = &mut self.at_path else {
             return Err(Malformed::Pieces);
@@ -172,7 +171,7 @@ impl Verify {
                 .then_some(())
                 .ok_or(Malformed::Pieces);
         }
-        // Behind a missing piece it may go on inside a character.
+        // After a missing piece, the text may continue in the middle of a character.
         let inside = piece.iter().take_while(|byte| **byte & 0xC0 == 0x80);
         let begins = inside.count();
         character.clear();
@@ -181,7 +180,7 @@ impl Verify {
     }
 }
 
-/// Whether text goes on with these bytes; the beginning of a character at its end is kept.
+/// Whether `piece` continues valid UTF-8. Keeps an incomplete character at its end in `character`.
 fn goes_on(character: &mut Vec<u8>, piece: &[u8]) -> bool {
     character.extend_from_slice(piece);
     let cut = match std::str::from_utf8(character) {
@@ -207,7 +206,7 @@ mod tests {
         segments.concat()
     }
 
-    /// What is found, by the number of the pair that it is told with.
+    /// The faults, each with the index of the pair that it is attributed to.
     fn found(pairs: &[(Vec<u8>, Vec<u8>)]) -> Vec<(usize, Malformed)> {
         let mut verify = Verify::default();
         let mut found = Vec::new();
@@ -249,12 +248,12 @@ mod tests {
         let bytes = |bytes: &'static [u8]| element(&Bytes::from(bytes));
         let shape = Malformed::Shape;
         let cases = [
-            // A hole is told where the array goes on, and the next one again.
+            // A hole is reported at the element after it, and a later hole again.
             (
                 [0, 2, 3, 5].map(|at| (index(at), one())).to_vec(),
                 vec![(1, shape(Misshapen::Hole)), (3, shape(Misshapen::Hole))],
             ),
-            // What is below a leaf is told of by the first of it.
+            // Keys below a leaf are reported once, at the first key.
             (
                 vec![
                     (a.clone(), one()),
@@ -264,7 +263,7 @@ mod tests {
                 ],
                 vec![(1, shape(Misshapen::LeafWithChildren))],
             ),
-            // Elements beside members are an array from then on.
+            // Elements next to members are treated as an array from then on.
             (
                 vec![
                     (a.clone(), one()),
@@ -290,7 +289,7 @@ mod tests {
                     (2, Malformed::Value),
                 ],
             ),
-            // Nothing stands where a key goes on with what is no segment.
+            // A key that continues with an element that is not a segment has no place.
             (
                 vec![
                     (path(&[a.clone(), bytes(b"x")]), one()),
@@ -304,7 +303,7 @@ mod tests {
                     (3, Malformed::Segment),
                 ],
             ),
-            // An index in more bytes than it takes is a key that nobody asks for.
+            // An index in a longer encoding is a key that no lookup finds.
             (
                 vec![(vec![0x16, 0, 0], one())],
                 vec![(0, Malformed::Segment)],
@@ -318,7 +317,7 @@ mod tests {
                 ],
                 vec![(0, Malformed::Pieces), (2, Malformed::Pieces)],
             ),
-            // A character that does not end is told with the last piece.
+            // An incomplete character is attributed to the last piece.
             (
                 vec![(path(&[a.clone(), piece(0)]), bytes(b"\xC3")), (b, one())],
                 vec![(0, Malformed::Pieces)],

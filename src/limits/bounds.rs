@@ -1,75 +1,78 @@
-//! What clients may ask of one server. `phyllo serve` has a flag for each, and README.md a line.
+//! Limits on requests. `phyllo serve` has a flag for each; docs/limits.md lists them.
 
 use std::time::Duration;
 
-/// What clients may ask of one server, at most. The defaults are [`Bounds::DEFAULT`].
+/// Limits on the requests to one server. The defaults are [`Bounds::DEFAULT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The body of a request, as it is sent and as it decodes.
+    /// Bytes of a request's body, both as sent and as decoded.
     pub body_bytes: usize,
-    /// The text of a query.
+    /// Bytes of the text of a query.
     pub query_bytes: usize,
-    /// Lexical tokens in the text of a query, and its lines.
+    /// Lexical tokens in the text of a query. The same limit applies to its lines.
     pub query_tokens: usize,
     /// Operations in the text of a query.
     pub query_operations: usize,
-    /// Open brackets, braces and parentheses at any one place of a query's text.
+    /// Brackets, braces and parentheses that are open at one place of the text of a query.
     pub query_brackets: usize,
     /// Directives in the text of a query.
     pub query_directives: usize,
-    /// Levels of fields, fragments followed.
+    /// Levels of fields in a query, fragments expanded.
     pub query_levels: usize,
-    /// Fields of a query once its fragments are expanded.
+    /// Fields in a query, fragments expanded.
     pub query_fields: usize,
-    /// Aliases of a query once its fragments are expanded.
+    /// Aliases in a query, fragments expanded.
     pub query_aliases: usize,
-    /// Values in arguments, and directives, of a query once its fragments are expanded.
+    /// Values in arguments, and directives, in a query, fragments expanded.
     pub query_values: usize,
-    /// Fields that go to a path, once the fragments of a query are expanded.
+    /// Fields with a path in a query, fragments expanded.
     pub query_paths: usize,
     /// Levels of lists and objects in a variable that is not of type JSON.
     pub variable_levels: usize,
-    /// Values in the variables of a request that are not of type JSON; of a list of JSON each
-    /// element is one.
+    /// Values in the variables of a request that are not of type JSON. In a list of JSON, each
+    /// element counts as one value.
     pub variable_values: usize,
-    /// A string in a variable that is not of type JSON.
+    /// Bytes of a string in a variable that is not of type JSON.
     pub variable_string_bytes: usize,
-    /// Variables in the arguments of a request, each as often as it is used.
+    /// Bytes of variables in the arguments of a request, counted once per use.
     pub argument_bytes: usize,
-    /// Entities asked for in one request.
+    /// Entities in one request.
     pub entities: usize,
-    /// Places of documents that one request has read, also where a list multiplies a path.
+    /// Places read for one request, counted in each element of a list.
     pub places: usize,
-    /// Fields in one response, in each element of a list.
+    /// Fields in one response, counted in each element of a list.
     pub response_fields: usize,
-    /// Steps of work for one request: [`super::STEPS_PER_WRITE`] for each key that is written, some
-    /// for each byte of a JSONPath that is parsed, otherwise about one for each value, pair or index
-    /// entry that is looked at.
+    /// Steps of work for one request: [`super::STEPS_PER_WRITE`] per key written,
+    /// [`super::STEPS_PER_JSONPATH_BYTE`] per byte of a JSONPath that is parsed, and about one per
+    /// value, pair or index entry that is read.
     pub steps: u64,
-    /// Keys and values that one request reads of the store, also where it returns less.
+    /// Bytes of keys and values that one request reads from the store, even if it returns less.
     pub read_bytes: usize,
-    /// Keys and values that one request writes.
+    /// Bytes of keys and values that one request writes.
     pub write_bytes: usize,
-    /// The JSON that one response, or the responses to a batch, may carry.
+    /// Bytes of JSON in one response, or in all responses to a batch.
     pub response_bytes: usize,
-    /// Bodies, what is read of the store and responses, of all requests together.
+    /// Bytes of memory that all requests hold together: bodies, data read from the store, and
+    /// responses.
     pub held_bytes: usize,
-    /// Time for one request once its body is there, waiting for the store included.
+    /// Time for one request from the end of its body, including the time that it waits for the
+    /// store.
     pub request_time: Duration,
     /// Time for a client to send the head of a request.
     pub header_time: Duration,
-    /// Time for which a connection is kept between two requests.
+    /// Time for which an idle connection stays open.
     pub idle_time: Duration,
     /// Time for a client to send the body of a request.
     pub body_time: Duration,
-    /// Time for a client to take [`super::SENT_BYTES_PER_TIME`] of a response, or the rest of it.
+    /// Time for a client to receive [`super::SENT_BYTES_PER_TIME`] of a response, or the rest of
+    /// it.
     pub send_time: Duration,
-    /// Connections served at the same time; more wait to be accepted.
+    /// Connections served at the same time. Further connections wait to be accepted.
     pub connections: usize,
 }
 
 impl Bounds {
-    /// The default of each.
+    /// The default limits.
     pub const DEFAULT: Self = Self {
         body_bytes: 32 << 20,
         query_bytes: 128 << 10,
@@ -96,8 +99,8 @@ impl Bounds {
         held_bytes: 1 << 30,
         request_time: Duration::from_secs(30),
         header_time: Duration::from_secs(10),
-        // Longer than what is before a server keeps connections for: load balancers 60 s, most
-        // pools of clients 90 s. Who closes second closes none that is just being used.
+        // Longer than the idle time of proxies and clients (load balancers 60 s, most client pools
+        // 90 s), so that the server never closes a connection on which a request is being sent.
         idle_time: Duration::from_secs(120),
         body_time: Duration::from_secs(60),
         send_time: Duration::from_secs(30),

@@ -1,5 +1,5 @@
-//! Every bound in one place, with its unit last in the name. README.md has the table for users.
-//! Those that an operator may move are in [`Bounds`].
+//! All limits. The name of each ends with its unit. [`Bounds`] has the limits that an operator can
+//! change; docs/reference.md#limits lists the limits on documents, keys and values.
 
 mod bounds;
 
@@ -7,383 +7,381 @@ use std::time::Duration;
 
 pub use bounds::Bounds;
 
-/// A key, packed. FoundationDB's limit; the embedded engine keeps to it too.
+/// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.
 pub const KEY_BYTES_MAX: usize = 10_000;
-/// A value, packed. FoundationDB's limit; longer strings are split.
+/// Bytes of an encoded value. FoundationDB's limit. Longer strings are split.
 pub const VALUE_BYTES_MAX: usize = 100_000;
-/// Each piece of a split string but the last.
+/// Bytes of each piece of a split string except the last.
 pub const PIECE_BYTES: usize = 10_000;
-/// The magnitude of an integer leaf: what the tuple layer can encode.
+/// Bytes of the magnitude of an integer leaf: the maximum of the tuple encoding.
 pub const INTEGER_BYTES_MAX: usize = 255;
-/// The most decimal digits that an integer of [`INTEGER_BYTES_MAX`] can have.
+/// The largest number of decimal digits of an integer of [`INTEGER_BYTES_MAX`].
 pub const INTEGER_DIGITS_MAX: usize = 615;
 /// Levels of objects and arrays in a document, counted from its root.
 pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
-/// What a client has to take of a response within [`Bounds::send_time`].
+/// Bytes of a response that a client must receive within [`Bounds::send_time`].
 pub const SENT_BYTES_PER_TIME: usize = 64 << 10;
-/// Time for which what a client goes on sending is thrown away when it was answered and its
-/// connection ends.
+/// Time for which the server discards what a client still sends after the response, before it
+/// closes the connection.
 pub const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
-/// What is thrown away of it at a time.
+/// Bytes discarded at a time.
 pub const LINGER_BYTES_AT_ONCE: usize = 16 << 10;
-/// Bytes of a response that are handed to a connection at a time.
+/// Bytes of a response that are passed to a connection at a time.
 pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
-/// The beginning of each body, of what each request reads and of each response, which does not count
-/// among what all requests may hold together: small requests are answered also when others hold
-/// much.
+/// Bytes that are not counted towards [`Bounds::held_bytes`], per body, per request's reads and per
+/// response, so that small requests succeed even if large ones use up the memory.
 pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;
-/// What has to be there of a body before room is made for all of it.
+/// Bytes of a body that must arrive before a buffer for the whole body is allocated.
 pub const BODY_RESERVED_FROM_BYTES: usize = 1 << 20;
-/// What is decoded at a time, in bytes as they were sent, of a body that is compressed.
+/// Bytes of a compressed body, as sent, that are decoded at a time.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
-/// Members of a body in gzip, besides one for each [`BODY_MEMBER_BYTES`] that they decode to.
+/// Members of a gzip body, besides one per [`BODY_MEMBER_BYTES`] of decoded data.
 pub const BODY_MEMBERS_MAX: usize = 1_000;
-/// What a body in gzip decodes to for each member more. Programs that make members make them larger:
-/// 65,280 bytes is what `bgzip` puts into one.
+/// Decoded bytes of a gzip body that allow one more member. Tools write larger members: `bgzip`
+/// puts 65,280 bytes into each.
 pub const BODY_MEMBER_BYTES: usize = 16 << 10;
-/// Query texts kept parsed and validated.
+/// Parsed and validated queries in the cache.
 pub const OPERATIONS_CACHED_MAX: usize = 1_000;
-/// Bytes of the texts that are kept parsed and validated, which take some dozen times as many.
+/// Bytes of the texts of these queries. In memory a query takes several dozen times its text.
 pub const OPERATIONS_CACHED_BYTES_MAX: usize = 2 << 20;
-/// Ranges that the embedded engine reads before others have their turn.
+/// Ranges that the embedded engine reads before it yields to the scheduler.
 pub const RANGES_AT_A_TIME: usize = 250;
-/// Pairs that the embedded engine walks over to a range that is to be read next, before it looks
-/// for its beginning from the root: walking costs about a fifth of that.
+/// Pairs that the embedded engine steps over to reach the next range, before it searches for its
+/// start from the root. A step costs about a fifth of a search.
 pub const PAIRS_WALKED_MAX: usize = 4;
-/// Fields, fragments expanded, that a query may have to be planned and executed directly.
+/// Fields of a query, fragments expanded, that may be planned and executed directly.
 pub const PLANNED_FIELDS_MAX: usize = 2_000;
-/// A query text past this is not parsed again, a microsecond a token, to say what is wrong with it
-/// or because it has a form that the specification has not (docs/decisions/0017).
+/// Bytes of a query that is parsed a second time, at a microsecond a token, for a better error
+/// message or for syntax outside the specification (docs/decisions/0017).
 pub const QUERY_PARSED_AGAIN_BYTES_MAX: usize = 16 << 10;
-/// A query text past this is parsed anew each time.
+/// Bytes of a query that is cached. Longer queries are parsed for each request.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
-/// The text of a JSONPath query.
+/// Bytes of a JSONPath query.
 pub const JSONPATH_BYTES_MAX: usize = 16 << 10;
-/// Open brackets and parentheses at any one place of a JSONPath query.
+/// Open brackets and parentheses at one place of a JSONPath query.
 pub const JSONPATH_BRACKETS_MAX: usize = 32;
 /// Calls of functions inside one another in a JSONPath query.
 pub const JSONPATH_FUNCTIONS_MAX: usize = 4;
 /// The magnitude of an index in a JSONPath query (RFC 9535 §2.1).
 pub const JSONPATH_INTEGER_MAX: u64 = (1 << 53) - 1;
-/// Steps of work for each byte of a JSONPath query that is parsed.
+/// Steps of work per byte of a JSONPath query that is parsed.
 pub const STEPS_PER_JSONPATH_BYTE: u64 = 30;
-/// Memory for each byte of a JSONPath query that is parsed.
+/// Bytes of memory per byte of a JSONPath query that is parsed.
 pub const HELD_PER_JSONPATH_BYTE: usize = 64;
 /// Bytes of JSON that are parsed in one step of work.
 pub const JSON_BYTES_PER_STEP: u64 = 16;
-/// Bytes of a string that `contains` searches in one step of work: at worst a nanosecond each.
+/// Bytes that `contains` searches in one step of work, at most a nanosecond each.
 pub const SEARCHED_BYTES_PER_STEP: u64 = 32;
-/// Steps of work for each key that is set or cleared.
+/// Steps of work per key that is set or cleared.
 pub const STEPS_PER_WRITE: u64 = 10;
-/// Steps of work, about half a millisecond, after which a task yields, and work that cannot yield
-/// moves to a thread that may block.
+/// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
+/// to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// Steps that synchronous work draws from its budget at a time.
 pub const STEPS_PER_DRAW: u64 = 1_024;
-/// Nodes in any one list that comes up while a JSONPath query is answered.
+/// Nodes in any intermediate node list of a JSONPath query.
 pub const JSONPATH_NODES_MAX: usize = 1_000_000;
-/// A JSONPath query past this is parsed only where it is used: what it needs is not read ahead.
+/// Bytes of a JSONPath query whose reads are planned ahead. Longer queries are parsed only when
+/// they are executed.
 pub const JSONPATH_AHEAD_BYTES_MAX: usize = 512;
-/// JSONPath queries of at most so many bytes that are kept parsed.
+/// Parsed JSONPath queries, of at most [`JSONPATH_AHEAD_BYTES_MAX`] each, in the cache.
 pub const JSONPATHS_CACHED_MAX: usize = 256;
-/// Parts that one `select` returns.
+/// Values that one `select` returns.
 pub const SELECTED_MAX: usize = PAGE_MAX;
-/// A regular expression in a JSONPath query.
+/// Bytes of a regular expression in a JSONPath query.
 pub const REGEXP_BYTES_MAX: usize = 4 << 10;
-/// Open parentheses at any one place of a regular expression.
+/// Open parentheses at one place of a regular expression.
 pub const REGEXP_LEVELS_MAX: usize = 64;
-/// Regular expressions in one JSONPath query, and those told by a document that are kept compiled.
+/// Regular expressions in one JSONPath query. Also the number of compiled patterns kept of those
+/// that a query takes from documents.
 pub const REGEXPS_MAX: usize = 16;
-/// What a regular expression takes once it is compiled.
+/// Bytes of a compiled regular expression.
 pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
-/// Levels of objects and arrays in a value that is held whole.
+/// Levels of objects and arrays in a value that is held in memory as a tree.
 pub const TREE_LEVELS_MAX: usize = 1_000;
 
-/// Variables that come with one request.
+/// Variables in one request.
 pub const VARIABLES_MAX: usize = 100_000;
-/// The extensions of a request, as JSON: of all that may be in them, one is read.
+/// Bytes of the `extensions` of a request, as JSON.
 pub const EXTENSIONS_BYTES_MAX: usize = 16 << 10;
 
-/// Query texts kept by their hash, for clients that send the hash alone.
+/// Persisted queries, which clients send by hash alone.
 pub const PERSISTED_QUERIES_MAX: usize = 10_000;
-/// Bytes of those texts, all together.
+/// Bytes of the texts of all persisted queries.
 pub const PERSISTED_QUERIES_BYTES_MAX: usize = 16 << 20;
 
-/// A response smaller than this is sent as it is, also to those who take gzip.
+/// Bytes of a response below which it is not compressed.
 pub const COMPRESSED_BYTES_MIN: u16 = 1 << 10;
-/// Time for which a browser remembers that an origin may send requests.
+/// Time for which a browser caches a preflight response.
 pub const PREFLIGHT_TIME: Duration = Duration::from_secs(60 * 60);
-/// A page of `children` where `first` is not given.
+/// The page size of `children` if `first` is absent.
 pub const PAGE_DEFAULT: usize = 100;
-/// A page of `children`, at most.
+/// The largest page size of `children`.
 pub const PAGE_MAX: usize = 10_000;
-/// Pages of `children` that one request reads at the same time.
+/// Pages of `children` that one request reads concurrently.
 pub const PAGES_AT_ONCE: usize = 32;
-/// Levels of filters inside one another in one `where`.
+/// Levels of nested filters in one `where`.
 pub const FILTER_LEVELS_MAX: usize = 16;
 /// Filters in one `where`.
 pub const FILTERS_MAX: usize = 1_000;
-/// Values in all the `in` of one `where`.
+/// Values in all `in` filters of one `where`.
 pub const FILTER_VALUES_MAX: usize = 1_000;
-/// Spans of indexes that one `where` is answered from; one that would need more has its documents
-/// looked at.
+/// Index ranges that serve one `where`. A filter that needs more is answered by a scan of the
+/// documents.
 pub const SPANS_MAX: usize = 1_000;
-/// Documents that are looked at where no index serves, by default.
+/// Documents that a scan without an index reads by default.
 pub const SCAN_DOCUMENTS_DEFAULT: usize = 1_000;
-/// Documents that are looked at where no index serves, at most.
+/// Documents that a scan without an index reads at most.
 pub const SCAN_DOCUMENTS_MAX: usize = 100_000;
-/// Documents that are looked at in one round of reads.
+/// Documents that a scan reads in one round.
 pub const SCAN_BATCH_DOCUMENTS: usize = 128;
-/// Keys and values of several documents that are looked at together.
+/// Bytes of keys and values of the documents that a scan reads together.
 pub const LOOKED_AT_BYTES_MAX: usize = 4 << 20;
-/// Documents that are looked at together before it is known how large they are.
+/// Documents that a scan reads in its first round, before their size is known.
 pub const LOOKED_AT_FIRST_DOCUMENTS: usize = 8;
-/// Ids that are held to be put in order: those of a span of an index that is a range, or of all
-/// that pass where they are ordered by what no index has.
+/// Ids that are held in memory for sorting.
 pub const SORTED_IDS_MAX: usize = 100_000;
-/// Entries at the beginning of each span that are looked at to tell whether it is the shortest.
+/// Entries at the start of each index range that are read to find the shortest range.
 pub const PROBE_ENTRIES: usize = 128;
-/// Memory for each field of a response while it is made: up to 340 bytes were measured.
+/// Bytes of memory per field of a response while it is built. The largest measured value is 340.
 pub const HELD_PER_FIELD: usize = 384;
-/// Memory for a resolver that waits for a read, with all that waits for it: 8 KB were measured for
-/// one below `children`.
+/// Bytes of memory per resolver that waits for a read, including the futures above it. 8 KB were
+/// measured for a resolver below `children`.
 pub const HELD_PER_LOAD: usize = 8 << 10;
-/// Entries of indexes that are counted to tell how many documents pass: as many as the largest page
-/// reads.
+/// Index entries that are counted for `totalCount`.
 pub const COUNTED_ENTRIES_MAX: usize = PAGE_MAX;
-/// Copies of the id of a document of a page: its key, its cursor, what is read of it.
+/// Copies of a document's id that a page holds: its key, its cursor, and its data.
 pub const HELD_PER_ID_BYTE: usize = 6;
-/// Errors that one response tells.
+/// Errors in one response.
 pub const ERRORS_MAX: usize = 100;
-/// Names of unknown fields that are compared with those of known ones, for errors to tell what the
-/// client may have meant.
+/// Bytes of the names of unknown fields for which the error suggests similar known names.
 pub const UNKNOWN_NAMES_BYTES_MAX: usize = 4 << 10;
-/// The message of an error that quotes what a client sent.
+/// Bytes of an error message that quotes the client's input.
 pub const ERROR_MESSAGE_BYTES_MAX: usize = 1_000;
-/// What is read of a store for one request, at most so many times what the response may carry:
-/// pairs have a key for each leaf, so they may be larger than the JSON text they make.
+/// Bytes that one request may hold of its reads, per byte of [`Bounds::response_bytes`]. Each leaf
+/// repeats its path in its key, so pairs can be larger than the JSON that they encode.
 pub const READ_PER_RESPONSE: usize = 4;
-/// Leaves that are taken apart or put together at a time, before others have their turn and the time
-/// of the request is looked at.
+/// Leaves that are flattened or assembled between two checks of the deadline, after which the task
+/// yields.
 pub const LEAVES_AT_A_TIME: usize = 4_096;
-/// Leaves that are written to a store between two looks at the budget.
+/// Leaves that are written to the store between two checks of the budget.
 pub const LEAVES_PER_PACE: usize = 512;
-/// Leaves that are written as JSON at a time, which takes a millisecond.
+/// Leaves that are serialized as JSON at a time, in about a millisecond.
 pub const LEAVES_WRITTEN_AT_A_TIME: usize = 16_384;
-/// Keys and values of a document in an argument, and a few more.
+/// Bytes of keys and values of a document in an argument. One more leaf may exceed it.
 pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 128 << 20;
-/// JSON of a request that is read at once: its body, its variables, a document in an argument. What
-/// is larger goes to a thread where it holds nobody up.
+/// Bytes of JSON that are parsed on the current thread: a body, its variables, or a document in an
+/// argument. Longer input is parsed on a blocking thread.
 pub const JSON_BYTES_AT_ONCE: usize = 256 << 10;
-/// Operations of a patch that are looked ahead at together, and members of a merge patch that are
-/// looked ahead at in all.
+/// Operations of a patch that are prefetched together, and members of a merge patch that are
+/// prefetched in all.
 pub const LOOK_AHEAD_MAX: usize = 64;
-/// Pointer tokens of digits whose readings (index or key) are tried in the same round.
+/// Digit tokens of a JSON Pointer whose two readings (index or key) are tried in the same round.
 pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 
 /// Pairs in one batch of a range read.
 pub const BATCH_PAIRS_MAX: usize = 16_384;
 /// Bytes of keys and values in one batch of a range read.
 pub const BATCH_BYTES_MAX: usize = 512 << 10;
-/// Pairs of a range that the embedded engine removes in the transaction that clears it; a range of
-/// more is cleared by a tombstone.
+/// Pairs that the embedded engine deletes in the transaction that clears their range. A larger
+/// range is cleared by a tombstone.
 pub const CLEARED_PAIRS_AT_ONCE: usize = 10_000;
-/// Pairs under tombstones that the embedded engine removes in one transaction: about 2 ms if they
-/// are in memory.
+/// Pairs below tombstones that the embedded engine deletes in one transaction, in about 2 ms if
+/// they are cached.
 pub const RECLAIMED_PAIRS_AT_A_TIME: usize = 10_000;
-/// Bytes of the keys and values of those pairs, and one pair more.
+/// Bytes of keys and values that such a transaction deletes. One more pair may exceed it.
 pub const RECLAIMED_BYTES_AT_A_TIME: usize = 4 << 20;
-/// The pause after such a transaction, as a multiple of the time that it took: other writers have
-/// the rest.
+/// The pause after such a transaction, as a multiple of its duration. Other writers run in the
+/// pause.
 pub const RECLAIM_PAUSE_FACTOR: u32 = 2;
-/// That pause, at least.
+/// The minimum of that pause.
 pub const RECLAIM_PAUSE_MIN: Duration = Duration::from_millis(5);
-/// Tries of one transaction before CONFLICT.
+/// Tries of one transaction before it fails with `CONFLICT`.
 pub const TRANSACTION_TRIES_MAX: usize = 20;
-/// Keys and values that one change moves, copies, or gives other indexes; they are held in memory
-/// meanwhile.
+/// Bytes of keys and values that one change moves, copies or reindexes. They are held in memory.
 pub const MOVED_BYTES_MAX: usize = 256 << 20;
-/// The answer that is kept for an operation with an idempotency key.
+/// Bytes of the response that is stored for an idempotency key.
 pub const KEPT_ANSWER_BYTES_MAX: usize = 1 << 20;
-/// How long it is kept.
+/// Time for which that response is stored.
 pub const KEPT_ANSWER_TIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// Parts of the key space over which the times are spread at which kept answers may go, so that
-/// none is hot.
+/// Subspaces over which the expiry entries of stored responses are spread, to avoid a hot range.
 pub const KEPT_ANSWER_SHARDS: u64 = 16;
-/// Answers past their time that one write clears.
+/// Expired responses that one write clears.
 pub const KEPT_ANSWERS_CLEARED_AT_ONCE: usize = 4;
-/// An idempotency key.
+/// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
-/// The bytes of a transaction on FoundationDB, as it counts them: all that is written and all
-/// conflict ranges.
+/// Bytes of a FoundationDB transaction, as FoundationDB counts them: writes and conflict ranges.
 pub const CLUSTER_TRANSACTION_BYTES_MAX: usize = 10_000_000;
-/// Time for which FoundationDB keeps a snapshot, and lets a transaction commit.
+/// The age at which FoundationDB rejects reads and commits of a transaction.
 pub const CLUSTER_SNAPSHOT_TIME_MAX: Duration = Duration::from_secs(5);
-/// Time for one try of a transaction on FoundationDB, waiting for the cluster included. A cluster
-/// that loses a process is back sooner.
+/// Time for one try of a FoundationDB transaction, including the time that it waits for the
+/// cluster. A cluster that loses a process recovers sooner.
 pub const CLUSTER_TRANSACTION_TIME_MAX: Duration = Duration::from_secs(10);
-/// Time in which a FoundationDB cluster answers, if it is ready.
+/// Time in which a FoundationDB cluster answers if it is ready.
 pub const CLUSTER_READY_TIME_MAX: Duration = Duration::from_secs(2);
-/// Times that a read of a snapshot is done again when the cluster could not answer it.
+/// Tries of a snapshot read that the cluster could not answer.
 pub const CLUSTER_READ_TRIES_MAX: usize = 8;
-/// Ranges of one document that FoundationDB is asked for as one, at least.
+/// The smallest number of ranges of one document that are read as one range from FoundationDB.
 pub const CLUSTER_SPAN_RANGES_MIN: usize = 4;
-/// Ranges of one document that FoundationDB is asked for as one, at most; more make several.
+/// The largest number of ranges of one document that are read as one. More ranges make several
+/// reads.
 pub const CLUSTER_SPAN_RANGES_MAX: usize = 32;
-/// Pairs for each of these ranges that are read with them at most, those between them counted. It is
-/// less than what costs as much as a range.
+/// Pairs that such a read may return per range, including the pairs between the ranges. They cost
+/// less than the separate read of a range.
 pub const CLUSTER_SPAN_PAIRS_FOR_EACH: usize = 64;
-/// Pairs that are read with them at most.
+/// Pairs that such a read may return in all.
 pub const CLUSTER_SPAN_PAIRS_MAX: usize = 1024;
-/// Bytes that are read with them at most, or little more; within one reply of a server.
+/// Bytes that such a read may return, with one more pair. They fit into one reply of a storage
+/// server.
 pub const CLUSTER_SPAN_BYTES_MAX: usize = 64 << 10;
-/// How far apart the integer ids of two documents are at most that may be read as one range.
+/// The largest distance of two integer ids whose documents may be read as one range.
 pub const NEIGHBOURING_IDS_MAX: u64 = 4;
-/// The last bytes in which other ids of two such documents differ at most.
+/// The number of trailing bytes in which two other ids may differ for the same purpose.
 pub const NEIGHBOURING_IDS_BYTES_MAX: usize = 2;
-/// Rounds that do without after one whose ranges were farther apart, at most.
+/// The largest number of rounds without such reads after a round whose ranges were too far apart.
 pub const CLUSTER_SPANS_LEFT_OUT_MAX: u32 = 64;
-/// Time to open a store that serves.
+/// Time to open a store that a server serves.
 pub const OPEN_TIME_MAX: Duration = Duration::from_secs(30);
-/// Time after which a server reads the format of its store again.
+/// Interval at which a server reads the format of its store again.
 pub const FORMAT_POLL_TIME: Duration = Duration::from_secs(1);
-/// Bytes of a large range that are worth a read of their own beside others.
+/// Bytes of a part of a large range that is read concurrently with other parts.
 pub const PARALLEL_READ_BYTES: usize = 512 << 10;
-/// Such reads of one range at the same time.
+/// Concurrent reads of one range.
 pub const PARALLEL_READS_MAX: usize = 8;
-/// Ranges of keys over which markers of commits are spread, so that none is hot.
+/// Subspaces over which commit markers are spread, to avoid a hot range.
 pub const COMMIT_SHARDS: u8 = 16;
-/// Time for which a marker of a commit is kept: far longer than any operation takes.
+/// Time for which a commit marker is kept, far longer than any operation takes.
 pub const COMMIT_MARKER_TIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// One in so many commits clears expired markers.
+/// One commit in this many clears expired markers.
 pub const COMMITS_PER_CLEANING: u32 = 64;
-/// Keys over which a collection's document count is spread, so that none is hot.
+/// Keys over which the document count of a collection is spread, to avoid a hot key.
 pub const COUNT_SHARDS: u64 = 16;
 
 /// Documents that one `updateDocuments` or `deleteDocuments` changes.
 pub const BULK_DOCUMENTS_MAX: usize = 10_000;
-/// Documents after which the size of such a transaction is looked at.
+/// Documents between two checks of the size of such a transaction.
 pub const BULK_DOCUMENTS_PER_MEASURE: usize = 64;
-/// Documents that are looked at in one of the many transactions of `phyllo delete`.
+/// Documents that one transaction of `phyllo delete` reads.
 pub const SWEEP_DOCUMENTS_MAX: usize = 512;
-/// Time after which such a transaction ends on the embedded engine, where other writers wait for it.
+/// Time after which such a transaction commits on the embedded engine, where other writers wait for
+/// it.
 pub const SWEEP_TIME: Duration = Duration::from_millis(50);
-/// Time after which it ends on FoundationDB, well before it is too old to commit.
+/// Time after which it commits on FoundationDB, well before the transaction is too old.
 pub const CLUSTER_SWEEP_TIME: Duration = Duration::from_secs(2);
-/// Collections that are looked for among documents to name those that there are.
+/// Collections that are searched for among documents to list the names of collections.
 pub const NAMES_LOOKED_AT_MAX: usize = 1_000;
 /// Indexes of a collection.
 pub const INDEXES_MAX: usize = 64;
 /// JSONPaths of an index.
 pub const INDEX_PATHS_MAX: usize = 8;
-/// The name of an index.
+/// Bytes of the name of an index.
 pub const INDEX_NAME_BYTES_MAX: usize = 255;
-/// Documents of which the entries are added in one transaction while an index is built.
+/// Documents whose entries one transaction of an index build adds.
 pub const INDEX_BATCH_DOCUMENTS_MAX: usize = 512;
-/// Those among them that are read at the same time.
+/// Documents of such a transaction that are read concurrently.
 pub const INDEX_BATCH_DOCUMENTS_AT_ONCE: usize = 64;
-/// Bytes that are read, and bytes of entries that are written, in one transaction while an index
-/// is built, and a few more. With [`INDEX_BATCH_ENTRIES_MAX`] it keeps the time for which other
-/// writers of the embedded engine wait below about 50 ms.
+/// Bytes that one transaction of an index build reads, and bytes of entries that it writes. The
+/// last document may exceed it. With [`INDEX_BATCH_ENTRIES_MAX`] it keeps other writers of the
+/// embedded engine waiting for less than about 50 ms.
 pub const INDEX_BATCH_BYTES_MAX: usize = 256 << 10;
-/// The least that this is lowered to after a transaction that failed for its size.
+/// The minimum of that size after it was reduced because a transaction was too large.
 pub const INDEX_BATCH_BYTES_MIN: usize = 8 << 10;
-/// Entries that are written in one transaction while an index is built, and a few more.
+/// Entries that one transaction of an index build writes. The last document may exceed it.
 pub const INDEX_BATCH_ENTRIES_MAX: usize = 4_096;
-/// Bytes of keys and values of one value of which an index is built: more cannot surely be read
-/// in one transaction.
+/// Bytes of keys and values of one indexed value. A larger value may not be readable in one
+/// transaction.
 pub const INDEX_VALUE_BYTES_MAX: usize = 64 << 20;
-/// Pairs of a document that are taken at a time to make index entries of them.
+/// Pairs of a document that are turned into index entries at a time.
 pub const INDEX_PORTION_PAIRS_MAX: usize = 1_024;
-/// Bytes of keys and values that are taken at a time.
+/// Bytes of keys and values that are turned into index entries at a time.
 pub const INDEX_PORTION_BYTES: usize = 64 << 10;
-/// Entries of an index that are read at the same time to check what they depend on.
+/// Index entries whose documents a check reads concurrently.
 pub const INDEX_READS_AT_ONCE: usize = 256;
-/// Bytes of the hashes of index values that a check holds to compare entries with documents.
+/// Bytes of hashes of index values that a check holds to compare entries with documents.
 pub const CHECK_HASHES_BYTES_MAX: usize = 128 << 20;
-/// Time for which a server that builds an index keeps others from it, after each batch; and for
-/// one batch.
+/// Time for which a server reserves the build of an index, renewed with each batch. Also the time
+/// limit of one batch.
 pub const INDEX_LEASE_TIME: Duration = Duration::from_secs(10);
-/// How far in the future such a lease ends at most: one lease, and one more for clocks that differ.
-/// One that ends later is void.
+/// The latest expiry of such a lease: one lease time, and one more for clock skew. A lease that
+/// expires later is ignored.
 pub const INDEX_LEASE_EXPIRY_MAX: Duration = Duration::from_secs(2 * INDEX_LEASE_TIME.as_secs());
-/// Time after which a server looks again for an index that is to be built.
+/// Interval at which a server looks for an index to build.
 pub const INDEX_POLL_TIME: Duration = Duration::from_millis(250);
 
-/// Time that a graceful stop gives requests that were accepted.
+/// Time for which a graceful shutdown waits for accepted requests.
 pub const STOP_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// A token, in characters.
+/// The shortest token.
 pub const TOKEN_CHARACTERS_MIN: usize = 16;
-/// A token, in characters.
+/// The shortest token.
 pub const TOKEN_CHARACTERS_MAX: usize = 1_024;
-/// The name of a token.
+/// Bytes of the name of a token.
 pub const TOKEN_NAME_BYTES_MAX: usize = 64;
-/// A file of tokens, certificates or a key.
+/// Bytes of a file of tokens, certificates or a key.
 pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
-/// Time between two looks at files that are read anew when they change.
+/// Interval at which the server checks such files for changes.
 pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// Names of operations that metrics tell apart; further ones are counted together.
+/// Names of operations that metrics distinguish. Further names are counted together.
 pub const METRICS_OPERATIONS_MAX: usize = 100;
-/// The name of an operation in metrics and in the log; longer ones are cut.
+/// Characters of the name of an operation in metrics and in the log. Longer names are truncated.
 pub const OPERATION_NAME_CHARACTERS_MAX: usize = 64;
-/// An id that a client gives to a request; longer ones are replaced.
+/// Characters of a request id from a client. A longer id is replaced.
 pub const REQUEST_ID_CHARACTERS_MAX: usize = 64;
-/// Time past which a request is told in the log, however it ended.
+/// Time after which a request is logged as slow, whatever its result.
 pub const SLOW_REQUEST_TIME: Duration = Duration::from_secs(1);
 
-/// Time for a collector of traces to take a batch of them.
+/// Time for a trace collector to accept a batch.
 pub const COLLECTOR_TIME_MAX: Duration = Duration::from_secs(10);
-/// What a collector answers.
+/// Bytes of a trace collector's response.
 pub const COLLECTOR_ANSWER_BYTES_MAX: usize = 64 << 10;
-/// Time at the end of a server for the last traces to be sent.
+/// Time for which a shutdown waits for the last traces to be sent.
 pub const TRACES_END_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Documents that an import writes in one transaction.
+/// Documents that one transaction of an import writes.
 pub const IMPORT_BATCH_DOCUMENTS_MAX: usize = 1_000;
-/// JSON that an import writes in one transaction, unless a single document is larger. Chosen so
-/// that its pairs stay well under FoundationDB's 10 MB a transaction.
+/// Bytes of JSON that one transaction of an import writes, unless a single document is larger. The
+/// pairs stay well below FoundationDB's limit of 10 MB per transaction.
 pub const IMPORT_BATCH_BYTES_MAX: usize = 1 << 20;
-/// Bytes of keys and values that an import writes in one transaction, unless a single document
-/// has more: long paths make them many times the JSON.
+/// Bytes of keys and values that one transaction of an import writes, unless a single document is
+/// larger. With long paths they are many times the JSON.
 pub const IMPORT_BATCH_LEAVES_BYTES_MAX: usize = 4 << 20;
 /// Bytes that an import reads at a time.
 pub const IMPORT_CHUNK_BYTES: usize = 256 << 10;
-/// The beginning of a stream in which an array is looked through for its end.
+/// Bytes at the start of a stream that are searched for the end of an array.
 pub const IMPORT_DETECT_BYTES: usize = 64 << 10;
-/// Time for one transaction of an import, waiting for the store included.
+/// Time for one transaction of an import, including the time that it waits for the store.
 pub const IMPORT_BATCH_TIME_MAX: Duration = Duration::from_secs(600);
-/// Documents that an adoption looks at in one transaction, and a few more.
+/// Documents that one transaction of an adoption reads. A few more may exceed it.
 pub const ADOPT_BATCH_DOCUMENTS_MAX: usize = 1_000;
-/// Pairs that an adoption reads at a time: small documents come several at once, and of a large one
-/// no more than this is read.
+/// Pairs that an adoption reads at a time. One read returns several small documents, or only the
+/// start of a large one.
 pub const ADOPT_PAIRS_AT_ONCE: usize = 32;
-/// Time after which a transaction of an adoption looks for no further documents, well within
+/// Time after which a transaction of an adoption reads no further documents, well within
 /// [`CLUSTER_SNAPSHOT_TIME_MAX`].
 pub const ADOPT_BATCH_TIME: Duration = Duration::from_secs(1);
-/// Keys and values that a copy writes in one transaction, and a few more; of a larger document, in
-/// one of several.
+/// Bytes of keys and values that one transaction of a copy writes. A few more may exceed it. A
+/// larger document is copied in several transactions.
 pub const COPY_BATCH_BYTES_MAX: usize = 1 << 20;
-/// Documents that a copy writes in one transaction, at most.
+/// Documents that one transaction of a copy writes.
 pub const COPY_BATCH_DOCUMENTS_MAX: usize = 1_000;
-/// Transactions of a copy that are under way at the same time.
+/// Concurrent transactions of a copy.
 pub const COPY_BATCHES_AT_ONCE: usize = 4;
-/// Memory for pages of the store that a backup writes.
+/// Bytes of the page cache of a store that a backup writes.
 pub const BACKUP_CACHE_BYTES: usize = 64 << 20;
-/// Numbers of commits that a backup leaves to the store it was made of: more than any will use.
+/// Commit numbers that a backup reserves for the original store, more than it will ever use.
 pub const BACKUP_COMMITS_SKIPPED: u64 = 1 << 40;
-/// Time that a command waits for a store that another process holds and does not share.
+/// Time for which a command waits for a store that another process has locked.
 pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
-/// Time for tasks to end when a command is done.
+/// Time for which a command waits at its end for background tasks.
 pub const TASKS_END_TIME_MAX: Duration = Duration::from_millis(500);
 /// Bytes of an export that a server sends at a time, unless a single document is larger.
 pub const EXPORT_CHUNK_BYTES: usize = 64 << 10;
-/// The path of a Unix domain socket; what every system allows.
+/// Bytes of the path of a Unix domain socket: the limit of the strictest system.
 pub const SOCKET_PATH_BYTES_MAX: usize = 103;
 
-/// Files that a server has open besides its connections: the store, sockets, what the system
-/// libraries keep.
+/// Files that a server has open besides its connections: the store, sockets, and files of system
+/// libraries.
 pub const OTHER_FILES: usize = 128;

@@ -1,20 +1,20 @@
-//! A store as it is at one moment, to be written elsewhere.
+//! Reads all data of a store as of one commit.
 
 use std::sync::Arc;
 
 use super::{Batches, Pairs, Read};
 use crate::error::Result;
 
-/// All pairs of a store at one moment, in the order of their keys.
+/// All pairs of a store as of one commit, in key order.
 pub struct Backup {
     last_commit: u64,
     batches: Batches<Arc<dyn Read>>,
 }
 
 impl Backup {
-    /// What a snapshot shows, the last of whose commits has this number.
+    /// The contents of `snapshot`, whose last commit has the number `last_commit`.
     pub(super) fn new(last_commit: u64, snapshot: Arc<dyn Read>) -> Self {
-        // No key begins with 0xFF, as in a cluster, where those are the database's own.
+        // No key begins with 0xFF. FoundationDB reserves those keys for itself.
         let batches = Batches::new(snapshot, [], [0xFF]);
         Self {
             last_commit,
@@ -27,10 +27,10 @@ impl Backup {
         self.last_commit
     }
 
-    /// The next pairs; none behind the last.
+    /// The next pairs, or `None` at the end.
     ///
     /// # Errors
-    /// What the store fails with.
+    /// Errors of the store.
     pub async fn next(&mut self) -> Result<Option<Pairs>> {
         self.batches.next().await
     }

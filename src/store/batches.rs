@@ -1,20 +1,20 @@
-//! A range read to its end, one batch after another.
+//! Reads a whole range in batches.
 
 use std::ops::Deref;
 
 use super::{Pairs, RangeRead, Read};
 use crate::error::Result;
 
-/// The key that stands right behind another: none comes between.
+/// The next possible key: no key lies between `key` and it.
 pub fn key_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
-/// The batches of a range in ascending order. `R` points to what is read: a snapshot, a
-/// transaction, borrowed or shared.
+/// The batches of a range in ascending order. `R` is a pointer to a snapshot or transaction,
+/// borrowed or shared.
 pub struct Batches<R> {
     read: R,
-    /// Where the next batch begins; none behind the last.
+    /// The start of the next batch. `None` after the last.
     begin: Option<Vec<u8>>,
     end: Vec<u8>,
     resumed: bool,
@@ -31,7 +31,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
         }
     }
 
-    /// As [`Batches::new`], where `begin` is where a batch of the same read ended.
+    /// Marks the read as the continuation of a batch that ended at `begin`.
     #[must_use]
     pub fn resumed(self) -> Self {
         Self {
@@ -40,10 +40,10 @@ impl<R: Deref<Target: Read>> Batches<R> {
         }
     }
 
-    /// The next batch, which holds a pair at least; none behind the last.
+    /// The next batch, which has at least one pair. `None` after the last.
     ///
     /// # Errors
-    /// What the store fails with. The same batch may then be asked for again.
+    /// Errors of the store. The same batch can then be requested again.
     pub async fn next(&mut self) -> Result<Option<Pairs>> {
         let Some(begin) = &self.begin else {
             return Ok(None);
@@ -54,7 +54,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
         };
         let batch = self.read.range(range).await?;
         if batch.more {
-            // An engine may never have to wait; others have their turn all the same.
+            // An engine may never wait for I/O, so this yields to the scheduler.
             tokio::task::yield_now().await;
         }
         let last = batch.pairs.last().filter(|_| batch.more);
@@ -63,7 +63,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
         Ok((!batch.pairs.is_empty()).then_some(batch.pairs))
     }
 
-    /// Leaves out what stands before `key` and was not read yet.
+    /// Skips unread keys before `key`.
     pub fn seek(&mut self, key: &[u8]) {
         if let Some(begin) = &mut self.begin
             && &begin[..] < key
@@ -73,12 +73,12 @@ impl<R: Deref<Target: Read>> Batches<R> {
         }
     }
 
-    /// Where the range ends: the first key that is not read.
+    /// The end of the range, which is exclusive.
     pub fn end(&self) -> &[u8] {
         &self.end
     }
 
-    /// Goes on in another snapshot.
+    /// Continues in another snapshot.
     pub fn renew(&mut self, read: R) {
         self.read = read;
         self.resumed = false;

@@ -1,4 +1,4 @@
-//! The engines' contract.
+//! The contract that every storage engine implements.
 
 use super::backup::Backup;
 use super::read::RangeRead;
@@ -8,31 +8,31 @@ use crate::key::Version;
 use async_trait::async_trait;
 use std::sync::Arc;
 
-/// A serializable transaction that reads its own writes. Dropped without a commit it has had no
-/// effect.
+/// A serializable transaction that reads its own writes. It has no effect if it is dropped without
+/// a commit.
 #[async_trait]
 pub trait Transaction: Read {
-    /// Reads in the same transaction that make it conflict with nothing. On the embedded engine,
-    /// where no transaction conflicts, the same as other reads.
+    /// Reads of the same transaction that add no read conflicts. On the embedded engine, which has
+    /// no conflicts, these are the ordinary reads.
     fn without_conflict(&self) -> &dyn Read;
 
-    /// Reads ranges that are going to be read in this transaction, all at the same time, so that it
-    /// need not wait for each; conflicts with nothing. What this fails with, they fail with. A no-op
-    /// where nothing [is remote](Read::is_remote).
+    /// Reads ranges concurrently that the transaction reads later, so that the later reads do not
+    /// wait. It adds no read conflicts. Errors are reported by the later reads. A no-op unless the
+    /// engine [is remote](Read::is_remote).
     async fn read_ahead(&self, _ranges: &[RangeRead<'_>]) {}
 
     /// Sets the value of a key.
     fn set(&self, key: &[u8], value: &[u8]);
 
-    /// Removes a key.
+    /// Clears a key.
     fn clear(&self, key: &[u8]);
 
-    /// Removes the keys from `begin` to before `end`.
+    /// Clears the keys from `begin` to before `end`.
     fn clear_range(&self, begin: &[u8], end: &[u8]);
 
-    /// Removes the keys from `begin` to before `end` in a time that does not grow with their
-    /// number. Whether the engine removes them from its file later, in the background: until then
-    /// only programs that know of that may open the store.
+    /// Clears the keys from `begin` to before `end` in a time that does not depend on their number.
+    /// Returns whether the engine removes them from its file later, in the background. Until then,
+    /// only programs that support this may open the store.
     ///
     /// # Errors
     /// As [`Read::get`].
@@ -41,48 +41,47 @@ pub trait Transaction: Read {
         Ok(false)
     }
 
-    /// Adds to a 64-bit little-endian integer, which is 0 where nothing is; conflicts with no
-    /// other addition.
+    /// Adds to a 64-bit little-endian integer. An absent value counts as 0. Additions do not
+    /// conflict with each other.
     fn add(&self, key: &[u8], by: i64);
 
-    /// Sets a value in which the ten bytes from `stamp_at` become this commit's [`Version`].
+    /// Sets a value whose ten bytes from `stamp_at` are replaced with this commit's [`Version`].
     fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize);
 
-    /// Sets a key in which the ten bytes from `stamp_at` become this commit's [`Version`].
+    /// Sets a key whose ten bytes from `stamp_at` are replaced with this commit's [`Version`].
     fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]);
 
-    /// Makes the transaction conflict with writes to the range, as if it had read it. A no-op on
-    /// the embedded engine.
+    /// Adds a read conflict range, as if the transaction had read the range. A no-op on the
+    /// embedded engine.
     fn add_read_conflict(&self, _begin: &[u8], _end: &[u8]) {}
 
-    /// Makes transactions that read the range conflict with this one, as if it had written it. A
-    /// no-op on the embedded engine.
+    /// Adds a write conflict range, as if the transaction had written the range. A no-op on the
+    /// embedded engine.
     fn add_write_conflict(&self, _begin: &[u8], _end: &[u8]) {}
 
-    /// Writes from here on make no write conflicts of their own; cover them by
+    /// While `on`, writes add no write conflict ranges; the caller adds them with
     /// [`Transaction::add_write_conflict`]. A no-op on the embedded engine.
     fn without_write_conflicts(&self, _on: bool) {}
 
-    /// Bytes of the transaction so far, counted as the engine counts them against
+    /// The size of the transaction so far in bytes, as the engine counts it towards
     /// [`StoreLimits::transaction_bytes_max`].
     ///
     /// # Errors
     /// As [`Read::get`].
     async fn bytes(&self) -> Result<usize>;
 
-    /// Whether nothing was written in it so far.
+    /// Whether the transaction has written nothing so far.
     fn is_read_only(&self) -> bool;
 
-    /// Commits. Success means that it will survive a crash, and that every snapshot taken from
-    /// now on shows it.
+    /// Commits. On success the writes survive a crash, and every later snapshot includes them.
     ///
     /// # Errors
-    /// [`CommitError`] tells whether it can have taken effect all the same.
+    /// [`CommitError`] states whether the writes may have taken effect.
     async fn commit(&self) -> Result<Version, CommitError>;
 
-    /// After a try that failed: waits for as long as the engine finds right for what it failed
-    /// with, and begins the transaction of the next try. None if the engine has no opinion, as the
-    /// embedded engine, where no transaction conflicts.
+    /// After a failed try: waits as long as the engine requires for the error, and begins the next
+    /// transaction. `None` if the engine has no rule, as the embedded engine, which has no
+    /// conflicts.
     ///
     /// # Errors
     /// As [`Store::begin`].
@@ -90,21 +89,21 @@ pub trait Transaction: Read {
         Ok(None)
     }
 
-    /// Gives up. On return, what the transaction has read is as durable as if it had come from a
-    /// snapshot, so that it may be told to others.
+    /// Aborts. On return, everything that the transaction has read is durable, so that it may be
+    /// returned to clients.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: it never will be.
+    /// `UNAVAILABLE`: the store has failed.
     async fn abort(&self) -> Result<()>;
 }
 
-/// How a commit failed.
+/// Why a commit failed.
 #[derive(Clone, Debug)]
 pub enum CommitError {
-    /// It has had no effect. `CONFLICT`: try again. `UNAVAILABLE`, `TIMEOUT`, `TOO_LARGE`.
+    /// It had no effect. `CONFLICT`: try again. `UNAVAILABLE`, `TIMEOUT`, `TOO_LARGE`.
     Refused(Error),
-    /// It has taken effect, or will, or never will: nobody knows yet. Only of an engine whose
-    /// [`Store::commits_can_end_unknown`].
+    /// The outcome is unknown: it has taken effect, may still take effect, or never will. Only for
+    /// engines with [`Store::commits_can_end_unknown`].
     Unknown(Error),
 }
 
@@ -122,66 +121,66 @@ impl From<CommitError> for Error {
     }
 }
 
-/// What an engine allows.
+/// The limits of an engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoreLimits {
-    /// The bytes of one transaction, if they are limited.
+    /// The largest size of a transaction in bytes, if limited.
     pub transaction_bytes_max: Option<usize>,
 }
 
-/// An engine.
+/// A storage engine.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// A snapshot: reads at the version of the last commit that was reported.
+    /// Takes a snapshot: reads at the version of the last reported commit.
     ///
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
     async fn snapshot(&self) -> Result<Arc<dyn Read>>;
 
-    /// A snapshot that is taken no later than its first read, so that an engine that has to ask for
-    /// a version can be asked for pairs together with it.
+    /// A snapshot that is taken at the first read at the latest. A remote engine then requests the
+    /// version and the data at the same time.
     ///
     /// # Errors
-    /// As [`Store::snapshot`], which the first read may then return.
+    /// As [`Store::snapshot`]. The first read may return them.
     async fn lazy_snapshot(&self) -> Result<Arc<dyn Read>> {
         self.snapshot().await
     }
 
-    /// A new transaction. Use [`transact()`], which tries again after a conflict.
+    /// Begins a transaction. Use [`transact()`](super::transact()), which retries after a conflict.
     ///
     /// # Errors
-    /// `UNAVAILABLE`, `TIMEOUT`; of an engine that has to ask for a version, the first read may
-    /// return them.
+    /// `UNAVAILABLE`, `TIMEOUT`. A remote engine may return them from the first read.
     async fn begin(&self) -> Result<Arc<dyn Transaction>>;
 
-    /// What the engine allows.
+    /// The limits of the engine.
     fn limits(&self) -> StoreLimits;
 
-    /// Whether a commit can end without anybody knowing whether it took effect. [`transact()`]
-    /// then leaves a marker with each, and finds out.
+    /// Whether the outcome of a commit can be unknown. [`transact()`](super::transact()) then
+    /// writes a marker with each commit, and reads it to determine the outcome.
     fn commits_can_end_unknown(&self) -> bool {
         false
     }
 
-    /// Whether no other process can have the store open while this one does. What another process
-    /// has reserved in it, such as a lease, is then void. True for the embedded engine.
+    /// Whether only one process can open the store. Leases of other processes in it are then void.
+    /// True for the embedded engine.
     fn is_exclusive(&self) -> bool {
         false
     }
 
-    /// Whether it serves.
+    /// Whether the engine can serve requests.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: why not.
+    /// `UNAVAILABLE`, with the reason.
     async fn ready(&self) -> Result<()>;
 
-    /// Returns when the store has failed for good, with the reason: it must be opened anew.
+    /// Waits until the store has failed permanently, and returns the reason. The store must then be
+    /// reopened.
     async fn failed(&self) -> Error;
 
-    /// All that every commit so far has left, to be written to a directory of its own.
+    /// All pairs as of the last commit, for a backup.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the engine has tools of its own for that. `UNAVAILABLE`.
+    /// `BAD_USER_INPUT`: the engine has its own backup tools. `UNAVAILABLE`.
     async fn backup(&self) -> Result<Backup> {
         Err(Error::bad_input(
             "a FoundationDB cluster is backed up by its own tools, such as fdbbackup: \
@@ -190,7 +189,7 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// What is shared is a store as well.
+/// A shared store.
 #[async_trait]
 impl Store for Arc<dyn Store> {
     async fn snapshot(&self) -> Result<Arc<dyn Read>> {

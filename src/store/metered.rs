@@ -1,7 +1,8 @@
-//! Reads and a transaction that draw from a budget all that passes through them.
+//! Reads and transactions that charge a budget.
 //!
-//! Whatever a request reads or writes passes here, so no code above can leave it out. Once the
-//! budget is used up, reads fail and writes go nowhere; [`Budget::check`] tells before the commit.
+//! All reads and writes of a request pass through these types, so no caller can bypass the budget.
+//! Once the budget is used up, reads fail and writes are dropped. The commit checks the budget, so
+//! that such a transaction never commits.
 
 use std::sync::Arc;
 
@@ -13,21 +14,21 @@ use crate::error::Result;
 use crate::key::Version;
 use crate::limits::STEPS_PER_WRITE;
 
-/// A [`Read`] whose reads a budget counts: a step for each pair, and its bytes.
+/// A [`Read`] that charges a budget one step per pair, and the bytes of the pairs.
 pub struct MeteredRead {
     inner: Arc<dyn Read>,
     budget: Budget,
 }
 
 impl MeteredRead {
-    /// Counts what is read of `inner`.
+    /// Charges `budget` for the reads of `inner`.
     pub fn new(inner: Arc<dyn Read>, budget: &Budget) -> Self {
         let budget = budget.clone();
         Self { inner, budget }
     }
 }
 
-/// A [`Transaction`] whose reads and writes a budget counts.
+/// A [`Transaction`] that charges a budget for its reads and writes.
 pub struct MeteredTransaction {
     inner: Arc<dyn Transaction>,
     without_conflict: MeteredSnapshotReads,
@@ -35,7 +36,7 @@ pub struct MeteredTransaction {
 }
 
 impl MeteredTransaction {
-    /// Counts what passes to `inner`.
+    /// Charges `budget` for the reads and writes of `inner`.
     pub fn new(inner: Arc<dyn Transaction>, budget: &Budget) -> Self {
         let (free, budget) = (inner.clone(), budget.clone());
         Self {
@@ -45,14 +46,15 @@ impl MeteredTransaction {
         }
     }
 
-    /// Whether there is room for a write of so many bytes. If not, the budget says so later.
+    /// Charges a write of `bytes` bytes. Returns false if the budget is used up; the budget keeps
+    /// the error.
     fn counts(&self, bytes: usize) -> bool {
         let counted = self.budget.spend(STEPS_PER_WRITE);
         counted.and_then(|()| self.budget.write(bytes)).is_ok()
     }
 }
 
-/// Reads that conflict with nothing.
+/// Reads without read conflicts.
 struct MeteredSnapshotReads(Arc<dyn Transaction>, Budget);
 
 async fn get(read: &dyn Read, budget: &Budget, key: &[u8]) -> Result<Option<Vec<u8>>> {

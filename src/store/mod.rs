@@ -1,7 +1,7 @@
-//! The engines' contract: ordered keys and values in bytes, snapshots, serializable transactions.
+//! The storage layer: ordered keys and values, snapshots, and serializable transactions.
 //!
-//! It offers what FoundationDB offers. Where an engine has no use for a call, the call is a
-//! documented no-op there. Everything above this module works on any engine.
+//! The contract (`contract.rs`) is FoundationDB's model. If an engine does not need a call, the
+//! call is a documented no-op. All code above this module works on every engine.
 
 mod backup;
 mod batches;

@@ -1,4 +1,4 @@
-//! Several ranges read in one round: what all of them bring stands in one piece of memory.
+//! The result of reading several ranges in one round, with all pairs in one buffer.
 
 use std::ops::Range;
 
@@ -8,23 +8,23 @@ use crate::error::{Error, Result};
 /// The first batch of each of several ranges.
 #[derive(Debug, Default)]
 pub struct MultiRange {
-    /// The pairs of all of them, one batch behind another.
+    /// The pairs of all batches, in the order of the batches.
     pub pairs: Pairs,
     /// The batches, in the order of the ranges.
     pub batches: Vec<Result<RoundBatch>>,
 }
 
-/// Where among the pairs of a [`MultiRange`] a batch stands.
+/// The position of a batch in the pairs of a [`MultiRange`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundBatch {
-    /// The numbers of its pairs.
+    /// The indexes of its pairs.
     pub pairs: Range<usize>,
-    /// As [`Batch::more`].
+    /// See [`Batch::more`].
     pub more: bool,
 }
 
 impl MultiRange {
-    /// A round that waits for so many batches.
+    /// An empty result with room for `ranges` batches.
     pub(super) fn of(ranges: usize) -> Self {
         Self {
             pairs: Pairs::default(),
@@ -32,7 +32,7 @@ impl MultiRange {
         }
     }
 
-    /// A round of which every batch fails.
+    /// A result in which every batch has failed.
     pub(super) fn failed(ranges: usize, error: &Error) -> Self {
         Self {
             pairs: Pairs::default(),
@@ -40,7 +40,7 @@ impl MultiRange {
         }
     }
 
-    /// Adds the next batch, whose pairs `read` appends; it returns whether there may be more.
+    /// Adds the next batch. `read` appends its pairs and returns whether there may be more.
     pub(super) fn read(&mut self, read: impl FnOnce(&mut Pairs) -> Result<bool>) {
         let begin = self.pairs.len();
         let read = read(&mut self.pairs).map(|more| RoundBatch {
@@ -63,7 +63,7 @@ impl MultiRange {
         });
     }
 
-    /// Each batch by itself.
+    /// Copies each batch out of the shared pairs.
     pub fn into_batches(self) -> impl Iterator<Item = Result<Batch>> {
         let Self { pairs, batches } = self;
         batches.into_iter().map(move |batch| {

@@ -1,4 +1,4 @@
-//! A store that counts what is asked of it, and shows it in traces.
+//! A store that counts its operations and records them in traces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,18 +13,18 @@ use super::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 
-/// How often a store was asked for what.
+/// Counters of a store's operations.
 #[derive(Debug, Default)]
 pub struct Operations {
     /// Snapshots taken and transactions begun.
     pub transactions: AtomicU64,
     /// Single keys read.
     pub gets: AtomicU64,
-    /// Range reads begun.
+    /// Range reads started.
     pub ranges: AtomicU64,
-    /// Batches of range reads, the first of each included.
+    /// Batches of range reads, including the first of each.
     pub batches: AtomicU64,
-    /// Pairs that range reads brought.
+    /// Pairs that range reads returned.
     pub pairs: AtomicU64,
     /// Bytes of the pairs and values read.
     pub bytes: AtomicU64,
@@ -32,12 +32,12 @@ pub struct Operations {
     pub writes: AtomicU64,
     /// Commits that succeeded.
     pub commits: AtomicU64,
-    /// Commits refused because of a conflict.
+    /// Commits rejected because of a conflict.
     pub conflicts: AtomicU64,
 }
 
-/// The target of the spans that traces consist of. Nobody else collects them, so without traces
-/// they cost nothing.
+/// The target of trace spans. Only the trace exporter collects it, so the spans are free without
+/// traces.
 pub const TRACES: &str = "phyllo::traces";
 
 impl Operations {
@@ -73,7 +73,7 @@ impl Operations {
         round
     }
 
-    /// Counts what reads of so many ranges have brought.
+    /// Records the result of reading `ranges` ranges.
     fn count(&self, ranges: u64, batches: u64, pairs: &Pairs, span: &Span) {
         let (pairs, bytes) = (pairs.len() as u64, pairs.bytes() as u64);
         span.record("pairs", pairs);
@@ -85,24 +85,24 @@ impl Operations {
     }
 }
 
-/// A [`Store`] that passes everything on and counts it.
+/// A [`Store`] that counts the operations of another.
 pub struct Observed<S> {
     inner: S,
     operations: Arc<Operations>,
 }
 
 impl<S: Store> Observed<S> {
-    /// Counts what is asked of `inner`.
+    /// Counts the operations of `inner`, from 0.
     pub fn new(inner: S) -> Self {
         Self::counting(inner, Arc::default())
     }
 
-    /// Counts on.
+    /// Counts the operations of `inner` in existing counters.
     pub fn counting(inner: S, operations: Arc<Operations>) -> Self {
         Self { inner, operations }
     }
 
-    /// The counts, which go on.
+    /// The counters, which are shared.
     pub fn operations(&self) -> Arc<Operations> {
         self.operations.clone()
     }
@@ -159,7 +159,7 @@ struct ObservedRead {
 }
 
 impl ObservedRead {
-    /// A snapshot that was taken, or will be.
+    /// Counts a snapshot that is taken now or with its first read.
     fn counting(inner: Arc<dyn Read>, operations: &Arc<Operations>) -> Arc<dyn Read> {
         operations.transactions.fetch_add(1, Relaxed);
         let operations = operations.clone();
@@ -210,7 +210,7 @@ impl ObservedTransaction {
     }
 }
 
-/// The transaction's reads that conflict with nothing, counted like the others.
+/// The transaction's reads without read conflicts.
 struct ObservedSnapshotReads {
     inner: Arc<dyn Transaction>,
     operations: Arc<Operations>,

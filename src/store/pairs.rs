@@ -1,8 +1,8 @@
-//! Pairs as reads bring them: two allocations for any number of pairs.
+//! The pairs that a read returns, stored in two allocations.
 
 use std::ops::Range;
 
-/// Keys and values in the order of a read.
+/// Keys and values, in the order of a read.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     bytes: Vec<u8>,
@@ -31,12 +31,12 @@ impl Pairs {
         });
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -46,7 +46,7 @@ impl Pairs {
         self.bytes.len()
     }
 
-    /// Bytes of the keys and values in a range of the pairs.
+    /// Bytes of the keys and values of the pairs in `range`.
     pub fn bytes_of(&self, range: &Range<usize>) -> usize {
         match &self.entries[range.clone()] {
             [first, .., last] => last.end - first.begin,
@@ -58,7 +58,7 @@ impl Pairs {
     /// The pair at `index`.
     ///
     /// # Panics
-    /// There is none.
+    /// `index` is out of bounds.
     #[inline]
     pub fn get(&self, index: usize) -> (&[u8], &[u8]) {
         let entry = self.entries[index];
@@ -78,12 +78,12 @@ impl Pairs {
         self.len().checked_sub(1).map(|last| self.get(last))
     }
 
-    /// All pairs.
+    /// Iterates over the pairs.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Appends all pairs of another.
+    /// Appends all pairs of `other`.
     pub fn append(&mut self, other: &Self) {
         if self.is_empty() {
             self.clone_from(other);
@@ -99,7 +99,7 @@ impl Pairs {
             }));
     }
 
-    /// Some of them, by themselves.
+    /// Copies the pairs in `range`.
     #[must_use]
     pub fn part(&self, range: Range<usize>) -> Self {
         let mut part = Self::default();
@@ -110,7 +110,7 @@ impl Pairs {
         part
     }
 
-    /// All of them in the opposite order.
+    /// The pairs in reverse order.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let mut reversed = Self {
@@ -124,7 +124,7 @@ impl Pairs {
         reversed
     }
 
-    /// Forgets all but the first `len`.
+    /// Keeps the first `len` pairs.
     pub(super) fn truncate(&mut self, len: usize) {
         if let Some(entry) = self.entries.get(len) {
             self.bytes.truncate(entry.begin);
@@ -132,7 +132,8 @@ impl Pairs {
         }
     }
 
-    /// Where in a range of pairs of ascending keys those from `begin` to before `end` stand.
+    /// The indexes of the pairs in `range` whose keys are from `begin` to before `end`. The keys in
+    /// `range` must ascend.
     pub fn between(&self, range: Range<usize>, begin: &[u8], end: &[u8]) -> Range<usize> {
         let key = |entry: &PairOffsets| &self.bytes[entry.begin..entry.value];
         let entries = &self.entries[range.clone()];

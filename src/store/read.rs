@@ -1,4 +1,4 @@
-//! Reading: ranges of keys, snapshots.
+//! Reads of keys and ranges at one version.
 
 use super::multi_range::Batch;
 use super::multi_range::MultiRange;
@@ -8,33 +8,33 @@ use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX};
 use async_trait::async_trait;
 use futures::future::join_all;
 
-/// A range of keys to read, from `begin` to before `end`.
+/// A read of the keys from `begin` to before `end`.
 #[derive(Clone, Copy, Debug)]
 pub struct RangeRead<'k> {
-    /// The first key that may be read.
+    /// The first key, inclusive.
     pub begin: &'k [u8],
-    /// The first key that may not.
+    /// The end, exclusive.
     pub end: &'k [u8],
-    /// Read at most this many pairs.
+    /// The largest number of pairs to read.
     pub pairs_max: usize,
-    /// From the last key to the first.
+    /// Whether to read in descending order.
     pub reverse: bool,
-    /// Goes on where a batch of the same read ended.
+    /// Whether the read continues where a batch ended.
     pub resumed: bool,
-    /// Of ranges that are read at the same time: where this stands to the one before it. Told where
-    /// a read [is remote](Read::is_remote).
+    /// The position relative to the previous range of the same round. Set only if the engine [is
+    /// remote](Read::is_remote).
     pub near: Locality,
 }
 
-/// Where a range of several stands to the one before it.
+/// The position of a range relative to the previous range of the same round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locality {
-    /// Nobody knows.
+    /// Unknown.
     #[default]
     Unknown,
     /// In the same document.
     Document,
-    /// In a document of the same collection between whose id and that of the other are few others.
+    /// In another document of the same collection, with few ids between the two.
     Collection,
 }
 
@@ -51,24 +51,24 @@ impl<'k> RangeRead<'k> {
         }
     }
 
-    /// The same range, at most `pairs_max` pairs of it.
+    /// Limits the read to `pairs_max` pairs.
     #[must_use]
     pub fn at_most(self, pairs_max: usize) -> Self {
         Self { pairs_max, ..self }
     }
 
-    /// Whether there is nothing that may be read.
+    /// Whether the range is empty or the limit is 0.
     pub(crate) fn is_empty(&self) -> bool {
         self.begin >= self.end || self.pairs_max == 0
     }
 
-    /// The pairs that one batch of this read may hold.
+    /// The largest number of pairs in one batch of this read.
     pub(crate) fn batch_pairs_max(&self) -> usize {
         self.pairs_max.min(BATCH_PAIRS_MAX)
     }
 }
 
-/// A batch that an engine fills, behind what stands in the same pairs already.
+/// A batch that an engine fills, after the pairs of earlier batches in the same buffer.
 pub(crate) struct Filling<'p> {
     pairs: &'p mut Pairs,
     before: usize,
@@ -88,7 +88,7 @@ impl<'p> Filling<'p> {
         }
     }
 
-    /// Appends a pair. Whether the batch is to end here.
+    /// Appends a pair. Returns whether the batch is full.
     #[inline]
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.pairs.push(key, value);
@@ -96,7 +96,7 @@ impl<'p> Filling<'p> {
             || self.pairs.bytes() - self.bytes_before >= BATCH_BYTES_MAX
     }
 
-    /// Whether the range may hold more than this batch, which is full.
+    /// Whether the range may have more pairs than this full batch.
     pub(crate) fn more(&self) -> bool {
         self.len() < self.pairs_max
     }
@@ -112,21 +112,20 @@ pub trait Read: Send + Sync {
     /// The value of a key.
     ///
     /// # Errors
-    /// `UNAVAILABLE`. `TIMEOUT`: the engine keeps this snapshot no longer; another may be taken.
-    /// `CONFLICT`: the transaction cannot go on, another try may. `INTERNAL` for a key whose
-    /// versionstamp this transaction has written, which is not known before the commit, and for
-    /// any that a stamp it has written into a key may make that key.
+    /// `UNAVAILABLE`. `TIMEOUT`: the engine no longer serves this snapshot; take another one.
+    /// `CONFLICT`: the transaction cannot continue; try again. `INTERNAL`: this transaction has
+    /// written a versionstamp to the key, or a versionstamped key that may become this key. Its
+    /// value is unknown before the commit.
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// One batch of a range: at most `pairs_max` pairs, and no more of them than an engine hands
-    /// out at a time.
+    /// Reads one batch of a range: at most `pairs_max` pairs, and at most the engine's batch size.
     ///
     /// # Errors
     /// As [`Read::get`].
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch>;
 
-    /// The first batch of each of these ranges, in their order, all read at the same time. It costs
-    /// least if none begins before the one before it.
+    /// Reads the first batch of each range concurrently. The batches are in the order of the
+    /// ranges. The read is cheapest if the ranges are in ascending order.
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         let mut round = MultiRange::of(ranges.len());
         for batch in join_all(ranges.iter().map(|range| self.range(*range))).await {
@@ -135,15 +134,15 @@ pub trait Read: Send + Sync {
         round
     }
 
-    /// Whether a read waits for other processes, so that it pays to tell which ranges stand near one
-    /// another ([`RangeRead::near`]), and to read ahead ([`Transaction::read_ahead`]). It does not on
-    /// the embedded engine.
+    /// Whether reads go to another process. Then it is worth setting [`RangeRead::near`] and
+    /// calling [`Transaction::read_ahead`](super::Transaction::read_ahead). False for the embedded
+    /// engine.
     fn is_remote(&self) -> bool {
         false
     }
 
-    /// Keys between which parts of the range, of a size worth a read of their own, can be read at
-    /// the same time. The embedded engine, which gains nothing by it, has none.
+    /// Keys that split the range into parts that are worth reading concurrently. Empty for the
+    /// embedded engine, which does not benefit.
     ///
     /// # Errors
     /// As [`Read::get`].

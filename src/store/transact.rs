@@ -1,4 +1,4 @@
-//! The one place that tries a transaction again.
+//! The retry loop of transactions, the only one in the project.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,33 +12,33 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::TRANSACTION_TRIES_MAX;
 
-/// What the body of a transaction wants done.
+/// What to do with the transaction when its body is done.
 pub enum Decision<T> {
-    /// Keep what was written.
+    /// Commit, and return the value.
     Commit(T),
-    /// Undo it; the answer is told all the same.
+    /// Abort, and return the value.
     Abort(T),
 }
 
-/// How a transaction ended.
+/// The outcome of a transaction.
 pub enum TransactionResult<T> {
-    /// All of it holds, as this commit.
+    /// It committed as this version.
     Committed(T, Version),
-    /// None of it holds.
+    /// It was aborted and has no effect.
     Aborted(T),
 }
 
-/// Runs `body` in a transaction and commits it; after a conflict again, with the engine's pauses
-/// or growing ones, up to [`TRANSACTION_TRIES_MAX`] times and until `deadline`. `body` must have no
-/// effect but through its transaction.
+/// Runs `body` in a transaction and commits it. After a conflict it tries again, with the engine's
+/// pause or an exponential backoff, up to [`TRANSACTION_TRIES_MAX`] times and until `deadline`.
+/// `body` must have no effect outside its transaction.
 ///
-/// Where a commit ends unknown, the next try finds out whether it took effect before anything
-/// else, so that `body` takes effect once at most; the answer is that of the try that did.
+/// If the outcome of a commit is unknown, the next try first finds out whether an earlier try took
+/// effect. So `body` takes effect at most once, and the result is the result of the try that took
+/// effect.
 ///
 /// # Errors
-/// What `body` fails with; `CONFLICT`: the tries are used up; `TIMEOUT`: the deadline passed, and
-/// either nothing was written or, which the message then says, it is not known whether it was;
-/// what the engine fails with.
+/// The error of `body`. `CONFLICT`: all tries conflicted. `TIMEOUT`: the deadline passed; either
+/// nothing was written, or the message says that the outcome is unknown. Errors of the engine.
 pub async fn transact<T: Send>(
     store: &dyn Store,
     deadline: Instant,
@@ -73,15 +73,15 @@ struct Tries<'s, T> {
     store: &'s dyn Store,
     deadline: Instant,
     number: u64,
-    /// None for an engine that always knows.
+    /// `None` for an engine whose commits never have an unknown outcome.
     doubt: Option<UnknownCommit<T>>,
-    /// How it ends, once it is certain that no try in doubt takes effect.
+    /// The result of the operation, returned once no open commit can take effect any more.
     end: Option<Result<TransactionResult<T>>>,
 }
 
 enum Tried<T> {
     Done(Result<TransactionResult<T>>),
-    /// Another try may do better than this one, which failed so.
+    /// The try failed with this error, and another one may succeed.
     Again(Error, Option<Arc<dyn Transaction>>),
 }
 
@@ -90,7 +90,7 @@ impl<T: Send> Tries<'_, T> {
         self.doubt.as_ref().is_some_and(UnknownCommit::is_open)
     }
 
-    /// The error to end with when there is no time or no try left.
+    /// The error to return if no time or no try is left.
     fn given_up(&self, error: Error) -> Error {
         if self.in_doubt() {
             return UnknownCommit::<T>::error(&error);
@@ -98,7 +98,7 @@ impl<T: Send> Tries<'_, T> {
         error
     }
 
-    /// Waits for as long as the engine finds right, and begins the next try where it has a say.
+    /// Waits before the next try. Returns its transaction if the engine begins it.
     async fn pause(
         &self,
         failed: Option<Arc<dyn Transaction>>,
@@ -176,7 +176,8 @@ impl<T: Send> Tries<'_, T> {
         }
     }
 
-    /// Keeps the tries in doubt from taking effect, after one that ends without a commit.
+    /// Commits the marker alone, after a try that ended without a commit, so that no earlier try
+    /// can take effect.
     async fn bar(&mut self, transaction: Arc<dyn Transaction>) -> Tried<T> {
         match self.commit_marked(&*transaction).await {
             Ok(_) => match self.end.take() {
@@ -191,8 +192,8 @@ impl<T: Send> Tries<'_, T> {
         }
     }
 
-    /// Commits. Where that can end unknown, a marker says that it took effect, and nobody waits
-    /// past the deadline.
+    /// Commits. If the outcome can be unknown, it also writes a marker and waits no longer than the
+    /// deadline.
     async fn commit_marked(&self, transaction: &dyn Transaction) -> Result<Version, CommitError> {
         let Some(doubt) = &self.doubt else {
             return transaction.commit().await;
@@ -208,7 +209,8 @@ impl<T: Send> Tries<'_, T> {
         }
     }
 
-    /// A try failed without effect. With another in doubt, nothing that passes ends it.
+    /// Handles a try that failed without effect. If the outcome of an earlier try is unknown,
+    /// transient errors are retried too.
     fn failed(&mut self, error: Error, transaction: Option<Arc<dyn Transaction>>) -> Tried<T> {
         let passes = match error.kind() {
             ErrorKind::Conflict => true,
@@ -221,7 +223,8 @@ impl<T: Send> Tries<'_, T> {
         self.ended(Err(error))
     }
 
-    /// A try ended without a commit; it is the last one unless another is in doubt.
+    /// Handles a try that ended without a commit. It is the last one, unless the outcome of an
+    /// earlier try is unknown.
     fn ended(&mut self, end: Result<TransactionResult<T>>) -> Tried<T> {
         if !self.in_doubt() {
             return Tried::Done(end);
@@ -241,6 +244,6 @@ async fn within<T>(deadline: Instant, work: impl Future<Output = Result<T>>) -> 
 fn out_of_time() -> Error {
     Error::timeout(
         None,
-        "the time for the operation is over; nothing was written",
+        "the operation exceeded its time limit; nothing was written",
     )
 }

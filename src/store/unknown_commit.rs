@@ -1,8 +1,8 @@
-//! Commits of which nobody knows whether they took effect, and how that is found out.
+//! Commits with an unknown outcome, and how the outcome is determined.
 //!
-//! Every try of a transaction leaves the same marker, with the try's own number and its
-//! versionstamp, and conflicts with whoever has left it before. So at most one try ever takes
-//! effect, whatever is still on its way; and which one did is read from the marker.
+//! Every try of a transaction writes the same marker key, with its own number and its versionstamp
+//! as the value, and has a read conflict on that key. So at most one try can take effect, even if
+//! commits are still in flight, and the marker names that try.
 
 use std::time::SystemTime;
 
@@ -11,21 +11,21 @@ use crate::error::{Error, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};
 
-/// The tries whose outcome is unknown, and what their bodies answered.
+/// The tries with an unknown outcome, each with the result of its body.
 pub(super) struct UnknownCommit<T> {
     key: Vec<u8>,
     tries: Vec<(u64, T)>,
-    /// A try that is to keep all earlier ones from taking effect has ended unknown too.
+    /// Whether the outcome of a try that commits the marker alone is unknown.
     barred: bool,
 }
 
-/// What became of the tries in doubt.
+/// The outcome of the open tries.
 pub(super) enum Resolution<T> {
-    /// This one took effect.
+    /// This try took effect.
     Committed(T, Version),
-    /// None did, and none will.
+    /// None took effect, and none can.
     Barred,
-    /// None did so far.
+    /// None has taken effect so far.
     Nothing,
 }
 
@@ -33,7 +33,7 @@ impl<T> UnknownCommit<T> {
     /// For the tries of one transaction.
     ///
     /// # Errors
-    /// None; a marker's key is short.
+    /// Never, because a marker's key is short.
     pub(super) fn new() -> Result<Self> {
         let expiry = seconds_now() + COMMIT_MARKER_TIME.as_secs();
         Ok(Self {
@@ -43,12 +43,12 @@ impl<T> UnknownCommit<T> {
         })
     }
 
-    /// Whether any try's outcome is unknown.
+    /// Whether the outcome of any try is unknown.
     pub(super) fn is_open(&self) -> bool {
         !self.tries.is_empty() || self.barred
     }
 
-    /// The outcome of this try, whose body answered this, is unknown.
+    /// Records a try with an unknown outcome. `value` is the result of its body, if it had one.
     pub(super) fn add(&mut self, number: u64, value: Option<T>) {
         match value {
             Some(value) => self.tries.push((number, value)),
@@ -56,7 +56,7 @@ impl<T> UnknownCommit<T> {
         }
     }
 
-    /// Finds out what became of them. The transaction cannot commit if that changes.
+    /// Reads the outcome of the open tries. The read conflicts with their commits.
     pub(super) async fn find(&mut self, transaction: &dyn Transaction) -> Result<Resolution<T>> {
         let Some(marker) = transaction.get(&self.key).await? else {
             return Ok(Resolution::Nothing);
@@ -70,7 +70,8 @@ impl<T> UnknownCommit<T> {
         })
     }
 
-    /// Leaves this try's marker, and from time to time clears what markers have expired.
+    /// Writes the marker of this try. One commit in [`COMMITS_PER_CLEANING`] also clears expired
+    /// markers.
     pub(super) fn mark(&self, transaction: &dyn Transaction, number: u64) {
         transaction.add_read_conflict(&self.key, &key_after(&self.key));
         let value = CommitMarker::value(number);
@@ -82,11 +83,11 @@ impl<T> UnknownCommit<T> {
         }
     }
 
-    /// What is told when it stays unknown.
+    /// The error if the outcome stays unknown.
     pub(super) fn error(last: &Error) -> Error {
         let message = format!(
-            "the time for the operation is over, and it is not known whether it took effect: all \
-             of it has, or nothing of it. What came last: {}",
+            "the operation exceeded its time limit, and it is not known whether it took effect: \
+             either all of it did, or nothing. The last error: {}",
             last.message()
         );
         Error::timeout(None, message)

@@ -1,13 +1,13 @@
-//! Work on large texts.
+//! Moves work on large texts to a blocking thread.
 
 use crate::error::{Error, Result};
 use crate::limits::JSON_BYTES_AT_ONCE;
 
-/// Does work on a text of so many bytes: at once on a small one, and on a large one on a thread
-/// where it holds nobody up.
+/// Runs `work` on a text of `bytes` bytes: directly if the text is small, otherwise on a blocking
+/// thread.
 ///
 /// # Errors
-/// What the work fails with; `INTERNAL`: it panicked there.
+/// The error of `work`. `INTERNAL`: it panicked on the blocking thread.
 pub async fn offload_if_large<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> Result<T> + Send + 'static,

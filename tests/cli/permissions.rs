@@ -287,10 +287,16 @@ fn a_backup_makes_its_file_anew_and_writes_into_no_other() {
     fs::remove_file(target.join(FILE_NAME)).expect("the backup");
     let made = Command::new("mkfifo").arg(&making).status();
     assert!(made.expect("mkfifo runs").success());
-    store.run(&["backup", path]).expect(1).says("is no file");
+    store
+        .run(&["backup", path])
+        .expect(1)
+        .says("is not a regular file");
     fs::remove_file(&making).expect("it is there");
     fs::create_dir(&making).expect("a directory");
-    store.run(&["backup", path]).expect(1).says("is no file");
+    store
+        .run(&["backup", path])
+        .expect(1)
+        .says("is not a regular file");
     // A directory that was there keeps its mode: others may need it for something else.
     fs::remove_dir(&making).expect("it is there");
     set_mode(&target, 0o755);

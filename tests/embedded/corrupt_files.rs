@@ -234,7 +234,7 @@ fn assert_tells(error: &phyllo::error::Error, directory: &Path) {
     let place = directory.join(FILE_NAME).display().to_string();
     assert!(error.message().contains(&place), "{error}");
     assert!(error.message().contains("cannot be opened"), "{error}");
-    let reasons = ["damaged, or no Phyllo store", "has the file format"];
+    let reasons = ["damaged, or not a Phyllo store", "has the file format"];
     let tells = |reason: &&str| error.message().contains(reason);
     assert!(reasons.iter().any(tells), "{error}");
 }

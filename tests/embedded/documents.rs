@@ -347,7 +347,7 @@ async fn until_it_fails(disk: &Recorder, history: &History, case: &str) -> usize
             Err(error) => {
                 let told = format!("{error}");
                 assert_unavailable::<()>(Err(error));
-                assert!(told.contains("until it is opened anew"), "{case}: {told}");
+                assert!(told.contains("until it is reopened"), "{case}: {told}");
                 failed = Some(told);
             }
         }

@@ -205,7 +205,7 @@ async fn what_a_variable_does_not_give_is_not_tested_and_null_is_compared_with()
     // Nothing is left to test at the place: it is not taken for a filter that all pass.
     let (code, message) = client.error(query, r#"{"one": 1, "at": "$.n"}"#).await;
     assert_eq!(code, "BAD_USER_INPUT");
-    assert!(message.contains("nothing is tested"), "{message}");
+    assert!(message.contains("has no test"), "{message}");
 }
 
 async fn values_in_filters_are_exact() {
@@ -422,11 +422,11 @@ async fn bad_arguments_are_refused_with_what_is_wrong() {
         (r#"where: {at: "n", eq: 1}"#, "JSONPath"),
         (r#"where: {at: "$[", eq: 1}"#, "JSONPath"),
         (r#"orderBy: {by: "$..["}"#, "the argument `orderBy`"),
-        (r#"where: {at: "$.n"}"#, "nothing is tested"),
+        (r#"where: {at: "$.n"}"#, "has no test"),
         ("where: {exists: false}", "without `at`"),
         (
             r#"where: {at: "$.n", exists: false, ne: 1}"#,
-            "stands alone",
+            "excludes other tests",
         ),
         ("where: {any: [{not: {eq: x}}]}", ""),
         ("where: {eq: 1e999}", "binary64"),

@@ -1,4 +1,4 @@
-//! What a document must satisfy to be found, and whether it does. Pure.
+//! The `where` filter of a query, and its evaluation for one document.
 
 use std::cmp::Ordering;
 
@@ -13,53 +13,54 @@ use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX, FILTERS_MAX, SEARCHED_
 #[cfg(test)]
 mod tests;
 
-/// What a document must satisfy.
+/// A condition on a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
-    /// Every one of these holds; so it does if there is none.
+    /// Every filter holds. True if the list is empty.
     All(Vec<Filter>),
-    /// At least one of these holds; so it does not if there is none.
+    /// At least one filter holds. False if the list is empty.
     Any(Vec<Filter>),
-    /// This does not hold.
+    /// The filter does not hold.
     Not(Box<Filter>),
-    /// A value that stands at a certain place passes certain tests.
+    /// A value at a path passes tests.
     Where(Condition),
 }
 
-/// Holds if one value that `at` selects passes every one of the tests; without tests, if it
-/// selects anything.
+/// Holds if one value that `at` selects passes all tests. Without tests, holds if `at` selects
+/// anything.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// What selects the values.
+    /// The path that selects the values.
     pub at: Query,
-    /// What one of them must pass.
+    /// The tests of one value.
     pub tests: Vec<Test>,
 }
 
-/// A test of one value. Equality is deep, and compares numbers by value; order is within one type.
+/// A test of one value. Equality is deep and compares numbers by value. Order exists within one
+/// type only.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
-    /// It is equal to this.
+    /// The value equals this one.
     Equal(Tree),
-    /// It is not equal to this, of whatever type it is.
+    /// The value does not equal this one. It may have another type.
     NotEqual(Tree),
-    /// It is of this one's type and before it.
+    /// The value has the same type as this one and is less.
     Less(Tree),
-    /// It is of this one's type and before or equal to it.
+    /// The value has the same type as this one and is less or equal.
     AtMost(Tree),
-    /// It is of this one's type and behind it.
+    /// The value has the same type as this one and is greater.
     Greater(Tree),
-    /// It is of this one's type and behind or equal to it.
+    /// The value has the same type as this one and is greater or equal.
     AtLeast(Tree),
-    /// It is equal to one of these, which [`Test::one_of`] sorts.
+    /// The value equals one of these, which [`Test::one_of`] sorts.
     In(Vec<Tree>),
-    /// It is a string that begins with this.
+    /// The value is a string with this prefix.
     StartsWith(String),
-    /// It is a string that has this in it.
+    /// The value is a string that contains this one.
     Contains(String),
 }
 
-/// A filter as a client gives it, each member if it is given.
+/// A filter as a client passes it.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "they are the members of the schema's Filter")]
 pub struct FilterMembers {
@@ -79,23 +80,23 @@ pub struct FilterMembers {
     pub not: Option<Filter>,
 }
 
-/// Something that a filter has to know of a document.
+/// A place in a document that a filter reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// The place.
     pub place: Vec<Segment>,
-    /// Whether what stands there has to be known, or only if anything does.
+    /// Whether the filter reads the value, or only whether one exists.
     pub value: bool,
 }
 
-/// What stands at a place that a filter asks for.
+/// The value at a place that a filter reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stands<'t> {
-    /// Nothing.
+    /// There is no value.
     Nothing,
-    /// Something; what it is was not [needed](Need::value).
+    /// There is a value, but it was not [needed](Need::value).
     Something,
-    /// This.
+    /// The value.
     Value(&'t Tree),
 }
 
@@ -103,7 +104,7 @@ impl TryFrom<FilterMembers> for Filter {
     type Error = Error;
 
     /// # Errors
-    /// `BAD_USER_INPUT`: the members make no sense together.
+    /// `BAD_USER_INPUT`: the members contradict each other.
     fn try_from(given: FilterMembers) -> Result<Self> {
         let FilterMembers { at, exists, .. } = given;
         let tests = [
@@ -135,7 +136,7 @@ fn condition(at: Option<Query>, tests: Vec<Test>, exists: Option<bool>) -> Resul
     let at = match (at, exists) {
         (None, Some(false)) => {
             return Err(Error::bad_input(
-                "`exists: false` without `at`: there is no document that does not exist",
+                "`exists: false` without `at` can never hold: every document exists",
             ));
         }
         (Some(at), Some(false)) if none => {
@@ -145,15 +146,14 @@ fn condition(at: Option<Query>, tests: Vec<Test>, exists: Option<bool>) -> Resul
         }
         (Some(at), Some(false)) => {
             return Err(Error::bad_input(format!(
-                "`exists: false` stands alone: where {} selects nothing, there is no value for \
-                 other tests",
+                "`exists: false` excludes other tests: if {} selects nothing, there is no value \
+                 to test",
                 at.text()
             )));
         }
         (Some(at), None) if none => {
             return Err(Error::bad_input(format!(
-                "`at` is {} and nothing is tested there; `exists: true` asks whether it selects \
-                 anything",
+                "`at` is {} and has no test; `exists: true` tests whether it selects anything",
                 at.text()
             )));
         }
@@ -172,15 +172,16 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether every document passes, because nothing is asked of it.
+    /// Whether every document passes because the filter has no condition.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::All(parts) if parts.iter().all(Self::is_empty))
     }
 
-    /// The same filter, if it is within the limits.
+    /// Checks the filter against the limits.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: it nests too deep, or has too many filters or values; names the limit.
+    /// `TOO_COMPLEX`: it nests too deep, or has too many filters or values. The message names the
+    /// limit.
     pub fn bounded(self) -> Result<Self> {
         let size = self.size();
         bound(
@@ -201,7 +202,7 @@ impl Filter {
         Ok(self)
     }
 
-    /// Recurses no deeper than what it was made from did, which the query's own bounds hold.
+    /// The recursion is bounded by the limits of the query that contains the filter.
     fn size(&self) -> FilterSize {
         let inner = match self {
             Self::Where(condition) => {
@@ -232,7 +233,7 @@ impl Filter {
         )
     }
 
-    /// What has to be known of a document to tell whether it passes: each place once.
+    /// The places that must be read to evaluate the filter, each once.
     pub fn needs(&self) -> Vec<Need> {
         let mut needs = Vec::new();
         self.add_needs(&mut needs);
@@ -261,8 +262,7 @@ impl Filter {
         }
     }
 
-    /// Whether a document passes; `stands` tells what stands in it at each place of
-    /// [`Filter::needs`].
+    /// Whether a document passes. `stands` returns the value at each place of [`Filter::needs`].
     ///
     /// # Errors
     /// As [`Query::select`].
@@ -316,12 +316,12 @@ fn bound(found: usize, limit: Limit, what: &str) -> Result<()> {
 }
 
 impl Condition {
-    /// Whether the value at the place matters: not if it is only asked whether there is one.
+    /// Whether the filter reads the value, or only whether one exists.
     fn needs_value(&self) -> bool {
         !self.tests.is_empty() || !self.is_at_prefix()
     }
 
-    /// Whether the path is one place and nothing has to be selected below it.
+    /// Whether the path is a single place, so that nothing is selected below it.
     fn is_at_prefix(&self) -> bool {
         let steps = self.at.simple().map(<[_]>::len);
         steps == Some(self.at.prefix().len())
@@ -344,7 +344,7 @@ impl Condition {
         Ok(false)
     }
 
-    /// Whether a value passes every test.
+    /// Whether a value passes all tests.
     ///
     /// # Errors
     /// As [`Steps::spend`].
@@ -359,13 +359,13 @@ impl Condition {
 }
 
 impl Test {
-    /// The test for being equal to one of these.
+    /// The test for equality with one of `values`.
     pub fn one_of(mut values: Vec<Tree>) -> Self {
         values.sort_by(tree::sort_order);
         Self::In(values)
     }
 
-    /// The work of comparing texts that [`tree::equal_within`] does not count.
+    /// The steps to compare strings that [`tree::equal_within`] does not count.
     fn text_work(&self) -> u64 {
         match self {
             Self::Less(other)
@@ -377,7 +377,7 @@ impl Test {
         }
     }
 
-    /// Whether a value passes.
+    /// Whether a value passes the test.
     ///
     /// # Errors
     /// As [`Steps::spend`].
@@ -407,8 +407,8 @@ impl Test {
     }
 }
 
-/// Whether a text has `part` in it. The search takes time in proportion to both lengths, whatever
-/// they hold, and a part that is longer than the text is not looked for.
+/// Whether `text` contains `part`. The search takes time linear in both lengths for any input. A
+/// `part` longer than `text` is not searched for.
 fn contains(text: &str, part: &str, steps: &Steps<'_>) -> Result<bool> {
     if part.len() > text.len() {
         return Ok(false);
@@ -417,8 +417,8 @@ fn contains(text: &str, part: &str, steps: &Steps<'_>) -> Result<bool> {
     Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
 }
 
-/// Whether a value is equal to one of those that [`Test::one_of`] has sorted: a leaf is found by
-/// its order; containers have none and come last.
+/// Whether a value equals one of the values sorted by [`Test::one_of`]. Leaves are found by binary
+/// search. Containers have no order, come last, and are compared one by one.
 fn is_one_of(value: &Tree, sorted: &[Tree], steps: &Steps<'_>) -> Result<bool> {
     let leaves = sorted.partition_point(|other| matches!(other, Tree::Leaf(_)));
     if let Tree::Leaf(_) = value {

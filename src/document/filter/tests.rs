@@ -1,4 +1,4 @@
-//! What each test means, as tables: filter, document, whether it passes.
+//! Tables of filter, document and result for each test.
 
 use super::*;
 use crate::budget::Budget;
@@ -9,7 +9,7 @@ fn value(text: &str) -> Tree {
     Tree::from_json(text).expect(text)
 }
 
-/// The tests at a place, written as `name value`.
+/// The tests at a path, written as `name value`.
 fn given(at: Option<&str>, tests: &[(&str, &str)]) -> FilterMembers {
     let mut given = FilterMembers {
         at: at.map(|at| Query::parse(at).expect(at)),
@@ -179,7 +179,7 @@ fn filters_combine_about_the_document() {
         ..FilterMembers::default()
     };
     let both = Filter::try_from(both).expect("a filter");
-    // Different values may pass the one and the other.
+    // Different values may pass each filter.
     assert!(holds(&both, r#"{"v": [1, 2]}"#));
     assert!(!holds(&both, r#"{"v": [1, 1]}"#));
 
@@ -200,7 +200,7 @@ fn filters_combine_about_the_document() {
     ] {
         assert_eq!(holds(&everything, document), expected, "{document}");
     }
-    // Not the same as `ne`: no value at all may be equal.
+    // Unlike `ne`, no value at all may be equal.
     let not = Filter::Not(Box::new(is("$.v[*]", "1")));
     assert!(!holds(&not, r#"{"v": [1, 2]}"#));
     assert!(holds(&not, r#"{"v": []}"#));
@@ -236,10 +236,10 @@ fn what_makes_no_sense_together_is_refused() {
         (
             Some("$.a"),
             &[("exists", "false"), ("eq", "1")],
-            "stands alone",
+            "excludes other tests",
         ),
         (None, &[("exists", "false"), ("eq", "1")], "without `at`"),
-        (Some("$.a"), &[], "nothing is tested"),
+        (Some("$.a"), &[], "has no test"),
     ] {
         let error = Filter::try_from(given(at, tests)).expect_err(told);
         assert_eq!(error.kind(), ErrorKind::BadUserInput);
@@ -289,7 +289,7 @@ fn a_string_is_searched_by_code_points() {
     for (text, part, expected) in [
         ("naïve", "ï", true),
         ("naïve", "i", false),
-        // The code points of é are compared, not what they look like.
+        // Code points are compared, not glyphs.
         ("caf\u{e9}", "e\u{301}", false),
         ("a\u{0}b", "\u{0}", true),
         ("😀😁", "😁", true),
@@ -320,7 +320,7 @@ fn searching_a_string_takes_steps_by_its_length() {
     assert!(!passes(part(), drawn).expect("within bounds"));
     let error = passes(part(), needed - 1).expect_err("past the bound");
     assert_eq!(error.kind().code(), "TOO_COMPLEX");
-    // What is longer than the text is not looked for.
+    // A part longer than the text is not searched for.
     assert!(!passes("a".repeat(65 << 10), 1).expect("within bounds"));
 }
 

@@ -1,4 +1,4 @@
-//! JSON text to leaves, in one pass and with no tree in between.
+//! Splits JSON text into leaves in one pass, without a tree.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
@@ -10,50 +10,50 @@ use super::path::SegmentRef;
 use crate::error::{Error, Limit, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
-/// Takes a document apart: what [`flatten`] tells of it, in the order of its text.
+/// Receives the leaves of a document from [`flatten`], in the order of its text.
 pub trait LeafSink {
-    /// Goes down to a member or an element.
+    /// Enters a member or an element.
     ///
     /// # Errors
-    /// `TOO_LARGE`: the path is too long to be stored.
+    /// `TOO_LARGE`: the path exceeds the maximum key length.
     fn enter(&mut self, segment: SegmentRef<'_>) -> Result<()>;
-    /// Goes up again.
+    /// Leaves the member or element that was entered last.
     fn leave(&mut self);
-    /// A leaf stands here.
+    /// Takes a leaf at the current place.
     ///
     /// # Errors
-    /// `TOO_LARGE`: it cannot be stored.
+    /// `TOO_LARGE`: the leaf cannot be stored.
     fn leaf(&mut self, leaf: Leaf<'_>) -> Result<()>;
-    /// An empty object or array stands here.
+    /// Takes an empty object or array at the current place.
     ///
     /// # Errors
-    /// `TOO_LARGE`: the path is too long to be stored.
+    /// `TOO_LARGE`: the path exceeds the maximum key length.
     fn empty(&mut self, kind: Kind) -> Result<()>;
-    /// How many leaves and empty containers were taken.
+    /// The number of leaves and empty containers taken so far.
     fn taken(&self) -> usize;
-    /// Drops these of them: a later member of the same name replaces what they belong to.
+    /// Drops these leaves and empty containers, because a later member has the same name.
     fn forget(&mut self, taken: Range<usize>);
 }
 
-/// Tells `sink` the leaves of the one JSON value in `text`. Of members of the same name the last
-/// one wins.
+/// Passes the leaves of the JSON value in `text` to `sink`. The last of several members with the
+/// same name wins.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the text is not JSON or holds a number past binary64. `TOO_LARGE`: nesting,
-/// an integer or a path passes its limit. Each says at which line and column.
+/// `BAD_USER_INPUT`: the text is not JSON, or a number exceeds binary64. `TOO_LARGE`: the nesting,
+/// an integer or a path exceeds its limit. Each names the line and column.
 pub fn flatten(text: &str, sink: &mut impl LeafSink) -> Result<()> {
     Flattening::new(text).advance(sink, usize::MAX).map(|_| ())
 }
 
-/// The text of JSON that came as bytes.
+/// Decodes the UTF-8 of JSON text.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: they are not UTF-8.
+/// `BAD_USER_INPUT`: the bytes are not UTF-8.
 pub fn json_text(bytes: &[u8]) -> Result<&str> {
     utf8(bytes).map_err(|_| Error::bad_input("not UTF-8"))
 }
 
-/// A JSON error as the error that the caller is told.
+/// Converts a JSON error to the error for the caller.
 pub fn json_error(error: &JsonError, text: &str) -> Error {
     let told = format!("not valid JSON: {}", error.describe(text));
     match error.problem {
@@ -65,13 +65,13 @@ pub fn json_error(error: &JsonError, text: &str) -> Error {
 }
 
 enum OpenValue {
-    /// Where its members begin in [`Members::seen`].
+    /// The index in [`Members::seen`] of its first member.
     Object(usize),
-    /// How many elements were entered.
+    /// The number of elements entered so far.
     Array(u64),
 }
 
-/// Does what [`flatten`] does, some events at a time.
+/// [`flatten`] in steps of a bounded number of events.
 pub struct Flattening<'a> {
     text: &'a str,
     reader: Reader<'a>,
@@ -80,7 +80,7 @@ pub struct Flattening<'a> {
 }
 
 impl<'a> Flattening<'a> {
-    /// Begins with a text.
+    /// Starts at the beginning of `text`.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -94,12 +94,12 @@ impl<'a> Flattening<'a> {
         }
     }
 
-    /// How many bytes of the text were read.
+    /// The number of bytes read.
     pub fn offset(&self) -> usize {
         self.reader.offset()
     }
 
-    /// Goes on for so many events of the text at most. Whether that was its end.
+    /// Processes at most `events_max` events. Returns whether the text is complete.
     ///
     /// # Errors
     /// As [`flatten`].
@@ -173,7 +173,7 @@ impl<'a> Flattening<'a> {
         }
     }
 
-    /// `before` is where the reader stood: what it read next begins behind a comma and space.
+    /// `before` is the position before the event; a comma and whitespace may precede the token.
     fn placed(&self, error: Error, before: usize) -> Error {
         let between = |byte: &&u8| matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t');
         let rest = self.text.as_bytes()[before..].iter();
@@ -182,7 +182,7 @@ impl<'a> Flattening<'a> {
     }
 }
 
-/// The members of every open object, so that of those of the same name the last one wins.
+/// The members of all open objects, used to find members with the same name.
 struct Members<'a> {
     text: &'a str,
     seen: Vec<Member>,
@@ -191,7 +191,7 @@ struct Members<'a> {
 
 struct Member {
     hash: u64,
-    /// Byte offset at or before its name in the text.
+    /// A byte offset at or before its name in the text.
     at: usize,
     begin: usize,
     end: usize,
@@ -207,15 +207,16 @@ impl Members<'_> {
         });
     }
 
-    /// The member whose value just ended is the last one that has no end yet: those of objects
-    /// further down are gone already.
+    /// Ends the member whose value is complete. It is the last in `seen`: members of inner objects
+    /// have been removed.
     fn end_member(&mut self, taken: usize) {
         if let Some(member) = self.seen.last_mut() {
             member.end = taken;
         }
     }
 
-    /// The object whose members begin at `begin` is over: forgets all but the last of each name.
+    /// Ends the object whose members start at `begin`, and drops all but the last member of each
+    /// name.
     fn end(&mut self, begin: usize, sink: &mut impl LeafSink) {
         let members = &mut self.seen[begin..];
         members.sort_unstable_by_key(|member| (member.hash, member.at));
@@ -229,9 +230,9 @@ impl Members<'_> {
         self.seen.truncate(begin);
     }
 
-    /// From the first equal hash on, compares names, since different names may have equal hashes.
-    /// Each member forgets the last one of its name before it, which has forgotten the others: any
-    /// number of members of one name costs one comparison each.
+    /// Compares names from the first equal hash on, because different names may have equal hashes.
+    /// Each member drops only the nearest earlier member of its name, which has dropped the ones
+    /// before it. So many members of one name cost one comparison each.
     #[cold]
     fn forget_same_name(&self, begin: usize, from: usize, sink: &mut impl LeafSink) {
         for at in from..self.seen.len() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::error::ErrorKind;
 
-/// Writes down the leaves with their paths, and drops those that are to be forgotten.
+/// Records the leaves with their paths, and clears those that are dropped.
 #[derive(Default)]
 struct Noted {
     path: Vec<String>,

@@ -1,28 +1,28 @@
-//! What is wrong with a text that is not JSON, and where.
+//! Errors in JSON text.
 
 use std::fmt;
 
-/// Why a text is not JSON, or nests too deep, and at which byte of it.
+/// Why a text is not JSON or nests too deep, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// Byte offset in the text.
+    /// The byte offset in the text.
     pub offset: usize,
-    /// What is wrong there.
+    /// The problem at that offset.
     pub problem: Problem,
 }
 
-/// What is wrong with a JSON text.
+/// A problem in JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// Something else was expected.
+    /// The reader expected this.
     Expected(&'static str),
-    /// A control character stands unescaped in a string.
+    /// An unescaped control character in a string.
     ControlCharacter,
-    /// A `\` is followed by what is no escape.
+    /// A `\` that does not begin an escape.
     BadEscape,
-    /// Half of a UTF-16 surrogate pair: no Unicode character.
+    /// One half of a UTF-16 surrogate pair, which is not a Unicode character.
     LoneSurrogate,
-    /// More levels of objects and arrays than this.
+    /// More levels of objects and arrays than this limit.
     TooDeep(usize),
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Problem {
             Self::ControlCharacter => f.write_str("an unescaped control character in a string"),
             Self::BadEscape => f.write_str("an unknown escape in a string"),
             Self::LoneSurrogate => {
-                f.write_str("a lone surrogate in a string, which is no Unicode character")
+                f.write_str("a lone surrogate in a string, which is not a Unicode character")
             }
             Self::TooDeep(limit) => write!(f, "more than {limit} levels of objects and arrays"),
         }
@@ -41,13 +41,13 @@ impl fmt::Display for Problem {
 }
 
 impl JsonError {
-    /// The error in words, with line and column (in bytes, from 1) of its place in `text`.
+    /// The problem with its line and column in `text`.
     pub fn describe(&self, text: &str) -> String {
         format!("{} at {}", self.problem, position(text, self.offset))
     }
 }
 
-/// A place in a text in words: its line and column, in bytes, from 1.
+/// A byte offset in `text` as line and column, in bytes, from 1.
 pub fn position(text: &str, offset: usize) -> String {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;

@@ -1,7 +1,8 @@
-//! A pull parser for JSON text (RFC 8259): exact numbers as text, its own depth count, no tree.
+//! A pull parser for JSON text (RFC 8259). It returns numbers as text, so that they stay exact,
+//! checks the nesting itself, and builds no tree.
 //!
-//! It is ours because every general deserializer either rounds numbers, recurses, or gives some
-//! member names a private meaning (DESIGN: "JSON in").
+//! General deserializers round numbers, recurse, or reserve member names;
+//! docs/decisions/0006-json-reader.md has the comparison.
 
 mod error;
 mod rows;
@@ -21,16 +22,16 @@ use run::space_bytes;
 use skip::{end_of_number, end_of_value};
 use string::{escape, not_closed, plain_bytes};
 
-/// The text that bytes are in UTF-8. It is looked at many bytes at a time, whatever it says.
+/// Decodes UTF-8 with SIMD instructions.
 ///
 /// # Errors
-/// They are not UTF-8, and from where.
+/// The bytes are not UTF-8. The error has the position.
 pub fn utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
-    // The fast one does not say where it goes wrong.
+    // The fast decoder does not report the position.
     simdutf8::basic::from_utf8(bytes).or_else(|_| std::str::from_utf8(bytes))
 }
 
-/// One step of a JSON text.
+/// One token of a JSON text, without punctuation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<'a> {
     /// `{`
@@ -45,13 +46,13 @@ pub enum Event<'a> {
     Name(Cow<'a, str>),
     /// A string value.
     String(Cow<'a, str>),
-    /// A number as it was written.
+    /// A number, as written.
     Number(&'a str),
     /// `true` or `false`
     Bool(bool),
     /// `null`
     Null,
-    /// The text is over.
+    /// The end of the text.
     End,
 }
 
@@ -66,7 +67,7 @@ enum Expect {
     Nothing,
 }
 
-/// Reads one JSON text event by event.
+/// Reads one JSON text, event by event.
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -77,7 +78,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `text` that allows `levels_max` levels of objects and arrays.
+    /// A reader of `text` that accepts at most `levels_max` levels of objects and arrays.
     pub fn new(text: &'a str, levels_max: usize) -> Self {
         Self {
             text,
@@ -88,19 +89,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Byte offset of what is read next.
+    /// The byte offset of the next event.
     pub fn offset(&self) -> usize {
         self.at
     }
 
-    /// The next event. After [`Event::End`] it is `End` for ever.
+    /// Reads the next event. After [`Event::End`] it always returns `End`.
     ///
     /// # Errors
-    /// The text is not JSON from here on, or nests deeper than allowed.
+    /// The text is not JSON, or it nests deeper than allowed.
     #[inline]
     #[expect(
         clippy::should_implement_trait,
-        reason = "an iterator's item could not say that the text is over and well-formed"
+        reason = "an iterator cannot report that the text is complete and well-formed"
     )]
     pub fn next(&mut self) -> Result<Event<'a>, JsonError> {
         self.skip_space();
@@ -118,13 +119,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The first byte of the value that is read next, which tells its kind.
+    /// The first byte of the next value, which determines its kind.
     pub fn peek_value(&mut self) -> Option<u8> {
         self.skip_space();
         self.peek()
     }
 
-    /// Skips one whole value, whose first event is the next one, and returns its text.
+    /// Skips the next value and returns its text.
     ///
     /// # Errors
     /// As [`Reader::next`].
@@ -148,8 +149,8 @@ impl<'a> Reader<'a> {
         Ok(&self.text[begin..self.at])
     }
 
-    /// The text of the array's next element; none at its end. To be called behind
-    /// [`Event::BeginArray`].
+    /// Returns the text of the next element of the current array, or `None` at its end. Call it
+    /// after [`Event::BeginArray`].
     ///
     /// # Errors
     /// As [`Reader::next`].
@@ -160,8 +161,8 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// Goes on to the array's next element, which is read next; whether there is one. To be called
-    /// behind [`Event::BeginArray`].
+    /// Advances to the next element of the current array. Returns whether there is one. Call it
+    /// after [`Event::BeginArray`].
     ///
     /// # Errors
     /// As [`Reader::next`].
@@ -183,8 +184,8 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// The name and the text of the object's next member; none at its end. To be called behind
-    /// [`Event::BeginObject`].
+    /// Returns the name and the text of the next member of the current object, or `None` at its
+    /// end. Call it after [`Event::BeginObject`].
     ///
     /// # Errors
     /// As [`Reader::next`].

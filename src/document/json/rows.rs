@@ -1,25 +1,37 @@
-//! Rows of elements or members that are the same again and again. Whoever means to make work with
-//! little effort sends those, and they need not be looked at one by one.
+//! Skips repeated rows of a JSON text.
+//!
+//! A row is an element of an array, or a member of an object, with its comma and whitespace.
+//! Skipping a value (`skip.rs`) normally checks each byte of it against the grammar. Generated
+//! input often repeats one row many times, and so does input that is made to cost the server work.
+//! If a row has the same bytes as the row before it, its check has the same result, so the rows
+//! need a comparison only, which is faster.
+//!
+//! [`Rows`] keeps the start of the current row at each level, up to [`LEVELS`]. When the next row
+//! starts at `at`, the bytes from the start of the current row to `at` are one period. If they
+//! occur again at `at`, `same_bytes` finds how far the period repeats, and the parser resumes after
+//! the last whole row. A row is compared only if its last byte matches, and only while the failed
+//! comparisons are below 1/[`SPENT_PART`] of the bytes read. So input without repeated rows costs
+//! little more, and texts shorter than [`FROM_BYTES`] cost nothing.
 
-/// The rows of a text that is skipped.
+/// The current rows of a text that is skipped.
 pub(super) struct Rows {
-    /// Where the last element or member begins, at each level.
+    /// The start of the current row at each level.
     begins: [usize; LEVELS],
-    /// Where looking began.
+    /// The offset at which the text starts.
     from: usize,
-    /// Bytes that were compared for nothing.
+    /// Bytes of comparisons that failed.
     spent: usize,
 }
 
-/// How deep rows are looked for.
+/// Levels at which rows are tracked.
 const LEVELS: usize = 32;
-/// Texts of fewer bytes are skipped before it pays to look.
+/// Texts with fewer bytes are skipped without rows.
 const FROM_BYTES: usize = 4096;
-/// Of the bytes that were skipped, such a part may have been compared for nothing.
+/// Failed comparisons may take at most one in this many bytes read.
 const SPENT_PART: usize = 8;
 
 impl Rows {
-    /// Looks for rows from a place of a text on; not if the text is short.
+    /// Tracks the rows of the text from `from` on. `None` if the text is short.
     pub(super) fn new(bytes: &[u8], from: usize) -> Option<Self> {
         (bytes.len() - from >= FROM_BYTES).then_some(Self {
             begins: [0; LEVELS],
@@ -28,7 +40,7 @@ impl Rows {
         })
     }
 
-    /// The first element or member of a container begins, at this level.
+    /// Records the first row of a container at `level`.
     #[inline]
     pub(super) fn begin(&mut self, level: usize, at: usize) {
         if let Some(begin) = self.begins.get_mut(level) {
@@ -36,8 +48,8 @@ impl Rows {
         }
     }
 
-    /// The next one begins at `at`. Where those end, commas included, that are the same as the one
-    /// before; none if it is not.
+    /// Records the next row, at `at`. Returns where the rows equal to the previous row end, commas
+    /// included, or `None` if this row differs.
     #[inline]
     pub(super) fn next(&mut self, bytes: &[u8], level: usize, at: usize) -> Option<usize> {
         let before = std::mem::replace(self.begins.get_mut(level)?, at);
@@ -56,7 +68,7 @@ impl Rows {
     }
 }
 
-/// How many bytes both begin with.
+/// The length of the common prefix of `a` and `b`.
 fn same_bytes(a: &[u8], b: &[u8]) -> usize {
     let mut same = 0;
     for step in [4096, 64, 1] {

@@ -1,8 +1,8 @@
-//! Runs of bytes of one kind, looked at many at a time.
+//! Scans runs of bytes of one kind, many bytes at a time.
 
 #[expect(
     clippy::needless_bitwise_bool,
-    reason = "without branches, many bytes are looked at in one step"
+    reason = "branch-free code is vectorized"
 )]
 #[inline]
 pub(super) fn space_bytes(bytes: &[u8]) -> usize {
@@ -11,7 +11,7 @@ pub(super) fn space_bytes(bytes: &[u8]) -> usize {
     })
 }
 
-/// How many bytes of a kind `bytes` begin with.
+/// The number of leading bytes for which `is_one` holds.
 #[inline]
 pub(super) fn run(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> usize {
     const SHORT: usize = 16;
@@ -19,7 +19,7 @@ pub(super) fn run(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> usize {
     if let Some(end) = beginning.iter().position(|byte| !is_one(*byte)) {
         return end;
     }
-    // A long one is looked at in chunks, each as a whole: so the processor takes many at a time.
+    // A long run is tested in whole chunks, which the compiler vectorizes.
     let chunks = bytes[beginning.len()..].chunks_exact(4 * SHORT);
     let whole = |chunk: &&[u8]| chunk.iter().fold(true, |all, byte| all & is_one(*byte));
     let begin = beginning.len() + 4 * SHORT * chunks.take_while(whole).count();

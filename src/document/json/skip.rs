@@ -1,14 +1,30 @@
-//! Skipping a value: its grammar is checked, and nothing is made of it.
+//! Finds the end of a JSON value: checks its grammar and builds nothing.
+//!
+//! Skipping is the fast path for values that stay text: elements of a patch, members of a merge
+//! patch, variables of a request. It accepts exactly the values that
+//! [`Reader::next`](super::Reader::next) accepts, and fails at the same byte with the same error;
+//! `tests.rs` compares both.
+//!
+//! - [`end_of_value`] is a loop over tokens. The inner `while` handles what may follow a value: a
+//!   comma and the next element or member, or the end of the container.
+//! - [`BracketStack`] stores one bit per open container, so that depth costs no recursion and
+//!   hardly any memory.
+//! - Strings, whitespace and rows of integers are scanned in chunks without branches, which the
+//!   compiler vectorizes (`run.rs`, [`is_row`]).
+//! - Repeated elements or members are compared with the previous one instead of parsed (`rows.rs`).
+//!
+//! Past the end of the text [`byte_at`] returns NUL. No token begins with NUL, so the loop needs no
+//! other check of the length.
 
 use super::error::{JsonError, Problem, problem};
 use super::rows::Rows;
 use super::run::space_bytes;
 use super::string::end_of_string;
 
-/// Where the value ends that begins at `at`, in which so many levels more may be open.
+/// The end of the value that begins at `begin`, which may open `levels` more containers.
 ///
 /// # Errors
-/// Those of reading it event by event.
+/// The errors of reading the value event by event.
 pub(super) fn end_of_value(
     bytes: &[u8],
     begin: usize,
@@ -77,7 +93,7 @@ pub(super) fn end_of_value(
     }
 }
 
-/// What a place of a text is in.
+/// The innermost open container.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum In {
     #[default]
@@ -101,12 +117,12 @@ impl In {
     }
 }
 
-/// The containers that are open, a bit for each: any number of them takes little room.
+/// The open containers, one bit each.
 #[derive(Default)]
 struct BracketStack {
     inside: In,
     levels: usize,
-    /// The last 64, the innermost one lowest; set for an object.
+    /// The innermost 64 containers, the innermost in the lowest bit. 1 is an object.
     last: u64,
     before: Vec<u64>,
 }
@@ -141,13 +157,13 @@ impl BracketStack {
     }
 }
 
-/// The byte there; behind the end NUL, which no token begins with.
+/// The byte at `at`, or NUL past the end. No token begins with NUL.
 #[inline]
 fn byte_at(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or_default()
 }
 
-/// Where what is no space begins, and that byte.
+/// The position of the next byte that is not whitespace, and that byte.
 #[inline]
 fn behind_space(bytes: &[u8], at: usize) -> (usize, u8) {
     let byte = byte_at(bytes, at);
@@ -162,7 +178,7 @@ fn behind_some_space(bytes: &[u8], at: usize) -> (usize, u8) {
     (at, byte_at(bytes, at))
 }
 
-/// Where the value begins, and with what, whose member's name begins at `at`.
+/// The position and first byte of the value of the member whose name begins at `at`.
 #[inline]
 fn end_of_name(
     bytes: &[u8],
@@ -180,7 +196,7 @@ fn end_of_name(
     Ok(behind_space(bytes, at + 1))
 }
 
-/// Where the number ends that begins at `at`, or one further on in the same array.
+/// The end of the number at `at`, or of a later number in the same array.
 #[inline]
 fn end_of_numbers(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     const BEFORE_ROW: u32 = 8;
@@ -202,9 +218,9 @@ fn end_of_numbers(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     }
 }
 
-/// Where, from the comma behind a number, a row of integers ends, each behind a comma and perhaps a
-/// space; or somewhere between them. Nothing is denser, so it is looked at in chunks, each as a
-/// whole: so the processor takes many bytes at a time.
+/// The end of a row of integers that starts at the comma at `begin`. Each integer follows a comma
+/// and at most one space. It may return an earlier comma of the row. Rows of integers have the most
+/// tokens per byte, so they are tested in whole chunks, which the compiler vectorizes.
 #[inline(never)]
 fn end_of_row(bytes: &[u8], begin: usize) -> usize {
     let mut at = begin;
@@ -213,18 +229,18 @@ fn end_of_row(bytes: &[u8], begin: usize) -> usize {
     {
         at += ROW_CHUNK;
     }
-    // The last number may go on as one that is no integer.
+    // The last number may continue with a fraction or exponent, so the row ends before it.
     memchr::memrchr(b',', &bytes[begin..at]).map_or(begin, |comma| begin + comma)
 }
 
-/// Bytes of a row that are looked at in one step.
+/// Bytes of a row that are tested in one step.
 const ROW_CHUNK: usize = 32;
 
-/// Whether each byte of a chunk may be followed in a row of integers by the next one, which depends
-/// on the one behind as well.
+/// Whether each byte of the chunk may be followed by the next one in a row of integers. The test
+/// also reads the byte after that.
 #[expect(
     clippy::needless_bitwise_bool,
-    reason = "without branches, many bytes are looked at in one step"
+    reason = "branch-free code is vectorized"
 )]
 fn is_row(chunk: &[u8; ROW_CHUNK + 2]) -> bool {
     let is_digit = |byte: u8| byte.wrapping_sub(b'0') < 10;

@@ -1,9 +1,9 @@
-//! Strings of a JSON text: where they end, and their escapes.
+//! The ends and escapes of strings in JSON text.
 
 use super::error::{JsonError, Problem, problem};
 use super::run::run;
 
-/// Whether a byte stands for itself in a string.
+/// Whether a byte is unescaped in a string.
 const PLAIN: [bool; 256] = {
     let mut plain = [true; 256];
     let mut control = 0;
@@ -16,10 +16,10 @@ const PLAIN: [bool; 256] = {
     plain
 };
 
-/// How many bytes of a string stand for themselves from here on.
+/// The number of leading bytes that are unescaped in a string.
 #[expect(
     clippy::needless_bitwise_bool,
-    reason = "without branches, many bytes are looked at in one step"
+    reason = "branch-free code is vectorized"
 )]
 #[inline]
 pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
@@ -28,7 +28,7 @@ pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
     })
 }
 
-/// Where the string ends whose opening quote stands at `at`.
+/// The end of the string whose opening quote is at `at`.
 #[inline]
 pub(super) fn end_of_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     const SHORT: usize = 16;
@@ -61,7 +61,7 @@ pub(super) fn not_closed(at: usize) -> JsonError {
     problem(at, Problem::Expected("the string's closing '\"'"))
 }
 
-/// The character of the escape that begins at `at`, and where it ends.
+/// The character of the escape at `at`, and the end of the escape.
 #[inline]
 pub(super) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), JsonError> {
     let character = match bytes.get(at + 1) {

@@ -280,7 +280,7 @@ fn strings_and_spaces_end_where_they_do_however_long_they_are() {
     }
 }
 
-/// Where the value ends that a text begins with, told by its events.
+/// The end of the value at the start of a text, from its events.
 fn end_by_events(text: &str, levels_max: usize) -> Result<usize, JsonError> {
     let mut reader = Reader::new(text, levels_max);
     let mut levels = 0;
@@ -296,7 +296,7 @@ fn end_by_events(text: &str, levels_max: usize) -> Result<usize, JsonError> {
     }
 }
 
-/// Asserts that skipping a value comes to the same end as its events, or the same error.
+/// Asserts that skipping a value has the same result as reading its events.
 fn check_skipped(text: &str) {
     for levels_max in [2, 100] {
         let skipped = Reader::new(text, levels_max).skip_value().map(str::len);
@@ -354,7 +354,7 @@ fn rows_of_the_same_are_checked_as_what_is_read() {
                 format!("{{\"\":[{row}]{comma}{members}{comma}\"l\":{{{members}}}}}"),
                 format!("[[{row}]{comma}[{row}]{comma}[{row}]{comma}[{row}],0]"),
             ] {
-                // Rows are looked for in long texts only.
+                // Only long texts are searched for rows.
                 let text = format!("{text}{}", " ".repeat(4_096));
                 check_skipped(&text);
                 for at in (0..text.len() - 4_096).step_by(89) {

@@ -1,6 +1,6 @@
-//! Strings as JSON text.
+//! Writes strings as JSON text.
 
-/// Appends `text` to `out` as a JSON string, quotes included.
+/// Appends `text` as a JSON string with quotes.
 #[inline]
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
@@ -14,9 +14,9 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends, as a JSON string, the text that the first NUL of `bytes` ends, if all of it is ASCII that
-/// stands for itself, as most is: it is looked at and copied eight bytes at a time. How many bytes
-/// the text has; if it is none of that, none, and nothing is appended.
+/// Appends the text before the first NUL of `bytes` as a JSON string and returns its length, if the
+/// text is ASCII without escapes. Otherwise it appends nothing and returns `None`. Most texts are,
+/// so it copies eight bytes at a time.
 #[inline]
 pub fn write_plain_before_nul(out: &mut Vec<u8>, bytes: &[u8]) -> Option<usize> {
     let before = out.len();
@@ -41,7 +41,7 @@ pub fn write_plain_before_nul(out: &mut Vec<u8>, bytes: &[u8]) -> Option<usize> 
     None
 }
 
-/// Ends a string that goes on with a byte which is not plain.
+/// Ends the string at `at`, the first byte that is not plain. Reverts it if that byte is not NUL.
 #[inline]
 fn end_plain(out: &mut Vec<u8>, before: usize, bytes: &[u8], at: usize) -> Option<usize> {
     if bytes[at] != 0 {
@@ -53,8 +53,7 @@ fn end_plain(out: &mut Vec<u8>, before: usize, bytes: &[u8], at: usize) -> Optio
     Some(at)
 }
 
-/// The first byte that a JSON string has escaped. Most have none, so eight bytes are looked at at a
-/// time.
+/// The offset of the first byte that needs an escape. Tests eight bytes at a time.
 #[inline]
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -74,8 +73,8 @@ const ONES: u64 = u64::from_ne_bytes([1; 8]);
 /// The high bit of each byte.
 const HIGH: u64 = ONES << 7;
 
-/// Eight bytes, of which the high bit is set in each that a JSON string has escaped; of those behind
-/// the first, perhaps wrongly. The other bits mean nothing.
+/// Sets the high bit of each of eight bytes that needs an escape. Bits after the first one may be
+/// wrong. The other bits have no meaning.
 #[inline]
 fn escaped_bits(bits: u64) -> u64 {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;

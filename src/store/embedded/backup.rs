@@ -1,4 +1,4 @@
-//! A store that is filled with a backup.
+//! Writes a backup into a new store.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,21 @@ use super::{EmbeddedOptions, open};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{BACKUP_CACHE_BYTES, BACKUP_COMMITS_SKIPPED};
 
-/// A directory in which a backup is being written. It holds no store before
-/// [`BackupDirectory::finish`]; dropped before that, what was written is removed.
+/// A directory to which a backup is being written. It contains no store until
+/// [`BackupDirectory::finish`]. Dropping it earlier removes the partial store.
 pub struct BackupDirectory {
     directory: PathBuf,
-    // Undone before the file is let go, which nobody else can write until then.
+    // Dropped before the database, whose file lock keeps other processes out.
     transaction: Option<WriteTransaction>,
     _database: Database,
 }
 
 impl BackupDirectory {
-    /// Begins a store in `directory`, which is created if need be.
+    /// Begins a store in `directory`, which is created if necessary.
     ///
     /// # Errors
-    /// `ALREADY_EXISTS`: there is a store in it. `UNAVAILABLE`: it cannot be written, or another
-    /// process makes a store there.
+    /// `ALREADY_EXISTS`: the directory contains a store. `UNAVAILABLE`: it cannot be written, or
+    /// another process is creating a store there.
     pub fn begin(directory: &Path) -> Result<Self> {
         let options = EmbeddedOptions {
             cache_bytes: BACKUP_CACHE_BYTES,
@@ -39,22 +39,22 @@ impl BackupDirectory {
         })
     }
 
-    /// Writes pairs, whose keys are behind those of all before.
+    /// Writes pairs. All their keys must be greater than the keys written before.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: they cannot be written.
+    /// `UNAVAILABLE`: the pairs cannot be written.
     pub fn write(&mut self, pairs: &Pairs) -> Result<()> {
         let transaction = self.transaction.as_ref().ok_or_else(over)?;
         let mut table = transaction.open_table(PAIRS).map_err(unwritable)?;
         set_ascending(&mut table, pairs.iter()).map_err(unwritable)
     }
 
-    /// Puts the store in its place, once all of it is on the disk. Commits to it will number from
-    /// far above `last_commit`: the versions that the original gives from the backup on are then
-    /// none of its own, and `ifVersion` does not take one for the other.
+    /// Syncs the store and gives it its final name. Its commit numbers start far above
+    /// `last_commit`. So versions that the original store assigns after the backup never equal
+    /// versions of this store, and `ifVersion` cannot confuse them.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: it cannot be written.
+    /// `UNAVAILABLE`: the store cannot be written.
     pub fn finish(mut self, last_commit: u64) -> Result<()> {
         let mut transaction = self.transaction.take().ok_or_else(over)?;
         let last_commit = last_commit.saturating_add(BACKUP_COMMITS_SKIPPED);
@@ -72,7 +72,7 @@ impl BackupDirectory {
 
 impl Drop for BackupDirectory {
     fn drop(&mut self) {
-        // Finished, it has another name.
+        // After `finish` the file has another name.
         open::discard(&self.directory);
     }
 }
@@ -83,5 +83,5 @@ fn unwritable(error: impl std::fmt::Display) -> Error {
 }
 
 fn over() -> Error {
-    Error::internal("the backup is written already")
+    Error::internal("the backup is already complete")
 }

@@ -1,4 +1,28 @@
-//! Group commit: who may write, what is synced, and what readers see.
+//! Group commit: who may write, when commits are synced, and what readers see.
+//!
+//! A sync takes far longer than a small transaction. If each transaction synced, the number of
+//! syncs per second would limit the writes. So a commit has two phases:
+//!
+//! 1. **Commit without sync.** A transaction holds the [`WriteLock`] from its begin to its commit
+//!    (`transaction.rs`). It commits to redb with `Durability::None`, takes the next commit number,
+//!    releases the lock, and wakes the sync thread. The next transaction starts at once and reads
+//!    these writes.
+//! 2. **Sync.** The thread `phyllo-sync` waits for the lock in the same queue as transactions. It
+//!    then makes one empty durable commit, which syncs all commits before it, and publishes a
+//!    snapshot of them ([`Committer::publish`]) before it releases the lock. All transactions that
+//!    wait for a number up to this one now report success.
+//!
+//! Under load, the transactions that were queued before the sync thread commit first, and share its
+//! sync.
+//!
+//! Readers only see the published snapshot, so unsynced data never leaves the process. A
+//! transaction does read unsynced commits. Therefore a read-only commit and an abort also wait
+//! until everything that the transaction could read is synced.
+//!
+//! After a failed sync or commit it is unknown what the file contains. The store then fails
+//! permanently ([`Progress`]): all waiting and later calls return the same error until the store is
+//! reopened. The reclaim thread (`reclaim.rs`) makes durable commits of its own under the same
+//! lock.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,12 +44,12 @@ use super::tables::TOMBSTONES;
 use super::tables::{Bytes, PAIRS, fault};
 use crate::error::{Error, Result};
 
-/// A snapshot that readers share; everything in it is synced.
+/// The snapshot that readers share. Everything in it is synced.
 pub(super) struct Published {
     pairs: ReadOnlyTable<Bytes, Bytes>,
-    /// None if there is no tombstone.
+    /// `None` if there are no tombstones.
     tombstones: Option<ReadOnlyTable<Bytes, Bytes>>,
-    /// The number of the last commit in it.
+    /// The number of the last commit in the snapshot.
     pub(super) last_commit: u64,
     pub(super) progress: Progress,
 }
@@ -39,11 +63,11 @@ impl Published {
     }
 }
 
-/// The right to write, which one transaction has at a time.
+/// The write lock, which one transaction holds at a time.
 pub(super) struct WriteLock {
     /// The number of the last commit, synced or not.
     pub(super) last_commit: u64,
-    /// Whether the last commit left a tombstone.
+    /// Whether there are tombstones after the last commit.
     pub(super) has_tombstones: bool,
 }
 
@@ -88,14 +112,14 @@ impl Committer {
         Ok(committer)
     }
 
-    /// Syncs what is committed and ends the thread. A transaction that outlives it can no longer
-    /// be committed.
+    /// Syncs all commits and stops the threads. A transaction that is still open can no longer
+    /// commit.
     pub(super) fn stop(&self) {
         self.reclaimer.stop();
         lock(&self.wake).take();
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
-            // A panic of that thread was printed when it happened.
+            // A panic of the thread was printed when it occurred.
             let _ended = thread.join();
         }
         self.progress.close();
@@ -106,31 +130,31 @@ impl Committer {
         Ok(self.published.load_full())
     }
 
-    /// The right to write, when those who asked before have had it.
+    /// Waits for the write lock. Waiting callers get it in order.
     pub(super) async fn writer(&self) -> OwnedMutexGuard<WriteLock> {
         self.writer.clone().lock_owned().await
     }
 
-    /// A transaction of whoever has the right to write.
+    /// Begins a redb transaction. The caller must hold the write lock.
     pub(super) fn begin_write(&self) -> Result<WriteTransaction> {
         let transaction = self.database.begin_write();
         transaction.map_err(|error| self.progress.fault(error))
     }
 
-    /// Has the pairs under tombstones removed, soon.
+    /// Wakes the reclaim thread.
     pub(super) fn reclaim(&self) {
         self.reclaimer.wake();
     }
 
-    /// Has the commits so far synced, soon.
+    /// Wakes the sync thread.
     pub(super) fn wake(&self) {
         if let Some(wake) = &*lock(&self.wake) {
-            // Without a receiver the thread has ended because of a failure, which all are told.
+            // Without a receiver the thread has ended because of a failure, which all callers get.
             let _sent = wake.send(());
         }
     }
 
-    /// Stops answering for good.
+    /// Fails the store permanently.
     pub(super) fn fail(&self, detail: &str) -> Error {
         self.progress.fail(detail)
     }
@@ -149,8 +173,8 @@ impl Committer {
         }
     }
 
-    /// One immediate commit, which makes all before it durable, and the snapshot that shows them.
-    /// Nobody writes meanwhile, so the snapshot holds nothing later.
+    /// Makes one durable commit, which syncs all earlier commits, and publishes their snapshot. It
+    /// holds the write lock, so the snapshot contains nothing later.
     fn sync(&self) -> Result<()> {
         let writer: OwnedMutexGuard<WriteLock> = blocking_lock(&self.writer);
         let last_commit = writer.last_commit;
@@ -165,7 +189,7 @@ impl Committer {
         self.publish(writer)
     }
 
-    /// Shows what was committed by whoever has the right to write and has synced it.
+    /// Publishes the commits so far. The caller holds the write lock and has synced them.
     pub(super) fn publish(&self, writer: OwnedMutexGuard<WriteLock>) -> Result<()> {
         let last_commit = writer.last_commit;
         let published = snapshot(&self.database, last_commit, self.progress.clone())?;
@@ -176,7 +200,7 @@ impl Committer {
     }
 }
 
-/// Waits for the writer's turn in the same queue as transactions do.
+/// Waits for the write lock, in the same queue as transactions.
 fn blocking_lock(writer: &Arc<AsyncMutex<WriteLock>>) -> OwnedMutexGuard<WriteLock> {
     writer.clone().blocking_lock_owned()
 }

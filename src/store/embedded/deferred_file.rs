@@ -1,8 +1,8 @@
-//! A file that is not written before its opening has succeeded.
+//! A file that is not written until it was opened successfully.
 //!
-//! redb writes while it opens: it puts the header of a store that was not closed in order before
-//! it knows whether the rest can be. Here these writes are held back, so that a file which cannot
-//! be opened is left as it was found.
+//! redb writes while it opens a file: it updates the header of a store that was not closed cleanly
+//! before it knows whether the repair succeeds. This backend defers those writes, so that a file
+//! which cannot be opened stays unchanged.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
-/// A backend for redb, and the handle to [`settle`](Self::settle) it.
+/// A storage backend for redb, and a handle to [`settle`](Self::settle) it.
 #[derive(Clone, Debug)]
 pub(super) struct DeferredFile(Arc<FileState>);
 
@@ -24,7 +24,7 @@ struct FileState {
     held: Mutex<DeferredOperations>,
 }
 
-/// What has not been done to the file yet, in order.
+/// Operations that have not been applied to the file, in order.
 #[derive(Debug)]
 struct DeferredOperations {
     file_bytes: u64,
@@ -40,7 +40,7 @@ enum FileOperation {
 }
 
 impl DeferredFile {
-    /// A file with what is in it.
+    /// A backend for a file and its contents.
     pub(super) fn new(file: File) -> Result<Self, DatabaseError> {
         let bytes = file.metadata()?.len();
         Ok(Self(Arc::new(FileState {
@@ -54,8 +54,8 @@ impl DeferredFile {
         })))
     }
 
-    /// Does what was held back, step by step; from here on everything goes to the file. A file
-    /// that was empty is so again after an error.
+    /// Applies the deferred operations. Later operations go to the file directly. On error, a file
+    /// that was empty is emptied again.
     pub(super) fn settle(&self) -> io::Result<()> {
         let mut held = self.held();
         for step in std::mem::take(&mut held.steps) {
@@ -66,7 +66,7 @@ impl DeferredFile {
             };
             if let Err(error) = done {
                 if held.file_bytes == 0 {
-                    // If that fails too, the first error says why.
+                    // If that fails too, the first error is the relevant one.
                     let _emptied = self.0.file.set_len(0);
                 }
                 return Err(error);
@@ -80,7 +80,7 @@ impl DeferredFile {
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is held back, unless the file is settled.
+    /// The deferred operations, unless the file is settled.
     fn deferred(&self) -> Option<MutexGuard<'_, DeferredOperations>> {
         if self.0.settled.load(Ordering::Acquire) {
             return None;
@@ -91,7 +91,7 @@ impl DeferredFile {
 }
 
 impl DeferredOperations {
-    /// Reads the file as it would be had the steps been done.
+    /// Reads the file as if the operations had been applied.
     fn read(&self, file: &FileBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset + out.len() as u64;
         if end > self.bytes {
@@ -119,7 +119,7 @@ impl DeferredOperations {
     }
 }
 
-/// How far into a read from `offset` to before `end` the place `bytes` is.
+/// The length of the part of a read from `offset` to `end` that lies before `bytes`.
 fn within(bytes: u64, offset: u64, end: u64) -> usize {
     index(bytes.clamp(offset, end) - offset)
 }

@@ -1,30 +1,31 @@
-//! The files of a store: only their owner can open them, and no link is followed to make one.
+//! Permissions and creation of a store's files.
 //!
-//! A store holds all data, so its directory has the mode 0700 and its files 0600, whatever the umask
-//! is. A store of an older program is narrowed when it is opened.
+//! A store contains all data, so its directory has the mode 0700 and its files 0600, whatever the
+//! umask. The modes of an older store are restricted when it is opened. Files are created without
+//! following symbolic links.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// A file: its owner reads and writes.
+/// The mode of files: readable and writable by the owner.
 const FILE_MODE: u32 = 0o600;
-/// A directory: its owner lists, enters and changes it.
+/// The mode of directories: accessible by the owner.
 const DIRECTORY_MODE: u32 = 0o700;
-/// What others than the owner may do.
+/// The permission bits of the group and of others.
 const OTHERS: u32 = 0o077;
-/// A directory that many users share, such as /tmp.
+/// The sticky bit of shared directories such as /tmp.
 const STICKY: u32 = 0o1000;
-/// Times that a file is made anew when other processes do the same.
+/// Tries to create a file while other processes create the same one.
 const TRIES_MAX: usize = 16;
 
-/// Whether a directory has an entry of this name: a link counts, wherever it leads to.
+/// Whether a directory entry with this name exists. A symbolic link counts, whatever its target.
 pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Makes a directory, and those above it, unless it is there.
+/// Creates a directory and its parents if they do not exist.
 pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
@@ -32,10 +33,11 @@ pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
         .create(directory)
 }
 
-/// As [`make_directory`], for one that is to be no link, which another user may have planted.
+/// [`make_directory`] for a path that must not be a symbolic link, which another user may have
+/// created.
 pub(super) fn make_own_directory(directory: &Path) -> io::Result<()> {
     let made = make_directory(directory);
-    // Without a slash at the end, at which the system would follow a link.
+    // Without a trailing slash, because the system would follow a link.
     let directory = directory.components().as_path();
     if fs::symlink_metadata(directory).is_ok_and(|found| found.is_symlink()) {
         let why = "it is a symbolic link, which is not followed; name the directory itself";
@@ -44,14 +46,14 @@ pub(super) fn make_own_directory(directory: &Path) -> io::Result<()> {
     made
 }
 
-/// Makes a file anew. What a process that has ended left under this name is removed; a link or
-/// anything else that is no file is an error, and neither followed nor changed.
+/// Creates a file. Removes a file of this name that a terminated process has left. Fails if the
+/// name is a link or anything else that is not a file; it neither follows nor changes it.
 ///
-/// Whoever makes the file locks it next, and then asks [`is_named`] whether it still has its name:
-/// until it is locked, another process may take it for one that was left behind.
+/// The caller locks the file and then checks with [`is_named`] that the file still has its name:
+/// until it is locked, another process may mistake it for a leftover file.
 ///
 /// # Errors
-/// `WouldBlock`: another process makes it.
+/// `WouldBlock`: another process is creating the file.
 pub(super) fn make_anew(path: &Path) -> io::Result<File> {
     for _ in 0..TRIES_MAX {
         let made = OpenOptions::new()
@@ -71,7 +73,7 @@ pub(super) fn make_anew(path: &Path) -> io::Result<File> {
 /// Removes a file that no process has locked.
 fn remove_left(path: &Path) -> io::Result<()> {
     let there = |error: io::Error| match error.kind() {
-        // Whoever has made it has given it another name, or removed it.
+        // Its process has renamed or removed it.
         io::ErrorKind::NotFound => Ok(()),
         _ => Err(error),
     };
@@ -81,7 +83,7 @@ fn remove_left(path: &Path) -> io::Result<()> {
     };
     if !found.is_file() {
         let place = path.display();
-        let why = format!("{place} is no file but a link or the like, which is not followed");
+        let why = format!("{place} is not a regular file; links are not followed");
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
     }
     let left = match OpenOptions::new().read(true).write(true).open(path) {
@@ -99,14 +101,14 @@ fn remove_left(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether an open file has this name, and not only a link to it.
+/// Whether an open file is the directory entry `path` itself, and not only the target of a link.
 pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let (file, named) = (file.metadata()?, fs::symlink_metadata(path));
     Ok(named.is_ok_and(|named| (named.dev(), named.ino()) == (file.dev(), file.ino())))
 }
 
-/// Takes from others than the owner what they may do with a file or directory, by an open handle
-/// so that no link is followed. What cannot be narrowed is logged and serves as it is.
+/// Removes the permissions of the group and of others, through an open handle so that no link is
+/// followed. If that fails, it logs a warning and the store is used as it is.
 pub(super) fn narrow(file: &File, path: &Path) {
     let Ok(found) = file.metadata() else {
         return;
@@ -117,7 +119,7 @@ pub(super) fn narrow(file: &File, path: &Path) {
     }
     let place = path.display();
     if found.is_dir() && mode & STICKY != 0 {
-        tracing::warn!("{place} is a directory that users share (mode {mode:o}); it stays so");
+        tracing::warn!("{place} is a shared directory (mode {mode:o}); its mode is not changed");
         return;
     }
     let narrowed = mode & !OTHERS;
@@ -127,12 +129,12 @@ pub(super) fn narrow(file: &File, path: &Path) {
              (mode {narrowed:o})"
         ),
         Err(error) => tracing::warn!(
-            "{place} is open to other users (mode {mode:o}), which cannot be changed: {error}"
+            "{place} is open to other users (mode {mode:o}) and cannot be restricted: {error}"
         ),
     }
 }
 
-/// As [`narrow`], of what is at this path, if it is a file or directory.
+/// [`narrow`] for the file or directory at `path`. Links are ignored.
 pub(super) fn narrow_at(path: &Path) {
     let ordinary = fs::symlink_metadata(path).is_ok_and(|it| it.is_file() || it.is_dir());
     if ordinary && let Ok(file) = File::open(path) {

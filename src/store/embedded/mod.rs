@@ -1,12 +1,12 @@
-//! The embedded engine: redb, in one file of a directory.
+//! The embedded engine: a redb database in one file of a directory.
 //!
-//! One writer at a time; readers on snapshots. A transaction commits without a sync; one
-//! immediate commit then syncs all that wait (group commit). Success is reported only after that
-//! sync, and readers share the snapshot that is published right after it, so nothing unsynced is
-//! ever shown. A failed sync is fatal: the store stops answering and says why.
+//! There is one writer at a time, and readers use snapshots. Transactions commit without a sync;
+//! one durable commit then syncs all of them (group commit, `commit.rs`). Success is reported only
+//! after the sync. Readers share the snapshot that is published after it, so unsynced data is never
+//! visible. A failed sync is fatal: the store rejects all requests and reports the reason.
 //!
-//! A range of many pairs is cleared by a tombstone (`tombstones`), which hides them from then on;
-//! they are removed in the background (`reclaim`).
+//! A large range is cleared by a tombstone, which hides its pairs (`tombstones.rs`). A background
+//! thread deletes the pairs later (`reclaim.rs`).
 
 pub(crate) mod backup;
 mod commit;
@@ -35,18 +35,18 @@ use commit::{Committer, Published};
 pub use open::FILE_NAME;
 pub use options::EmbeddedOptions;
 
-/// A store in a directory that this process holds alone.
+/// A store in a directory that this process has locked.
 pub struct Embedded {
     committer: Arc<Committer>,
 }
 
 impl Embedded {
-    /// Opens the store in `directory`, which is created if need be. `repairing` is called with
-    /// the progress, from 0 to 1, while a store that was not closed is put in order.
+    /// Opens the store in `directory`, which is created if necessary. While a store that was not
+    /// closed cleanly is repaired, `repairing` is called with the progress, from 0 to 1.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: another process holds it, it cannot be written, or is damaged. The message
-    /// says which; the data is untouched.
+    /// `UNAVAILABLE`: another process has locked it, it cannot be written, or it is damaged. The
+    /// message has the reason; the data is unchanged.
     pub fn open(
         directory: &Path,
         options: EmbeddedOptions,
@@ -55,10 +55,10 @@ impl Embedded {
         Self::new(open::open(directory, options, repairing)?)
     }
 
-    /// The engine on a storage backend of one's own; tests make it fail.
+    /// An engine on a custom storage backend. Tests use it to inject faults.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the backend does not hold a store, or fails.
+    /// `UNAVAILABLE`: the backend fails or does not contain a store.
     pub fn on_backend(backend: impl redb::StorageBackend) -> Result<Self> {
         Self::new(open::on_backend(backend)?)
     }
@@ -92,7 +92,7 @@ impl Store for Embedded {
         StoreLimits::default()
     }
 
-    /// The engine holds the lock on its file.
+    /// The engine has locked its file.
     fn is_exclusive(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Opening a directory, and saying plainly why it cannot be opened.
+//! Opens and creates the store in a directory, and reports why it cannot be opened.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -15,12 +15,12 @@ use super::files;
 use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The file in a store's directory that holds the data.
+/// The file with the data, in a store's directory.
 pub const FILE_NAME: &str = "phyllo.redb";
-/// Its name until the store in it is made.
+/// The name of that file until the store is complete.
 const MAKING_NAME: &str = "phyllo.redb.new";
 
-/// A store that is in order.
+/// An opened store without faults.
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) last_commit: u64,
@@ -58,7 +58,7 @@ pub(super) fn open(
     })
 }
 
-/// Makes a store. None if another process was faster.
+/// Creates a store. `None` if another process created it first.
 fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
     let Some(opened) = begin(directory, path, builder)? else {
         return Ok(None);
@@ -67,8 +67,8 @@ fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opene
     Ok(Some(opened))
 }
 
-/// Makes a store under another name, which a crash may leave behind half made. None if another
-/// process has made the store meanwhile.
+/// Creates a store under a temporary name, which a crash may leave behind incomplete. `None` if
+/// another process has created the store in the meantime.
 fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
     let making = directory.join(MAKING_NAME);
     let handle = match files::make_anew(&making) {
@@ -79,13 +79,13 @@ fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Open
     };
     let file = DeferredFile::new(handle.try_clone()?)?;
     let opened = prepare(builder.create_with_backend(file.clone())?)?;
-    // It is locked now. Until it was, another process could take its name.
+    // The file is locked now. Before that, another process could have replaced it.
     if !files::is_named(&handle, &making)? {
         return Err(redb::Error::DatabaseAlreadyOpen);
     }
-    // And one that was faster may have finished.
+    // Another process may have finished first.
     if files::is_there(path) {
-        // Nobody makes the store any more. A file left behind would be in nobody's way.
+        // No process creates the store any more, and a leftover file is harmless.
         let _removed = fs::remove_file(&making);
         return Ok(None);
     }
@@ -93,13 +93,13 @@ fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Open
     Ok(Some(opened))
 }
 
-/// Gives a store its own name, once all of it is on the disk.
+/// Renames a store to its final name, after all of it is synced.
 fn give_name(directory: &Path, path: &Path) -> io::Result<()> {
     fs::rename(directory.join(MAKING_NAME), path)?;
     sync_name(directory)
 }
 
-/// A new store in `directory`, which is no link, and does not have its name before [`finish`].
+/// Creates a store in `directory`, which must not be a link. It gets its name with [`finish`].
 pub(super) fn make_unnamed(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
     make_directory(directory, files::make_own_directory)?;
     let path = directory.join(FILE_NAME);
@@ -117,20 +117,20 @@ pub(super) fn make_unnamed(directory: &Path, options: EmbeddedOptions) -> Result
         let place = directory.display();
         Error::new(
             ErrorKind::AlreadyExists,
-            format!("there is a store in {place} already, and it stays as it is"),
+            format!("there is a store in {place} already; it was not changed"),
         )
     })?;
     Ok(made.database)
 }
 
-/// Gives the store of [`make_unnamed`], which its caller still holds, its name.
+/// Renames the store of [`make_unnamed`], which the caller still has open.
 pub(super) fn finish(directory: &Path) -> io::Result<()> {
     give_name(directory, &directory.join(FILE_NAME))
 }
 
-/// Removes what [`make_unnamed`] has made, while its caller still holds it.
+/// Removes the store of [`make_unnamed`], which the caller still has open.
 pub(super) fn discard(directory: &Path) {
-    // A file left behind is in nobody's way.
+    // A leftover file is harmless.
     let _removed = fs::remove_file(directory.join(MAKING_NAME));
 }
 
@@ -147,7 +147,7 @@ pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {
     })
 }
 
-/// Makes the tables of a new store; finds the number of the last commit of an old one.
+/// Creates the tables of a new store, or reads the last commit number of an existing one.
 fn prepare(database: Database) -> Result<Opened, redb::Error> {
     let read = database.begin_read()?;
     let last_commit = if read.list_tables()?.next().is_none() {
@@ -160,7 +160,7 @@ fn prepare(database: Database) -> Result<Opened, redb::Error> {
         read.open_table(PAIRS)?;
         let last_commit = read.open_table(ENGINE)?.get(LAST_COMMIT)?;
         last_commit.map(|number| number.value()).ok_or_else(|| {
-            redb::Error::Corrupted("it does not say how many commits it holds".to_owned())
+            redb::Error::Corrupted("the number of the last commit is missing".to_owned())
         })?
     };
     Ok(Opened {
@@ -169,8 +169,7 @@ fn prepare(database: Database) -> Result<Opened, redb::Error> {
     })
 }
 
-/// A file is found after a crash only if its directory is synced, and a directory only if the one
-/// above it is.
+/// Makes a file name durable: syncs the directory, and the directory above it.
 fn sync_name(directory: &Path) -> io::Result<()> {
     let directory = directory.canonicalize()?;
     for directory in directory.ancestors().take(2) {
@@ -179,7 +178,7 @@ fn sync_name(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Says why a store cannot be opened. redb panics over some damage.
+/// Runs `open` and describes its error. redb panics on some kinds of damage.
 fn attempt(place: &str, open: impl FnOnce() -> Result<Opened, redb::Error>) -> Result<Opened> {
     match quietly(open) {
         Ok(opened) => opened.map_err(|error| refused(place, &error)),
@@ -190,8 +189,8 @@ fn attempt(place: &str, open: impl FnOnce() -> Result<Opened, redb::Error>) -> R
 fn refused(place: &str, error: &redb::Error) -> Error {
     let why = match error {
         redb::Error::DatabaseAlreadyOpen => {
-            "another process holds it; if that is a Phyllo server, use this command with the \
-             same --store and it goes through the server"
+            "another process has locked it; if that is a Phyllo server, run this command with \
+             the same --store, and it connects to the server"
                 .to_owned()
         }
         redb::Error::Corrupted(what) => return damaged(place, what),
@@ -220,7 +219,7 @@ fn refused(place: &str, error: &redb::Error) -> Error {
 
 fn damaged(place: &str, what: &str) -> Error {
     let why = format!(
-        "it is damaged, or no Phyllo store ({what}). It was left as it is; restore it from a backup"
+        "it is damaged, or not a Phyllo store ({what}). It is unchanged; restore it from a backup"
     );
     unavailable(place, &why)
 }
@@ -231,11 +230,11 @@ fn unavailable(place: &str, why: &str) -> Error {
 }
 
 thread_local! {
-    /// In a thread that runs [`quietly`]: the panics so far.
+    /// The panics of this thread while it runs [`quietly`].
     static PANICS: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`; the text of its panic is the error and is not printed.
+/// Runs `work`. A panic is not printed; its text is the error.
 fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

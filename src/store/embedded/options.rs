@@ -1,9 +1,9 @@
-//! How the embedded engine is opened.
+//! Options of the embedded engine.
 
-/// How the embedded engine is opened.
+/// Options of the embedded engine.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbeddedOptions {
-    /// Memory for pages of the file.
+    /// Bytes of the page cache.
     pub cache_bytes: usize,
 }
 

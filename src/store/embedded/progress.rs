@@ -1,11 +1,12 @@
-//! How far the store is synced, and whether it still serves.
+//! The state that writers, readers and the sync thread share: the last synced commit, and the
+//! failure of the store.
 
 use tokio::sync::watch;
 
 use super::tables::fault;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Shared by all that write, sync, or read.
+/// A shared handle to the state.
 #[derive(Clone)]
 pub(super) struct Progress(watch::Sender<ProgressState>);
 
@@ -21,7 +22,7 @@ impl Progress {
         Self(watch::Sender::new(ProgressState { synced, failure }))
     }
 
-    /// Fails when the store has.
+    /// Fails if the store has failed.
     pub(super) fn check(&self) -> Result<()> {
         match &self.0.borrow().failure {
             Some(failure) => Err(failure.clone()),
@@ -33,15 +34,15 @@ impl Progress {
         self.0.borrow().synced >= commit
     }
 
-    /// The commits up to this number are synced, and published. Two threads report theirs (the one
-    /// that syncs and the one that reclaims) after they release the right to write, so an earlier
-    /// commit may be reported after a later one.
+    /// Records that the commits up to this number are synced and published. The sync thread and the
+    /// reclaim thread call it after they release the write lock, so an earlier commit may be
+    /// recorded after a later one.
     pub(super) fn advance(&self, commit: u64) {
         self.0
             .send_modify(|state| state.synced = state.synced.max(commit));
     }
 
-    /// Returns when the commit of this number is synced.
+    /// Waits until the commit is synced.
     pub(super) async fn reaches(&self, commit: u64) -> Result<()> {
         let mut progress = self.0.subscribe();
         let settled = progress
@@ -54,15 +55,15 @@ impl Progress {
         }
     }
 
-    /// Stops answering for good, because of a fault.
+    /// Fails the store permanently because of a fault.
     pub(super) fn fail(&self, detail: &str) -> Error {
         self.end(Error::unavailable(
-            "the store has failed and takes no more requests until it is opened anew",
+            "the store has failed and rejects all requests until it is reopened",
             detail,
         ))
     }
 
-    /// Stops answering for good, because nobody syncs any more.
+    /// Fails the store permanently because it is closed and its sync thread has ended.
     pub(super) fn close(&self) {
         self.end(Error::new(ErrorKind::Unavailable, "the store is closed"));
     }
@@ -74,8 +75,8 @@ impl Progress {
         failure
     }
 
-    /// What a request is told of a fault. After one of input or output redb answers nothing any
-    /// more, so that is the store's end.
+    /// Converts a redb error. redb stops working after an I/O error, so such an error fails the
+    /// store permanently.
     pub(super) fn fault(&self, error: impl Into<redb::Error>) -> Error {
         match error.into() {
             error @ (redb::Error::Io(_)
@@ -85,7 +86,7 @@ impl Progress {
         }
     }
 
-    /// Returns when the store has failed.
+    /// Waits until the store has failed.
     pub(super) async fn failed(&self) -> Error {
         let mut progress = self.0.subscribe();
         let failed = progress.wait_for(|state| state.failure.is_some()).await;

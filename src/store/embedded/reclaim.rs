@@ -1,6 +1,5 @@
-//! The thread that gives back the space of cleared ranges: it removes the pairs under tombstones
-//! (`tombstones`), a portion in each transaction, and pauses between them so that other writers
-//! have most of the time.
+//! The thread that deletes the pairs under tombstones (`tombstones.rs`). Each transaction deletes
+//! one portion. Pauses between them leave most of the time to other writers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use super::tombstones;
 use crate::error::Result;
 use crate::limits::{RECLAIM_PAUSE_FACTOR, RECLAIM_PAUSE_MIN};
 
-/// Starts the thread, which first removes what tombstones of an earlier process cover.
+/// Starts the thread. It begins with the tombstones that the store already has.
 ///
 /// # Errors
 /// `UNAVAILABLE`: the thread cannot be started.
@@ -48,7 +47,7 @@ fn run(committer: &Arc<Committer>, woken: &Notify, stopped: oneshot::Receiver<()
     committer.fail(&failure);
 }
 
-/// Ends with a failure only.
+/// Returns only on failure.
 async fn reclaim_when_woken(committer: &Arc<Committer>, woken: &Notify) -> Result<()> {
     loop {
         reclaim_all(committer).await?;
@@ -56,7 +55,7 @@ async fn reclaim_when_woken(committer: &Arc<Committer>, woken: &Notify) -> Resul
     }
 }
 
-/// Removes portions until no tombstone is left.
+/// Deletes portions until no tombstone is left.
 async fn reclaim_all(committer: &Arc<Committer>) -> Result<()> {
     loop {
         let writer = committer.writer().await;
@@ -70,8 +69,8 @@ async fn reclaim_all(committer: &Arc<Committer>) -> Result<()> {
     }
 }
 
-/// One transaction, numbered as any other. It syncs itself and all before it, so that nobody waits
-/// for the right to write on its behalf when the store is closed.
+/// Deletes one portion in a transaction with its own commit number. The transaction is durable and
+/// syncs all earlier commits, so it does not depend on the sync thread when the store is closed.
 fn portion(committer: &Committer, mut writer: OwnedMutexGuard<WriteLock>) -> Result<()> {
     let number = writer.last_commit + 1;
     let mut transaction = committer.begin_write()?;

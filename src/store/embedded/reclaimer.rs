@@ -1,4 +1,4 @@
-//! The handle on the thread that removes cleared pairs (`reclaim`).
+//! The handle of the thread that deletes the pairs under tombstones (`reclaim.rs`).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -8,10 +8,10 @@ use tokio::sync::{Notify, oneshot};
 use super::tables::fault;
 use crate::error::Result;
 
-/// The thread, while the store is open.
+/// The handle of the thread, while the store is open.
 pub(super) struct Reclaimer {
     woken: Arc<Notify>,
-    /// Dropped to end the thread.
+    /// Dropped to stop the thread.
     stop: Mutex<Option<oneshot::Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -25,7 +25,7 @@ impl Reclaimer {
         }
     }
 
-    /// Starts the thread, which does `run` until the second argument of it resolves.
+    /// Starts the thread. It runs `run` until the receiver resolves.
     ///
     /// # Errors
     /// `UNAVAILABLE`: the thread cannot be started.
@@ -44,23 +44,23 @@ impl Reclaimer {
         Ok(())
     }
 
-    /// A commit has left a tombstone.
+    /// Wakes the thread after a commit that leaves a tombstone.
     pub(super) fn wake(&self) {
         self.woken.notify_one();
     }
 
-    /// Ends the thread, between two portions.
+    /// Stops the thread after its current portion.
     pub(super) fn stop(&self) {
         lock(&self.stop).take();
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
-            // A panic of that thread was printed when it happened.
+            // A panic of the thread was printed when it occurred.
             let _ended = thread.join();
         }
     }
 }
 
-/// A panic of another thread does not end the use of its values.
+/// Locks a mutex. Its contents are consistent even if a thread panicked while it held the lock.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

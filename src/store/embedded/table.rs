@@ -1,4 +1,4 @@
-//! Reading and writing redb tables: the only place that knows their types.
+//! Reads and writes of redb tables.
 
 use super::tables::Bytes;
 use redb::{CursorError, ReadableTable, StorageError, Table};
@@ -10,10 +10,10 @@ use crate::limits::PAIRS_WALKED_MAX;
 use crate::store::read::Filling;
 use crate::store::{Batch, MultiRange, Pairs, RangeRead};
 
-/// The pairs as a reader sees them.
+/// The tables as a reader sees them.
 pub(super) struct Tables<'t, T> {
     pub(super) pairs: &'t T,
-    /// None if there is no tombstone.
+    /// `None` if there are no tombstones.
     pub(super) tombstones: Option<&'t T>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn range(
     Ok(Batch { pairs, more })
 }
 
-/// Adds the first batch of each range to a round, or what `refuse` says of the range.
+/// Adds the first batch of each range to `round`. `refuse` can reject a range.
 pub(super) fn ranges(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     ranges: &[RangeRead<'_>],
@@ -64,7 +64,7 @@ pub(super) fn ranges(
     }
 }
 
-/// Appends the batch of a range. Whether there may be more.
+/// Appends a batch of a range. Returns whether there may be more.
 fn append_range(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     range: RangeRead<'_>,
@@ -88,7 +88,7 @@ fn append_range(
     Ok(false)
 }
 
-/// Appends the pairs from `begin` to before `end`. Whether the batch ends here.
+/// Appends the pairs from `begin` to before `end`. Returns whether the batch is full.
 fn fill(
     table: &impl ReadableTable<Bytes, Bytes>,
     begin: &[u8],
@@ -113,17 +113,18 @@ fn fill(
     }
 }
 
-/// Reads ranges one after another with the same iterator. Where one begins shortly behind the last
-/// pair that was read, the engine walks there. Past tombstones each range is looked for anew.
+/// Reads ranges one after another with one iterator. If a range begins shortly after the last pair
+/// read, the iterator steps to it. Otherwise, and if there are tombstones, each range is searched
+/// for from the root.
 struct TableWalk<'t, T> {
     tables: Tables<'t, T>,
     at: Option<At<'t>>,
 }
 
-/// Somewhere between two keys.
+/// A position between two keys.
 struct At<'t> {
-    /// The last key that was passed; or, if none was, where it was looked for. Between this and the
-    /// next key there is no other.
+    /// The last key that was passed, or the search key if none was passed. No key lies between it
+    /// and `next`.
     behind: Vec<u8>,
     passed: bool,
     next: Option<TablePair<'t>>,
@@ -137,7 +138,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
         Self { tables, at: None }
     }
 
-    /// Appends the first batch of a range. Whether there may be more. After an error nothing is
+    /// Appends the first batch of a range. Returns whether there may be more. On error nothing is
     /// appended.
     fn range(&mut self, range: RangeRead<'_>, pairs: &mut Pairs) -> Result<bool, StorageError> {
         let before = pairs.len();
@@ -195,8 +196,8 @@ impl<'t> At<'t> {
         })
     }
 
-    /// Goes on until the next key is the first that is not less than `begin`, if that is not far
-    /// and not back.
+    /// Steps forward until `next` is the first key not less than `begin`. Returns false if `begin`
+    /// is behind the position or too far ahead.
     fn walk_to(&mut self, begin: &[u8]) -> Result<bool, StorageError> {
         let back = if self.passed {
             begin <= &self.behind[..]
@@ -226,7 +227,7 @@ impl<'t> At<'t> {
     }
 }
 
-/// Sets pairs whose keys ascend: a run of new keys that stand side by side costs one descent.
+/// Sets pairs with ascending keys. A run of adjacent new keys costs one descent of the tree.
 pub(super) fn set_ascending<'p>(
     table: &mut Table<'_, Bytes, Bytes>,
     pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,

@@ -1,29 +1,40 @@
-//! Range tombstones: ranges of keys that are cleared while their pairs are still in the file.
+//! Range tombstones: ranges that are cleared while their pairs are still in the file.
 //!
-//! redb removes a range pair by pair, and nobody else writes meanwhile. So a range of many pairs is
-//! cleared by a tombstone: one pair of a table of its own, written in the transaction that clears
-//! the range. The pairs under it are removed later, in portions (`reclaim`). A snapshot holds both
-//! tables at the same commit, so a tombstone hides pairs from exactly those readers that are to see
-//! the range cleared.
+//! redb deletes a range pair by pair, and no other transaction can write in the meantime. Clearing
+//! millions of leaves would block all other writers until it is done. A large range is therefore
+//! cleared by a tombstone: one entry `begin → end` in a table of its own, written by the
+//! transaction that clears the range. From that commit on, readers skip the pairs inside the range.
+//! A background thread deletes them later, in small transactions (`reclaim.rs`).
 //!
-//! Two invariants hold after every write:
+//! A snapshot has both tables as of the same commit. So a tombstone hides pairs from exactly those
+//! readers for which the range is cleared; older snapshots still read them.
 //!
-//! * Tombstones do not overlap.
-//! * No pair that was written after the range was cleared lies under a tombstone: [`uncover`] takes
-//!   a key out of its tombstone before the key is set. It keeps a tombstone only where a pair is
-//!   left to hide, so there are never more tombstones than such pairs.
+//! - **Read:** [`Visible`] splits a range into the parts that no tombstone covers. [`covers`]
+//!   checks a single key.
+//! - **Clear:** [`cover`] adds a tombstone and merges it with those that it overlaps.
+//! - **Write:** a new value for a hidden key must not be hidden. [`uncover`] splits the tombstone
+//!   at the key and deletes the hidden pair, before the key is set.
+//! - **Delete:** [`reclaim`] deletes a portion of the hidden pairs, and the tombstones that hide
+//!   none.
+//!
+//! Invariants after every write:
+//!
+//! - Tombstones do not overlap.
+//! - No pair that was written after its range was cleared lies under a tombstone.
+//! - [`uncover`] keeps a part of a tombstone only if it hides a pair, so there are never more such
+//!   parts than hidden pairs.
 
 use redb::{ReadableTable, ReadableTableMetadata, StorageError, Table};
 
 use super::tables::Bytes;
 use crate::limits::{RECLAIMED_BYTES_AT_A_TIME, RECLAIMED_PAIRS_AT_A_TIME};
 
-/// A range of keys: the first, and the first past it.
+/// A range of keys: its first key and its end, which is exclusive.
 type KeyRange = (Vec<u8>, Vec<u8>);
 
 type WritableTable<'t> = Table<'t, Bytes, Bytes>;
 
-/// The parts of a range that no tombstone covers, in the direction of a read.
+/// The parts of a range that no tombstone covers, in the order of the read.
 pub(super) struct Visible<'t, T> {
     tombstones: &'t T,
     begin: Vec<u8>,
@@ -41,7 +52,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
         }
     }
 
-    /// The next part; none behind the last.
+    /// The next part, or `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<KeyRange>, StorageError> {
         if self.reverse {
             self.next_back()
@@ -82,7 +93,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
     }
 }
 
-/// Whether a tombstone covers a key.
+/// Whether a tombstone covers `key`.
 pub(super) fn covers(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     key: &[u8],
@@ -90,7 +101,7 @@ pub(super) fn covers(
     Ok(covering(tombstones, key)?.is_some())
 }
 
-/// The tombstone that covers a key.
+/// The tombstone that covers `key`.
 fn covering(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     key: &[u8],
@@ -114,7 +125,7 @@ fn first_in(
     Ok(first.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec())))
 }
 
-/// The first key from `begin` on at which a tombstone begins.
+/// The start of the first tombstone at or after `begin`.
 pub(super) fn next_begin(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     begin: &[u8],
@@ -123,7 +134,7 @@ pub(super) fn next_begin(
     Ok(first.map(|(begin, _)| begin.value().to_vec()))
 }
 
-/// Covers a range by one tombstone, which takes the place of those that it meets.
+/// Covers a range with one tombstone, which replaces those that it overlaps.
 pub(super) fn cover(
     tombstones: &mut WritableTable<'_>,
     begin: &[u8],
@@ -142,8 +153,8 @@ pub(super) fn cover(
     Ok(())
 }
 
-/// Takes a key that is about to be set out of the tombstone that covers it, and removes the pair
-/// that was hidden there.
+/// Uncovers a key before it is set: splits the tombstone that covers it, and deletes the hidden
+/// pair.
 pub(super) fn uncover(
     pairs: &mut WritableTable<'_>,
     tombstones: &mut WritableTable<'_>,
@@ -172,7 +183,7 @@ fn first_key(
     Ok(first.map(|(key, _)| key.value().to_vec()))
 }
 
-/// Whether a range holds more than so many pairs, hidden ones included.
+/// Whether a range has more than `count` pairs, including hidden ones.
 pub(super) fn holds_more_than(
     pairs: &WritableTable<'_>,
     begin: &[u8],
@@ -183,8 +194,8 @@ pub(super) fn holds_more_than(
     Ok(found.nth(count).transpose()?.is_some())
 }
 
-/// Removes one portion of the pairs under tombstones, and the tombstones under which none is left.
-/// Whether there is a tombstone left.
+/// Deletes one portion of the hidden pairs, and the tombstones that hide none. Returns whether a
+/// tombstone is left.
 pub(super) fn reclaim(
     pairs: &mut WritableTable<'_>,
     tombstones: &mut WritableTable<'_>,
@@ -210,7 +221,7 @@ pub(super) fn reclaim(
     Ok(!tombstones.is_empty()?)
 }
 
-/// What may still be removed in one transaction.
+/// The limits of one portion.
 struct ReclaimPortion {
     pairs: usize,
     bytes: usize,
@@ -221,7 +232,7 @@ impl ReclaimPortion {
         self.pairs > 0 && self.bytes > 0
     }
 
-    /// Counts the pairs of a range as far as they fit. The key of the first that does not.
+    /// Counts the pairs of a range up to the limits. Returns the first key beyond them.
     fn take(
         &mut self,
         pairs: &WritableTable<'_>,

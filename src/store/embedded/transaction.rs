@@ -1,4 +1,4 @@
-//! A transaction of the embedded engine: the only writer while it lives.
+//! A transaction of the embedded engine, the only writer while it is open.
 
 use std::collections::BTreeSet;
 use std::ops::{Bound, Range};
@@ -23,40 +23,40 @@ use crate::store::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction}
 
 pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
-    /// The last commit that it sees.
+    /// The number of the last commit that the transaction sees.
     base: u64,
     open: Mutex<Option<OpenTransaction>>,
 }
 
 struct OpenTransaction {
-    // Dropped in this order: the next writer begins when this one is undone.
+    // Dropped in this order: the write lock is released after the transaction is rolled back.
     transaction: WriteTransaction,
     pending: Pending,
-    /// Whether there is a tombstone, or one among what is pending.
+    /// Whether there are tombstones, including pending ones.
     has_tombstones: bool,
     writer: OwnedMutexGuard<WriteLock>,
 }
 
-/// The tables of a transaction, open for writing.
+/// The tables of a transaction, opened for writing.
 struct WriteTables<'t> {
     pairs: Table<'t, Bytes, Bytes>,
-    /// None if there is no tombstone.
+    /// `None` if there are no tombstones.
     tombstones: Option<Table<'t, Bytes, Bytes>>,
 }
 
-/// Writes that redb has not been given yet, in order: it is given them in one go, before a read
-/// and at commit.
+/// Writes that are not yet passed to redb, in order. They are passed together, before a read and at
+/// commit.
 #[derive(Default)]
 struct Pending {
     bytes: Vec<u8>,
     writes: Vec<Write>,
     stamped: StampedKeys,
     written_bytes: usize,
-    /// Whether there was any write: one of an empty key has no bytes.
+    /// Whether there was any write. A write of an empty key has no bytes.
     wrote: bool,
 }
 
-/// Keys whose value or name is not known before the commit.
+/// Keys with a pending versionstamp in the key or value.
 #[derive(Default)]
 struct StampedKeys(BTreeSet<Vec<u8>>);
 
@@ -69,7 +69,7 @@ enum WriteKind {
     Set(Range<usize>),
     Clear,
     ClearTo(Range<usize>),
-    /// By a tombstone.
+    /// Clears the range with a tombstone.
     CoverTo(Range<usize>),
     Add(i64),
 }
@@ -112,7 +112,7 @@ impl EmbeddedTransaction {
         }
     }
 
-    /// Reads after what is pending has been written. Stamps stay pending.
+    /// Applies the pending writes and reads. Versionstamped keys stay pending.
     fn read<T>(
         &self,
         read: impl FnOnce(Tables<'_, Table<'_, Bytes, Bytes>>, &StampedKeys) -> Result<T>,
@@ -123,7 +123,7 @@ impl EmbeddedTransaction {
         read(written.tables(), &open.pending.stamped)
     }
 
-    /// The tables, with what was pending in them.
+    /// Opens the tables and applies the pending writes.
     fn applied<'t>(
         &self,
         transaction: &'t WriteTransaction,
@@ -147,8 +147,8 @@ impl EmbeddedTransaction {
         let Some(open) = self.lock().take() else {
             return Err(over());
         };
-        // Locals are dropped in the reverse of this order: the next writer begins when this one
-        // is undone.
+        // Locals are dropped in reverse order: the write lock is released after the transaction is
+        // rolled back.
         let OpenTransaction {
             mut writer,
             mut pending,
@@ -181,7 +181,7 @@ impl EmbeddedTransaction {
         Ok(Some(number))
     }
 
-    /// The stamp that this transaction's commit will have.
+    /// The versionstamp of this transaction's commit.
     fn stamp(&self) -> [u8; 10] {
         version(self.base + 1).0
     }
@@ -357,12 +357,12 @@ impl<'t> WriteTables<'t> {
         }
     }
 
-    /// Removes the keys from `begin` to before `end`.
+    /// Deletes the pairs from `begin` to before `end`.
     fn clear(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
         self.pairs.retain_in::<&[u8], _>(begin..end, |_, _| false)
     }
 
-    /// Makes a key ready to be set. The first key behind it that is not, if there is one.
+    /// Uncovers a key before it is set. Returns the next key that a tombstone covers, if any.
     fn uncover(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
         let Some(tombstones) = &mut self.tombstones else {
             return Ok(None);
@@ -373,12 +373,12 @@ impl<'t> WriteTables<'t> {
 }
 
 impl StampedKeys {
-    /// Keys from `begin` to before `end` are no longer to be stamped.
+    /// Removes the keys from `begin` to before `end`.
     fn clear(&mut self, begin: &[u8], end: &[u8]) {
         self.0.retain(|key| &key[..] < begin || &key[..] >= end);
     }
 
-    /// Refuses a read that brings the first of them from `begin` on.
+    /// Rejects a read if it includes the first of these keys from `begin` on.
     fn refuse(&self, begin: &[u8], brings: impl FnOnce(&[u8]) -> bool) -> Result<()> {
         let from = (Bound::Included(begin), Bound::Unbounded);
         let first = self.0.range::<[u8], _>(from).next();
@@ -405,7 +405,7 @@ impl Pending {
         self.push(key, |bytes| WriteKind::Set(append(bytes, value)));
     }
 
-    /// Gives redb the writes, each run of ascending keys in one go.
+    /// Passes the writes to redb, each run of ascending keys together.
     fn apply(&mut self, written: &mut WriteTables<'_>) -> Result<(), StorageError> {
         let mut at = 0;
         while at < self.writes.len() {
@@ -416,7 +416,8 @@ impl Pending {
         Ok(())
     }
 
-    /// Gives redb the write of this number, and those behind it that go with it. How many.
+    /// Passes the write at `at` to redb, and the run of writes that it begins. Returns their
+    /// number.
     fn apply_next(&self, at: usize, written: &mut WriteTables<'_>) -> Result<usize, StorageError> {
         let bytes = &self.bytes;
         let key = &bytes[self.writes[at].key.clone()];
@@ -445,7 +446,7 @@ impl Pending {
         Ok(1)
     }
 
-    /// How many writes from `at` on set keys that ascend and are less than `end`; one at least.
+    /// The number of writes from `at` on that set ascending keys less than `end`. At least one.
     fn ascending_sets(&self, at: usize, end: Option<&[u8]>) -> usize {
         let rest = &self.writes[at..];
         let sets = rest
@@ -489,8 +490,8 @@ fn add(table: &mut Table<'_, Bytes, Bytes>, key: &[u8], by: i64) -> Result<(), S
     Ok(())
 }
 
-/// Commits number from 1; a version is the number and two bytes that order within a batch
-/// elsewhere.
+/// The version of a commit number, which starts at 1. The last two bytes, which order commits of a
+/// batch in FoundationDB, are zero.
 fn version(number: u64) -> Version {
     let mut version = [0; 10];
     version[..8].copy_from_slice(&number.to_be_bytes());
@@ -504,6 +505,6 @@ fn text(error: impl std::fmt::Display) -> String {
 fn over() -> Error {
     Error::new(
         ErrorKind::Internal,
-        "the transaction is over; nothing more can be read or written in it",
+        "the transaction has ended; it accepts no reads or writes",
     )
 }

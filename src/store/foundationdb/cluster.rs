@@ -1,4 +1,4 @@
-//! A cluster, and transactions on it.
+//! The connection to a cluster, and its transactions.
 
 use super::network::{Network, millis};
 use super::span::Prospects;
@@ -6,23 +6,23 @@ use foundationdb::options::TransactionOption;
 use foundationdb::{Database, FdbResult};
 use std::time::Duration;
 
-/// What stores, snapshots and transactions share.
+/// The state that stores, snapshots and transactions share.
 pub(super) struct Cluster {
     pub(super) prospects: Prospects,
-    // Dropped in this order: the network outlives every use of it.
+    // Dropped in this order: the network must outlive every use of it.
     pub(super) database: Database,
     pub(super) _network: Network,
 }
 
 impl Cluster {
-    /// A transaction that has got its version, which also shows that the cluster answers.
+    /// A transaction with its read version, which also proves that the cluster answers.
     pub(super) async fn transaction(&self) -> FdbResult<(foundationdb::Transaction, i64)> {
         versioned(self.database.create_trx()?).await
     }
 }
 
-/// Gets the version of a transaction, waiting as long as the client finds right where the cluster
-/// has too much to do.
+/// Gets the read version of a transaction. Waits as long as the client requires if the cluster is
+/// overloaded.
 pub(super) async fn versioned(
     mut transaction: foundationdb::Transaction,
 ) -> FdbResult<(foundationdb::Transaction, i64)> {
@@ -34,7 +34,7 @@ pub(super) async fn versioned(
     }
 }
 
-/// Lets a transaction that has taken so long go on for as long as a new one.
+/// Extends the timeout of a transaction that has already taken `taken` by that of a new one.
 pub(super) fn extend(transaction: &foundationdb::Transaction, taken: Duration) -> FdbResult<()> {
     let time_max = taken + crate::limits::CLUSTER_TRANSACTION_TIME_MAX;
     transaction.set_option(TransactionOption::Timeout(millis(time_max)))

@@ -1,4 +1,4 @@
-//! What an error of FoundationDB means to the caller.
+//! Maps FoundationDB's errors to the project's errors.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::limits::{
     CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX,
 };
 
-// Codes of <https://apple.github.io/foundationdb/api-error-codes.html>.
+// See <https://apple.github.io/foundationdb/api-error-codes.html>.
 const TRANSACTION_TOO_OLD: i32 = 1007;
 const NOT_COMMITTED: i32 = 1020;
 const TRANSACTION_TIMED_OUT: i32 = 1031;
@@ -20,22 +20,21 @@ const TRANSACTION_TOO_LARGE: i32 = 2101;
 const KEY_TOO_LARGE: i32 = 2102;
 const VALUE_TOO_LARGE: i32 = 2103;
 const PERMISSION_DENIED: i32 = 6000;
-/// From here on, what the client refuses to send, or what was asked for in a way that means
-/// nothing.
+/// Codes from here on are errors of the client: it rejects the request itself.
 const FIRST_OF_CLIENT: i32 = 2000;
 
-/// Whether a commit that failed with this certainly had no effect. Of all else, a timeout among
-/// it, nobody knows.
+/// Whether a commit that failed with this error certainly had no effect. The outcome after any
+/// other error, including a timeout, is unknown.
 pub(super) fn is_certain(error: FdbError) -> bool {
     error.is_retryable_not_committed() || error.code() >= FIRST_OF_CLIENT
 }
 
-/// Whether a read of a snapshot may succeed when it is done again at the same version.
+/// Whether a snapshot read may succeed if it is repeated at the same version.
 pub(super) fn is_passing(error: FdbError) -> bool {
     is_worth_another_try(error) && !is_too_old(error)
 }
 
-/// A locked cluster stays locked for longer than anybody wants to wait.
+/// A locked cluster usually stays locked for longer than a request can wait.
 fn is_worth_another_try(error: FdbError) -> bool {
     error.is_retryable_not_committed() && error.code() != DATABASE_LOCKED
 }
@@ -44,30 +43,30 @@ pub(super) fn is_too_old(error: FdbError) -> bool {
     error.code() == TRANSACTION_TOO_OLD
 }
 
-/// What the body of a transaction, or its commit, which had no effect, failed with.
+/// The error of a transaction's body, or of a commit that had no effect.
 pub(super) fn of_transaction(error: FdbError) -> Error {
     match error.code() {
         NOT_COMMITTED => Error::new(
             ErrorKind::Conflict,
-            "others kept changing what this operation reads; try again",
+            "other operations kept changing the data that this operation reads; try again",
         ),
         TRANSACTION_TOO_OLD => Error::new(
             ErrorKind::Conflict,
             format!(
-                "the operation took longer than the {} seconds that FoundationDB gives a \
+                "the operation took longer than the {} seconds that FoundationDB allows for a \
                  transaction; do less in one operation, or try again",
                 CLUSTER_SNAPSHOT_TIME_MAX.as_secs()
             ),
         ),
         _ if is_worth_another_try(error) => Error::new(
             ErrorKind::Conflict,
-            format!("the FoundationDB cluster did not take the transaction ({error}); try again"),
+            format!("the FoundationDB cluster rejected the transaction ({error}); try again"),
         ),
         _ => other(error),
     }
 }
 
-/// What a read of a snapshot failed with.
+/// The error of a snapshot read.
 pub(super) fn of_snapshot(error: FdbError) -> Error {
     if is_too_old(error) {
         return too_old();
@@ -75,7 +74,7 @@ pub(super) fn of_snapshot(error: FdbError) -> Error {
     other(error)
 }
 
-/// The snapshot has been kept for as long as the cluster keeps one.
+/// The error of a snapshot that is older than the cluster allows.
 pub(super) fn too_old() -> Error {
     Error::timeout(
         Some(Limit::of_time(
@@ -83,31 +82,30 @@ pub(super) fn too_old() -> Error {
             CLUSTER_SNAPSHOT_TIME_MAX,
         )),
         format!(
-            "reading took longer than the {} seconds for which FoundationDB keeps a snapshot; ask \
-             for less at a time",
+            "the read took longer than the {} seconds for which FoundationDB keeps a snapshot; \
+             request less at a time",
             CLUSTER_SNAPSHOT_TIME_MAX.as_secs()
         ),
     )
 }
 
-/// A transaction read what it had stamped.
+/// The error of a transaction that reads a key whose versionstamp it has written.
 pub(super) fn stamped() -> Error {
     Error::internal("a transaction read a key whose versionstamp it had written")
 }
 
-/// The transaction would be larger than the cluster takes.
+/// The error of a transaction that exceeds the cluster's size limit.
 pub(super) fn too_large(bytes: usize) -> Error {
     Error::too_large(
         Limit::new("transactionBytes", CLUSTER_TRANSACTION_BYTES_MAX),
         format!(
-            "the operation makes a transaction of {bytes} bytes, all that it writes and the ranges \
-         that it must not conflict on included; FoundationDB's limit is \
-         {CLUSTER_TRANSACTION_BYTES_MAX} bytes"
+            "the operation makes a transaction of {bytes} bytes, including its conflict ranges; \
+         FoundationDB's limit is {CLUSTER_TRANSACTION_BYTES_MAX} bytes"
         ),
     )
 }
 
-/// What a commit of unknown outcome failed with.
+/// The error of a commit with an unknown outcome.
 pub(super) fn of_unknown_commit(error: FdbError) -> Error {
     Error::unavailable(
         "the FoundationDB cluster did not say whether it committed",
@@ -115,7 +113,7 @@ pub(super) fn of_unknown_commit(error: FdbError) -> Error {
     )
 }
 
-/// What the client itself failed with.
+/// The error of the client itself.
 pub(super) fn of_client(error: FdbError) -> Error {
     Error::unavailable(
         format!("FoundationDB's client cannot be used: {error}"),
@@ -123,7 +121,7 @@ pub(super) fn of_client(error: FdbError) -> Error {
     )
 }
 
-/// A cluster could not be opened.
+/// The error of opening a cluster.
 pub(super) fn of_open(error: FdbError, cluster_file: Option<&str>) -> Error {
     let message = match cluster_file {
         Some(path) => format!("the FoundationDB cluster of {path} cannot be opened: {error}"),
@@ -132,7 +130,7 @@ pub(super) fn of_open(error: FdbError, cluster_file: Option<&str>) -> Error {
     Error::unavailable(message, detail(error))
 }
 
-/// The path of a cluster file, as the client takes it.
+/// Checks the path of a cluster file and converts it for the client.
 pub(super) fn check_cluster_file(path: &Path) -> Result<&str> {
     let cannot = |why: &dyn std::fmt::Display| {
         Error::unavailable(
@@ -156,8 +154,8 @@ fn other(error: FdbError) -> Error {
             detail(error),
         ),
         PERMISSION_DENIED => Error::unavailable(
-            "the FoundationDB cluster does not trust this client, which shows it no certificate \
-             that it takes; FDB_TLS_CERTIFICATE_FILE and FDB_TLS_KEY_FILE name one and its key",
+            "the FoundationDB cluster does not trust this client: set FDB_TLS_CERTIFICATE_FILE and \
+             FDB_TLS_KEY_FILE to a certificate that the cluster accepts and to its key",
             detail(error),
         ),
         NO_CLUSTER_FILE_FOUND => of_open(error, None),

@@ -1,10 +1,11 @@
-//! The engine for a FoundationDB cluster: the store's keys are the cluster's keys, as they are.
+//! The engine for a FoundationDB cluster. The store's keys are the cluster's keys, without a
+//! prefix.
 //!
-//! Any number of processes may open one cluster; none holds anything. Each transaction has a
-//! timeout and a limit on its tries, so no call waits for ever. A cluster that is away makes
-//! calls fail with `UNAVAILABLE`, and they succeed again when it is back.
+//! Any number of processes can open one cluster; none has a lock. Each transaction has a timeout
+//! and a retry limit, so no call waits forever. While a cluster is unreachable, calls fail with
+//! `UNAVAILABLE`.
 //!
-//! The network thread that the client needs is started once ([`Network`]).
+//! The client needs a network thread, which is started once per process ([`Network`]).
 
 mod cluster;
 mod failure;
@@ -80,19 +81,19 @@ impl Store for FoundationDb {
         }
     }
 
-    /// A cluster that fails comes back.
+    /// Never returns, because a cluster can recover.
     async fn failed(&self) -> Error {
         std::future::pending().await
     }
 }
 
 impl Network {
-    /// Opens the cluster of a cluster file, by default of the one that FoundationDB's own tools
-    /// take. It need not answer yet.
+    /// Opens the cluster of a cluster file, or of the default one of FoundationDB's tools. The
+    /// cluster need not be reachable yet.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the file cannot be read, or is no cluster file; or it asks for TLS, and what
-    /// the environment says about that cannot be used.
+    /// `UNAVAILABLE`: the file is unreadable or not a cluster file, or it requires TLS and the TLS
+    /// settings in the environment are invalid.
     pub fn open(&self, cluster_file: Option<&Path>) -> Result<FoundationDb> {
         let path = match cluster_file {
             Some(path) => Some(failure::check_cluster_file(path)?),

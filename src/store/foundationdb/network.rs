@@ -1,5 +1,5 @@
-//! The client's network thread: started once in a process, and stopped after everything that
-//! uses it.
+//! The client's network thread. It is started once per process, and stopped after everything that
+//! uses it is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,16 +10,16 @@ use foundationdb::options::NetworkOption;
 use super::failure;
 use crate::error::{Error, Result};
 
-/// How the client is started.
+/// Options of the client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NetworkOptions {
-    /// The client makes up failures, commits of unknown outcome among them, each time in so many
-    /// of a hundred cases. For tests.
+    /// The percentage of calls for which the client simulates a failure, including commits with an
+    /// unknown outcome. For tests.
     pub failures_percent: Option<u8>,
 }
 
-/// The client's network thread. It stops when this and every store opened on it are dropped, and
-/// cannot be started again in the same process. Drop all of them before the process exits.
+/// The client's network thread. It stops when this and all stores opened on it are dropped, and
+/// cannot be restarted in the same process. Drop all of them before the process exits.
 #[derive(Clone)]
 pub struct Network {
     _running: Arc<NetworkAutoStop>,
@@ -29,13 +29,13 @@ impl Network {
     /// Starts the thread.
     ///
     /// # Errors
-    /// `INTERNAL`: it was started before in this process. `UNAVAILABLE`: the client library does
-    /// not take part.
+    /// `INTERNAL`: it was already started in this process. `UNAVAILABLE`: the client library cannot
+    /// be used.
     pub fn start(options: NetworkOptions) -> Result<Self> {
         static STARTED: AtomicBool = AtomicBool::new(false);
         if STARTED.swap(true, Ordering::AcqRel) {
             return Err(Error::internal(
-                "FoundationDB's client is started once in a process, and it was started before",
+                "FoundationDB's client was already started in this process; it starts once",
             ));
         }
         let mut builder = FdbApiBuilder::default()
@@ -55,18 +55,18 @@ impl Network {
     }
 }
 
-/// A time as options of the client have it.
+/// Converts a duration for the client's options.
 pub(super) fn millis(time: std::time::Duration) -> i32 {
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
 }
 
 #[expect(
     unsafe_code,
-    reason = "the client asks for a promise that no type can keep: see SAFETY"
+    reason = "the client requires a guarantee that no type can express: see SAFETY"
 )]
 fn boot(builder: NetworkBuilder) -> Result<NetworkAutoStop> {
-    // SAFETY: what this returns must be dropped before the process exits, other than by a crash.
-    // Only `Network` holds it, and every `Cluster` a `Network`; `cli::run` and the tests drop all
-    // of them, and the runtime whose tasks may use them, before they return from `main`.
+    // SAFETY: the returned value must be dropped before the process exits, except in a crash. Only
+    // `Network` has it, and every `Cluster` has a `Network`. `cli::run` and the tests drop all of
+    // them, and the runtime whose tasks may use them, before they return from `main`.
     unsafe { builder.boot() }.map_err(failure::of_client)
 }

@@ -1,4 +1,4 @@
-//! Ranges as the client reads them.
+//! Converts range reads to and from the client's types.
 
 use foundationdb::RangeOption;
 use foundationdb::future::{FdbKeys, FdbValues};
@@ -8,16 +8,16 @@ use crate::error::Result;
 use crate::limits::PARALLEL_READ_BYTES;
 use crate::store::{Batch, Pairs, RangeRead};
 
-/// So many pairs are asked for in one go.
+/// Reads of at most this many pairs are requested in one reply.
 const FEW_PAIRS: usize = 16;
 
-/// How the client is asked for a batch; none if the range holds nothing anyway.
+/// The client's options for one batch. `None` if the range is empty.
 pub(super) fn option<'r>(range: &RangeRead<'r>) -> Option<RangeOption<'r>> {
     if range.begin >= range.end || range.pairs_max == 0 {
         return None;
     }
-    // Without a limit of its own a batch is what one reply of a server holds, some 80 kB. Who
-    // wants few pairs gets all of them at once, however long they are.
+    // Without a limit a batch is one reply of a storage server, about 80 kB. A read of few pairs
+    // gets all of them in one batch, whatever their size.
     let few = range.pairs_max <= FEW_PAIRS;
     Some(RangeOption {
         limit: Some(range.batch_pairs_max()),
@@ -31,7 +31,7 @@ pub(super) fn option<'r>(range: &RangeRead<'r>) -> Option<RangeOption<'r>> {
     })
 }
 
-/// What the client brought.
+/// The batch in the client's reply.
 pub(super) fn batch(range: &RangeRead<'_>, values: &FdbValues) -> Batch {
     let mut pairs = Pairs::default();
     for pair in values {
@@ -43,8 +43,8 @@ pub(super) fn batch(range: &RangeRead<'_>, values: &FdbValues) -> Batch {
     }
 }
 
-/// The keys strictly between the ends of a range at which to split it; `ask` asks the client for
-/// keys between which so many bytes stand.
+/// The keys strictly inside a range at which to split it. `ask` requests keys that are this many
+/// bytes apart.
 pub(super) async fn split_points<F: Future<Output = Result<FdbKeys>>>(
     begin: &[u8],
     end: &[u8],

@@ -1,4 +1,4 @@
-//! What a transaction of a cluster reads, its own writes included.
+//! The reads of a cluster transaction, which include its own writes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};
 
 pub(super) struct Reads {
     shared: Arc<Shared>,
-    /// The client's word for reads that conflict with nothing.
+    /// Whether the reads add no read conflicts. The client calls them snapshot reads.
     snapshot: bool,
 }
 
 impl Reads {
-    /// Reads that conflict with who changes what they have read.
+    /// Reads that add read conflicts.
     pub(super) fn conflicting(shared: Arc<Shared>) -> Self {
         let snapshot = false;
         Self { shared, snapshot }
     }
 
-    /// Reads that conflict with nothing.
+    /// Reads without read conflicts.
     pub(super) fn free(shared: Arc<Shared>) -> Self {
         let snapshot = true;
         Self { shared, snapshot }
@@ -44,8 +44,8 @@ impl Reads {
         values.await
     }
 
-    /// Counts the conflict that the client has added for a range that was read up to its end or up to
-    /// a last key.
+    /// Counts the read conflict that the client has added for a range that it read up to its end,
+    /// or up to the key `last`.
     fn count(&self, begin: &[u8], end: &[u8], last: Option<&[u8]>) {
         if !self.snapshot {
             let last = last.map_or(0, |last| last.len() + 1);
@@ -53,8 +53,8 @@ impl Reads {
         }
     }
 
-    /// Conflicts with what changes a batch of a range in ascending order that the client has read
-    /// with others, as it does where it reads the range by itself.
+    /// Adds the read conflict for a batch that was read as part of a span. It is the same range
+    /// that the client adds if it reads the range alone, in ascending order.
     fn depend_on(&self, range: &RangeRead<'_>, batch: &Batch) {
         if self.snapshot {
             return;
@@ -89,8 +89,9 @@ impl Read for Reads {
         Ok(range::batch(&range, &values))
     }
 
-    /// Few ranges are read one by one, which may take a round trip less. Of many each costs far more
-    /// than what a span may bring in vain, as the client looks at the transaction's own writes.
+    /// Reads few ranges one by one, which can save a round trip. With many ranges, each separate
+    /// read costs more than the unneeded pairs of a span, because the client merges the
+    /// transaction's own writes into each read.
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         let many = ranges.len() >= CLUSTER_SPAN_RANGES_MAX;
         let spans = if many {
@@ -102,7 +103,7 @@ impl Read for Reads {
         let asked = join_all(spans.iter().map(ask));
         let mut found: Vec<Option<Batch>> = ranges.iter().map(|_| None).collect();
         for (span, values) in spans.iter().zip(asked.await) {
-            // What it failed with, the ranges it is about fail with when they are read by themselves.
+            // If a span fails, its ranges are read one by one and report the error.
             let Ok(values) = values else { continue };
             for at in span.clone() {
                 found[at] = span::batch(&ranges[at], &values);

@@ -1,4 +1,4 @@
-//! The client's transaction and what its readers and writers share.
+//! The client's transaction, which the reads and writes of a transaction share.
 
 use super::cluster::Cluster;
 use super::failure;
@@ -10,16 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 pub(super) struct Shared {
-    // Dropped in this order: the client's transaction does not outlive the cluster.
+    // Dropped in this order: the client's transaction must not outlive the cluster.
     pub(crate) open: Mutex<Open>,
-    /// When the client began to count the time of this transaction, earlier tries included.
+    /// When the client began to measure the transaction's time, including earlier tries.
     pub(crate) began: Instant,
     pub(crate) cluster: Arc<Cluster>,
 }
 
 pub(super) struct Open {
     pub(crate) client: TransactionState,
-    /// The error of the last read that failed in a way that another try may not.
+    /// The last retryable error of a read.
     pub(crate) failed: Option<FdbError>,
     pub(crate) wrote: bool,
     pub(crate) writes_conflict: bool,
@@ -27,8 +27,8 @@ pub(super) struct Open {
     pub(crate) size: SizeBound,
 }
 
-/// Ranges of keys that hold a stamp. Who reads one is refused here: asked for it, the client would
-/// fail the commit too.
+/// Ranges of keys with pending versionstamps. A read of such a range is rejected here, because the
+/// client would fail the commit too.
 #[derive(Default)]
 pub(super) struct StampedPairs(pub(super) Vec<(Vec<u8>, Vec<u8>)>);
 
@@ -39,13 +39,13 @@ pub(super) enum TransactionState {
 }
 
 impl StampedPairs {
-    /// Whether a range meets one of them.
+    /// Whether a range overlaps one of them.
     pub(crate) fn meet(&self, begin: &[u8], end: &[u8]) -> bool {
         let meets = |stamped: &(Vec<u8>, Vec<u8>)| &stamped.0[..] < end && begin < &stamped.1[..];
         self.0.iter().any(meets)
     }
 
-    /// Forgets those that lie in a range that was cleared.
+    /// Removes those inside a cleared range.
     pub(crate) fn clear(&mut self, begin: &[u8], end: &[u8]) {
         self.0
             .retain(|stamped| &stamped.0[..] < begin || &stamped.1[..] > end);
@@ -71,12 +71,12 @@ impl Shared {
         open.wrote |= matches!(kind, ConflictRangeType::Write);
         open.size.add_conflict(begin.len(), end.len());
         if let TransactionState::Running(client) = &open.client {
-            // It fails for keys past all that may be written only, which no writer can have.
+            // It fails only for keys beyond the writable key space, which no transaction writes.
             let _added = client.add_conflict_range(begin, end, kind);
         }
     }
 
-    /// Refuses to read a range that holds a stamp.
+    /// Rejects a read of a range with a pending versionstamp.
     pub(super) fn check_readable(&self, begin: &[u8], end: &[u8]) -> Result<()> {
         if self.lock().stamped.meet(begin, end) {
             return Err(failure::stamped());
@@ -84,12 +84,13 @@ impl Shared {
         Ok(())
     }
 
-    /// Counts a conflict that the client adds by itself, on a range between keys of these lengths.
+    /// Counts a conflict range that the client adds itself. `begin` and `end` are the lengths of
+    /// its keys.
     pub(super) fn count_conflict(&self, begin: usize, end: usize) {
         self.lock().size.add_conflict(begin, end);
     }
 
-    /// Asks the client for something.
+    /// Sends a request to the client.
     pub(super) async fn ask<T, F: Future<Output = FdbResult<T>>>(
         &self,
         ask: impl FnOnce(&Client) -> F,
@@ -108,5 +109,5 @@ impl Shared {
 }
 
 pub(super) fn over() -> Error {
-    Error::internal("the transaction is over; nothing more can be read or written in it")
+    Error::internal("the transaction has ended; it accepts no reads or writes")
 }

@@ -1,11 +1,11 @@
-//! The most that a transaction can weigh, known without asking the client, which takes a trip to
-//! its thread and back.
+//! An upper bound on the size of a transaction. Asking the client for the size takes a round trip
+//! to its thread.
 
-/// What the database counts for a write or a range besides its bytes, at most.
+/// The largest overhead that the database counts per write or range.
 const OVERHEAD: usize = 64;
 
-/// A bound on the bytes of a transaction as the database counts them: what is written, and the
-/// ranges that it must not conflict on.
+/// An upper bound on the bytes of a transaction as the database counts them: its writes and
+/// conflict ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SizeBound(usize);
 
@@ -14,15 +14,15 @@ impl SizeBound {
         self.0
     }
 
-    /// A write of the range from `begin` to `end` bytes long keys, and of a value.
+    /// Adds a write. `begin` and `end` are the lengths of the range's keys, `value` of the value.
     ///
-    /// It is written, conflicts with who reads it, and may stand between two parts of a range that
-    /// the transaction has read.
+    /// The write itself, its write conflict, and a split of a read conflict range each count the
+    /// keys.
     pub(super) fn add_write(&mut self, begin: usize, end: usize, value: usize) {
         self.0 += 3 * (begin + end + OVERHEAD) + value;
     }
 
-    /// A conflict on the range from `begin` to `end` bytes long keys.
+    /// Adds a conflict range. `begin` and `end` are the lengths of its keys.
     pub(super) fn add_conflict(&mut self, begin: usize, end: usize) {
         self.0 += begin + end + OVERHEAD;
     }

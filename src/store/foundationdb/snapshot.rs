@@ -1,4 +1,26 @@
-//! Reads at one version, without a transaction's bookkeeping.
+//! Reads at one version, without the conflict tracking of a transaction.
+//!
+//! A snapshot is a read-only client transaction with read-your-writes disabled. Three things make
+//! it fast, and each complicates the errors:
+//!
+//! 1. **The version is requested, not awaited.** [`Snapshot::lazy`] requests the read version and
+//!    returns. [`Snapshot::read`] passes the first read to the client and only then waits for the
+//!    version, so the client can send the read as soon as it has the version. The version is kept
+//!    in `taken`, with the time at which it arrived.
+//! 2. **All ranges of a round are sent before any is awaited.** [`Snapshot::ranges`] reads near
+//!    ranges as spans (`span.rs`) and all others alone. A range that its span did not reach is sent
+//!    again by itself.
+//! 3. **A range that is read to its end is read ahead.** After the second batch of an unlimited
+//!    read, the next batch is requested before the caller asks for it ([`Snapshot::ask_ahead`]).
+//!
+//! Errors: the client would handle a retryable error by resetting the transaction, which cancels
+//! all its other reads. So [`Snapshot::read_again`] repeats a failed read in a new transaction at
+//! the same version. If the version itself could not be obtained, another transaction obtains it;
+//! the reads of the first one then fail and are repeated too. A batch that fails in a round or
+//! ahead of time is requested again by itself.
+//!
+//! A cluster serves a version for about five seconds. A read of an older snapshot fails with
+//! `TIMEOUT` ([`Taken::is_kept`]).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +40,9 @@ use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX};
 use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};
 
 pub(super) struct Snapshot {
-    // Dropped in this order: nothing outlives the cluster.
+    // Dropped in this order: nothing may outlive the cluster.
     ahead: Mutex<Option<Ahead>>,
-    /// The answer to the question for the version, if it was asked ahead.
+    /// The pending read version of a lazy snapshot.
     version: Mutex<Option<PendingRead<i64>>>,
     transaction: Transaction,
     taken: OnceCell<Taken>,
@@ -39,13 +61,13 @@ impl Taken {
         Self { version, at }
     }
 
-    /// Whether the cluster keeps it still.
+    /// Whether the cluster still serves this version.
     fn is_kept(self) -> bool {
         self.at.elapsed() <= CLUSTER_SNAPSHOT_TIME_MAX
     }
 }
 
-/// The batch behind the last one of a range, which is on its way before it is asked for.
+/// The next batch of a range, requested before the caller asks for it.
 struct Ahead {
     begin: Vec<u8>,
     end: Vec<u8>,
@@ -53,7 +75,7 @@ struct Ahead {
     values: PendingRead<FdbValues>,
 }
 
-/// What the client was asked for, and is under way whether or not it is waited for.
+/// A request to the client. It proceeds whether or not it is awaited.
 type PendingRead<T> = Pin<Box<dyn Future<Output = FdbResult<T>> + Send>>;
 
 impl Snapshot {
@@ -62,8 +84,8 @@ impl Snapshot {
         Self::of(transaction, OnceCell::from(Taken::now(version)), cluster)
     }
 
-    /// A snapshot whose version the cluster is asked for and nobody waits for: what the first read
-    /// asks for is on its way meanwhile.
+    /// A snapshot whose read version is requested but not awaited, so that the first read is sent
+    /// at the same time.
     pub(super) fn lazy(cluster: Arc<Cluster>) -> FdbResult<Self> {
         let mut lazy = Self::of(cluster.database.create_trx()?, OnceCell::new(), cluster)?;
         let version = Box::pin(lazy.transaction.get_read_version());
@@ -76,7 +98,7 @@ impl Snapshot {
         taken: OnceCell<Taken>,
         cluster: Arc<Cluster>,
     ) -> FdbResult<Self> {
-        // No other try is to come in this transaction, which would undo it.
+        // It is never retried in this transaction, which would reset the option.
         transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
         Ok(Self {
             ahead: Mutex::new(None),
@@ -87,7 +109,7 @@ impl Snapshot {
         })
     }
 
-    /// The version, for which the cluster is asked once.
+    /// The version, obtained once.
     async fn taken(&self) -> FdbResult<Taken> {
         let take = || async {
             let asked = self
@@ -98,7 +120,7 @@ impl Snapshot {
             let asked = asked.unwrap_or_else(|| Box::pin(self.transaction.get_read_version()));
             let version = match asked.await {
                 Ok(version) => version,
-                // What is read in this transaction fails as well, and is read again in others.
+                // The reads of this transaction fail too, and are repeated in another one.
                 Err(error) => {
                     let other = self.cluster.database.create_trx()?;
                     let (_, version) = versioned(other.on_error(error).await?).await?;
@@ -110,7 +132,7 @@ impl Snapshot {
         self.taken.get_or_try_init(take).await.copied()
     }
 
-    /// Reads, and reads again where the cluster could not answer for the moment.
+    /// Reads, and repeats the read if the cluster could not answer it.
     async fn read<T, F: Future<Output = FdbResult<T>>>(
         &self,
         read: impl Fn(&Transaction) -> F,
@@ -130,8 +152,8 @@ impl Snapshot {
         .map_err(failure::of_snapshot)
     }
 
-    /// Reads at the same version in other transactions, since what the client does after an error
-    /// would disturb the reads that are under way in this one.
+    /// Repeats a read at the same version in other transactions. The client's error handling would
+    /// cancel other reads in this one.
     async fn read_again<T, F: Future<Output = FdbResult<T>>>(
         &self,
         version: i64,
@@ -158,8 +180,7 @@ impl Snapshot {
         self.transaction.get_range(option, 1, true)
     }
 
-    /// The first batch of a range, which was asked for and has come; if that failed, it is asked for
-    /// again.
+    /// The first batch of a range that was read in a round. If that failed, reads the range again.
     async fn first_batch(&self, range: &RangeRead<'_>, batch: FdbResult<Batch>) -> Result<Batch> {
         match (batch, self.taken.get()) {
             (Ok(batch), Some(taken)) if taken.is_kept() => Ok(batch),
@@ -167,7 +188,7 @@ impl Snapshot {
         }
     }
 
-    /// The batch that was asked for ahead, if it is this one.
+    /// The batch that was read ahead, if it belongs to this read.
     fn taken_ahead(&self, range: &RangeRead<'_>) -> Option<Ahead> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let is_this = |ahead: &mut Ahead| {
@@ -179,7 +200,7 @@ impl Snapshot {
         ahead.take_if(is_this)
     }
 
-    /// Asks for the batch behind this one of a range that is read to its end.
+    /// Requests the next batch of a range that is read to its end.
     fn ask_ahead(&self, range: &RangeRead<'_>, batch: &Batch) {
         let Some((last, _)) = batch.pairs.last().filter(|_| batch.more && range.resumed) else {
             return;
@@ -224,7 +245,7 @@ impl Read for Snapshot {
             return Ok(Batch::default());
         };
         let ahead = match self.taken_ahead(&range) {
-            // Whatever it failed with, it is read anew.
+            // If it failed, the batch is read again.
             Some(ahead) => ahead.values.await.ok(),
             None => None,
         };
@@ -241,7 +262,7 @@ impl Read for Snapshot {
     }
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
-        // All are on their way before one is waited for.
+        // All requests are sent before the first is awaited.
         let spans = self.cluster.prospects.spans(ranges);
         let asked_spans: Vec<_> = spans
             .iter()
@@ -273,9 +294,8 @@ impl Read for Snapshot {
             brought.add(&ranges[span], found);
         }
         self.cluster.prospects.learn(&brought);
-        // The last one is waited for first, and then the first one: with one of them most others
-        // have come. Waiting for each as it comes would have the client's thread wake this one as
-        // often.
+        // Waits for the last range first and then for the others in order. By then most of them
+        // have arrived. Waiting for each one as it arrives would wake this task once per range.
         let order = (0..ranges.len()).rev().take(1).chain(0..ranges.len());
         for at in order {
             if let Some(values) = asked[at].take() {

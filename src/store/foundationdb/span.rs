@@ -1,9 +1,23 @@
-//! Ranges that may stand near one another, read as one.
+//! Reads several near ranges as one span.
 //!
-//! A range costs a cluster and its client as much as a hundred pairs that stand in between, and how
-//! many these are is known once they are read. So a span of ranges is asked for up to a bound; where
-//! more stands in it, those it does not reach are asked for one by one, a round trip later. Many
-//! ranges make several spans, so that each reaches as far for each of its ranges.
+//! A range read costs the cluster and the client as much as about a hundred pairs. Selections of
+//! one document, or of a page of documents, often consist of many short ranges with few pairs
+//! between them. One read of the whole span, from the first begin to the greatest end of its
+//! ranges, is then cheaper, although it returns pairs that nobody asked for. How many pairs lie
+//! between the ranges is known only after the read.
+//!
+//! - **Which ranges:** [`spans`] groups consecutive ascending ranges whose [`Locality`] says that
+//!   they are near, at least [`CLUSTER_SPAN_RANGES_MIN`]. More than [`CLUSTER_SPAN_RANGES_MAX`]
+//!   ranges are divided into several spans of about the same length.
+//! - **How much:** a span reads at most [`CLUSTER_SPAN_PAIRS_FOR_EACH`] pairs per range, within a
+//!   total of pairs and bytes ([`option`]). If the limit ends it early, [`batch`] returns the
+//!   ranges that it reached, and the caller reads the others one by one, a round trip later.
+//! - **Whether at all:** [`Prospects`] counts the ranges that the spans of a round brought. After a
+//!   round that brought less than half, the next rounds read no spans: first one round, then twice
+//!   as many after each failed attempt, up to [`CLUSTER_SPANS_LEFT_OUT_MAX`]. A successful round
+//!   resets the count. Spans within one document and spans across documents are counted separately.
+//!
+//! Spans change only the cost. The result is the same as if each range were read alone.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -18,38 +32,37 @@ use crate::limits::{
 };
 use crate::store::{Batch, Locality, Pairs, RangeRead};
 
-/// Whether it is worth while to read spans: within documents, and across several.
+/// Whether spans are currently used, within a document and across documents.
 #[derive(Default)]
 pub(super) struct Prospects {
     within: Prospect,
     across: Prospect,
 }
 
-/// Where spans brought too little, the next rounds do without, and the more of them, the more often
-/// that happens.
+/// The backoff after spans that brought too few ranges.
 #[derive(Default)]
 struct Prospect {
-    /// Rounds that are still to do without.
+    /// Rounds without spans that are left.
     left_out: AtomicU32,
-    /// How many do after the next round in which that happens.
+    /// The length of the last pause, which the next one doubles.
     next: AtomicU32,
 }
 
-/// What the spans of a round brought.
+/// The results of the spans of a round.
 #[derive(Default)]
 pub(super) struct FetchedSpans {
     within: SpanCounts,
     across: SpanCounts,
 }
 
-/// Ranges of spans, and those among them that a span brought.
+/// The number of ranges in spans, and of ranges that the spans brought.
 #[derive(Clone, Copy, Default)]
 struct SpanCounts {
     ranges: usize,
     brought: usize,
 }
 
-/// How far a span may reach.
+/// The extent of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     Document,
@@ -57,7 +70,7 @@ pub(super) enum Reach {
 }
 
 impl Prospects {
-    /// The spans among the ranges of a round that are to be read, by the numbers of their ranges.
+    /// The spans to read in a round, as indexes of its ranges.
     pub(super) fn spans(&self, ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
         let is_across = |span: &Range<usize>| reach(&ranges[span.clone()]) == Reach::Collection;
         let mut found = spans(ranges, Reach::Collection);
@@ -70,7 +83,7 @@ impl Prospects {
         found
     }
 
-    /// Learns from what the spans of a round brought.
+    /// Updates the backoff with the results of a round.
     pub(super) fn learn(&self, brought: &FetchedSpans) {
         self.within.learn(brought.within);
         self.across.learn(brought.across);
@@ -79,7 +92,7 @@ impl Prospects {
 
 impl Prospect {
     fn is_worth_it(&self) -> bool {
-        // Two rounds at the same time may count as one: nothing but speed depends on it.
+        // Two concurrent rounds may count as one. That affects speed only.
         match self.left_out.load(Relaxed) {
             0 => true,
             left_out => {
@@ -104,7 +117,7 @@ impl Prospect {
 }
 
 impl FetchedSpans {
-    /// Counts so many of the ranges of a span.
+    /// Adds the result of a span, which brought `brought` of its ranges.
     pub(super) fn add(&mut self, span: &[RangeRead<'_>], brought: usize) {
         let tally = match reach(span) {
             Reach::Document => &mut self.within,
@@ -115,7 +128,7 @@ impl FetchedSpans {
     }
 }
 
-/// How far a span reaches.
+/// The extent of a span.
 fn reach(span: &[RangeRead<'_>]) -> Reach {
     let mut others = span.iter().skip(1);
     if others.any(|range| range.near == Locality::Collection) {
@@ -125,7 +138,7 @@ fn reach(span: &[RangeRead<'_>]) -> Reach {
     }
 }
 
-/// Ranges that follow one another and are near, as many as are worth a span, by their numbers.
+/// Groups consecutive near ranges into spans, as indexes of the ranges.
 pub(super) fn spans(ranges: &[RangeRead<'_>], reach: Reach) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut begin = 0;
@@ -145,7 +158,7 @@ pub(super) fn spans(ranges: &[RangeRead<'_>], reach: Reach) -> Vec<Range<usize>>
     spans
 }
 
-/// Whether a range is in one of the spans, which are in order.
+/// Whether a range belongs to one of the spans, which are in order.
 pub(super) fn covers(spans: &[Range<usize>], range: usize) -> bool {
     let at = spans.partition_point(|span| span.end <= range);
     spans.get(at).is_some_and(|span| span.contains(&range))
@@ -160,12 +173,12 @@ fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>, reach: Reach) -> bool 
     near && !range.reverse && !before.reverse && before.begin <= range.begin
 }
 
-/// The first key that no range of a span may bring.
+/// The end of the span: the greatest end of its ranges.
 fn end_of<'r>(span: &[RangeRead<'r>]) -> &'r [u8] {
     span.iter().map(|range| range.end).max().unwrap_or_default()
 }
 
-/// How the client is asked for a span, which is not empty.
+/// The client's options for a span, which is not empty.
 pub(super) fn option<'r>(span: &[RangeRead<'r>]) -> RangeOption<'r> {
     let begin = span.first().map_or(&[][..], |range| range.begin);
     let pairs = span.len().saturating_mul(CLUSTER_SPAN_PAIRS_FOR_EACH);
@@ -177,7 +190,7 @@ pub(super) fn option<'r>(span: &[RangeRead<'r>]) -> RangeOption<'r> {
     }
 }
 
-/// The batch of one of the ranges of a span; none if the span was not read so far.
+/// The batch of one range of a span. `None` if the read ended before the end of the range.
 pub(super) fn batch(range: &RangeRead<'_>, span: &FdbValues) -> Option<Batch> {
     let values: &[FdbKeyValue] = span;
     let reached = !span.more() || values.last().is_some_and(|last| range.end <= last.key());
@@ -305,7 +318,7 @@ mod tests {
         let mut round = FetchedSpans::default();
         round.add(&several, 1);
         prospects.learn(&round);
-        // The first of the others stands in the same document, for all that is known.
+        // The first of these ranges counts as part of the document before it.
         assert_eq!(prospects.spans(&both), vec![0..4]);
         assert_eq!(prospects.spans(&both), vec![0..8], "it is tried again");
         prospects.learn(&round);

@@ -1,16 +1,16 @@
-//! What the client is told about TLS. It takes it from the environment, and ends the process when a
-//! connection needs what it could not read; so that is looked at before.
+//! Checks the TLS settings of the FoundationDB client before it is used. The client reads them from
+//! the environment and terminates the process if a connection needs a file that it could not read.
 //!
-//! The names and the rules are those of FoundationDB's
-//! [documentation of TLS](https://apple.github.io/foundationdb/tls.html).
+//! The names and rules are documented in FoundationDB's [TLS
+//! documentation](https://apple.github.io/foundationdb/tls.html).
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::error::{Error, Result};
 
-/// Each file, by the variables that name it, the one that counts first, by where it is otherwise,
-/// and by what the label of a block in it ends in.
+/// Each file: the variables that name it, in order of precedence, its default path, and the suffix
+/// of its PEM label.
 const FILES: [([&str; 2], Option<&str>, &str); 3] = [
     (
         [
@@ -48,13 +48,13 @@ const ATTRIBUTES: [&str; 9] = [
     "subjectAltName",
 ];
 
-/// Checks what is said about TLS if the cluster of this file, or of the default one, wants TLS.
+/// Checks the TLS settings if the cluster file, or the default one, requires TLS.
 ///
 /// # Errors
-/// `UNAVAILABLE`: which variable, and what is wrong with it.
+/// `UNAVAILABLE`: a setting is invalid. The message names the variable and the problem.
 pub(super) fn check(cluster_file: Option<&Path>) -> Result<()> {
     let cluster_file = cluster_file.map_or_else(default_cluster_file, Path::to_path_buf);
-    // Whoever opens it says why it cannot be read.
+    // Opening the cluster reports a file that cannot be read.
     let text = fs::read_to_string(cluster_file).unwrap_or_default();
     if text.contains(":tls") {
         check_settings(|name| env::var(name).ok())?;
@@ -62,7 +62,7 @@ pub(super) fn check(cluster_file: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The cluster file that FoundationDB's tools take if they are not told another.
+/// The cluster file that FoundationDB's tools use by default.
 fn default_cluster_file() -> PathBuf {
     match env::var_os("FDB_CLUSTER_FILE") {
         Some(path) => path.into(),
@@ -83,7 +83,7 @@ fn check_settings(variable: impl Fn(&str) -> Option<String>) -> Result<()> {
             && variable(names[1]).is_none()
             && path.exists()
         {
-            check_file("that TLS to FoundationDB takes by default", path, label)?;
+            check_file("that FoundationDB uses for TLS by default", path, label)?;
         }
     }
     if let Some((name, rules)) = set(VERIFY_PEERS)
@@ -91,9 +91,8 @@ fn check_settings(variable: impl Fn(&str) -> Option<String>) -> Result<()> {
     {
         return Err(Error::unavailable(
             format!(
-                "{name} is {rules:?}, which is no rule that FoundationDB knows: one is made of \
-                 criteria such as Check.Valid=1 or S.CN=name, with commas between them, and \
-                 alternatives have | between them"
+                "{name} is {rules:?}, which is not a valid rule: a rule is a comma-separated list \
+                 of criteria such as Check.Valid=1 or S.CN=name, and | separates alternative rules"
             ),
             "",
         ));
@@ -113,12 +112,12 @@ fn check_file(which: &str, path: &Path, label: &str) -> Result<()> {
         label_of.is_some_and(|line| line.ends_with(&format!("{label}-----")))
     };
     if !text.lines().any(is_block) {
-        return Err(cannot(&format!("it holds no {label} in PEM")));
+        return Err(cannot(&format!("it contains no {label} in PEM")));
     }
     Ok(())
 }
 
-/// The rules, at every `|` that is not escaped.
+/// Splits rules at each `|` that is not escaped.
 fn alternatives(rules: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut begin = 0;
@@ -143,7 +142,7 @@ fn is_rule(rule: &str) -> bool {
     true
 }
 
-/// What follows the first criterion of a rule, behind the comma; none if it is no criterion.
+/// The rest of a rule after its first criterion and comma. `None` if the criterion is invalid.
 fn behind_criterion(rule: &str) -> Option<&str> {
     let (term, value) = rule.split_once('=')?;
     let value_bytes = match term.strip_prefix("Check.") {
@@ -169,7 +168,7 @@ fn behind_criterion(rule: &str) -> Option<&str> {
     }
 }
 
-/// The bytes up to what must be escaped and is not.
+/// The length of a value, which ends before a character that must be escaped and is not.
 fn value_bytes(value: &str) -> usize {
     let bytes = value.as_bytes();
     let mut at = 0;

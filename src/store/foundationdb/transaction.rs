@@ -17,7 +17,7 @@ use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
 use crate::store::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction, key_after};
 
-/// A transaction, seen by reads that conflict; `without_conflict` are those that do not.
+/// A transaction. Its own reads add read conflicts; `untracked` reads do not.
 pub(super) struct ClusterTransaction {
     shared: Arc<Shared>,
     tracked: Reads,
@@ -25,8 +25,8 @@ pub(super) struct ClusterTransaction {
 }
 
 impl ClusterTransaction {
-    /// Begins one. The client asks the cluster for its version with the first read, and that read
-    /// fails with what this fails with.
+    /// Begins a transaction. The client gets the read version with the first read, which then
+    /// reports errors of getting it.
     pub(super) fn begin(cluster: Arc<Cluster>) -> FdbResult<Self> {
         let client = cluster.database.create_trx()?;
         Ok(Self::new(client, Instant::now(), cluster))
@@ -56,12 +56,12 @@ impl ClusterTransaction {
         self.shared.lock()
     }
 
-    /// Writes one key, unless the transaction is over.
+    /// Writes one key, unless the transaction has ended.
     fn write(&self, key: &[u8], value: &[u8], write: impl FnOnce(&Client, &mut StampedPairs)) {
         self.write_range(key.len(), key.len() + 1, value.len(), write);
     }
 
-    /// Writes a range between keys of these lengths, unless the transaction is over.
+    /// Writes a range whose keys have these lengths, unless the transaction has ended.
     fn write_range(
         &self,
         begin: usize,
@@ -81,7 +81,8 @@ impl ClusterTransaction {
         }
     }
 
-    /// Refuses a transaction past the limit. The client is asked how large it is if it may be.
+    /// Rejects a transaction above the size limit. Asks the client for the exact size only if the
+    /// upper bound exceeds the limit.
     async fn check_size(&self) -> Result<()> {
         if self.open().size.bytes() <= CLUSTER_TRANSACTION_BYTES_MAX {
             return Ok(());
@@ -93,14 +94,14 @@ impl ClusterTransaction {
         Ok(())
     }
 
-    /// Commits what was written.
+    /// Commits the writes.
     async fn commit_writes(&self) -> Result<Version, CommitError> {
         self.check_size().await?;
         let (stamp, committing) = {
             let TransactionState::Running(client) = self.open().client.take() else {
                 return Err(over().into());
             };
-            // A cluster that goes away from here on leaves the outcome unknown.
+            // If the cluster becomes unreachable from here on, the outcome is unknown.
             extend(&client, self.shared.began.elapsed()).map_err(failure::of_client)?;
             (client.get_versionstamp(), client.commit())
         };
@@ -154,7 +155,7 @@ impl Transaction for ClusterTransaction {
         &self.untracked
     }
 
-    /// The client keeps what a transaction has read.
+    /// The client caches what a transaction has read.
     async fn read_ahead(&self, ranges: &[RangeRead<'_>]) {
         self.untracked.ranges(ranges).await;
     }
@@ -163,7 +164,7 @@ impl Transaction for ClusterTransaction {
         let conflicts = self.open().writes_conflict;
         self.write(key, value, |client, stamped| {
             if stamped.meet(key, &key_after(key)) {
-                // What was stamped stays unreadable through a mere overwrite.
+                // The client keeps a versionstamped key unreadable if it is only overwritten.
                 client.clear(key);
                 stamped.clear(key, &key_after(key));
                 if !conflicts {
@@ -240,7 +241,7 @@ impl Transaction for ClusterTransaction {
         !self.open().wrote
     }
 
-    /// A transaction that wrote nothing is as of the version at which it read.
+    /// The version of a read-only transaction is its read version.
     async fn commit(&self) -> Result<Version, CommitError> {
         if !self.is_read_only() {
             return self.commit_writes().await;
@@ -263,7 +264,7 @@ impl Transaction for ClusterTransaction {
             (TransactionState::Running(client), Some(error)) => client.on_error(error).await,
             _ => return Ok(None),
         };
-        // What the client would not try again begins anew.
+        // If the client does not retry the error, the next try starts with a new transaction.
         let Ok(client) = paused else { return Ok(None) };
         extend(&client, began.elapsed()).map_err(failure::of_transaction)?;
         let next = Self::new(client, *began, cluster.clone());
@@ -276,19 +277,19 @@ impl Transaction for ClusterTransaction {
     }
 }
 
-/// The client's next write makes no conflict.
+/// The next write of the client adds no write conflict.
 fn exempt(client: &Client) {
-    // It fails for an unknown option only.
+    // It fails only for an unknown option.
     let _set = client.set_option(TransactionOption::NextWriteNoWriteConflictRange);
 }
 
-/// Where the stamp goes follows what it goes into, in four bytes, little-endian.
+/// Appends the offset of the stamp in four bytes, little-endian, as the client requires.
 fn with_place(bytes: &[u8], stamp_at: usize) -> Vec<u8> {
     let place = u32::try_from(stamp_at).expect("a key or value is far shorter");
     [bytes, &place.to_le_bytes()].concat()
 }
 
-/// No commit up to this version is later.
+/// The greatest version of a commit that this read version includes.
 fn read_at(version: i64) -> Version {
     let mut stamp = [0xFF; 10];
     stamp[..8].copy_from_slice(&version.to_be_bytes());
