@@ -1,6 +1,9 @@
 //! JSON Patch: what stands there afterwards, and what is refused.
 
-use phyllo::limits::JSON_BYTES_AT_ONCE;
+use phyllo::document::id::DocumentId;
+use phyllo::document::path::{Place, Segment};
+use phyllo::key::Family;
+use phyllo::limits::{JSON_BYTES_AT_ONCE, KEY_BYTES_MAX};
 use serde_json::{Value, json};
 
 use super::changing::{MERGE, PATCH, changed, refused};
@@ -14,6 +17,7 @@ cases!(
         large_patches_are_refused_as_small_ones_are,
         merge_patches_of_many_members_are_applied_as_those_of_few_are,
         patches_of_many_operations_are_applied_one_after_another,
+        an_element_is_not_moved_to_an_index_that_makes_its_key_too_long,
     ]
 );
 
@@ -292,4 +296,24 @@ async fn patches_of_many_operations_are_applied_one_after_another() {
     let patch = json!(operations).to_string();
     let message = refused(PATCH, r#"{"l":[]}"#, &patch, "[]", "TEST_FAILED").await;
     assert!(message.contains("operation 399 of the patch"), "{message}");
+}
+
+async fn an_element_is_not_moved_to_an_index_that_makes_its_key_too_long() {
+    let insert = r#"[{"op":"add","path":"/0","value":0}]"#;
+    // In a key the index 0 takes one byte, 1 to 255 take two, 256 takes three.
+    for (index, stored) in [(0, false), (1, true), (254, true), (255, false)] {
+        let place = Place(vec![Segment::Index(index), Segment::Key(String::new())]);
+        let key = Family::Document("D", &DocumentId::Integer(1), &place).key();
+        let name = "k".repeat(KEY_BYTES_MAX - key.expect("short").len());
+        let mut array = vec![json!(0); usize::try_from(index).expect("small")];
+        array.push(json!({name: 1}));
+        let before = json!(array).to_string();
+        if stored {
+            array.insert(0, json!(0));
+            changed(PATCH, &before, insert, "[]", &json!(array).to_string()).await;
+        } else {
+            let message = refused(PATCH, &before, insert, "[]", "TOO_LARGE").await;
+            assert!(message.contains("10000 bytes"), "{message}");
+        }
+    }
 }
