@@ -6,9 +6,10 @@ use phyllo::database::{Existing, Severity};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::key::{Family, IndexKey, IndexValue};
+use phyllo::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
 use super::corruptions::{Damage, damages, element, named, system};
-use super::world::{World, numbered};
+use super::world::{World, document_key, numbered};
 
 /// Documents of every shape in collections whose names lie close together.
 fn filled() -> World {
@@ -54,6 +55,24 @@ fn told(world: &World, collection: Option<&str>) -> Vec<(String, Vec<u8>)> {
         (format!("{sign}{}", finding.code), finding.key)
     });
     told.collect()
+}
+
+#[test]
+fn a_key_and_a_value_at_their_limits_are_sound() {
+    let world = World::new();
+    let document = numbered(1);
+    // A packed string takes two bytes more than its text.
+    let name = "k".repeat(KEY_BYTES_MAX - document_key(&document).len() - 2);
+    let text = "v".repeat(VALUE_BYTES_MAX - 2);
+    let json = format!(r#"{{"{name}":"{text}"}}"#);
+    world.put(&document, &json, Existing::Fail).expect("stored");
+    let pairs = world.stored(&document);
+    let lengths = pairs.iter().map(|(key, value)| (key.len(), value.len()));
+    assert_eq!(
+        lengths.collect::<Vec<_>>(),
+        [(KEY_BYTES_MAX, VALUE_BYTES_MAX)]
+    );
+    assert_eq!(told(&world, None), []);
 }
 
 #[test]
