@@ -1,9 +1,11 @@
 //! Changing documents at a path: what stands there afterwards, and what is refused.
 
+use num_bigint::BigInt;
 use phyllo::database::DocumentKey;
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::Place;
 use phyllo::key::{Leaves, tuple_text};
+use phyllo::limits::INTEGER_BYTES_MAX;
 use serde_json::{Value, json};
 
 use super::support::{Client, NONE, all_pairs, client};
@@ -16,6 +18,7 @@ cases!(
         a_split_string_comes_and_goes_whole,
         merging_at_a_path_creates_what_is_on_the_way,
         incrementing_adds_exactly,
+        a_sum_takes_at_most_255_bytes,
         deleting_leaves_markers_where_they_belong_and_no_holes,
         a_deleted_document_leaves_nothing_behind,
         each_field_of_an_operation_sees_what_the_earlier_ones_wrote,
@@ -316,6 +319,18 @@ async fn incrementing_adds_exactly() {
         client.data(query, NONE).await["incrementDocument"]["value"],
         json!(2)
     );
+}
+
+async fn a_sum_takes_at_most_255_bytes() {
+    assert_eq!(INTEGER_BYTES_MAX, 255);
+    let largest: BigInt = (BigInt::from(1) << (8 * INTEGER_BYTES_MAX)) - 1;
+    for (largest, by) in [(largest.clone(), 1_i64), (-largest, -1)] {
+        let before = (&largest - by).to_string();
+        let (largest, by) = (largest.to_string(), by.to_string());
+        changed(INCREMENT, &before, &by, "[]", &largest).await;
+        let message = refused(INCREMENT, &largest, &by, "[]", "TOO_LARGE").await;
+        assert!(message.contains("255 bytes"), "{message}");
+    }
 }
 
 async fn deleting_leaves_markers_where_they_belong_and_no_holes() {
