@@ -7,6 +7,7 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::path::Path;
 use phyllo::error::ErrorKind;
 use phyllo::key::{Leaves, Version};
+use phyllo::limits::BULK_DOCUMENTS_PER_MEASURE;
 use phyllo::store::key_after;
 
 use super::world::{World, document_key, numbered, text};
@@ -23,6 +24,7 @@ cases!(
         a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused,
         a_replaced_member_whose_key_would_be_too_long_does_not_matter,
         every_change_has_a_later_version_and_what_changes_nothing_the_same,
+        documents_are_deleted_together_within_the_bytes_of_a_transaction,
     ]
 );
 
@@ -212,4 +214,24 @@ fn every_change_has_a_later_version_and_what_changes_nothing_the_same() {
         [true, false, true, true, false, true],
         "what changes nothing keeps its version"
     );
+}
+
+fn documents_are_deleted_together_within_the_bytes_of_a_transaction() {
+    for number in [
+        1,
+        BULK_DOCUMENTS_PER_MEASURE,
+        BULK_DOCUMENTS_PER_MEASURE + 1,
+    ] {
+        let world = World::new();
+        let documents: Vec<_> = (1_i64..).take(number).map(numbered).collect();
+        for document in &documents {
+            world.put(document, "1", Existing::Fail).expect("new");
+        }
+        let error = world.delete_all(&documents, 1).expect_err("too large");
+        assert_eq!(error.kind(), ErrorKind::TooLarge, "{number}");
+        assert_eq!(world.scan().len(), number);
+        let deleted = world.delete_all(&documents, 1_000_000);
+        assert_eq!(deleted.expect("it fits"), number);
+        assert!(world.scan().is_empty());
+    }
 }

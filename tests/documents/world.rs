@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use phyllo::budget::Budget;
 use phyllo::database::{
-    Answer, Builder as IndexBuilder, Check, Children, ChildrenPage, Database, DocumentKey,
-    Existing, Extent, Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, children,
+    Answer, Builder as IndexBuilder, Bulk, Check, Children, ChildrenPage, Database, DocumentKey,
+    Existing, Extent, Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, bulk, children,
     create_index, insert, load, put,
 };
 use phyllo::document::id::DocumentId;
@@ -103,6 +103,20 @@ impl World {
                     existing,
                 )
                 .await
+            }
+        })
+    }
+
+    /// Deletes documents in one transaction, which may take so many bytes.
+    pub(crate) fn delete_all(&self, documents: &[DocumentKey], bytes_max: usize) -> Result<usize> {
+        let documents: Vec<_> = documents.iter().cloned().map(Arc::new).collect();
+        self.transact(move |transaction| {
+            let documents = documents.clone();
+            async move {
+                let budget = Budget::of_background();
+                let max = Some(bytes_max);
+                let changes = bulk(&*transaction, &budget, documents, &Bulk::Delete, max).await?;
+                Ok(changes.changed.len())
             }
         })
     }
