@@ -113,7 +113,9 @@ fn ids_that_have_no_name_are_listed_and_left() {
     let pairs = [
         (pack(&("D", Bytes::from(&b"\x01"[..]), "a")), pack(&(1,))),
         (pack(&("D", Bytes::from(&b"\x01"[..]), "b")), pack(&(1,))),
+        // A leaf with leaves below it.
         (pack(&("D", Bytes::from(&b"\x02"[..]))), pack(&(1,))),
+        (pack(&("D", Bytes::from(&b"\x02"[..]), "a")), pack(&(1,))),
         (pack(&("D",)), pack(&(1,))),
         (pack(&("D", long.as_str())), pack(&(1,))),
         // An integer as no tuple layer packs it.
