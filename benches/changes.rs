@@ -1,11 +1,11 @@
-//! Changes of documents over HTTP: whether the size of what is around a change matters, and what a
-//! change writes to the disk.
+//! Changes of documents over HTTP: the effect of the document's size on a change, and the bytes
+//! that a change writes to disk.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod support;
 
-/// As in the server.
+/// The same allocator as in the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -24,7 +24,7 @@ const LARGE: i64 = 1;
 const SMALL: i64 = 2;
 const LONG_LIST: i64 = 3;
 const SHORT_LIST: i64 = 4;
-/// The first of as many documents as there are clients.
+/// The id of the first per-client document.
 const OWN: usize = 100;
 
 fn main() {
@@ -55,7 +55,7 @@ fn list(elements: usize) -> String {
     format!("[{}]", elements.join(","))
 }
 
-/// A change of one leaf of a record that is the client's own.
+/// A change of one leaf in a record that only this client changes.
 fn increment(document: impl std::fmt::Display, record: usize) -> Vec<u8> {
     let query = format!(
         "mutation {{ incrementDocument(id: {document}, path: [\"record{record:07}\", \"count\"]) {{ version }} }}"
@@ -117,8 +117,7 @@ fn one_document_and_many(address: SocketAddr) {
     );
 }
 
-/// What the process has written to the disk, per byte of JSON: strings of a hundred bytes are
-/// replaced, each time by another.
+/// Measures the bytes written to disk per byte of JSON while strings of 100 bytes are replaced.
 fn bytes_written(address: SocketAddr, clients: usize) {
     const TEXT_BYTES: usize = 100;
     const CHANGES: usize = 200;
@@ -151,7 +150,7 @@ fn bytes_written(address: SocketAddr, clients: usize) {
     );
 }
 
-/// The bytes that this process has caused to be written to the disk.
+/// The bytes that this process has written to disk.
 fn written() -> u64 {
     let counts = read_to_string("/proc/self/io").expect("Linux counts them");
     let line = counts

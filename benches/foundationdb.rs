@@ -1,11 +1,12 @@
-//! Reads and inserts over HTTP on a FoundationDB cluster of one process, which this starts itself,
-//! against the bare client in the same process, and against the recipe's own Python code.
+//! Reads and inserts over HTTP on a FoundationDB cluster of one process, which this benchmark
+//! starts. It compares them with the bare client in the same process and with the recipe's Python
+//! code.
 //!
-//! The recipe's code runs in four processes of eight threads each, so
-//! that as many of its calls are under way at the same time as there are connections.
+//! The recipe's code runs in four processes of eight threads each, so that its number of concurrent
+//! calls equals the number of connections.
 //!
-//! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `pages`, `inserts`,
-//! `patches`) measures one of the five alone.
+//! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `pages`,
+//! `inserts`, `patches`) runs only one of the five benchmarks.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -18,7 +19,7 @@ mod python;
 mod recipe;
 mod support;
 
-/// As in the server.
+/// The same allocator as in the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -46,10 +47,10 @@ const CONNECTIONS: usize = 32;
 const SMALL: i64 = 40;
 const MIDDLE: i64 = 1_000;
 const LARGE: i64 = 10_000;
-/// The first of a hundred documents whose ids follow one another.
+/// The first of 100 documents with consecutive ids.
 const SHORT: i64 = 20_000;
 const PYTHON_PROCESSES: usize = 4;
-/// Requests in one measurement of a latency.
+/// The number of requests in one latency measurement.
 const ASKED: usize = 100;
 
 fn main() {
@@ -103,7 +104,7 @@ fn main() {
     if wanted("patches") {
         bench.patches();
     }
-    // The client's thread is stopped by the last that uses it.
+    // The last user of the client stops its thread.
     drop((bench, database, network));
 }
 
@@ -173,7 +174,7 @@ impl Bench {
         );
     }
 
-    /// Ten leaves of a document changed by one JSON Patch.
+    /// Changes ten leaves of a document with one JSON Patch.
     fn patches(&self) {
         let request = |number: usize, operations: usize| {
             let operation = |at: usize| {
@@ -200,7 +201,7 @@ impl Bench {
         );
     }
 
-    /// A hundred records of a document of so many leaves, each so many records apart from the next.
+    /// Reads 100 records of a document with this many leaves, `apart` records from one another.
     fn hundred_paths(&self, id: i64, apart: usize) {
         let records = (0..100).map(|at| (id, at * apart)).collect::<Vec<_>>();
         let what = format!("100 paths of {id} leaves, {} apart", 4 * apart);
@@ -211,7 +212,7 @@ impl Bench {
         );
     }
 
-    /// A record of each of a hundred documents of 40 leaves.
+    /// Reads one record of each of 100 documents of 40 leaves.
     fn hundred_documents(&self, ids: &str, id: impl Fn(i64) -> i64) {
         let records = (0..100).map(|number| (id(number), 3)).collect::<Vec<_>>();
         self.hundred(
@@ -221,7 +222,7 @@ impl Bench {
         );
     }
 
-    /// A record of each document of a page, nearly all of them [`spread`].
+    /// Reads one record of each document of a page. Nearly all ids are [`spread`].
     fn page(&self) {
         let query = "{ documents(last: 99) { nodes { value(path: [\"record0000003\"]) } } }";
         let request = [graphql(query, "{}")];
@@ -237,8 +238,8 @@ impl Bench {
         );
     }
 
-    /// Records of documents, all in one request, against one of them. Without arguments the recipe's
-    /// code is not asked.
+    /// Compares reading several records in one request with reading one. The recipe is only
+    /// measured if it has arguments.
     fn hundred(&self, what: &str, records: &[(i64, usize)], recipe: &[&str]) {
         let document = |(id, record): (i64, usize)| {
             format!("document(id: {id}, path: [\"record{record:07}\"])")
@@ -309,7 +310,7 @@ impl Bench {
         }
     }
 
-    /// Measures a rate by turns with the bare client's and the recipe's.
+    /// Measures a rate, alternating with those of the bare client and the recipe.
     fn compare(
         &self,
         what: &str,
@@ -344,7 +345,7 @@ impl Bench {
         }
     }
 
-    /// How often in a second as many tasks as there are connections do something.
+    /// Runs one task per connection and returns their operations per second.
     fn bare_rate<W: Future<Output = ()> + Send>(
         &self,
         work: impl Fn(Arc<Client>) -> W + Clone + Send + 'static,
@@ -369,7 +370,7 @@ impl Bench {
     }
 }
 
-/// Of requests by turns.
+/// The mean latency of the requests, sent in turn.
 async fn latency(address: SocketAddr, requests: &[Vec<u8>]) -> f64 {
     let mut connection = Connection::open(address).await;
     let begin = Instant::now();
@@ -379,7 +380,7 @@ async fn latency(address: SocketAddr, requests: &[Vec<u8>]) -> f64 {
     begin.elapsed().as_secs_f64() / ASKED as f64
 }
 
-/// An id far from those of other numbers.
+/// Maps consecutive numbers to distant ids.
 fn spread(number: i64) -> i64 {
     number.wrapping_mul(0x1E37_79B9_7F4A_7C15).abs()
 }
@@ -390,7 +391,7 @@ fn record_key(id: i64, number: usize) -> Vec<u8> {
     key.expect("short")
 }
 
-/// The same ranges as the requests, all at once in one transaction.
+/// Reads the same ranges as the requests, concurrently in one transaction.
 async fn latency_bare(client: &Client, keys: &[Vec<u8>]) -> f64 {
     let begin = Instant::now();
     for _ in 0..ASKED {
@@ -406,7 +407,7 @@ fn open_bare(cluster_file: &Path) -> Client {
     Client::from_path(cluster_file.to_str().expect("a plain path")).expect("a cluster file")
 }
 
-/// Reads a range, in a transaction of its own; how many pairs it holds.
+/// Reads a range in its own transaction and returns the number of pairs.
 async fn read_bare(client: &Client, key: &[u8]) -> usize {
     let transaction = client.create_trx().expect("a transaction");
     read_in(&transaction, key).await
@@ -422,7 +423,7 @@ async fn read_in(transaction: &Transaction, key: &[u8]) -> usize {
     values.expect("it can be read").len()
 }
 
-/// Commits the pairs of a document, and nothing else.
+/// Commits only the pairs of a document.
 async fn commit_bare(client: &Client, leaves: &Leaves) {
     let id = DocumentId::Integer(rand::random_range(1..=i64::MAX));
     let mut key = Family::Document("E", &id, &Place::default())

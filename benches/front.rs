@@ -1,16 +1,17 @@
-//! What GraphQL costs: reads of all sizes against the same HTTP stack, with all its layers,
-//! answering the same bytes without GraphQL; entities in one request against requests; and latency
+//! The cost of GraphQL: reads of all sizes compared with the same HTTP stack that returns the same
+//! bytes without GraphQL, entities in one request compared with separate requests, and latency
 //! below full load.
 //!
-//! Nothing caches responses, and no shape of query is a special case.
+//! Responses are not cached.
 //!
-//! `cargo bench --bench front -- one` (`middle`, `large`, `entities`) measures one of them alone.
+//! `cargo bench --bench front -- one` (`middle`, `large`, `entities`) runs only one of the
+//! benchmarks.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod support;
 
-/// As in the server.
+/// The same allocator as in the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -90,8 +91,8 @@ fn main() {
     }
 }
 
-/// How often in a second the engine reads all pairs of the large document, of which nothing is made,
-/// on the threads that the server has.
+/// How many times per second the engine can scan all pairs of the large document on the server's
+/// threads, without processing them.
 fn scans(runtime: &Runtime, database: &Database) -> f64 {
     let document = DocumentKey::new("D", DocumentId::Integer(LARGE)).expect("short");
     let begin = document.place(&Place::default()).expect("short");
@@ -120,7 +121,7 @@ fn scans(runtime: &Runtime, database: &Database) -> f64 {
     done.load(Relaxed) as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// Prints how long requests take at half of the rate that is the highest.
+/// Prints the latency of requests at half of the maximum rate.
 fn below_full_load(address: SocketAddr, what: &str, request: &[u8]) {
     let highest = (0..3).map(|_| rate(address, request, CONNECTIONS, TURN));
     let (highest, _, _) = median(highest.collect());
@@ -149,7 +150,7 @@ async fn filled(directory: &std::path::Path) -> Database {
     database
 }
 
-/// Answers any request with this.
+/// A handler that returns this response to every request.
 fn constant(answer: String) -> MethodRouter {
     let answer = Bytes::from(answer);
     let headers = [("content-type", "application/json")];

@@ -1,5 +1,5 @@
-//! The server as a process, on a store of 3,000,000 leaves: memory while it serves, and the time
-//! until it serves, after a clean stop and after a kill.
+//! Memory use of a server process with a store of 3,000,000 leaves, and its start time after a
+//! clean stop and after a kill.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use support::load::{graphql, rate};
 use support::{database, document, store_document};
 
-/// Documents of 40 leaves to one of 1,000,000: most leaves are in small documents.
+/// Documents of 40 leaves, next to one document of 1,000,000. Most leaves are in small documents.
 const SMALL_DOCUMENTS: usize = 50_000;
 const SMALL_LEAVES: usize = 40;
 const LARGE_LEAVES: usize = 1_000_000;
@@ -86,7 +86,8 @@ fn fill(directory: &Path) {
     });
 }
 
-/// Starts the server and returns when it serves, with its address and the seconds it took.
+/// Starts the server and waits until it is ready. Returns its address and the start time in
+/// seconds.
 fn start(directory: &Path) -> (Child, SocketAddr, f64) {
     let begin = Instant::now();
     let mut server = Command::new(env!("CARGO_BIN_EXE_phyllo"))

@@ -1,13 +1,13 @@
-//! Documents found by what they contain, over HTTP: against reading them by id, inserts with
-//! indexes against inserts without, and the same on PostgreSQL with JSONB and indexes to match.
+//! Queries with filters over HTTP, compared with reads by id. Inserts with indexes, compared with
+//! inserts without. Both compared with PostgreSQL with JSONB and equivalent indexes.
 //!
-//! 100,000 products of a shop (support/products.rs) stand in a collection with three indexes and
-//! in one without. Every request asks for another product or category than the one before it.
-//! PostgreSQL is asked over a socket of this machine, by its own binary protocol, with prepared
-//! statements; Phyllo over HTTP on loopback, with a GraphQL query to parse in each request.
+//! 100,000 products of a shop (support/products.rs) are stored in a collection with three indexes
+//! and in one without. Consecutive requests read different products or categories. PostgreSQL is
+//! queried over a Unix socket in its binary protocol, with prepared statements. Phyllo is queried
+//! over HTTP on loopback and parses a GraphQL query in each request.
 //!
-//! `cargo bench --bench queries -- slug` (`category`, `below`, `inserts`) measures one of the four
-//! alone.
+//! `cargo bench --bench queries -- slug` (`category`, `below`, `inserts`) runs only one of the four
+//! benchmarks.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -24,7 +24,7 @@ mod products;
 mod shop;
 mod support;
 
-/// As in the server.
+/// The same allocator as in the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -41,7 +41,7 @@ use support::{TURN, compare, database, seconds, serve};
 use tokio::runtime::Runtime;
 
 const CONNECTIONS: usize = 32;
-/// Different requests of a kind.
+/// The number of different requests of each kind.
 const REQUESTS: usize = 512;
 const SQL_SLUG: &str =
     "SELECT (document->'price')::text FROM products WHERE document->>'slug' = $1";
@@ -49,7 +49,7 @@ const SQL_CATEGORY: &str = "SELECT document->>'name', (document->'price')::text 
     WHERE document->>'category' = $1 ORDER BY (document->>'price')::numeric, id LIMIT 50";
 const SQL_BELOW: &str = "SELECT document->>'name', (document->'price')::text FROM products
     WHERE document->'ancestors' @> $1::text::jsonb ORDER BY id LIMIT 50";
-/// As [`SQL_BELOW`], but whichever 50 come first: no page follows on them.
+/// Like [`SQL_BELOW`], but without an order, so it cannot be paged.
 const SQL_BELOW_ANY: &str = "SELECT document->>'name', (document->'price')::text FROM products
     WHERE document->'ancestors' @> $1::text::jsonb LIMIT 50";
 const SQL_INSERT: &str =
@@ -177,7 +177,8 @@ impl Bench {
         );
     }
 
-    /// Pages against single reads, and against statements whose first finds the same rows.
+    /// Compares pages with single reads and with SQL statements. The first statement must return
+    /// the same rows.
     fn pages(
         &self,
         what: &str,
@@ -260,7 +261,7 @@ impl Bench {
         compare(what, "more than 1.00", ours, theirs);
     }
 
-    /// What is asked for of each document of an answer.
+    /// The selected fields of each document in the response.
     fn rows(&self, request: &[u8]) -> Vec<Vec<String>> {
         self.runtime.block_on(async {
             let mut connection = Connection::open(self.address).await;
@@ -278,7 +279,7 @@ impl Bench {
         })
     }
 
-    /// What PostgreSQL has; none without it.
+    /// The rows that PostgreSQL returns, or `None` without PostgreSQL.
     fn sql_rows(&self, statement: &str, parameter: &str) -> Option<Vec<Vec<String>>> {
         let postgres = self.postgres.as_ref()?;
         self.runtime.block_on(async {
@@ -295,7 +296,7 @@ fn text(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The products of these numbers, two fields of each, in one request.
+/// A request for two fields of each of these products.
 fn reads(numbers: &[u64]) -> Vec<u8> {
     let reads = numbers.iter().enumerate().map(|(at, number)| {
         let id = id(*number);
@@ -309,7 +310,7 @@ fn reads(numbers: &[u64]) -> Vec<u8> {
     )
 }
 
-/// One after the other, and from the first again.
+/// Cycles through the items.
 fn in_turn<T: Into<Arc<A>>, A: ?Sized + Send + Sync + 'static>(
     items: impl IntoIterator<Item = T>,
 ) -> impl Fn() -> Arc<A> + Clone + Send + 'static {

@@ -1,13 +1,13 @@
-//! Reading over HTTP: subdocuments against a constant, large documents against small ones, whole
-//! documents against a scan of the engine, many paths against many requests.
+//! Reads over HTTP: subdocuments compared with a constant, large documents with small ones, whole
+//! documents with a scan of the engine, and many paths with many requests.
 //!
-//! Nothing caches responses, and no shape of query is a special case.
+//! Responses are not cached.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod support;
 
-/// As in the server.
+/// The same allocator as in the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -105,7 +105,7 @@ async fn answer(address: SocketAddr, request: &[u8]) -> String {
     String::from_utf8_lossy(connection.ask(request).await).into_owned()
 }
 
-/// 100 different places of a document of 1,000,000 leaves.
+/// 100 different paths in a document of 1,000,000 leaves.
 fn hundred_paths() -> Vec<u8> {
     let paths = (0..100).map(|at| {
         format!(

@@ -1,10 +1,10 @@
-//! What it costs to refuse a request that is made to hurt: CPU of the server's process for each
-//! refusal, and what a second client notices of a row of them. For small requests that ask for much
-//! work it is the time until each is refused or answered.
+//! The cost of rejecting hostile requests: CPU time of the server process per request, and the
+//! latency of a second client meanwhile. For small requests that demand much work, it is the time
+//! until each is rejected or answered.
 //!
-//! The server is the real binary, as a process of its own, since Linux counts CPU by process.
+//! The server is the real binary in its own process, because Linux measures CPU time per process.
 //!
-//! `cargo bench --bench refusals -- nulls` measures those alone whose names say `nulls`.
+//! `cargo bench --bench refusals -- nulls` runs only the inputs whose names contain `nulls`.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -23,18 +23,19 @@ use std::time::{Duration, Instant};
 
 use inputs::{Expensive, Input, expensive, inputs, post, stored};
 
-/// How long each input is sent again and again; Linux counts CPU in hundredths of a second.
+/// How long each input is repeated. Linux reports CPU time in hundredths of a second.
 const TURN: Duration = Duration::from_secs(2);
 const MIB: f64 = 1024.0 * 1024.0;
-/// What a refusal may take: so many milliseconds, and so many for each MiB that was received.
+/// The CPU time budget of a rejection: a constant in milliseconds, and one per MiB received.
 const GOAL_MS: f64 = 5.0;
 const GOAL_MS_PER_MIB: f64 = 2.0;
-/// What a second client may notice of expensive requests, in milliseconds.
+/// The latency budget of a second client during expensive requests, in milliseconds.
 const GOAL_P99_MS: f64 = 50.0;
 const GOAL_WORST_MS: f64 = 250.0;
-/// How long a second client is watched after an expensive request was answered: work may go on.
+/// How long a second client is measured after an expensive request was answered, because work may
+/// continue.
 const AFTERWARDS: Duration = Duration::from_secs(1);
-/// What is kept of an answer.
+/// The bytes of a response that are stored.
 const ANSWER_BYTES_KEPT: usize = 64 << 10;
 
 fn main() {
@@ -60,7 +61,7 @@ fn main() {
         return;
     }
     for request in stored() {
-        // The last one makes an index, which is there once it is `READY`.
+        // The last request creates an index, which must become `READY`.
         loop {
             let (_, answer) = server.exchange(&request);
             assert!(!answer.contains("\"errors\""), "{answer:.300}");
@@ -79,7 +80,7 @@ fn main() {
     );
 }
 
-/// Measures an expensive request; whether a second client is within the goals.
+/// Measures an expensive request. Returns whether the second client is within the goals.
 fn measure_expensive(server: &Server, one: &Expensive) -> bool {
     let mut answers = Vec::new();
     let waited = waiting(&server.address, || {
@@ -115,14 +116,14 @@ fn measure_expensive(server: &Server, one: &Expensive) -> bool {
     within
 }
 
-/// The code of the first error, or that there is none.
+/// The code of the first error, or `data` if there is none.
 fn code(answer: &str) -> String {
     let code = answer.split("\"extensions\":{\"code\":\"").nth(1);
     let code = code.and_then(|rest| rest.split('"').next());
     code.unwrap_or("data").to_owned()
 }
 
-/// Measures one input; whether it is within the goal.
+/// Measures one input. Returns whether it is within the goal.
 fn measure(server: &Server, input: &Input) -> bool {
     let (_, answer) = server.exchange(&input.request);
     assert!(answer.contains(input.told), "{}: {answer:.300}", input.name);
@@ -147,13 +148,13 @@ fn measure(server: &Server, input: &Input) -> bool {
     within
 }
 
-/// What a client that asks for a small value waits for its answers while something is done; the
-/// time of this second client itself is in the CPU, and is little.
+/// Measures the latency of a client that reads a small value during `work`. Its CPU time is
+/// included in the result, but small.
 fn second_client(address: &str, work: impl FnOnce()) -> String {
     told(&waiting(address, work))
 }
 
-/// As [`second_client`]: each time in milliseconds, the shortest first.
+/// Like [`second_client`], but returns all latencies in milliseconds, sorted.
 fn waiting(address: &str, work: impl FnOnce()) -> Vec<f64> {
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, address) = (stop.clone(), address.to_owned());
@@ -179,7 +180,7 @@ fn waiting(address: &str, work: impl FnOnce()) -> Vec<f64> {
     latencies
 }
 
-/// The time below which so many of a hundred are.
+/// A percentile of the latencies.
 fn at(latencies: &[f64], share: usize) -> f64 {
     latencies[(latencies.len() - 1) * share / 100]
 }
@@ -212,7 +213,7 @@ impl Server {
         let address = line.trim().strip_prefix("Phyllo serves on http://");
         let address = address.and_then(|address| address.strip_suffix('/'));
         let address = address.expect("an address").to_owned();
-        // What else it says is not read, and fits in the pipe.
+        // The rest of the output is not read. It fits in the pipe.
         std::mem::forget(stdout);
         Self { process, address }
     }
@@ -221,12 +222,12 @@ impl Server {
         exchange(&self.address, request)
     }
 
-    /// CPU that the process has taken so far, in milliseconds.
+    /// The CPU time of the process so far, in milliseconds.
     fn cpu(&self) -> f64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()));
         let stat = stat.expect("Linux tells");
         let (_, fields) = stat.rsplit_once(')').expect("a name in parentheses");
-        // utime and stime, in ticks of which there are a hundred a second on every Linux.
+        // utime and stime, in ticks of 10 ms on every Linux.
         let ticks = fields.split_whitespace().skip(11).take(2);
         let ticks = ticks.map(|ticks| ticks.parse::<u64>().expect("a number"));
         10.0 * ticks.sum::<u64>() as f64
@@ -240,12 +241,12 @@ impl Drop for Server {
     }
 }
 
-/// Sends a request on a connection of its own; how much of it was taken, and what came back.
+/// Sends a request on a new connection. Returns the bytes that the server read, and the response.
 fn exchange(address: &str, request: &[u8]) -> (u64, String) {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_nodelay(true).expect("a socket");
     let mut taken = 0;
-    // The server may answer and close before it has taken all.
+    // The server may respond and close before it has read everything.
     while taken < request.len() {
         match stream.write(&request[taken..]) {
             Ok(bytes) if bytes > 0 => taken += bytes,
@@ -257,11 +258,11 @@ fn exchange(address: &str, request: &[u8]) -> (u64, String) {
     (taken as u64, String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Sends a request on a connection of its own; the size of what came back, and its beginning.
+/// Sends a request on a new connection. Returns the size of the response, and its beginning.
 fn counted(address: &str, request: &[u8]) -> (usize, String) {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_nodelay(true).expect("a socket");
-    // The server may answer and close before it has taken all.
+    // The server may respond and close before it has read everything.
     let _refused = stream.write_all(request);
     let (mut bytes, mut kept, mut buffer) = (0, Vec::new(), vec![0; 64 << 10]);
     while let Ok(read) = stream.read(&mut buffer)

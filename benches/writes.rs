@@ -1,11 +1,11 @@
-//! Durable inserts of small documents over HTTP, against the engine's own group commit of the
-//! same pairs.
+//! Durable inserts of small documents over HTTP, compared with group commit of the same pairs by
+//! the engine.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod support;
 
-/// As in the server.
+/// The same allocator as in the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -42,7 +42,7 @@ fn main() {
     );
 }
 
-/// Commits the pairs of the same documents from as many tasks, with nothing in between.
+/// Commits the pairs of the same documents from the same number of tasks, directly on the engine.
 async fn engine_rate(store: &Arc<dyn Store>, leaves: &Arc<Leaves>) -> f64 {
     let commits = Arc::new(AtomicU64::new(0));
     let begin = Instant::now();

@@ -1,5 +1,4 @@
-//! The command line, run as a person runs it: on a store that nobody holds, and again through the
-//! server that holds it.
+//! The command line. Tests run commands on a store directly and through a server that holds it.
 
 #[path = "cli/adopt.rs"]
 mod adopt;
@@ -31,3 +30,5 @@ mod local;
 mod names;
 #[path = "cli/permissions.rs"]
 mod permissions;
+#[path = "cli/sample.rs"]
+mod sample;

@@ -1,18 +1,18 @@
-//! Small requests that once cost seconds to minutes, gigabytes of memory or gigabytes of disk: each
-//! is refused, or answered, within what one request may cost.
+//! Small requests that used to cost seconds to minutes, gigabytes of memory or gigabytes of disk.
+//! Each must be rejected, or answered within the budget of a request.
 
 use std::fmt::Write as _;
 
 use super::{post, text_body};
 
-/// Requests that are sent at the same time, each by a client of its own.
+/// Requests that are sent concurrently, each by its own client.
 pub(crate) struct Expensive {
     pub(crate) name: &'static str,
     pub(crate) request: Vec<u8>,
     pub(crate) clients: usize,
 }
 
-/// Filters in a list, near the limit of 1,000.
+/// The number of filters in a list, close to the limit of 1,000.
 const FILTERS: usize = 990;
 const NUMBERS: usize = 100_000;
 const RENUMBERED: usize = 300_000;
@@ -34,7 +34,7 @@ fn long_id(number: usize) -> String {
     format!("{number:04}{}", "i".repeat(9_700))
 }
 
-/// The name of a member under which places are long.
+/// A long member name.
 fn long_name() -> String {
     "m".repeat(9_000)
 }
@@ -43,7 +43,7 @@ fn graphql(query: &str, variables: &str) -> Vec<u8> {
     post("", text_body(query, variables).as_bytes())
 }
 
-/// The requests that store what the expensive ones ask for.
+/// The requests that store the data for the expensive requests.
 pub(crate) fn stored() -> Vec<Vec<u8>> {
     let store = |collection: &str, id: &str, document: &str| {
         let query = "mutation($c: String!, $i: ID!, $d: JSON) { \
@@ -84,7 +84,7 @@ pub(crate) fn stored() -> Vec<Vec<u8>> {
     stored
 }
 
-/// Those that read before those that write, which change what the others ask for.
+/// Reads come before writes, because writes change the data that reads use.
 pub(crate) fn expensive() -> Vec<Expensive> {
     let mut all = filters();
     all.extend(responses());
@@ -284,7 +284,7 @@ fn writes() -> Vec<Expensive> {
             "300 KB at 9,000 places",
             graphql(update, &format!("{{\"v\":\"{}\"}}", "v".repeat(300_000))),
         ),
-        // It is built behind the answer: the second client is watched for a while.
+        // The index is built after the response, so the second client is measured for a while.
         one("an index on 3,000,000 elements", graphql(index, "{}")),
     ]
 }

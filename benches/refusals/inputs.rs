@@ -1,4 +1,4 @@
-//! Requests that are made to hurt, each with what its refusal has to tell.
+//! Hostile requests, each with the expected error.
 
 mod expensive;
 mod variables;
@@ -11,17 +11,17 @@ use flate2::write::GzEncoder;
 
 pub(crate) use expensive::{Expensive, expensive, stored};
 
-/// One of them.
+/// A hostile request.
 pub(crate) struct Input {
     pub(crate) name: &'static str,
     /// As bytes on the wire.
     pub(crate) request: Vec<u8>,
-    /// What it decodes to before it is refused, where it is compressed.
+    /// The decompressed size of a compressed body, up to its rejection.
     pub(crate) decoded: u64,
     pub(crate) told: &'static str,
 }
 
-/// A POST of JSON on a connection that is to be closed then.
+/// A POST of JSON that asks the server to close the connection.
 pub(crate) fn post(headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "POST /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
@@ -31,7 +31,7 @@ pub(crate) fn post(headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// All of them.
+/// All inputs.
 pub(crate) fn inputs() -> Vec<Input> {
     let mut inputs = queries();
     inputs.extend(variables::variables());
@@ -40,7 +40,7 @@ pub(crate) fn inputs() -> Vec<Input> {
     inputs
 }
 
-/// A text so many times, each with its number for `#`.
+/// Repeats a text and replaces `#` with the number of the repetition.
 fn repeated(count: usize, text: &str) -> String {
     let mut all = String::new();
     for at in 0..count {
@@ -136,10 +136,10 @@ fn queries() -> Vec<Input> {
     inputs
 }
 
-/// Queries that are as large as they may be, or whose parts are.
+/// Queries at their maximum size, or with parts of maximum size.
 fn within_bounds() -> Vec<Input> {
     let operations = repeated(1_900, "query A# { __typename } ");
-    // What separates tokens is looked at again wherever something may be left out.
+    // Separators are scanned again wherever an optional part of the grammar may be absent.
     let comments = format!("{{ x {} }}", "#\\n".repeat(43_000));
     let long = format!("{{ {} }}", "x".repeat(130_000));
     vec![

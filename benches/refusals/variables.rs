@@ -1,4 +1,4 @@
-//! Requests that are made to hurt by what their variables hold.
+//! Requests with hostile variables.
 
 use super::{Input, post, text_body};
 
@@ -11,7 +11,7 @@ fn body(name: &'static str, body: &str, told: &'static str) -> Input {
     }
 }
 
-/// Variables that are not JSON, and what comes beside them.
+/// Variables that are not JSON, and other members of the request.
 pub(super) fn variables() -> Vec<Input> {
     let path = |name, path: &str, told| {
         let query = "query($p: Path) { document(id: 1, path: $p) { kind } }";
@@ -21,7 +21,7 @@ pub(super) fn variables() -> Vec<Input> {
     let (open, close) = ("[".repeat(60), "]".repeat(60));
     let lists =
         format!("mutation($x: {open}Int{close}) {{ insertDocument(document: [$x]) {{ key }} }}");
-    // Of one, two, three and four bytes, in an order that nothing foresees.
+    // Characters of one to four bytes, in random order.
     let mut seed = 1_u64;
     let characters: String = (0..6_400_000)
         .map(|_| {

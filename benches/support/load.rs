@@ -1,5 +1,4 @@
-//! A load of HTTP requests: connections that each send the same request, read the whole response,
-//! and send it again.
+//! An HTTP load generator: connections that send a request, read the whole response, and repeat.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,13 +29,13 @@ pub(crate) fn graphql(query: &str, variables: &str) -> Vec<u8> {
     )
 }
 
-/// Sends `request` on `connections` connections at the same time for `time`, from a thread of its
-/// own; returns responses per second.
+/// Sends `request` on `connections` concurrent connections for `time`, from its own thread. Returns
+/// responses per second.
 pub(crate) fn rate(address: SocketAddr, request: &[u8], connections: usize, time: Duration) -> f64 {
     rate_of(address, &[request.to_vec()], connections, time)
 }
 
-/// As [`rate`], but the connections take the requests by turns, each one of them.
+/// Like [`rate`], but the connections cycle through the requests.
 pub(crate) fn rate_of(
     address: SocketAddr,
     requests: &[Vec<u8>],
@@ -48,7 +47,7 @@ pub(crate) fn rate_of(
     alone(move || run(address, request, connections, time))
 }
 
-/// As [`rate`], but every request of any connection is made anew.
+/// Like [`rate`], but each request is newly generated.
 pub(crate) fn rate_of_new<R: AsRef<[u8]> + Send>(
     address: SocketAddr,
     new: impl Fn() -> R + Clone + Send + 'static,
@@ -58,7 +57,7 @@ pub(crate) fn rate_of_new<R: AsRef<[u8]> + Send>(
     alone(move || run(address, move |_| new(), connections, time))
 }
 
-/// Does something on a thread of its own.
+/// Runs a future on its own thread.
 pub(crate) fn alone<T, W>(work: impl FnOnce() -> W + Send + 'static) -> T
 where
     T: Send + 'static,
@@ -87,8 +86,8 @@ async fn run<R: AsRef<[u8]> + Send>(
                 let mut connection = Connection::open(address).await;
                 while !stop.load(Relaxed) {
                     let response = connection.ask(request(number).as_ref()).await;
-                    // Errors stand behind the data, in a list. To look for them in all of a large
-                    // response would cost as much as to make it.
+                    // A list of errors would follow the data. Searching a large response for it
+                    // would cost as much as producing the response.
                     let answered = response.starts_with(b"{\"data\":") && response.ends_with(b"}}");
                     assert!(answered, "{}", String::from_utf8_lossy(response));
                     responses.fetch_add(1, Relaxed);
@@ -106,9 +105,9 @@ async fn run<R: AsRef<[u8]> + Send>(
     rate
 }
 
-/// Sends a request `per_second` times a second for `time`, on as many connections as given; returns
-/// how long each took to be answered, in seconds and sorted, from when it was due: a response that
-/// is late makes those behind it late too.
+/// Sends `per_second` requests per second for `time`, on this number of connections. Returns the
+/// sorted latencies in seconds, measured from when each request was due. So a late response delays
+/// the requests after it.
 pub(crate) fn latencies(
     address: SocketAddr,
     request: &[u8],
@@ -147,8 +146,8 @@ pub(crate) fn latencies(
     taken
 }
 
-/// Sends each sequence of requests on a connection of its own, all at the same time, each request
-/// when the one before it was answered.
+/// Sends each sequence of requests on its own connection, all concurrently. Each request is sent
+/// after the previous response.
 pub(crate) fn ask_in_order(address: SocketAddr, sequences: &[Vec<Vec<u8>>]) {
     let runtime = runtime::Builder::new_current_thread().enable_all().build();
     let sequences = sequences.iter().map(|sequence| async move {
@@ -162,7 +161,7 @@ pub(crate) fn ask_in_order(address: SocketAddr, sequences: &[Vec<Vec<u8>>]) {
         .block_on(futures::future::join_all(sequences));
 }
 
-/// One keep-alive connection.
+/// A keep-alive connection.
 pub(crate) struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
@@ -181,7 +180,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request and reads its response to the end; returns the body.
+    /// Sends a request, reads the whole response and returns the body.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> &[u8] {
         self.stream.write_all(request).await.expect("sent");
         self.read.clear();

@@ -1,7 +1,7 @@
-//! What the benchmarks share: a database to measure, a load of requests, and ratios.
+//! Shared parts of the benchmarks: databases, load and ratios.
 //!
-//! Speeds on a shared machine mean little; ratios of two things measured by turns in one run mean
-//! something. Every benchmark prints those, and the median is the one to quote.
+//! Absolute speeds on a shared machine are not meaningful. Ratios of two things measured
+//! alternately in one run are. Every benchmark prints ratios; quote the median.
 
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
@@ -23,11 +23,11 @@ use phyllo::server::{ServeOptions, router, router_with, serve_connections};
 use phyllo::store::{Decision, Embedded, EmbeddedOptions, Store};
 use tokio::net::TcpListener;
 
-/// How often each pair of things is measured.
+/// The number of measurements of each pair.
 pub(crate) const ROUNDS: usize = 7;
-/// How long each is measured at a time.
+/// The duration of each measurement.
 pub(crate) const TURN: Duration = Duration::from_millis(1500);
-/// Any that is free.
+/// Any free port.
 const PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// The embedded engine in a directory.
@@ -43,12 +43,12 @@ pub(crate) async fn database(directory: &Path) -> Database {
         .expect("an empty store")
 }
 
-/// The server of a database.
+/// The router of a server.
 pub(crate) fn application(database: Database) -> Router {
     router(database, &ServeOptions::on(PORT))
 }
 
-/// As [`application`], with more paths behind the same layers.
+/// Like [`application`], with additional routes behind the same middleware.
 pub(crate) fn application_with(
     database: Database,
     more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
@@ -56,12 +56,12 @@ pub(crate) fn application_with(
     router_with(database, &ServeOptions::on(PORT), more)
 }
 
-/// Serves a database on a port of its own for as long as the runtime lives.
+/// Serves a database on a free port for the lifetime of the runtime.
 pub(crate) async fn serve(database: Database) -> SocketAddr {
     serve_application(application(database)).await
 }
 
-/// As [`serve`], with more than the server has.
+/// Like [`serve`], for a router with additional routes.
 pub(crate) async fn serve_application(application: Router) -> SocketAddr {
     let listener = TcpListener::bind(PORT).await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -73,7 +73,7 @@ pub(crate) async fn serve_application(application: Router) -> SocketAddr {
     address
 }
 
-/// Far enough away for anything that a benchmark does.
+/// A deadline that no benchmark reaches.
 pub(crate) fn deadline() -> tokio::time::Instant {
     tokio::time::Instant::now() + Duration::from_secs(600)
 }
@@ -99,7 +99,7 @@ pub(crate) async fn store_document(database: &Database, id: i64, json: &str) {
     stored.await.expect("stored");
 }
 
-/// Stores `count` documents of the same leaves in one transaction, under ids from `first` on.
+/// Stores `count` documents with the same leaves in one transaction, with ids from `first` on.
 pub(crate) async fn store_batch(
     database: &Database,
     first: usize,
@@ -140,21 +140,21 @@ pub(crate) fn document(leaves: usize) -> String {
     format!("{{{}}}", records.join(","))
 }
 
-/// The median of some figures, with the least and the greatest.
+/// The median, minimum and maximum.
 pub(crate) fn median(mut figures: Vec<f64>) -> (f64, f64, f64) {
     figures.sort_by(f64::total_cmp);
     let last = figures.len() - 1;
     (figures[figures.len() / 2], figures[0], figures[last])
 }
 
-/// Prints one line: what was measured, its ratio, and what it should be.
+/// Prints one line: what was measured, its ratio, and its goal.
 pub(crate) fn report(what: &str, figures: Vec<f64>, goal: &str, detail: &str) {
     let (median, least, greatest) = median(figures);
     println!("{what}: {median:.2} ({least:.2} to {greatest:.2}; goal {goal}) {detail}");
 }
 
-/// Measures two rates by turns, the first of each uncounted, and prints the ratio of the first to
-/// the second.
+/// Measures two rates alternately, discards the first measurement of each, and prints the ratio of
+/// the first to the second.
 pub(crate) fn compare(
     what: &str,
     goal: &str,
@@ -179,7 +179,7 @@ pub(crate) fn compare(
     );
 }
 
-/// How long something took, in seconds.
+/// The duration of a future in seconds.
 pub(crate) async fn seconds<T>(work: impl Future<Output = T>) -> (f64, T) {
     let begin = Instant::now();
     let result = work.await;

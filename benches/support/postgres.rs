@@ -1,9 +1,9 @@
-//! A PostgreSQL server of Debian's package, started on an empty directory and stopped at the end,
-//! and a load of its own client: connections that each send a prepared statement, read the whole
-//! result, and send it again.
+//! A PostgreSQL server from the Debian package, started with an empty directory and stopped at the
+//! end, and a load generator with its own client: connections that send a prepared statement, read
+//! the whole result, and repeat.
 //!
-//! Commits are as durable as it makes them by default. It is given memory for all of the data and
-//! no checkpoint or vacuum while it is measured.
+//! Commits have the default durability. The server has enough memory for all data, and runs no
+//! checkpoint or vacuum during measurements.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};
@@ -19,7 +19,7 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 
 use super::support::load::alone;
 
-/// Where Debian puts the programs of each version.
+/// The Debian directory with the programs of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 const VERSION_LEAST: u32 = 15;
 const USER: &str = "phyllo";
@@ -34,14 +34,14 @@ const SETTINGS: [&str; 7] = [
 ];
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// A server with a data directory of its own.
+/// A server with its own data directory.
 pub(crate) struct Postgres {
     server: Child,
     directory: TempDir,
 }
 
 impl Postgres {
-    /// Starts it, and says in one line why it cannot be had where it cannot.
+    /// Starts the server. If that is not possible, prints the reason in one line.
     pub(crate) fn start() -> Option<Self> {
         match Self::try_start() {
             Ok(postgres) => Some(postgres),
@@ -92,7 +92,7 @@ impl Postgres {
         Ok(Self { server, directory })
     }
 
-    /// How to connect: by a socket of this machine, which is the fastest that it has.
+    /// Connects over a Unix socket, which is its fastest transport.
     pub(crate) fn config(&self) -> Config {
         let mut config = Config::new();
         config
@@ -102,7 +102,7 @@ impl Postgres {
         config
     }
 
-    /// A connection, as soon as it takes one.
+    /// Returns a connection once the server accepts one.
     pub(crate) async fn client(&self) -> Client {
         let begin = Instant::now();
         loop {
@@ -114,8 +114,8 @@ impl Postgres {
         }
     }
 
-    /// Runs a statement of one text parameter, made anew each time, on `connections` connections
-    /// at the same time for `time`; returns results per second.
+    /// Runs a statement with one newly generated text parameter on `connections` concurrent
+    /// connections for `time`. Returns results per second.
     pub(crate) fn rate<P: AsRef<str> + Send + Sync>(
         &self,
         statement: &'static str,
@@ -181,12 +181,12 @@ async fn run<P: AsRef<str> + Send + Sync>(
     rate
 }
 
-/// The texts of a row.
+/// The text columns of a row.
 pub(crate) fn texts(row: &Row) -> Vec<String> {
     (0..row.len()).map(|column| row.get(column)).collect()
 }
 
-/// The newest version's.
+/// The directory of the newest version.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir(VERSIONS).ok()?.filter_map(Result::ok);
     let versions = versions.filter_map(|entry| {
@@ -198,7 +198,7 @@ fn programs() -> Option<PathBuf> {
     versions.max().map(|(_, programs)| programs)
 }
 
-/// Installs the package if this is root's process. Whether it did.
+/// Installs the package if this process runs as root. Returns whether it did.
 fn install() -> bool {
     let installed = || {
         Command::new("apt-get")
@@ -214,9 +214,9 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Who runs the server, which refuses to run as root.
+/// The user of the server, which refuses to run as root.
 struct Unprivileged {
-    /// The package's user and its group; none if this process is unprivileged itself.
+    /// The package's user and group. `None` if this process is unprivileged itself.
     ids: Option<(u32, u32)>,
 }
 

@@ -1,5 +1,5 @@
-//! Products of a shop, made from their numbers: about thirty leaves and a kilobyte of JSON each,
-//! with a few brands, categories and tags that many have and many that few have.
+//! Products of a shop, generated from their numbers: about thirty leaves and a kilobyte of JSON
+//! each. Brands, categories and tags have a skewed distribution.
 
 use std::fmt::Write as _;
 
@@ -148,15 +148,15 @@ const BRANDS: usize = 200;
 
 /// One product.
 pub(crate) struct Product {
-    /// What no other product has.
+    /// Unique for each product.
     pub(crate) slug: String,
     /// Its name.
     pub(crate) name: String,
     /// In cents.
     pub(crate) cents: u64,
-    /// The id of the category that it stands in.
+    /// The id of its category.
     pub(crate) category: Category,
-    /// All of it.
+    /// The whole document.
     pub(crate) json: String,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Category {
 }
 
 impl Category {
-    /// All of them.
+    /// All categories.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..DEPARTMENTS.len() * LINES.len() * SHELVES.len()).map(Self::new)
     }
@@ -188,12 +188,12 @@ impl Category {
         format!("{}-{:02}", self.parent_id(), self.shelf)
     }
 
-    /// The id of the category that it is in.
+    /// The id of its parent category.
     pub(crate) fn parent_id(self) -> String {
         format!("c-{:02}-{:02}", self.department, self.line)
     }
 
-    /// From the top down to itself.
+    /// The categories from the top down to this one.
     fn ancestors(self) -> String {
         let names = [
             (
@@ -212,7 +212,7 @@ impl Category {
 }
 
 impl Product {
-    /// The product of this number, the same each time.
+    /// Generates the product of this number deterministically.
     pub(crate) fn new(number: u64) -> Self {
         let random =
             &mut SmallRng::seed_from_u64(SEED ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -253,7 +253,7 @@ impl Product {
         }
     }
 
-    /// Its price as its JSON has it.
+    /// The price as formatted in the JSON.
     pub(crate) fn price(&self) -> String {
         price(self.cents)
     }
@@ -263,7 +263,7 @@ fn price(cents: u64) -> String {
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
-/// From few euros to some thousands, most of them between ten and fifty.
+/// From a few euros to several thousand, mostly between ten and fifty.
 fn cents(random: &mut SmallRng) -> u64 {
     let bell: f64 = (0..6).map(|_| random.random_range(-0.7..0.7)).sum();
     let euros = (3.2 + bell).exp();
@@ -271,7 +271,7 @@ fn cents(random: &mut SmallRng) -> u64 {
     (euros as u64) * 100 + ending
 }
 
-/// One of so many, the first ones far more often than the last.
+/// Returns an index below `count`. Small ones are much more frequent.
 fn skewed(random: &mut SmallRng, count: usize) -> usize {
     let share: f64 = random.random();
     ((share * share * count as f64) as usize).min(count - 1)
@@ -287,7 +287,7 @@ fn tags(random: &mut SmallRng) -> String {
     tags.collect::<Vec<_>>().join(",")
 }
 
-/// Some of what a product can have, objects among it.
+/// A random set of attributes, including objects.
 fn attributes(random: &mut SmallRng) -> String {
     let mut side = || random.random_range(4..120);
     let dimensions = format!(

@@ -1,4 +1,4 @@
-//! The recipe's Python code, as fast as it goes.
+//! The recipe's Python code, at full speed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,8 +25,8 @@ impl Recipe {
         }
     }
 
-    /// Runs it in several processes of so many threads, or in one of one; returns its calls per
-    /// second.
+    /// Runs it in several processes with this number of threads each, or in one with one thread.
+    /// Returns calls per second.
     pub(crate) fn rate(&self, threads: usize, arguments: &[&str]) -> f64 {
         let processes = if threads == 1 { 1 } else { PYTHON_PROCESSES };
         let start = |_| {

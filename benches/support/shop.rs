@@ -1,5 +1,5 @@
-//! A shop of 100,000 products: in two collections, one of them with indexes, and in a table of
-//! PostgreSQL.
+//! A shop of 100,000 products, stored in two collections, one of them with indexes, and in a
+//! PostgreSQL table.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::postgres::Postgres;
 use super::products::{Category, Product};
 use super::support::{deadline, seconds};
 
-/// How many there are.
+/// The number of products.
 pub(crate) const PRODUCTS: u64 = 100_000;
 /// Products on a page.
 pub(crate) const PAGE: usize = 50;
@@ -40,11 +40,11 @@ const SQL_INDEXES: &str = "
     VACUUM ANALYZE products;
     CHECKPOINT";
 
-/// The numbers of the products in each category of the lowest level.
+/// The product numbers in each category of the lowest level.
 pub(crate) struct Shelves(HashMap<Category, Vec<u64>>);
 
 impl Shelves {
-    /// Counts all products, and says what they are like.
+    /// Groups all products and prints statistics.
     pub(crate) fn new() -> Self {
         let mut shelves: HashMap<Category, Vec<u64>> = HashMap::new();
         let (mut leaves, mut bytes) = (0, 0);
@@ -67,7 +67,7 @@ impl Shelves {
         Self(shelves)
     }
 
-    /// The categories with a page of products, and the first page of each, cheapest first.
+    /// The categories with at least a page of products, and the first page of each, cheapest first.
     pub(crate) fn pages(&self) -> Vec<(String, Vec<u64>)> {
         let full = Category::all().filter_map(|category| Some((category, self.0.get(&category)?)));
         let full = full.filter(|(_, numbers)| numbers.len() >= PAGE);
@@ -98,7 +98,7 @@ impl Shelves {
     }
 }
 
-/// The id that the product of this number is stored under, on both sides.
+/// The id of this product in Phyllo and in PostgreSQL.
 pub(crate) fn id(number: u64) -> i64 {
     i64::try_from(number).expect("small") + 1
 }
@@ -132,7 +132,7 @@ pub(crate) async fn fill(database: &Database, collection: &'static str) {
     }
 }
 
-/// Makes the indexes, and builds them.
+/// Creates the indexes and waits until they are built.
 pub(crate) async fn index(database: &Database) {
     for (name, on, unique) in INDEXES {
         let created = database.transact(deadline(), move |transaction| {
@@ -148,7 +148,7 @@ pub(crate) async fn index(database: &Database) {
     builder.finish().await.expect("built");
 }
 
-/// Stores all products in a table, and makes its indexes.
+/// Stores all products in a table and creates its indexes.
 pub(crate) async fn fill_table(postgres: &Postgres) {
     let client = postgres.client().await;
     client.batch_execute(TABLE).await.expect("a table");

@@ -1,5 +1,5 @@
-//! The command line. Every command works on a store: a directory, through the server that holds
-//! it where there is one (`access`), or a FoundationDB cluster.
+//! The command line. Every command works on a store, which is a directory or a FoundationDB
+//! cluster. If a server holds the directory, the command works through that server (`connect`).
 
 mod arguments;
 mod connect;
@@ -22,7 +22,7 @@ use crate::limits::TASKS_END_TIME_MAX;
 use arguments::{Command, CommandArguments};
 use terminal::output::say;
 
-/// Runs the command that the process was started with.
+/// Runs the command given by the arguments of the process.
 pub fn run() -> ExitCode {
     let arguments = CommandArguments::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -31,8 +31,8 @@ pub fn run() -> ExitCode {
     let done = match runtime {
         Ok(runtime) => {
             let done = runtime.block_on(dispatch(arguments));
-            // Tasks end, and with the last of them the store is closed; a thread that waits for
-            // standard input must not be waited for.
+            // Waits for tasks, and so for the store to close, but not for a thread that reads
+            // standard input.
             runtime.shutdown_timeout(TASKS_END_TIME_MAX);
             done
         }
@@ -45,6 +45,7 @@ async fn dispatch(arguments: CommandArguments) -> Done {
     let store = &arguments.store;
     match arguments.command {
         Command::Serve(serve) => operate::serve::run(store, *serve).await,
+        Command::Sample => terminal::interrupt::or(write::sample::run(store)).await,
         Command::Import(import) => write::import::run(store, import).await,
         Command::Export(export) => terminal::interrupt::or(read::export::run(store, export)).await,
         Command::Get(get) => terminal::interrupt::or(read::get::get(store, get)).await,

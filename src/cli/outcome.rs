@@ -1,23 +1,23 @@
-//! How a command ends.
+//! Outcomes and exit codes of commands.
 
 use crate::error::{Error, ErrorKind};
 
-/// Exit code of a command that did not do what it was told to.
+/// Exit code of a command that failed.
 pub(crate) const FAILED: u8 = 1;
 
-/// Exit code of a command line that means nothing, as clap has it, or that names a collection which
-/// is not there.
+/// Exit code of an invalid command line, as in clap, or of one that names a missing collection.
 pub(crate) const MISUSED: u8 = 2;
 
-/// How a command ended early.
+/// Why a command ended early.
 pub(crate) enum Ended {
-    /// It failed, and this is to be said.
+    /// It failed; the error is not printed yet.
     Failed(Error),
-    /// The command line means nothing, as this says.
+    /// The command line is invalid; the error is not printed yet.
     Misused(Error),
-    /// It failed, and has said so.
+    /// It failed and has reported that.
     Told,
-    /// Nobody reads its output any more, as in `phyllo export | head`, so it was done.
+    /// The reader of its output has closed it, as in `phyllo export | head`. This counts as
+    /// success.
     Unread,
 }
 
@@ -29,7 +29,7 @@ impl From<Error> for Ended {
     }
 }
 
-/// The error of a command that the machine, and not what it was given, makes fail.
+/// An error that the environment caused, not the input.
 pub(crate) fn failed(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Unavailable, message)
 }

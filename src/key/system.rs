@@ -114,8 +114,11 @@ fn document(bytes: &[u8]) -> Option<&[u8]> {
 
 /// The length of the own key of the document that a key belongs to.
 ///
-/// The document has no GraphQL ID. The error is the length of the common prefix of its keys, or of
-/// the whole key if no other key belongs to it.
+/// The document has no GraphQL ID.
+///
+/// # Errors
+/// The length of the common prefix of the document's keys, or of the whole key if no other key
+/// belongs to it.
 pub fn split_document(key: &[u8]) -> Result<usize, usize> {
     let collection = collection(key).ok_or(key.len())?;
     Family::document_id(key, collection).map(|(_, bytes)| bytes)

@@ -9,10 +9,10 @@ use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Enters documents that another program stored, in one transaction: the batch from `begin` on.
+/// Adopts documents that another program stored, in one transaction: the batch from `begin` on.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. As [`database::adopt`].
+/// `BAD_USER_INPUT`: the collection's name is empty. Errors of [`database::adopt`].
 pub async fn adopt(
     database: &Database,
     collection: &str,
@@ -38,18 +38,18 @@ pub async fn adopt(
     }
 }
 
-/// All that is stored now, for a copy of the store.
+/// Backs up everything that is stored now.
 ///
 /// # Errors
-/// As [`Store::backup`](crate::store::Store::backup).
+/// Errors of [`Store::backup`](crate::store::Store::backup).
 pub async fn backup(database: &Database) -> Result<Backup> {
     database.store().backup().await
 }
 
-/// A check of the store, or of one collection of it, at a snapshot taken now.
+/// Checks the store, or one collection, at the current snapshot.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. What the store fails with.
+/// `BAD_USER_INPUT`: the collection's name is empty. Errors of the store.
 pub async fn check(database: &Database, collection: Option<&str>) -> Result<Check> {
     if let Some(collection) = collection {
         database::check_collection(collection)?;

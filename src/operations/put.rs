@@ -13,26 +13,26 @@ use crate::key::Leaves;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
 use crate::store::{Decision, Transaction, TransactionResult};
 
-/// A document on its way into the store.
+/// A document to store.
 #[derive(Clone, Debug)]
 pub struct NewDocument {
     /// Its id.
     pub id: DocumentId,
-    /// What it consists of; if its text was no document, why.
+    /// Its leaves, or why its text is not a document.
     pub leaves: Result<Leaves>,
 }
 
-/// What to do in cases of doubt.
+/// How a batch handles existing documents and errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Where a document is stored already.
+    /// What happens to documents that already exist.
     pub existing: Existing,
-    /// Whether documents behind one that fails are stored all the same.
+    /// Whether documents after one that fails are still stored.
     pub go_on: bool,
 }
 
 impl Policy {
-    /// The two as they are written: `fail`, `skip` or `replace`, and `stop` or `continue`.
+    /// The names of both settings: `fail`, `skip` or `replace`, and `stop` or `continue`.
     pub fn names(self) -> (&'static str, &'static str) {
         let existing = match self.existing {
             Existing::Fail => "fail",
@@ -42,26 +42,26 @@ impl Policy {
         (existing, if self.go_on { "continue" } else { "stop" })
     }
 
-    /// Reads what [`Policy::names`] wrote.
+    /// Parses the names that [`Policy::names`] returns.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it did not write that.
+    /// `BAD_USER_INPUT`: the names are unknown.
     pub fn parse(existing: &str, on_error: &str) -> Result<Self> {
         let all = [Existing::Fail, Existing::Skip, Existing::Replace]
             .into_iter()
             .flat_map(|existing| [true, false].map(|go_on| Self { existing, go_on }));
         all.into_iter()
             .find(|policy| policy.names() == (existing, on_error))
-            .ok_or_else(|| Error::bad_input(format!("no policy: {existing:?}, {on_error:?}")))
+            .ok_or_else(|| Error::bad_input(format!("unknown policy: {existing:?}, {on_error:?}")))
     }
 }
 
-/// Stores documents in one transaction, and tells what became of each. One that cannot be stored
-/// leaves no trace; where that is to end the batch, it is the last that is told about, those
-/// before it are stored and those behind it are not.
+/// Stores documents in one transaction and returns a result for each. A document that fails writes
+/// nothing. If an error ends the batch, the failed document has the last result: the documents
+/// before it are stored, those after it are not.
 ///
 /// # Errors
-/// None of the batch is stored: what the store fails with.
+/// Errors of the store. Nothing of the batch is then stored.
 pub async fn put_batch(
     database: &Database,
     collection: &str,
@@ -106,7 +106,7 @@ async fn put_all(
     })
 }
 
-/// `put` refuses a document before it writes anything of it.
+/// `put` validates a document before it writes anything.
 async fn put_one(
     transaction: &dyn Transaction,
     collection: &str,

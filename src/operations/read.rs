@@ -7,10 +7,10 @@ use crate::document::path::Path;
 use crate::error::Result;
 use std::sync::Arc;
 
-/// The JSON at a place of a document; none if nothing is stored there.
+/// Returns the JSON at a path of a document, or `None` if nothing is stored there.
 ///
 /// # Errors
-/// As [`part`], and as [`Part::json`].
+/// Errors of [`part`] and [`Part::json`].
 pub async fn get(
     database: &Database,
     document: DocumentKey,
@@ -20,10 +20,10 @@ pub async fn get(
     part.map(|part| part.json()).transpose()
 }
 
-/// What is stored at a place of a document.
+/// Returns what is stored at a path of a document.
 ///
 /// # Errors
-/// As [`load`].
+/// Errors of [`load`].
 pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Result<Option<Part>> {
     let snapshot = database.snapshot().await?;
     let want = Want::Part(Arc::new(document), path, Extent::Whole);
@@ -34,28 +34,28 @@ pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Res
     })
 }
 
-/// All documents of a collection, from a snapshot taken now, and from later ones if the engine does
-/// not keep it for so long.
+/// Scans all documents of a collection at the current snapshot. If the engine does not keep that
+/// snapshot long enough, the scan continues at later ones.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. What the store fails with.
+/// `BAD_USER_INPUT`: the collection's name is empty. Errors of the store.
 pub async fn scan(database: &Database, collection: &str) -> Result<Scan> {
     database::check_collection(collection)?;
     Scan::over(database, collection).await
 }
 
-/// The collections that hold a document.
+/// Lists the collections that hold a document.
 ///
 /// # Errors
-/// What the store fails with.
+/// Errors of the store.
 pub async fn collections(database: &Database) -> Result<Vec<Collection>> {
     database::collections(&*database.snapshot().await?).await
 }
 
-/// The names of the collections that are there, if `collection` is not.
+/// Returns the names of the existing collections if `collection` does not exist.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. What the store fails with.
+/// `BAD_USER_INPUT`: the collection's name is empty. Errors of the store.
 pub async fn other_names(database: &Database, collection: &str) -> Result<Option<Vec<String>>> {
     database::check_collection(collection)?;
     let snapshot = database.snapshot().await?;

@@ -13,21 +13,21 @@ use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// What to delete.
+/// The documents to delete.
 #[derive(Clone, Debug)]
 pub struct Deletion {
     /// The collection.
     pub collection: String,
-    /// The filter that documents have to pass, as JSON.
+    /// The filter that documents must match, as JSON.
     pub filter: String,
-    /// Whether the filter may be one that every document passes.
+    /// Whether the filter may be empty, which matches every document.
     pub everything: bool,
 }
 
-/// Drops a collection. How many documents the catalog counted in it.
+/// Drops a collection and returns how many documents the catalog counted in it.
 ///
 /// # Errors
-/// As [`database::drop_collection`].
+/// Errors of [`database::drop_collection`].
 pub async fn drop_collection(database: &Database, collection: &str) -> Result<i64> {
     let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
         let collection = collection.to_owned();
@@ -44,10 +44,11 @@ pub async fn drop_collection(database: &Database, collection: &str) -> Result<i6
     }
 }
 
-/// Deletes the next documents of a collection that pass, behind `after`, in one transaction.
+/// Deletes the next matching documents of a collection, after the id `after`, in one transaction.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the filter is none, or it is empty and not everything is meant. As [`sweep`].
+/// `BAD_USER_INPUT`: the filter is invalid, or it is empty and `everything` is not set. Errors of
+/// [`sweep`].
 pub async fn delete_portion(
     database: &Database,
     deletion: &Deletion,
@@ -89,8 +90,8 @@ pub(crate) async fn filter(deletion: &Deletion) -> Result<Filter> {
     let filter = filter.map_err(|error| error.at("the filter"))?;
     if filter.is_empty() && !deletion.everything {
         return Err(Error::bad_input(
-            "the filter is empty, so every document passes it: give --everything if that is what \
-             you want",
+            "the filter is empty and matches every document: add --everything if you want to \
+             delete them all",
         ));
     }
     Ok(filter)

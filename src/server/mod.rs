@@ -1,4 +1,4 @@
-//! The HTTP server: the only user of `axum`.
+//! The HTTP server. Only this module and its children use `axum`.
 
 mod access;
 mod connection;
@@ -34,13 +34,13 @@ use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
 use connection::listen::Door;
 use local::socket::LocalSocket;
 
-/// What clients and browsers reach, at their paths.
+/// The routes that clients and browsers use.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
     router_with(database, options, [])
 }
 
-/// As [`router`], with more paths, each behind all that `/graphql` is behind: access, CORS,
-/// compression, metrics.
+/// Like [`router`], with additional routes behind the same middleware as `/graphql`: access, CORS,
+/// compression and metrics.
 pub fn router_with(
     database: Database,
     options: &ServeOptions,
@@ -73,11 +73,11 @@ pub fn router_with(
     ))
 }
 
-/// Serves until SIGTERM or SIGINT, then answers what was accepted and returns. On SIGHUP it reloads
-/// the file of tokens and the certificate, and goes on.
+/// Serves until SIGTERM or SIGINT, then finishes the accepted requests and returns. On SIGHUP,
+/// reloads the token file and the certificate.
 ///
 /// # Errors
-/// `UNAVAILABLE`: the address cannot be listened on, or the store failed while serving.
+/// `UNAVAILABLE`: the address cannot be bound, or the store failed while serving.
 pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     let listener = connection::listen::bind(options.listen).await?;
     let address = listener.local_addr().map_err(internal)?;
@@ -105,7 +105,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     stop.send_replace(true);
     signals.abort();
     watching.abort();
-    // A batch that is under way is undone, and done again by the next server.
+    // The current batch of an index build is rolled back. The next server repeats it.
     if let Some(building) = building {
         building.abort();
     }
@@ -115,7 +115,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
-/// Says where to go, on standard output, in one piece. Nobody may be reading it, which is fine.
+/// Prints the addresses to standard output in one write. A closed output is not an error.
 fn announce(address: SocketAddr, tls: bool) {
     let place = format!("http{}://{address}", if tls { "s" } else { "" });
     let text = format!(
@@ -129,7 +129,7 @@ fn announce(address: SocketAddr, tls: bool) {
     let _said = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Reloads files when they change, and at once on SIGHUP; notices a change of the store's format.
+/// Reloads files when they change and on SIGHUP, and watches the format version of the store.
 fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::JoinHandle<()>> {
     let mut hangup = signal(SignalKind::hangup()).map_err(internal)?;
     let database = database.clone();
@@ -156,10 +156,10 @@ fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::Joi
 
 async fn reload(access: &Access, tls: Option<&Tls>) {
     if !access.asks_for_token() && tls.is_none() {
-        tracing::info!("SIGHUP: there is no file of tokens and no certificate to reload");
+        tracing::info!("SIGHUP: there is no token file and no certificate to reload");
         return;
     }
-    tracing::info!("SIGHUP: reloading the file of tokens and the certificate");
+    tracing::info!("SIGHUP: reloading the token file and the certificate");
     access.reload().await;
     if let Some(tls) = tls {
         tls.reload().await;
@@ -179,7 +179,7 @@ fn stop_on_signal(stop: watch::Sender<bool>) -> Result<tokio::task::JoinHandle<(
 }
 
 async fn stopped(mut stopping: watch::Receiver<bool>) {
-    // An error means that the sender is gone, and so the server.
+    // An error means that the sender, and so the server, is gone.
     let _stop = stopping.wait_for(|stop| *stop).await;
 }
 

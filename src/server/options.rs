@@ -1,4 +1,4 @@
-//! How a server serves.
+//! The options of a server.
 
 use super::access::Access;
 use super::access::cors::Origin;
@@ -9,36 +9,37 @@ use crate::limits::Bounds;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// How a server serves.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// Where it listens. Port 0 is any that is free.
+    /// The address to listen on. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// The store's directory, where the local socket for the command line goes; none if the store
-    /// has no directory.
+    /// The store's directory, which contains the local socket. `None` if the store has no
+    /// directory.
     pub directory: Option<PathBuf>,
-    /// What clients may ask for.
+    /// The limits on requests.
     pub bounds: Bounds,
-    /// The names by which clients may know the server; none if any will do.
+    /// The accepted host names. If empty, a server on a loopback address accepts only local names,
+    /// and a server on another address accepts any name.
     pub hosts: Vec<Host>,
     /// The origins whose pages may send requests.
     pub cors_origins: Vec<Origin>,
-    /// The requests of a batch, at most; none if batches are refused.
+    /// The maximum number of requests in a batch. `None` disables batches.
     pub batch_max: Option<usize>,
-    /// Whether queries may ask for the schema.
+    /// Whether introspection queries are allowed.
     pub introspection: bool,
-    /// Whether clients may make and drop indexes and drop collections.
+    /// Whether clients may create and drop indexes and drop collections.
     pub admin: bool,
-    /// Who may come in, and what they may do.
+    /// Who may send requests, and which.
     pub access: Access,
-    /// What the server proves itself with; none if it speaks plain HTTP.
+    /// The certificate and key. `None` for plain HTTP.
     pub tls: Option<Tls>,
-    /// What it counts.
+    /// The metrics that the server records.
     pub metrics: Metrics,
 }
 
 impl ServeOptions {
-    /// The defaults, on a given address.
+    /// The default options for a given address.
     pub fn on(listen: SocketAddr) -> Self {
         Self {
             listen,

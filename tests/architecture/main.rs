@@ -1,4 +1,5 @@
-//! The layers hold: each uses only those above it, and some names stand in one layer only.
+//! Checks the architecture: each layer uses only the layers above it, and some names are confined
+//! to one layer.
 
 mod imports;
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use imports::Imports;
 
-/// From the top: each may use those before it.
+/// From the top. Each layer may use those before it.
 const LAYERS: [&str; 11] = [
     "error",
     "limits",
@@ -113,7 +114,7 @@ const CONFINED: [(&str, &[&str]); 8] = [
     ("opentelemetry", &["server"]),
 ];
 
-/// What a pure layer has nothing of.
+/// Names that pure layers must not contain.
 const IMPURE: [&str; 5] = ["async ", "tokio", "std::fs", "std::net", "std::io::Read"];
 
 fn sources() -> Vec<(String, PathBuf, String)> {
@@ -134,7 +135,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
     found
 }
 
-/// The layer that a file belongs to: the first name below `src`.
+/// The layer of a file: the first name below `src`.
 fn layer(path: &Path) -> String {
     let below = path.strip_prefix("src").expect("below src");
     let first = below.components().next().expect("a name");
@@ -142,7 +143,7 @@ fn layer(path: &Path) -> String {
     name.trim_end_matches(".rs").to_owned()
 }
 
-/// A source without its comments, in which names may stand that the code does not use.
+/// Source text without comments, because comments may contain any names.
 fn code(text: &str) -> String {
     let lines = text
         .lines()
@@ -151,7 +152,7 @@ fn code(text: &str) -> String {
 }
 
 #[test]
-fn every_layer_uses_only_those_above_it() {
+fn layers_use_only_layers_above_them() {
     let mut wrong = Vec::new();
     for (layer, path, code) in sources() {
         let Some(at) = LAYERS.iter().position(|name| *name == layer) else {
@@ -241,7 +242,7 @@ fn every_file_belongs_to_a_layer() {
 }
 
 #[test]
-fn some_names_stand_in_one_layer_only() {
+fn confined_names_are_used_in_one_layer_only() {
     let mut wrong = Vec::new();
     for (layer, path, code) in sources() {
         for (name, layers) in CONFINED {
@@ -271,14 +272,14 @@ fn document_and_key_do_no_io_and_are_not_async() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// One name for one type, also where types are private to their files.
+/// Type names are unique, including private types.
 #[test]
 fn type_names_are_defined_once() {
     const KINDS: [&str; 5] = ["struct ", "enum ", "trait ", "type ", "union "];
     let mut defined = BTreeMap::<String, Vec<String>>::new();
     for (_, path, code) in sources() {
         for line in code.lines() {
-            // Types inside of others (`type Error = …`) are indented.
+            // Associated types (`type Error = …`) are indented.
             let public = line.strip_prefix("pub").map(|rest| {
                 let rest = rest.strip_prefix('(').map_or(rest, |restricted| {
                     restricted.split_once(')').map_or("", |(_, rest)| rest)
@@ -292,7 +293,7 @@ fn type_names_are_defined_once() {
             let name = name.split(|c: char| !c.is_alphanumeric()).next();
             let name = name.unwrap_or_default().to_owned();
             if !name.starts_with(char::is_uppercase) {
-                continue; // GraphQL's own types, in a text.
+                continue; // GraphQL types in schema text.
             }
             let files = defined.entry(name).or_default();
             files.push(path.display().to_string());
@@ -313,7 +314,7 @@ fn source_files_stay_small() {
     assert!(long.is_empty(), "past 600 lines: {long:?}");
 }
 
-/// Budgets are made in one file; who takes one for background work is listed here.
+/// Budgets are created in one file. The users of background budgets are listed here.
 #[test]
 fn budgets_are_made_in_one_place() {
     const BACKGROUND: [&str; 6] = [
@@ -332,7 +333,7 @@ fn budgets_are_made_in_one_place() {
             .split("#[cfg(test)]\nmod tests {")
             .next()
             .unwrap_or_default();
-        // A request's budget, which wraps one, has constructors of the same names.
+        // `RequestBudget` wraps a budget and has constructors with the same names.
         let code = code.replace("RequestBudget::", "");
         let makes = layer != "budget" && code.contains("Budget::new(");
         let requests = (code.contains("Budget::of_request(")
@@ -347,8 +348,8 @@ fn budgets_are_made_in_one_place() {
     assert!(wrong.is_empty(), "they make budgets: {wrong:#?}");
 }
 
-/// What evaluates, merges, parses, renumbers or writes in proportion to what clients send or store
-/// takes a budget, or something that belongs to one.
+/// Functions whose work is proportional to client input or stored data take a budget, or a value
+/// that contains one.
 #[test]
 fn work_that_clients_can_make_large_takes_a_budget() {
     const WORK: [(&str, &str); 26] = [
@@ -410,7 +411,7 @@ fn work_that_clients_can_make_large_takes_a_budget() {
     }
 }
 
-/// What docs/errors.md has between two backquotes at the beginning of a row.
+/// The text between the first two backquotes of each table row in docs/errors.md.
 fn documented() -> Vec<String> {
     let text = fs::read_to_string("docs/errors.md").expect("docs/errors.md");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `"));
@@ -419,7 +420,7 @@ fn documented() -> Vec<String> {
 }
 
 #[test]
-fn every_limit_that_errors_name_is_documented() {
+fn every_limit_name_is_documented() {
     let mut names = vec!["steps".to_owned()];
     for (_, _, code) in sources() {
         for made in ["Limit::new(", "Limit::of_time("] {
@@ -448,7 +449,7 @@ fn every_limit_that_errors_name_is_documented() {
 }
 
 #[test]
-fn every_code_of_errors_is_documented() {
+fn every_error_code_is_documented() {
     let text = code(&fs::read_to_string("src/error/mod.rs").expect("src/error/mod.rs"));
     let codes = text.split("=> \"").skip(1);
     let codes: Vec<_> = codes.filter_map(|rest| rest.split('"').next()).collect();
@@ -459,7 +460,7 @@ fn every_code_of_errors_is_documented() {
     }
 }
 
-/// Kinds that have facts are made by functions that ask for them, so that no error lacks them.
+/// Errors with extra fields are created by functions that require the fields.
 #[test]
 fn errors_with_facts_are_made_by_their_own_functions() {
     const WITH_FACTS: [&str; 8] = [

@@ -1,5 +1,5 @@
-// Every audit that graphql-http has for a server, on the one whose URL is given. Prints how many
-// there were; exits with 1 if one of them, a SHOULD or a MAY included, is not met.
+// Runs every server audit of graphql-http against the given URL. Prints the number of audits and
+// exits with 1 if any of them fails, including SHOULD and MAY.
 import { serverAudits } from 'graphql-http';
 
 const [, , url] = process.argv;

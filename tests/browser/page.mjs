@@ -1,9 +1,9 @@
-// Drives the page of a running server in headless Chromium, as a person would.
+// Uses the page of a running server in headless Chromium, as a user would.
 //
 //     node page.mjs http://127.0.0.1:8080/ ARTIFACTS http://127.0.0.1:8081/ TOKEN
 //
-// The first server holds the data that the README imports; the second one asks for the token.
-// Screenshots go to the folder ARTIFACTS.
+// The first server has the data that the README imports. The second one requires the token.
+// Screenshots are written to the folder ARTIFACTS.
 // CHROMIUM names the browser; the default is /usr/bin/chromium.
 
 import assert from 'node:assert/strict';
@@ -52,7 +52,7 @@ await check('a first visit opens with the example queries', async () => {
   await screenshot('first-visit');
 });
 for (const name of TABS) {
-  await check(`the example ${name} is answered without errors`, async () => {
+  await check(`the example ${name} returns no errors`, async () => {
     await page.getByRole('button', { name, exact: true }).click();
     const answer = await run();
     assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
@@ -60,7 +60,7 @@ for (const name of TABS) {
     await screenshot(`example-${name}`);
   });
 }
-await check('a typed query is run and its result shown', async () => {
+await check('a typed query runs and its result is shown', async () => {
   await page.getByRole('button', { name: 'New tab' }).click();
   await type(TYPED);
   await page.keyboard.press('Control+Enter');
@@ -70,7 +70,7 @@ await check('a typed query is run and its result shown', async () => {
   assert.equal(data.document.value, 'France');
   await screenshot('typed-query');
 });
-await check('completion comes from the schema of the server', async () => {
+await check('completion uses the schema of the server', async () => {
   await type('query Completed { coll');
   await page.keyboard.press('Control+Space');
   await page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'collections' }).waitFor();
@@ -78,12 +78,12 @@ await check('completion comes from the schema of the server', async () => {
   await page.keyboard.press('Escape');
   await type(TYPED);
 });
-await check('a mistake is underlined by the worker', async () => {
+await check('errors in a query are underlined', async () => {
   await type('query Mistaken { nothingOfTheKind }');
   await page.locator('.graphiql-query-editor .squiggly-error').waitFor();
   await type(TYPED);
 });
-await check('an error is shown, with its place and its code', async () => {
+await check('errors are shown with their path and code', async () => {
   await type('query Missed { france: document(collection: "countries", id: "FRA") { value(path: "/name/common") } many: document(collection: "countries", id: "FRA") { children(first: 20000) { nodes { path } } } }');
   const { errors, data } = await run();
   assert.deepEqual(errors.map(({ path, extensions }) => [path, extensions.code]), [
@@ -94,21 +94,21 @@ await check('an error is shown, with its place and its code', async () => {
   await screenshot('error');
   await type(TYPED);
 });
-await check('a query is prettified', async () => {
+await check('queries can be prettified', async () => {
   await type('query Typed{collections{name}}');
   await page.getByRole('button', { name: /^Prettify/ }).click();
   await page.locator('.graphiql-query-editor .view-line').nth(4).waitFor();
   assert.match(await page.evaluate(textOf, 'operation.graphql'), /^query Typed \{\n  collections \{/);
   await type(TYPED);
 });
-await check('the docs come from the schema of the server', async () => {
+await check('the docs show the schema of the server', async () => {
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
   await page.locator('.graphiql-plugin').getByText('Query', { exact: true }).click();
   await page.locator('.graphiql-plugin').getByText('collections', { exact: true }).waitFor();
   await screenshot('docs');
   await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
 });
-await check('the headers pane is sent along', async () => {
+await check('headers of the headers pane are sent', async () => {
   await setHeaders('{"x-phyllo-test": "seen"}');
   const sent = page.waitForRequest((request) => request.headers()['x-phyllo-test'] === 'seen');
   await run();
@@ -121,13 +121,13 @@ await check('a reload keeps the typed query', async () => {
   assert.equal(await page.evaluate(textOf, 'operation.graphql'), TYPED);
   await screenshot('reloaded');
 });
-await check('no other host was asked', () => {
+await check('no other host received a request', () => {
   assert.deepEqual([...hosts], [new URL(base).host]);
 });
-await check('the browser had nothing to complain about', () => {
+await check('the browser logged no errors', () => {
   assert.deepEqual(complaints, []);
 });
-await check('the policy lets nothing else in: no other host, no script in the page, no eval', async () => {
+await check('the content security policy blocks other hosts, inline scripts and eval', async () => {
   let asked = 0;
   const elsewhere = createServer(() => (asked += 1)).listen(0, '127.0.0.1');
   await once(elsewhere, 'listening');
@@ -151,7 +151,7 @@ await check('the policy lets nothing else in: no other host, no script in the pa
   assert.equal(refused.ran, undefined);
   assert.equal(asked, 0);
 });
-await check('a server that asks for a token says so, and takes one from the headers pane', async () => {
+await check('a server that requires a token reports it and accepts one from the headers pane', async () => {
   await open(guarded);
   await page.getByRole('button', { name: 'New tab' }).click();
   await type('query Guarded { __typename }');
@@ -184,7 +184,7 @@ async function check(sentence, body) {
   }
 }
 
-/** Notes all hosts that are asked, by workers too, and all that the console says in anger. */
+/** Records all requested hosts, including those of workers, and all errors on the console. */
 function watch(page) {
   const complaints = [];
   const hosts = new Set();
@@ -215,7 +215,7 @@ async function open(url = base) {
   await page.locator('.graphiql-response .monaco-editor').waitFor();
 }
 
-/** Puts `text` in the place of the query, as a person who types it. */
+/** Replaces the query by typing `text`. */
 async function type(text) {
   await page.locator('.graphiql-query-editor .view-lines').click();
   await page.keyboard.press('Control+a');
@@ -223,7 +223,7 @@ async function type(text) {
   await page.keyboard.insertText(text);
 }
 
-/** Puts `text` into the headers pane. */
+/** Enters `text` in the headers pane. */
 async function setHeaders(text) {
   await page.getByRole('button', { name: 'Headers', exact: true }).click();
   await page.locator('.graphiql-editor-tool .graphiql-editor:visible').click();
@@ -231,7 +231,7 @@ async function setHeaders(text) {
   await page.keyboard.insertText(text);
 }
 
-/** Presses the button and returns the answer, once the pane has it. */
+/** Presses the button and returns the response once it is shown. */
 async function run() {
   const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/graphql');
   await page.getByRole('button', { name: /^Execute query/ }).click();
@@ -250,7 +250,7 @@ function textOf(file) {
   return models.find(({ uri }) => uri.path.endsWith(file)).getValue();
 }
 
-/** What a person sees in the response pane. */
+/** The visible text of the response pane. */
 async function seenResponse() {
   const lines = await page.locator('.graphiql-response .view-lines').innerText();
   return lines.replaceAll('\u00a0', ' ');

@@ -1,6 +1,6 @@
-//! Cases that are tests on the embedded engine here; tests/foundationdb runs the same on a cluster.
+//! Test cases that run on the embedded engine here, and on a cluster in tests/foundationdb.
 
-/// Makes a test of each case, on the embedded engine. tests/foundationdb runs the same cases on a
+/// Creates a test on the embedded engine for each case. tests/foundationdb runs the same cases on a
 /// cluster.
 macro_rules! cases {
     ($($kind:ident [$($case:ident),* $(,)?])*) => {
@@ -28,7 +28,7 @@ macro_rules! cases {
     };
 }
 
-/// An engine of this process, with nothing in it.
+/// An empty in-memory store.
 pub(crate) async fn empty_store() -> phyllo::store::Embedded {
     let backend = redb::backends::InMemoryBackend::new();
     phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")

@@ -1,4 +1,4 @@
-//! Readers who look on while many add, move and rename.
+//! Readers during concurrent additions, moves and renames.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use super::tree::{Tree, plant, rename};
 
 cases!(
     threads [
-        every_reader_sees_a_whole_tree_while_many_change_it,
+        readers_see_a_consistent_tree_during_concurrent_changes,
     ]
 );
 
 const WRITERS: u64 = 4;
 const ROUNDS: u64 = 30;
 const READERS: usize = 3;
-/// Versions of the tree that each reader sees at least.
+/// The minimum number of versions of the tree that each reader must observe.
 const SEEN: usize = 20;
 
 const CATEGORIES: [(&str, Option<&str>); 12] = [
@@ -39,14 +39,14 @@ const CATEGORIES: [(&str, Option<&str>); 12] = [
     ("aaab", Some("aaa")),
 ];
 
-/// How many readers have seen enough, and whether the writers are done.
+/// How many readers have observed enough, and whether the writers are done.
 #[derive(Default)]
 struct Progress {
     satisfied: AtomicUsize,
     over: AtomicBool,
 }
 
-async fn every_reader_sees_a_whole_tree_while_many_change_it() {
+async fn readers_see_a_consistent_tree_during_concurrent_changes() {
     let served = Served::on(super::empty_store().await).await;
     plant(&served, &CATEGORIES).await;
     let progress = Arc::new(Progress::default());
@@ -60,7 +60,7 @@ async fn every_reader_sees_a_whole_tree_while_many_change_it() {
         progress.over.store(true, SeqCst);
         done
     };
-    // The first to fail ends it.
+    // The first failure ends the test.
     let both = tokio::try_join!(readers, writers);
     let (_, done) = both.expect("readers that saw no contradiction, and writers that did not fail");
     let done = done.iter().fold(Done::default(), |sum, done| Done {
@@ -75,8 +75,8 @@ async fn every_reader_sees_a_whole_tree_while_many_change_it() {
     served.assert_sound().await;
 }
 
-/// Reads until the writers are done, and once more: by turns all categories, and one with all that
-/// are below it.
+/// Reads alternately all categories, and one with its descendants, until the writers are done, and
+/// once more.
 async fn look_on(served: Served, reader: usize, progress: Arc<Progress>) {
     let mut seen = BTreeSet::new();
     for turn in reader.. {
@@ -97,7 +97,7 @@ async fn look_on(served: Served, reader: usize, progress: Arc<Progress>) {
     }
 }
 
-/// What was changed, how often.
+/// The number of changes by kind.
 #[derive(Default)]
 struct Done {
     added: usize,
@@ -105,8 +105,8 @@ struct Done {
     moved: usize,
 }
 
-/// Changes the tree, a number of times and until the readers have seen enough; what is refused
-/// because others were quicker is tried again on what they left.
+/// Changes the tree until the writer has made its changes and the readers have observed enough.
+/// Changes that fail because of a concurrent one are retried.
 async fn change(served: Served, writer: u64, progress: Arc<Progress>) -> Done {
     let mut random = StdRng::seed_from_u64(writer);
     let mut done = Done::default();

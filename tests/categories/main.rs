@@ -1,5 +1,5 @@
-//! The category hierarchy of docs/category-hierarchy.md, over HTTP: the page, and readers who look on
-//! while many change it.
+//! The category hierarchy of docs/category-hierarchy.md, over HTTP: the page, and consistent reads
+//! during concurrent changes.
 
 #[macro_use]
 #[path = "../cases/mod.rs"]

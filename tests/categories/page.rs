@@ -1,4 +1,4 @@
-//! The page itself.
+//! Executes the page.
 
 use crate::pages::{Exchange, Served, walk};
 
@@ -6,13 +6,13 @@ use super::tree::Tree;
 
 cases!(
     threads [
-        every_operation_of_the_page_answers_what_it_says,
+        operations_of_the_page_return_the_documented_responses,
     ]
 );
 
 const PAGE: &str = "docs/category-hierarchy.md";
 
-async fn every_operation_of_the_page_answers_what_it_says() {
+async fn operations_of_the_page_return_the_documented_responses() {
     let served = Served::on(super::empty_store().await).await;
     let walked = walk(&served, &Exchange::of_page(PAGE)).await;
     walked.unwrap_or_else(|wrong| panic!("{wrong}"));

@@ -1,4 +1,4 @@
-//! What the page says of changes in several operations: a reader sees each of them half done.
+//! Changes in several operations, which readers can observe half done, as the page explains.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use super::tree::{Tree, plant, rename};
 
 cases!(
     threads [
-        a_category_whose_ancestors_come_later_is_seen_without_them,
-        a_name_that_is_changed_document_by_document_is_seen_in_two_forms,
-        a_subtree_that_is_moved_document_by_document_is_seen_in_two_places,
-        a_plan_to_move_that_knows_too_little_is_refused,
+        ancestors_added_in_a_later_operation_are_missing_until_then,
+        renames_document_by_document_show_two_names,
+        moves_document_by_document_show_two_places,
+        moves_planned_with_outdated_data_are_rejected,
     ]
 );
 
@@ -29,7 +29,7 @@ async fn planted() -> Served {
     served
 }
 
-/// Merges a patch into one category, in an operation of its own.
+/// Merges a patch into one category, in its own operation.
 async fn merge(served: &Served, id: &str, patch: Value) {
     let query = r#"mutation($id: ID!, $patch: JSON) {
         mergeDocument(collection: "categories", id: $id, patch: $patch) { key }
@@ -37,8 +37,8 @@ async fn merge(served: &Served, id: &str, patch: Value) {
     served.data(query, &json!({"id": id, "patch": patch})).await;
 }
 
-/// The category that a reader finds in contradiction to the others, whether it reads all of them or
-/// those around one category, by the indexes.
+/// Returns the category that a reader finds inconsistent, by reading all categories or, with the
+/// indexes, those around one category.
 async fn seen_wrong(served: &Served) -> Option<String> {
     let wrong = |tree: Tree| tree.contradiction().map(|(id, _)| id);
     let seen = wrong(Tree::read(served).await);
@@ -46,7 +46,7 @@ async fn seen_wrong(served: &Served) -> Option<String> {
     seen
 }
 
-async fn a_category_whose_ancestors_come_later_is_seen_without_them() {
+async fn ancestors_added_in_a_later_operation_are_missing_until_then() {
     let served = planted().await;
     let stride = json!({"slug": "stride", "name": "Stride", "parent": "ragtime", "ancestors": []});
     merge(&served, "stride", stride).await;
@@ -56,7 +56,7 @@ async fn a_category_whose_ancestors_come_later_is_seen_without_them() {
     assert_eq!(seen_wrong(&served).await, None);
 }
 
-async fn a_name_that_is_changed_document_by_document_is_seen_in_two_forms() {
+async fn renames_document_by_document_show_two_names() {
     let served = planted().await;
     merge(&served, "bop", json!({"name": "BeBop"})).await;
     assert_eq!(seen_wrong(&served).await.as_deref(), Some("free-jazz"));
@@ -72,7 +72,7 @@ async fn a_name_that_is_changed_document_by_document_is_seen_in_two_forms() {
     assert_eq!(seen_wrong(&served).await, None);
 }
 
-async fn a_subtree_that_is_moved_document_by_document_is_seen_in_two_places() {
+async fn moves_document_by_document_show_two_places() {
     let served = planted().await;
     let named = |id: &str| json!({"_id": id, "slug": id, "name": id});
     let above = [named("swing"), named("ragtime")];
@@ -87,7 +87,7 @@ async fn a_subtree_that_is_moved_document_by_document_is_seen_in_two_places() {
     assert_eq!(seen_wrong(&served).await, None);
 }
 
-async fn a_plan_to_move_that_knows_too_little_is_refused() {
+async fn moves_planned_with_outdated_data_are_rejected() {
     let served = planted().await;
     let before_adding = Tree::read(&served).await;
     let tree = Tree::read(&served).await;

@@ -1,4 +1,4 @@
-//! The categories as a client sees them, and how it changes them: the operations of the page.
+//! The client of the categories: reads and changes them with the operations of the page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::pages::Served;
 
-/// Categories, all of them or those above and below one, and the version of their tree, at one
-/// moment.
+/// A snapshot of all categories, or of the ancestors and descendants of one, and the version of
+/// their tree.
 pub(crate) struct Tree {
     version: Value,
     categories: BTreeMap<String, Value>,
@@ -36,8 +36,8 @@ impl Tree {
         }
     }
 
-    /// Reads one category and all that are below it with one query, by the indexes. Those above it
-    /// are as its own document tells.
+    /// Reads one category and its descendants with one query, by the indexes. The ancestors are
+    /// taken from its document.
     pub(crate) async fn read_around(served: &Served, id: &str) -> Self {
         let query = r#"query($id: ID!, $above: JSON) {
             tree: document(collection: "trees", id: "categories") { version }
@@ -85,8 +85,8 @@ impl Tree {
         self.categories.keys().map(String::as_str).collect()
     }
 
-    /// The first category whose ancestors are not the chain of parents with their names and slugs,
-    /// and what is wrong with it.
+    /// Returns the first category whose ancestors are not its chain of parents with their names and
+    /// slugs, and the difference.
     pub(crate) fn contradiction(&self) -> Option<(String, String)> {
         self.categories.iter().find_map(|(id, category)| {
             let chain = self.chain(&category["parent"]);
@@ -99,7 +99,8 @@ impl Tree {
         })
     }
 
-    /// A category and those above it, nearest first; none if they lead nowhere or round.
+    /// Returns a category and its ancestors, nearest first. `None` if the chain is broken or
+    /// cyclic.
     fn chain(&self, nearest: &Value) -> Option<Value> {
         let mut chain = Vec::new();
         let mut next = nearest;
@@ -114,7 +115,7 @@ impl Tree {
         Some(Value::Array(chain))
     }
 
-    /// Whether a category is another one or stands below it.
+    /// Whether a category is another one or a descendant of it.
     pub(crate) fn is_within(&self, id: &str, other: &str) -> bool {
         id == other || has_ancestor(&self.categories[id], other)
     }
@@ -143,7 +144,7 @@ impl Tree {
         attempt(served, query, &variables).await
     }
 
-    /// Moves a category under another, which is not below it.
+    /// Moves a category under another one, which must not be its descendant.
     ///
     /// # Errors
     /// The code of the error.
@@ -196,7 +197,7 @@ impl Tree {
     }
 }
 
-/// The categories above another, as that one tells of them.
+/// The ancestors of a category, as its document lists them.
 fn above(category: &Value) -> BTreeMap<String, Value> {
     let mut ancestors = category["ancestors"].as_array().expect("a list").as_slice();
     let mut categories = BTreeMap::new();
@@ -218,7 +219,7 @@ fn has_ancestor(category: &Value, id: &str) -> bool {
     ancestors.any(|ancestor| ancestor["_id"] == id)
 }
 
-/// Gives a category another name and another slug, wherever they stand.
+/// Changes the name and the slug of a category in all documents that have them.
 ///
 /// # Errors
 /// The code of the error.
@@ -247,7 +248,7 @@ pub(crate) async fn rename(
     attempt(served, &query, &variables).await
 }
 
-/// Makes the indexes and the tree, and categories, each with its parent, parents first.
+/// Creates the indexes, the tree and the categories, each with its parent, parents first.
 pub(crate) async fn plant(served: &Served, categories: &[(&str, Option<&str>)]) {
     let query = r#"mutation($first: JSON, $id: ID) {
         slug: createIndex(collection: "categories", name: "slug", on: ["$.slug"], unique: true) { state }
@@ -269,7 +270,7 @@ pub(crate) async fn plant(served: &Served, categories: &[(&str, Option<&str>)]) 
     }
 }
 
-/// The data of a response, or the code of its first error.
+/// Returns the data of a response, or the code of its first error.
 async fn attempt(served: &Served, query: &str, variables: &Value) -> Result<Value, String> {
     let mut response = served.ask(query, variables).await;
     match response["errors"][0]["extensions"]["code"].as_str() {

@@ -4,7 +4,7 @@ use foundationdb_tuple::{Bytes, pack};
 
 use super::harness::{Store, open};
 
-/// A store in which Phyllo has stored a document and another program some more.
+/// A store with a document of Phyllo and documents of another program.
 fn store_with_others() -> Store {
     let store = Store::alone();
     store.import("[1]", &["--name", "x"]);
@@ -25,7 +25,7 @@ fn store_with_others() -> Store {
 }
 
 #[test]
-fn foreign_documents_are_entered_once_and_counted() {
+fn adopt_adds_foreign_documents_to_the_catalog_once() {
     for served in [false, true] {
         let mut store = store_with_others();
         if served {
@@ -36,7 +36,7 @@ fn foreign_documents_are_entered_once_and_counted() {
             let ran = store.run(&["adopt", "D"]).expect(0);
             assert_eq!(ran.out, "(\"D\", b\"\\x00\\xff\")\n");
             ran.says(&format!(
-                "{entered} entered, {known} known before; 1 under ids"
+                "{entered} documents adopted, {known} already known; 1 with ids"
             ));
             assert_eq!(store.count(), 2_101);
         }
@@ -45,7 +45,7 @@ fn foreign_documents_are_entered_once_and_counted() {
 }
 
 #[test]
-fn there_must_be_a_store_and_a_collection() {
+fn adopt_requires_a_store_and_a_collection() {
     let store = Store::alone();
     store
         .run(&["adopt", "D"])
@@ -55,5 +55,5 @@ fn there_must_be_a_store_and_a_collection() {
     store.run(&["adopt"]).expect(2).says("COLLECTION");
     store.import("[1]", &[]);
     let ran = store.run(&["adopt", "nowhere"]).expect(0);
-    ran.says("0 entered, 0 known before; 0 under ids");
+    ran.says("0 documents adopted, 0 already known; 0 with ids");
 }

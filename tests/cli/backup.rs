@@ -1,5 +1,4 @@
-//! `phyllo backup`: what it writes, and where it does not. tests/server/backup.rs makes one while
-//! others write.
+//! `phyllo backup`. tests/server/backup.rs tests a backup during writes.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixListener;
@@ -25,7 +24,7 @@ fn on(directory: &Path, arguments: &[&str]) -> Ran {
     Ran::from(command.output().expect("the binary runs"))
 }
 
-/// Every pair of a store that nobody holds.
+/// All pairs of a store that no process holds.
 fn pairs(directory: &Path) -> Pairs {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
@@ -39,7 +38,7 @@ fn pairs(directory: &Path) -> Pairs {
     })
 }
 
-/// The version of one commit more.
+/// The version of one more commit.
 fn next_version(directory: &Path) -> Version {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
@@ -66,7 +65,7 @@ fn a_backup_is_a_store_with_the_same_pairs() {
         assert!(original.iter().eq(copy.iter()), "served: {served}");
         let checked = on(&target, &["check"]).expect(0);
         assert_eq!(checked.out, store.out(&["check"]));
-        // Nothing but the store is in the directory.
+        // The directory contains only the store.
         let files = std::fs::read_dir(&target).expect("a directory");
         let files: Vec<_> = files
             .map(|file| file.expect("a file").file_name())
@@ -76,16 +75,16 @@ fn a_backup_is_a_store_with_the_same_pairs() {
 }
 
 #[test]
-fn a_restored_store_gives_no_version_that_the_original_has_given() {
+fn restored_stores_never_reuse_versions_of_the_original() {
     let store = Store::alone();
     store.import("[1]", &["--name", "x"]);
     let target = store.path().with_file_name("backup");
     backup(&store, &target).expect(0);
-    // Both go on from there.
+    // Both stores continue from there.
     let originals: Vec<Version> = (0..3).map(|_| next_version(store.path())).collect();
     let restored = next_version(&target);
     assert!(originals.iter().all(|version| *version < restored));
-    // And a backup of the backup the same.
+    // The same for a backup of the backup.
     let second = store.path().with_file_name("second");
     let path = second.to_str().expect("a plain path");
     on(&target, &["backup", path]).expect(0);
@@ -93,7 +92,7 @@ fn a_restored_store_gives_no_version_that_the_original_has_given() {
 }
 
 #[test]
-fn a_directory_that_holds_a_store_is_left_as_it_is() {
+fn directories_with_a_store_are_not_overwritten() {
     both(|store| {
         store.import("[1]", &["--name", "x"]);
         let other = Store::alone();
@@ -102,7 +101,7 @@ fn a_directory_that_holds_a_store_is_left_as_it_is() {
             .expect(1)
             .says("there is a store in");
         assert_eq!(other.out(&["get", "x-1"]), "2\n");
-        // Its own directory is one, too.
+        // The store's own directory has a store, too.
         backup(store, store.path())
             .expect(1)
             .says("there is a store in");
@@ -111,7 +110,7 @@ fn a_directory_that_holds_a_store_is_left_as_it_is() {
 }
 
 #[test]
-fn what_a_backup_that_was_killed_has_left_is_in_nobodys_way() {
+fn leftovers_of_a_killed_backup_do_not_prevent_the_next() {
     let store = source();
     let target = store.path().with_file_name("backup");
     for after in [0, 1, 1 << 16, 1 << 20] {
@@ -133,12 +132,12 @@ fn what_a_backup_that_was_killed_has_left_is_in_nobodys_way() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_said_and_nothing_is_left_there() {
+fn unwritable_targets_are_reported_and_stay_empty() {
     let store = Store::alone();
     store.import("[1]", &[]);
     let file = store.file("file", "");
     backup(&store, Path::new(&file)).expect(1).says("cannot be");
-    // Without a store to back up, none is begun.
+    // Without a store to back up, no target is created.
     let target = store.path().with_file_name("backup");
     let missing = Store::alone();
     backup(&missing, &target)
@@ -148,11 +147,11 @@ fn a_place_that_cannot_be_written_is_said_and_nothing_is_left_there() {
 }
 
 #[test]
-fn a_backup_that_breaks_off_leaves_no_store() {
+fn incomplete_backups_leave_no_store() {
     let mut pairs = Pairs::default();
     pairs.push(b"key", b"value");
     let failed = BackupRecord::Failed(Error::unavailable("the disk is gone", ""));
-    for (then, said) in [(None, "broke off"), (Some(failed), "the disk is gone")] {
+    for (then, said) in [(None, "closed"), (Some(failed), "the disk is gone")] {
         let store = Store::alone();
         store.import("[1]", &[]);
         let socket = UnixListener::bind(store.path().join(SOCKET_NAME)).expect("a socket");

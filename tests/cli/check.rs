@@ -7,7 +7,7 @@ use super::harness::{Store, both, open};
 
 const DOCUMENT: &str = r#"{"a":[1,[],{"b":null}],"e":{},"s":"x"}"#;
 
-/// Writes pairs as another program would, and removes some.
+/// Writes and removes pairs as another program would.
 fn write(store: &Store, set: &[(Vec<u8>, Vec<u8>)], cleared: &[Vec<u8>]) {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
@@ -24,7 +24,7 @@ fn write(store: &Store, set: &[(Vec<u8>, Vec<u8>)], cleared: &[Vec<u8>]) {
 }
 
 #[test]
-fn a_store_is_sound_after_imports() {
+fn stores_are_sound_after_imports() {
     both(|store| {
         store.import(format!("{DOCUMENT}\n").repeat(3_000), &["--name", "d"]);
         store.import("[1,2]", &["--collection", "c"]);
@@ -38,7 +38,7 @@ fn a_store_is_sound_after_imports() {
 }
 
 #[test]
-fn each_fault_is_a_line_with_its_key_and_the_exit_code_is_1() {
+fn each_fault_is_printed_with_its_key_and_the_exit_code_is_1() {
     let mut store = Store::alone();
     store.import(DOCUMENT, &["--name", "d"]);
     let hole = pack(&("D", "d", "a", 7));
@@ -80,7 +80,7 @@ fn each_fault_is_a_line_with_its_key_and_the_exit_code_is_1() {
 }
 
 #[test]
-fn machines_are_told_in_json() {
+fn json_output_has_an_object_per_finding_and_a_summary() {
     let mut store = Store::alone();
     store.import(DOCUMENT, &["--name", "d"]);
     let odd = pack(&("D", "d", "\u{1}\"", 1));
@@ -118,16 +118,16 @@ fn machines_are_told_in_json() {
     }
 }
 
-/// What is written while it runs does not show: it reads one snapshot.
+/// Concurrent writes are not visible to a check, because it reads one snapshot.
 #[test]
-fn a_check_is_sound_while_documents_are_written() {
+fn check_during_writes_finds_no_faults() {
     let store = Store::served();
     let first = format!("{DOCUMENT}\n").repeat(2_000);
     store.import(&first, &["--name", "d"]);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for round in 0..6 {
-                // Others in place of those that are there, and new ones between them.
+                // Replaces documents and adds new ones between them.
                 let more = format!("[{round},{{\"a\":{round}}}]\n").repeat(2_000);
                 store.import(&more, &["--name", "d"]);
                 store.import(&more, &["--name", &format!("d-{round}")]);

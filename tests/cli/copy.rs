@@ -1,4 +1,4 @@
-//! `phyllo copy`, from directory to directory; tests/foundationdb copies to a cluster and back.
+//! `phyllo copy` between directories. tests/foundationdb copies to a cluster and back.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use phyllo::key::Entry;
 
 use super::harness::{Ran, Store, open};
 
-/// A store with all that a copy has to keep apart: several collections, a document larger than a
-/// transaction of a copy, one that was never adopted, and one of another kind of id.
+/// A store with all cases that a copy must handle: several collections, a document larger than a
+/// transaction of a copy, a document that was never adopted, and one with an unsupported id.
 pub(crate) fn source() -> Store {
     let store = Store::alone();
     store.import(
@@ -38,7 +38,7 @@ pub(crate) fn source() -> Store {
     store
 }
 
-/// Makes two indexes of a store, and builds them.
+/// Creates two indexes in a store and builds them.
 fn index(store: &Store) {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
@@ -54,7 +54,7 @@ fn index(store: &Store) {
     });
 }
 
-/// The indexes of a collection, each with whether it serves.
+/// The indexes of a collection, and whether each is ready.
 fn indexed(store: &Store, collection: &str) -> Vec<(String, bool)> {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
@@ -84,54 +84,54 @@ fn copy(from: &Store, to: &Store) -> Ran {
 }
 
 fn exports(store: &Store) -> [String; 2] {
-    // One of the documents is of another program's kind, so the export says so and goes on.
+    // One document has an unsupported id, so the export reports it and continues.
     let export = |name| store.run(&["export", "--collection", name]).out;
     [export("D"), export("many")]
 }
 
-/// The lines of one side of what a copy prints, without the store's own name.
+/// The output of a copy about one side, without the store's location.
 fn side(out: &str, at: usize) -> Vec<&str> {
     let lines: Vec<_> = out.lines().collect();
     lines.chunks(lines.len() / 2).nth(at).expect("two sides")[1..].to_vec()
 }
 
 #[test]
-fn a_copy_holds_the_same_and_says_so() {
+fn copy_reports_equal_digests() {
     let (from, to) = (source(), Store::alone());
     let ran = copy(&from, &to).expect(0);
     assert_eq!(side(&ran.out, 0), side(&ran.out, 1));
     assert!(ran.out.contains("documents\t2506\n"), "{}", ran.out);
     assert!(ran.out.contains("collection\tD\t6\n"), "{}", ran.out);
-    ran.says("0 were there; leaves and catalog are equal");
+    ran.says("0 already present; leaves and catalog are equal");
     assert_eq!(exports(&from), exports(&to));
     assert_eq!(from.out(&["collections"]), to.out(&["collections"]));
     to.run(&["check"]).expect(0);
     for collection in ["many", "empty"] {
         assert_eq!(indexed(&to, collection), [("by k".to_owned(), true)]);
     }
-    // Again, there is nothing to do but what the catalog does not know.
+    // A second copy only writes the document that is not in the catalog.
     let ran = copy(&from, &to).expect(0);
-    ran.says("2506 were there; leaves and catalog are equal");
+    ran.says("2506 already present; leaves and catalog are equal");
 }
 
 #[test]
-fn a_copy_that_was_interrupted_is_taken_up() {
+fn interrupted_copies_can_be_resumed() {
     let (from, to) = (source(), Store::alone());
     to.import("1", &["--name", "x-1", "--format", "document"]);
-    // The first leaves of a document, and nothing of its entry.
+    // The first leaves of a document, without its catalog entry.
     let leaf = |n: i64, value: &str| (pack(&("D", "large", n)), pack(&(value,)));
     let zero = (pack(&("D", "large", 0)), pack(&(0,)));
     let first = leaf(1, "the leaf of the number 0, long enough");
     write_raw(&to, &[zero.clone(), first]);
     copy(&from, &to)
         .expect(0)
-        .says("1 were there; leaves and catalog are equal");
+        .says("1 already present; leaves and catalog are equal");
     assert_eq!(exports(&from), exports(&to));
     assert_eq!(to.count(), 6);
 }
 
 #[test]
-fn a_target_that_holds_anything_else_is_refused_and_stays_as_it_is() {
+fn targets_with_other_contents_are_rejected_and_unchanged() {
     let from = source();
     let refused = |to: &Store, key: &str| {
         let before = exports(to);
@@ -165,10 +165,10 @@ fn a_target_that_holds_anything_else_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_difference_that_is_left_is_told() {
+fn differences_after_a_copy_are_reported() {
     let (from, to) = (source(), Store::alone());
     copy(&from, &to).expect(0);
-    // A count that is wrong, as no comparison of documents shows.
+    // A wrong count, which no comparison of documents detects.
     let count = pack(&(None::<i64>, 2, "D", 0, 15));
     write_raw(&to, &[(count, 77_i64.to_le_bytes().to_vec())]);
     let ran = copy(&from, &to).expect(1);
@@ -178,7 +178,7 @@ fn a_difference_that_is_left_is_told() {
 }
 
 #[test]
-fn a_store_that_is_served_or_not_there_is_not_copied() {
+fn copy_requires_an_existing_store_that_no_server_holds() {
     let (from, mut to) = (source(), Store::alone());
     copy(&to, &from).expect(1).says("there is no store");
     assert!(!to.path().exists());

@@ -2,7 +2,7 @@
 
 use super::harness::{Store, both};
 
-/// More than one operation of GraphQL deletes.
+/// More than one GraphQL operation deletes.
 const DOCUMENTS: usize = 12_000;
 
 fn lines() -> String {
@@ -17,13 +17,13 @@ fn lines() -> String {
 }
 
 #[test]
-fn documents_that_pass_are_deleted_in_portions_and_no_others() {
+fn matching_documents_are_deleted_in_portions() {
     both(|store| {
         store.import(lines(), &["--format", "lines"]);
         let ran = store.run(&["delete", "D", "--where", r#"{"at":"$.odd","eq":true}"#]);
         let ran = ran.expect(0);
         assert_eq!(ran.out, "");
-        ran.says("the collection \"D\": 6,000 documents deleted of 12,000 looked at");
+        ran.says("the collection \"D\": 6,000 documents deleted of 12,000 examined");
         assert_eq!(store.count(), DOCUMENTS / 2);
         store
             .run(&["get", "11"])
@@ -31,16 +31,16 @@ fn documents_that_pass_are_deleted_in_portions_and_no_others() {
             .says("nothing is stored");
         assert_eq!(store.out(&["get", "12", "/n"]), "2\n");
         let ran = store.run(&["delete", "D", "--where", r#"{"at":"$.none","exists":true}"#]);
-        ran.expect(0).says("0 documents deleted of 6,000 looked at");
+        ran.expect(0).says("0 documents deleted of 6,000 examined");
         let ran = store.run(&["delete", "D", "--everything"]).expect(0);
-        ran.says("6,000 documents deleted of 6,000 looked at");
+        ran.says("6,000 documents deleted of 6,000 examined");
         assert_eq!(store.count(), 0);
         store.run(&["check"]).expect(0);
     });
 }
 
 #[test]
-fn a_filter_that_means_nothing_or_everything_is_refused() {
+fn invalid_or_empty_filters_are_rejected() {
     both(|store| {
         store.import("[1,2]", &[]);
         for filter in ["{}", r#"{"all":[]}"#] {
@@ -71,7 +71,7 @@ fn a_filter_that_means_nothing_or_everything_is_refused() {
 }
 
 #[test]
-fn an_index_serves_the_filter() {
+fn delete_uses_an_index() {
     for served in [false, true] {
         let mut store = Store::alone();
         store.import(lines(), &["--format", "lines"]);
@@ -92,11 +92,11 @@ fn an_index_serves_the_filter() {
         let ran = store
             .run(&["delete", "D", "--where", r#"{"at":"$.n","gte":9}"#])
             .expect(0);
-        ran.says("1,200 documents deleted of 1,200 looked at");
+        ran.says("1,200 documents deleted of 1,200 examined");
         let ran = store
             .run(&["delete", "D", "--where", r#"{"at":"$.n","eq":3}"#])
             .expect(0);
-        ran.says("1,200 documents deleted of 1,200 looked at");
+        ran.says("1,200 documents deleted of 1,200 examined");
         assert_eq!(store.count(), DOCUMENTS - 2_400);
         store.run(&["check"]).expect(0);
     }

@@ -3,7 +3,7 @@
 use super::harness::{Store, both};
 
 #[test]
-fn a_collection_is_dropped_whole_and_no_other() {
+fn drop_removes_one_whole_collection() {
     both(|store| {
         store.import("[1,2,3]", &["--collection", "logs"]);
         store.import("[1,2]", &[]);
@@ -27,7 +27,7 @@ fn a_collection_is_dropped_whole_and_no_other() {
 }
 
 #[test]
-fn a_large_collection_is_dropped_and_imported_again() {
+fn large_collections_can_be_dropped_and_imported_again() {
     both(|store| {
         let items: Vec<String> = (0..100).map(|item| item.to_string()).collect();
         let line = format!("[{}]\n", items.join(","));
@@ -53,7 +53,7 @@ fn a_large_collection_is_dropped_and_imported_again() {
 }
 
 #[test]
-fn there_must_be_a_store() {
+fn drop_requires_a_store() {
     let store = Store::alone();
     store
         .run(&["drop", "D", "--everything"])

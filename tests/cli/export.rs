@@ -1,4 +1,4 @@
-//! `phyllo export`, and back
+//! `phyllo export`, and import of its output
 
 use std::io::Read;
 use std::process::Command;
@@ -9,7 +9,7 @@ use super::harness::{Store, both, open};
 
 const ODD: &str = r#"{"id":"","document":0}"#;
 
-/// As an export writes them: ids in the order of their tuples.
+/// As an export writes them, with ids in tuple order.
 const DOCUMENTS: &str = concat!(
     "{\"id\":\"\\\"\\\"\",\"document\":null}\n",
     "{\"id\":\"\\\"\\\\\\\"quoted\\\\\\\"\\\"\",\"document\":{}}\n",
@@ -24,8 +24,8 @@ const DOCUMENTS: &str = concat!(
 );
 
 #[test]
-fn an_export_is_imported_under_the_same_ids() {
-    // What is written with members out of order comes back in order.
+fn exports_can_be_imported_under_the_same_ids() {
+    // Members that were written out of order are exported in order.
     let documents = DOCUMENTS.replace(r#"{"id":"x","document":1}"#, r#"{"document":1,"id":"x"}"#);
     both(|store| {
         store.import(DOCUMENTS, &[]).says("10 documents imported");
@@ -43,7 +43,7 @@ fn an_export_is_imported_under_the_same_ids() {
 }
 
 #[test]
-fn an_export_goes_to_a_file_that_appears_when_it_is_complete() {
+fn export_files_appear_when_they_are_complete() {
     both(|store| {
         store.import(DOCUMENTS, &["--collection", "c"]);
         let file = store.file("out.ndjson", "old");
@@ -87,7 +87,7 @@ fn an_export_goes_to_a_file_that_appears_when_it_is_complete() {
 }
 
 #[test]
-fn nobody_has_to_read_all_of_an_export() {
+fn export_ends_when_its_reader_closes_the_pipe() {
     both(|store| {
         store.import("{\"a\":[1,2,3]}\n".repeat(20_000), &[]);
         let mut child = store.spawn(&["export"]);
@@ -102,7 +102,7 @@ fn nobody_has_to_read_all_of_an_export() {
 }
 
 #[test]
-fn a_closed_standard_output_or_error_makes_nothing_panic() {
+fn closed_standard_output_or_error_causes_no_panic() {
     let store = Store::alone();
     store.import("[1,2]", &[]);
     let shell = |script: &str| {
@@ -121,8 +121,7 @@ fn a_closed_standard_output_or_error_makes_nothing_panic() {
     shell("echo 1 | $0 import - 2>&-");
 }
 
-/// A store with a document that another program left in a form that none has, and one under an
-/// id that no text names.
+/// A store with a damaged document of another program, and one with an id that has no text form.
 fn store_with_others() -> Store {
     let store = Store::alone();
     store.import("[1,2]", &["--name", "x"]);
@@ -140,7 +139,7 @@ fn store_with_others() -> Store {
 }
 
 #[test]
-fn what_cannot_be_exported_is_said_and_the_rest_is_exported() {
+fn documents_that_cannot_be_exported_are_reported_and_skipped() {
     let mut store = store_with_others();
     for served in [false, true] {
         if served {
@@ -153,7 +152,7 @@ fn what_cannot_be_exported_is_said_and_the_rest_is_exported() {
         );
         let run = run.says("not exported: (\"D\", b\"\\x00\\xff\")");
         let run = run.says("not exported: an internal error");
-        let run = run.says("not exported: 1 that another program stored under ids");
+        let run = run.says("not exported: 1 documents that another program stored");
         run.says("1 documents are damaged and were not exported");
         store.run(&["pairs", "x-1-hole"]).expect(0);
         store

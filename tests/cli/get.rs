@@ -6,7 +6,7 @@ const DOCUMENT: &str =
     r#"{"n":1.50,"i":123456789012345678901234567890,"a":[[],{"0":"zero"},"é"],"e":{},"a/b":null}"#;
 
 #[test]
-fn a_part_is_printed_as_it_is_stored() {
+fn get_prints_a_part_as_stored() {
     both(|store| {
         store.import(DOCUMENT, &["--name", "d"]);
         let get = |path: &str| store.out(&["get", "d", path]);
@@ -29,7 +29,7 @@ fn a_part_is_printed_as_it_is_stored() {
 }
 
 #[test]
-fn where_nothing_is_stored_get_and_pairs_say_so() {
+fn get_and_pairs_report_missing_values() {
     both(|store| {
         store.import(DOCUMENT, &["--name", "d"]);
         for command in ["get", "pairs"] {
@@ -61,7 +61,7 @@ fn negative_and_quoted_ids_are_found() {
 }
 
 #[test]
-fn pairs_are_tuples_or_bytes() {
+fn pairs_are_printed_as_tuples_or_bytes() {
     both(|store| {
         store.import(r#"{"a":[1,"x"],"b":{}}"#, &["--name", "d"]);
         assert_eq!(
@@ -88,7 +88,7 @@ fn collections_are_listed_with_their_counts() {
 }
 
 #[test]
-fn commands_that_read_make_no_store() {
+fn reading_commands_create_no_store() {
     let store = Store::alone();
     for arguments in [
         &["get", "x"][..],
@@ -106,14 +106,14 @@ fn commands_that_read_make_no_store() {
 }
 
 #[test]
-fn the_schema_is_printed_without_a_store() {
+fn schema_is_printed_without_a_store() {
     let store = Store::alone();
     assert!(store.out(&["schema"]).contains("type Query"));
     assert!(!store.path().exists());
 }
 
 #[test]
-fn help_teaches_by_example() {
+fn help_has_examples() {
     let store = Store::alone();
     for command in ["serve", "import", "export", "get", "pairs", "check"] {
         let help = store.out(&[command, "--help"]);

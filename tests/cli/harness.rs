@@ -1,4 +1,4 @@
-//! A store in a directory of its own, and the commands run on it.
+//! A store in its own directory, and a runner of commands on it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// A store, and perhaps a server that holds it.
+/// A store, and possibly a server that holds it.
 pub(crate) struct Store {
     directory: TempDir,
     path: PathBuf,
@@ -26,7 +26,7 @@ struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -34,7 +34,7 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-/// Runs a test on a store that nobody holds, and on one that a server holds.
+/// Runs a test on a store that is opened directly, and on one that a server holds.
 pub(crate) fn both(test: impl Fn(&Store)) {
     test(&Store::alone());
     test(&Store::served());
@@ -51,7 +51,7 @@ impl Store {
         store
     }
 
-    /// A store at this place below a new directory.
+    /// A store at this path below a new directory.
     pub(crate) fn at(below: &str) -> Self {
         let directory = TempDir::new().expect("a directory");
         Self {
@@ -65,7 +65,7 @@ impl Store {
         &self.path
     }
 
-    /// Has a server hold the store from now on.
+    /// Starts a server that holds the store.
     pub(crate) fn serve(&mut self) {
         let (stop, stopped) = oneshot::channel();
         let (ready, is_ready) = std::sync::mpsc::channel();
@@ -89,12 +89,12 @@ impl Store {
         });
     }
 
-    /// Ends the server and lets go of the store.
+    /// Stops the server, which releases the store.
     pub(crate) fn stop(&mut self) {
         self.server = None;
     }
 
-    /// A file beside the store.
+    /// Writes a file next to the store.
     pub(crate) fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
         let path = self.directory.path().join(name);
         std::fs::write(&path, contents).expect("a file");
@@ -124,7 +124,7 @@ impl Store {
         let mut pipe = child.stdin.take().expect("a pipe");
         let bytes = stdin.as_ref().to_vec();
         let writer = thread::spawn(move || {
-            // A command that fails early does not read it all.
+            // A command that fails early does not read everything.
             let _written = pipe.write_all(&bytes);
         });
         let ran = child.wait_with_output().expect("the binary runs");
@@ -138,13 +138,13 @@ impl Store {
         command.spawn().expect("the binary runs")
     }
 
-    /// Imports without fault.
+    /// Imports documents. Must succeed.
     pub(crate) fn import(&self, stdin: impl AsRef<[u8]>, arguments: &[&str]) -> Ran {
         let ran = self.run_on(stdin, &[&["import", "-"], arguments].concat());
         ran.expect(0)
     }
 
-    /// The output of a command that goes well.
+    /// The output of a command that must succeed.
     pub(crate) fn out(&self, arguments: &[&str]) -> String {
         self.run(arguments).expect(0).out
     }
@@ -159,7 +159,7 @@ impl Store {
         export.lines().map(id).collect()
     }
 
-    /// How many documents are in `D`.
+    /// The number of documents in `D`.
     pub(crate) fn count(&self) -> usize {
         let collections = self.out(&["collections"]);
         let counts = collections
@@ -188,7 +188,7 @@ impl Ran {
         self
     }
 
-    /// Something is said on standard error.
+    /// Asserts that standard error contains `what`.
     #[track_caller]
     pub(crate) fn says(self, what: &str) -> Self {
         assert!(self.err.contains(what), "{what:?} in {}", self.err);

@@ -3,7 +3,7 @@
 use super::harness::{Store, both};
 
 #[test]
-fn each_format_is_told_by_looking() {
+fn each_format_is_detected() {
     both(|store| {
         let one = store.file("one.json", "\u{FEFF}{\n  \"a\": 1\n}\n");
         store
@@ -41,7 +41,7 @@ fn each_format_is_told_by_looking() {
 }
 
 #[test]
-fn a_format_that_is_named_is_taken_instead() {
+fn explicit_format_overrides_detection() {
     let store = Store::alone();
     store.import("[1,2]", &["--format", "document", "--name", "d"]);
     assert_eq!(store.out(&["get", "d"]), "[1,2]\n");
@@ -62,7 +62,7 @@ fn a_format_that_is_named_is_taken_instead() {
 }
 
 #[test]
-fn the_id_is_a_member_or_the_documents_own_or_made_up() {
+fn ids_come_from_a_member_the_document_or_the_file_name() {
     both(|store| {
         let documents = r#"[{"k":{"x":["a"]}},{"k":{"x":[-5]}},{"k":{"x":["42"]}}]"#;
         store.import(documents, &["--id", "/k/x/0", "--collection", "c"]);
@@ -90,13 +90,13 @@ fn the_id_is_a_member_or_the_documents_own_or_made_up() {
             .expect(1)
             .says("1 created, 0 replaced; 0 skipped, 4 failed");
         let run = run.says("(document 1): the member that --id names is neither a string");
-        run.says("(document 3): the member that --id names is not there");
+        run.says("(document 3): the member that --id names is missing");
         assert_eq!(store.ids("b"), ["good"]);
     });
 }
 
 #[test]
-fn lines_that_look_like_an_export_are_lines_to_whoever_names_the_id() {
+fn export_like_lines_are_plain_documents_if_the_id_member_is_given() {
     let store = Store::alone();
     let line = "{\"id\":\"x\",\"document\":{\"k\":\"y\"}}\n";
     store.import(line, &["--id", "/id"]);
@@ -106,7 +106,7 @@ fn lines_that_look_like_an_export_are_lines_to_whoever_names_the_id() {
 }
 
 #[test]
-fn of_many_members_of_the_same_name_the_last_wins_in_time() {
+fn last_of_many_duplicate_members_wins_in_linear_time() {
     let store = Store::alone();
     let members: Vec<String> = (0..200_000).map(|value| format!("\"a\":{value}")).collect();
     store.import(format!("{{{}}}", members.join(",")), &["--name", "x"]);
@@ -114,7 +114,7 @@ fn of_many_members_of_the_same_name_the_last_wins_in_time() {
 }
 
 #[test]
-fn importing_the_same_again_does_not_duplicate() {
+fn repeated_imports_do_not_duplicate_documents() {
     both(|store| {
         let file = store.file("people.json", "[{\"a\":1},{\"a\":2}]");
         store
@@ -132,7 +132,7 @@ fn importing_the_same_again_does_not_duplicate() {
 }
 
 #[test]
-fn what_is_stored_already_is_replaced_or_skipped_or_an_error() {
+fn existing_documents_are_replaced_or_skipped_or_an_error() {
     both(|store| {
         store.import("[{\"a\":1},{\"a\":2}]", &["--name", "x"]);
         let with = |existing: &str, more: &[&str], stdin: &str| {
@@ -155,7 +155,7 @@ fn what_is_stored_already_is_replaced_or_skipped_or_an_error() {
 }
 
 #[test]
-fn a_bad_line_is_reported_with_its_place_and_the_import_stops_or_goes_on() {
+fn invalid_lines_are_reported_with_position_and_stop_or_continue() {
     let lines = "{\"a\":1}\n\n{\"a\":2\n{\"a\":1e400}\n[1,]\n\u{1}\n{\"a\":6}\n";
     both(|store| {
         let run = store.run_on(lines, &["import", "-", "--name", "x", "--format", "lines"]);
@@ -163,7 +163,7 @@ fn a_bad_line_is_reported_with_its_place_and_the_import_stops_or_goes_on() {
             .expect(1)
             .says("-: line 3, column 7 (document 2): expected ',' or '}'");
         run.says("1 document imported into the collection \"D\"")
-            .says("1 failed; stopped there; what comes before it is stored");
+            .says("1 failed; stopped there; the documents before it are stored");
         assert_eq!(store.ids("D"), ["x-1"]);
 
         let go_on = ["import", "-", "--name", "y", "--on-error", "continue"];
@@ -180,7 +180,7 @@ fn a_bad_line_is_reported_with_its_place_and_the_import_stops_or_goes_on() {
 }
 
 #[test]
-fn a_bad_element_of_an_array_is_reported_with_its_place() {
+fn invalid_array_elements_are_reported_with_position() {
     let store = Store::alone();
     let array = b"[\n  {\"a\": 1},\n  {\"a\": \xFF},\n  {\"a\"\n   1},\n  {\"a\": 4}\n]\n";
     let arguments = ["import", "-", "--name", "x", "--on-error", "continue"];
@@ -197,16 +197,16 @@ fn a_bad_element_of_an_array_is_reported_with_its_place() {
     let run = store
         .run_on("[1] ]", &["import", "-", "--name", "z"])
         .expect(1);
-    run.says("line 1, column 5: something follows the array")
+    run.says("line 1, column 5: unexpected text after the array")
         .says("1 document imported");
 }
 
 #[test]
-fn limits_are_reported_for_the_document_that_passes_them() {
+fn limits_are_reported_for_each_document() {
     both(|store| {
         let deep = format!("{}{}", "[".repeat(129), "]".repeat(129));
         let long = format!("{{\"{}\":1}}", "k".repeat(10_001));
-        // It is the id in front that makes this one too long.
+        // The id in the key makes this key too long.
         let nearly = format!("{{\"{}\":1}}", "k".repeat(9_990));
         let digits = "7".repeat(700);
         let lines = [&deep, &long, &nearly, &digits, "1"].map(|line| format!("{line}\n"));
@@ -229,7 +229,7 @@ fn limits_are_reported_for_the_document_that_passes_them() {
 }
 
 #[test]
-fn a_huge_document_goes_in_and_comes_out() {
+fn huge_documents_can_be_imported_and_exported() {
     both(|store| {
         let members: Vec<String> = (0..30_000)
             .map(|member| format!("\"member {member:06}\":[{member},\"{}\"]", "x".repeat(30)))
@@ -244,7 +244,7 @@ fn a_huge_document_goes_in_and_comes_out() {
 }
 
 #[test]
-fn a_stream_that_holds_no_document_is_no_error() {
+fn empty_streams_are_not_an_error() {
     both(|store| {
         store.import("", &[]).says("0 documents imported");
         store.import(" [ ] ", &[]).says("0 documents imported");
@@ -257,7 +257,7 @@ fn a_stream_that_holds_no_document_is_no_error() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error() {
+fn unreadable_input_is_an_error() {
     let store = Store::alone();
     store
         .run(&["import", "nowhere.json"])
@@ -273,7 +273,7 @@ fn what_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn a_command_line_that_means_nothing_has_exit_code_2() {
+fn invalid_command_lines_have_exit_code_2() {
     let store = Store::alone();
     for arguments in [
         &["import"][..],

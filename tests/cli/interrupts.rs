@@ -1,4 +1,4 @@
-//! Imports that end in the middle
+//! Interrupted imports and exports
 
 use std::fs;
 use std::io::Write;
@@ -12,14 +12,14 @@ use super::harness::{Ran, Store};
 
 const DOCUMENTS: usize = 5 * IMPORT_BATCH_DOCUMENTS_MAX / 2;
 
-/// An import that was given two and a half batches and waits for more.
+/// An import that has read two and a half batches and waits for more input.
 fn waiting_import(store: &Store) -> Child {
     let mut child = store.spawn(&["import", "-", "--name", "x", "--format", "lines"]);
     let lines = "{\"more\":[1,2,3,4,5,6,7,8,9,10]}\n".repeat(DOCUMENTS);
     let pipe = child.stdin.as_mut().expect("a pipe");
     pipe.write_all(lines.as_bytes()).expect("it reads");
     pipe.flush().expect("it reads");
-    // What it was given is stored when it has nothing to do for a while.
+    // The input is stored once the process has been idle for a while.
     let mut idle = 0;
     while idle < 20 {
         idle = if is_idle(&child) { idle + 1 } else { 0 };
@@ -28,7 +28,7 @@ fn waiting_import(store: &Store) -> Child {
     child
 }
 
-/// Whether every thread of a process waits for something that is no disk.
+/// Whether every thread of a process is waiting, but not for a disk.
 fn is_idle(child: &Child) -> bool {
     let threads = fs::read_dir(format!("/proc/{}/task", child.id())).expect("Linux tells");
     let mut states = threads.filter_map(|thread| {
@@ -47,7 +47,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn an_interrupted_import_leaves_whole_batches_and_says_so() {
+fn interrupted_imports_leave_whole_batches_and_report_it() {
     for (name, store) in [("-INT", Store::alone()), ("-TERM", Store::served())] {
         let mut child = waiting_import(&store);
         signal(&child, name);
@@ -57,14 +57,14 @@ fn an_interrupted_import_leaves_whole_batches_and_says_so() {
         drop(stdin);
         ran.expect(1)
             .says("2000 documents imported")
-            .says("interrupted; the batches before that are stored");
+            .says("interrupted; the batches before are stored");
         assert_eq!(store.count(), 2 * IMPORT_BATCH_DOCUMENTS_MAX);
         assert_eq!(store.ids("D").len(), 2 * IMPORT_BATCH_DOCUMENTS_MAX);
     }
 }
 
 #[test]
-fn a_killed_import_leaves_whole_batches_and_the_store_is_put_in_order() {
+fn killed_imports_leave_whole_batches_and_the_store_recovers() {
     let store = Store::alone();
     let child = waiting_import(&store);
     signal(&child, "-KILL");
@@ -79,12 +79,12 @@ fn a_killed_import_leaves_whole_batches_and_the_store_is_put_in_order() {
 }
 
 #[test]
-fn a_server_that_stops_in_the_middle_leaves_whole_batches() {
+fn imports_through_a_server_that_stops_leave_whole_batches() {
     let mut store = Store::served();
     let mut child = waiting_import(&store);
     store.stop();
     let stdin = child.stdin.as_mut().expect("a pipe");
-    // It may have ended already.
+    // The command may have ended already.
     let _written = stdin.write_all("{}\n".repeat(DOCUMENTS).as_bytes());
     let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
     ran.expect(1).says("the connection to the server");
@@ -92,7 +92,7 @@ fn a_server_that_stops_in_the_middle_leaves_whole_batches() {
 }
 
 #[test]
-fn an_export_that_nobody_reads_ends_when_it_is_told_twice() {
+fn blocked_exports_end_at_the_second_signal() {
     let store = Store::alone();
     store.import("{\"a\":[1,2,3]}\n".repeat(20_000), &[]);
     let mut child = store.spawn(&["export"]);

@@ -1,24 +1,24 @@
-//! What the documentation says of limits is what the program has.
+//! Compares the limits in the documentation with those of the program.
 
 use std::process::Command;
 
-/// A limit: what it is on, its flag and its default.
+/// A limit: its description, flag and default.
 type Limit = (String, String, String);
 
-/// The limits that `phyllo serve --help` tells, in their order.
+/// The limits in `phyllo serve --help`, in order.
 fn told_by_the_program() -> Vec<Limit> {
     let help = Command::new(env!("CARGO_BIN_EXE_phyllo"))
         .args(["serve", "--help"])
         .output()
         .expect("the binary runs");
     let help = String::from_utf8(help.stdout).expect("UTF-8");
-    let limits = help.split("Limits on what clients may ask:").nth(1);
+    let limits = help.split("Limits on requests:").nth(1);
     let limits = limits.and_then(|limits| limits.split("\nExamples:").next());
     let flags = limits.expect("the limits").split("\n      --").skip(1);
     flags.map(told).collect()
 }
 
-/// Reads `flag <UNIT>`, a text in some lines, and `[default: amount]`.
+/// Parses `flag <UNIT>`, the description, and `[default: amount]`.
 fn told(flag: &str) -> Limit {
     let (name, rest) = flag.split_once(" <").expect("a flag");
     let (_, rest) = rest.split_once('\n').expect("a text");
@@ -44,14 +44,14 @@ fn told_by_the_table() -> Vec<Limit> {
 }
 
 #[test]
-fn the_table_of_limits_is_what_the_program_has() {
+fn table_of_limits_matches_the_program() {
     let program = told_by_the_program();
     assert!(program.len() > 20, "{program:?}");
     assert_eq!(told_by_the_table(), program);
 }
 
 #[test]
-fn a_limit_that_is_none_is_refused() {
+fn invalid_limits_are_rejected() {
     for (flag, amount) in [
         ("--body-bytes-max", "0"),
         ("--body-bytes-max", "1MB"),

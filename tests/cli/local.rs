@@ -8,7 +8,7 @@ use phyllo::server::local::SOCKET_NAME;
 use super::harness::Store;
 
 #[test]
-fn the_socket_is_its_owners_and_goes_with_the_server() {
+fn socket_is_private_and_removed_when_the_server_stops() {
     let mut store = Store::served();
     let socket = store.path().join(SOCKET_NAME);
     let metadata = std::fs::metadata(&socket).expect("the socket");
@@ -20,7 +20,7 @@ fn the_socket_is_its_owners_and_goes_with_the_server() {
 }
 
 #[test]
-fn the_socket_of_a_server_that_was_killed_does_not_matter() {
+fn leftover_socket_of_a_killed_server_is_ignored() {
     let mut store = Store::alone();
     store.import("[1]", &[]);
     drop(UnixListener::bind(store.path().join(SOCKET_NAME)).expect("a socket"));
@@ -30,7 +30,7 @@ fn the_socket_of_a_server_that_was_killed_does_not_matter() {
 }
 
 #[test]
-fn a_directory_may_have_a_longer_path_than_sockets_may() {
+fn directory_paths_may_be_longer_than_socket_paths() {
     let mut store = Store::at(&["directory-of-thirty-two-bytes-000"; 6].join("/"));
     store.import("[1]", &[]);
     store.serve();
@@ -43,12 +43,12 @@ fn a_directory_may_have_a_longer_path_than_sockets_may() {
 }
 
 #[test]
-fn a_store_that_another_command_holds_is_said_to_be_held() {
+fn stores_held_by_another_command_are_reported() {
     let store = Store::alone();
     store.import("[1]", &[]);
     let mut holder = store.spawn(&["import", "-"]);
     let run = loop {
-        // Until the holder holds it, this reads it.
+        // Reads the store until another command holds it.
         let run = store.run(&["get", "stdin-1"]);
         if run.code != Some(0) {
             break run.expect(1);
@@ -64,7 +64,7 @@ fn a_store_that_another_command_holds_is_said_to_be_held() {
 }
 
 #[test]
-fn commands_work_while_a_server_runs_and_after_it_stopped() {
+fn commands_work_during_and_after_a_server_run() {
     let store = Store::alone();
     let server = store.spawn(&["serve", "--listen", "127.0.0.1:0"]);
     while !store.path().join(SOCKET_NAME).exists() {
@@ -81,7 +81,7 @@ fn commands_work_while_a_server_runs_and_after_it_stopped() {
 }
 
 #[test]
-fn a_server_of_another_version_is_said_to_be_one() {
+fn incompatible_server_versions_are_reported() {
     let store = Store::alone();
     store.import("[1]", &[]);
     let socket = UnixListener::bind(store.path().join(SOCKET_NAME)).expect("a socket");
@@ -101,7 +101,7 @@ fn a_server_of_another_version_is_said_to_be_one() {
 }
 
 #[test]
-fn errors_are_the_same_through_a_server() {
+fn errors_through_a_server_equal_direct_errors() {
     let alone = Store::alone();
     let served = Store::served();
     for store in [&alone, &served] {

@@ -1,4 +1,4 @@
-//! Collections that are not there.
+//! Missing collections
 
 use foundationdb_tuple::pack;
 
@@ -7,7 +7,7 @@ use super::harness::{Store, both, open};
 const FILTER: &str = r#"{"at":"$.n","eq":1}"#;
 
 #[test]
-fn a_misspelled_collection_is_refused_and_the_nearest_names_are_told() {
+fn misspelled_collections_are_rejected_with_suggestions() {
     both(|store| {
         store.import("[1]", &["--collection", "countries"]);
         store.import("[1]", &["--collection", "counties"]);
@@ -26,10 +26,10 @@ fn a_misspelled_collection_is_refused_and_the_nearest_names_are_told() {
                 .says("did you mean \"countries\" or \"counties\"?");
         }
         let ran = store.run(&["export", "--collection", "x"]).expect(2);
-        ran.says("`phyllo collections` lists those that there are");
-        // The default has to be there, too.
+        ran.says("`phyllo collections` lists the existing ones");
+        // The default collection must exist, too.
         store.run(&["export"]).expect(2).says("no collection \"D\"");
-        // An export that is refused makes no file.
+        // A rejected export creates no file.
         let file = store.file("out", "as it was");
         store.run(&["export", "--output", &file]).expect(2);
         assert_eq!(std::fs::read_to_string(&file).expect("read"), "as it was");
@@ -38,7 +38,7 @@ fn a_misspelled_collection_is_refused_and_the_nearest_names_are_told() {
 }
 
 #[test]
-fn a_collection_of_another_program_or_with_an_index_alone_is_there() {
+fn collections_of_other_programs_or_with_only_an_index_exist() {
     for served in [false, true] {
         let mut store = Store::alone();
         store.import("[1]", &[]);

@@ -1,5 +1,5 @@
-//! What other users may do with the files of a store, a backup and an export: nothing, whatever the
-//! umask is. And links that another user has planted are not followed.
+//! File permissions: other users have no access to stores, backups and exports, whatever the umask
+//! is, and symbolic links of other users are not followed.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -24,7 +24,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("its owner may");
 }
 
-/// A command of a process whose new files are open to everybody unless it says otherwise.
+/// A command in a process with umask 0.
 fn permissive(store: &Store, arguments: &[&str]) -> Command {
     let command = store.command(arguments);
     let mut shell = Command::new("sh");
@@ -44,7 +44,7 @@ fn run_permissive(store: &Store, arguments: &[&str]) {
     Ran::from(output.expect("a shell")).expect(0);
 }
 
-/// A server process of a store, once it has its socket; killed when dropped.
+/// A server process that has created its socket, killed when dropped.
 struct Served(Option<Child>);
 
 impl Served {
@@ -59,7 +59,7 @@ impl Served {
         served
     }
 
-    /// Stops it; what it has logged.
+    /// Stops the server and returns its log.
     fn stop(mut self) -> String {
         let process = self.0.take().expect("it runs");
         let kill = Command::new("kill").arg(process.id().to_string()).status();
@@ -72,14 +72,14 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         if let Some(mut process) = self.0.take() {
-            // It may have ended.
+            // The process may have ended.
             let _killed = process.kill();
             let _ended = process.wait();
         }
     }
 }
 
-/// Asserts that a directory, and all that is in it, is its owner's only.
+/// Asserts that only the owner has access to a directory and all files in it.
 #[track_caller]
 fn assert_private(directory: &Path, names: &[&str]) {
     assert_eq!(mode(directory), 0o700, "{}", directory.display());
@@ -94,12 +94,12 @@ fn assert_private(directory: &Path, names: &[&str]) {
 }
 
 #[test]
-fn new_stores_and_backups_are_their_owners_only_whatever_the_umask() {
+fn new_stores_and_backups_are_private_under_any_umask() {
     let store = Store::at("above/store");
     let file = store.file("numbers.json", "[1, 2]");
     run_permissive(&store, &["import", &file]);
     assert_private(store.path(), &[FILE_NAME]);
-    // As is the directory above it, which it has made too.
+    // The parent directory, which the command created, is private, too.
     assert_eq!(mode(store.path().parent().expect("one")), 0o700);
     let backup = |name: &str| {
         let target = store.path().with_file_name(name);
@@ -113,7 +113,7 @@ fn new_stores_and_backups_are_their_owners_only_whatever_the_umask() {
     let log = served.stop();
     assert!(!log.contains("open to other users"), "{log}");
     assert_private(store.path(), &[FILE_NAME]);
-    // A server makes a store as well.
+    // A server that creates a store also makes it private.
     let store = Store::alone();
     let served = Served::start(&store);
     assert_private(store.path(), &[FILE_NAME, SOCKET_NAME]);
@@ -121,7 +121,7 @@ fn new_stores_and_backups_are_their_owners_only_whatever_the_umask() {
 }
 
 #[test]
-fn a_store_of_an_older_program_is_narrowed_when_a_server_starts() {
+fn server_start_restricts_permissions_of_existing_stores() {
     for (directory, file, narrowed) in [
         (0o755, 0o644, (0o700, 0o600)),
         (0o777, 0o666, (0o700, 0o600)),
@@ -132,7 +132,7 @@ fn a_store_of_an_older_program_is_narrowed_when_a_server_starts() {
         let store = Store::alone();
         store.import("[1]", &["--name", "x"]);
         let (path, left) = (store.path().join(FILE_NAME), store.path().join(MAKING_NAME));
-        // A crash can have left a store half made.
+        // A crash can leave a partly created store.
         fs::write(&left, "half made").expect("a file");
         set_mode(&path, file);
         set_mode(&left, file);
@@ -157,7 +157,7 @@ fn a_store_of_an_older_program_is_narrowed_when_a_server_starts() {
 }
 
 #[test]
-fn every_command_narrows_the_store_that_it_opens() {
+fn every_command_restricts_permissions_of_the_store() {
     let store = Store::alone();
     store.import("[1]", &["--name", "x"]);
     let path = store.path().join(FILE_NAME);
@@ -168,7 +168,7 @@ fn every_command_narrows_the_store_that_it_opens() {
 }
 
 #[test]
-fn a_directory_that_users_share_stays_so_and_the_file_in_it_is_narrowed() {
+fn shared_directories_keep_their_mode_but_the_file_is_restricted() {
     let store = Store::alone();
     fs::create_dir_all(store.path()).expect("made");
     set_mode(store.path(), 0o1777);
@@ -179,7 +179,7 @@ fn a_directory_that_users_share_stays_so_and_the_file_in_it_is_narrowed() {
 }
 
 #[test]
-fn a_store_may_be_reached_by_links_that_its_owner_made() {
+fn stores_can_be_opened_through_links_of_their_owner() {
     let store = Store::alone();
     store.import("[1]", &["--name", "x"]);
     let elsewhere = store.path().with_file_name("elsewhere");
@@ -192,14 +192,14 @@ fn a_store_may_be_reached_by_links_that_its_owner_made() {
     set_mode(&file, 0o644);
     assert_eq!(store.out(&["get", "x-1"]), "1\n");
     assert_eq!((mode(&elsewhere), mode(&file)), (0o700, 0o600));
-    // A link that leads nowhere is not taken for a store that is to be made.
+    // A dangling link does not count as a missing store.
     fs::remove_file(&file).expect("removed");
     store.run(&["serve", "--listen", "127.0.0.1:0"]).expect(1);
     assert!(elsewhere.join(FILE_NAME).is_symlink());
 }
 
 #[test]
-fn a_backup_follows_no_link_that_somebody_has_planted() {
+fn backups_do_not_follow_planted_links() {
     both(|store| {
         store.import("[1]", &[]);
         let beside = |name: &str| store.path().with_file_name(name);
@@ -230,7 +230,7 @@ fn a_backup_follows_no_link_that_somebody_has_planted() {
 }
 
 #[test]
-fn a_backup_is_not_written_to_a_directory_that_is_a_link() {
+fn backups_to_a_linked_directory_are_rejected() {
     both(|store| {
         store.import("[1]", &[]);
         let beside = |name: &str| store.path().with_file_name(name);
@@ -252,7 +252,7 @@ fn a_backup_is_not_written_to_a_directory_that_is_a_link() {
         }
         let inside = fs::read_dir(&elsewhere).expect("a directory");
         assert_eq!(inside.count(), 0);
-        // Links above it are the way that its owner has named.
+        // Links in parent directories are followed, because the user named that path.
         let below = format!("{}/below", link.display());
         store.run(&["backup", &below]).expect(0);
         assert!(elsewhere.join("below").join(FILE_NAME).is_file());
@@ -260,7 +260,7 @@ fn a_backup_is_not_written_to_a_directory_that_is_a_link() {
 }
 
 #[test]
-fn a_backup_makes_its_file_anew_and_writes_into_no_other() {
+fn backups_create_a_new_file_instead_of_reusing_one() {
     let store = Store::alone();
     store.import("[1]", &["--name", "x"]);
     let beside = |name: &str| store.path().with_file_name(name);
@@ -269,7 +269,7 @@ fn a_backup_makes_its_file_anew_and_writes_into_no_other() {
     fs::create_dir(&target).expect("a directory");
     let making = target.join(MAKING_NAME);
     let path = target.to_str().expect("plain");
-    // Another name of a file, and a file that another user can open.
+    // A hard link to a file, and a file that another user has open.
     fs::hard_link(&victim, &making).expect("a link");
     store.run(&["backup", path]).expect(0);
     assert_eq!(fs::read(&victim).expect("the file"), b"of somebody else");
@@ -283,7 +283,7 @@ fn a_backup_makes_its_file_anew_and_writes_into_no_other() {
     let mut read = String::new();
     std::io::Read::read_to_string(&mut open_before, &mut read).expect("read");
     assert_eq!(read, "left", "it is another file");
-    // What is no file is neither waited for nor removed.
+    // Special files are neither read nor removed.
     fs::remove_file(target.join(FILE_NAME)).expect("the backup");
     let made = Command::new("mkfifo").arg(&making).status();
     assert!(made.expect("mkfifo runs").success());
@@ -297,7 +297,7 @@ fn a_backup_makes_its_file_anew_and_writes_into_no_other() {
         .run(&["backup", path])
         .expect(1)
         .says("is not a regular file");
-    // A directory that was there keeps its mode: others may need it for something else.
+    // An existing directory keeps its mode, because others may need it.
     fs::remove_dir(&making).expect("it is there");
     set_mode(&target, 0o755);
     store.run(&["backup", path]).expect(0);
@@ -305,7 +305,7 @@ fn a_backup_makes_its_file_anew_and_writes_into_no_other() {
 }
 
 #[test]
-fn a_backup_waits_for_no_other_that_is_made_in_the_same_directory() {
+fn concurrent_backups_to_one_directory_fail_without_waiting() {
     let store = Store::alone();
     store.import("[1]", &[]);
     let target = store.path().with_file_name("target");
@@ -323,7 +323,7 @@ fn a_backup_waits_for_no_other_that_is_made_in_the_same_directory() {
 }
 
 #[test]
-fn an_export_is_its_owners_only_unless_the_file_that_it_replaces_was_not() {
+fn exports_are_private_unless_they_replace_a_shared_file() {
     let store = Store::alone();
     store.import("[1]", &[]);
     let out = store.path().with_file_name("out");

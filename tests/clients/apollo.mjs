@@ -8,7 +8,7 @@ import { until } from "./ask.mjs";
 import { run } from "./cases.mjs";
 import { blocks } from "./page.mjs";
 
-// What these clients warn of is an error here: a cache that loses data warns.
+// Warnings of these clients are errors here, for example about lost cache data.
 console.warn = console.error = (...told) => assert.fail(told.join(" "));
 
 const [, afterDeletion, pages] = blocks("Apollo Client", "js");

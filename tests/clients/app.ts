@@ -1,5 +1,5 @@
-// An application in TypeScript that uses what is generated from the schema. It is compiled only:
-// what must not compile says so.
+// A TypeScript application that uses the code generated from the schema. It is only compiled.
+// Lines that must not compile are marked.
 import { ApolloClient, HttpLink, InMemoryCache } from "@apollo/client";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { createClient, fetchExchange } from "@urql/core";

@@ -1,7 +1,7 @@
-// Requests without a client, and the documents that the tests begin with.
+// Requests without a client library, and the initial documents of the tests.
 import assert from "node:assert/strict";
 
-/** The answer to a query that is sent without a client. */
+/** The response to a query that is sent without a client library. */
 export async function answer(url, query, variables = {}) {
   const response = await fetch(url, {
     method: "POST",
@@ -11,14 +11,14 @@ export async function answer(url, query, variables = {}) {
   return response.json();
 }
 
-/** The data of such a query, which has no errors. */
+/** The data of such a query, which must have no errors. */
 export async function ask(url, query, variables) {
   const { data, errors } = await answer(url, query, variables);
   assert.equal(errors, undefined, JSON.stringify(errors));
   return data;
 }
 
-/** Stores the documents that the tests begin with: the same keys in two collections. */
+/** Stores the initial documents: the same keys in two collections. */
 export async function seed(url) {
   const documents = {
     one: { a: { title: "One A", tags: ["x", "y", "z"] }, 42: "one 42" },
@@ -38,13 +38,13 @@ export async function seed(url) {
   }
 }
 
-/** What a client shows, without the `__typename` that clients add. */
+/** The data in a client, without the `__typename` that clients add. */
 export const plain = (data) =>
   JSON.parse(JSON.stringify(data ?? null), (name, value) =>
     name === "__typename" ? undefined : value,
   );
 
-/** Waits until something holds. */
+/** Waits until a condition holds. */
 export async function until(holds, what) {
   const end = Date.now() + 10_000;
   while (!holds()) {

@@ -1,17 +1,17 @@
-// What applications do with a client that normalizes, on clients without any configuration of their
-// cache. Each case runs on documents and on a client of its own.
+// Typical uses of normalizing clients, without cache configuration. Each case has its own documents
+// and its own client.
 import assert from "node:assert/strict";
 import { ask, plain, seed, until } from "./ask.mjs";
 
 /**
- * Runs the cases on a kind of client. `connect` makes one with an empty cache, which is as it comes,
- * or as the page about clients configures it:
- * - `query(text, variables, from)` reads from the "cache", from the "network", or as it does by
- *   itself, and returns the data; null where the cache lacks some of it
+ * Runs the cases on a kind of client. `connect` creates one with an empty cache, with the default
+ * or the documented configuration:
+ * - `query(text, variables, from)` reads from the "cache", from the "network", or by the default
+ *   policy, and returns the data; null if the cache lacks some of it
  * - `mutate(text, variables)` returns the data, and throws the code of an error
- * - `watch(text, variables, shown)` tells what an active query shows whenever that changes
- * - `pages(text)` reads all pages of the children of `document`, and returns the page they have grown to
- * - `requests()` counts what was sent
+ * - `watch(text, variables, shown)` passes the data of an active query to `shown` at each change
+ * - `pages(text)` reads all pages of the children of `document` and returns the merged page
+ * - `requests()` returns the number of requests sent
  */
 export async function run(url, connect) {
   const cases = [
@@ -34,7 +34,7 @@ export async function run(url, connect) {
 
 const TITLE = `query ($path: Path) { document(id: "a", collection: "one", path: $path) { id value } }`;
 
-/** Another user puts a title, which the client does not hear of. */
+/** Another user changes a title. The client is not notified. */
 const elsewhere = (url, title) =>
   ask(
     url,
@@ -151,14 +151,14 @@ const AS_IT_COMES = [
     assert.equal(deleteDocument.value, "x");
     await until(() => values().length === 2, "the elements");
     assert.deepEqual(values(), ["y", "z"]);
-    // The place that was deleted has another value now, and is not to be removed from the cache.
+    // The deleted path has another value now, which must stay in the cache.
     assert.equal(deleteDocument.deletedId, "one/a#/tags/0");
     assert.deepEqual(watched.shown.document.children.nodes[0], { id: "one/a#/tags/0", value: "y" });
     assert.equal(plain(await query(text, {}, "cache")).document.children.nodes.length, 2);
     assert.equal(requests() - before, 1, "the mutation and nothing else");
   },
 
-  // The next three are one story: a form shows a title that another user changes meanwhile.
+  // In the next three cases, a form shows a title that another user changes meanwhile.
 
   async function aCachePairsAnOldValueWithANewVersionAndAnUpdateIsLost({ query, mutate, url }) {
     const { shown, version } = await theFormAfterAListWasRead(query, url);
@@ -186,7 +186,7 @@ const AS_IT_COMES = [
     }`;
     await assert.rejects(mutate(text, { patch: patch(shown) }), /TEST_FAILED/);
     assert.equal(await titleOf(url), "Elsewhere");
-    // The form reads what is there now, and its user decides.
+    // The form reads the current value, and its user decides.
     const { document } = await query(TITLE, { path: "/title" }, "network");
     await mutate(text, { patch: patch(document.value) });
     assert.equal(await titleOf(url), "Elsewhere, edited");
@@ -251,7 +251,7 @@ const CONFIGURED = [
   },
 ];
 
-/** A form has read a title, another user has changed it, and then a list has read the versions. */
+/** A form reads a title, another user changes it, and then a list reads the versions. */
 async function theFormAfterAListWasRead(query, url) {
   const form = `{
     document(id: "a", collection: "one") { id document { id version value(path: "/title") } }

@@ -1,5 +1,5 @@
-// GraphQL Code Generator's client preset with the configuration of the page about clients, and
-// TypeScript's compiler on an application that uses what it makes.
+// Runs GraphQL Code Generator's client preset with the documented configuration, and compiles an
+// application that uses the generated code with TypeScript.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-//! Clients that applications use, on a real server: what a normalizing cache shows and what it does
-//! to updates, code generated from the schema, and the schema itself as tools read it.
+//! Common clients with a real server: what a normalizing cache reads and how it applies updates,
+//! code generated from the schema, and the schema as tools read it.
 //!
 //! Each test runs a script with packages of npm or of Python. If these cannot be installed, the test
 //! is skipped. Tests with a script are long tests.
@@ -30,8 +30,8 @@ fn start(store: &Path, flags: &[&str]) -> Server {
     Server::run(Command::new(env!("CARGO_BIN_EXE_phyllo")), store, flags)
 }
 
-/// Runs a script of Node.js with a server of each of these kinds, whose addresses are the arguments;
-/// what it throws fails the test.
+/// Runs a Node.js script with the addresses of these servers as arguments. An exception in the
+/// script fails the test.
 fn run(script: &str, servers: &[&[&str]]) {
     static PACKAGES: OnceLock<Option<PathBuf>> = OnceLock::new();
     let what = format!("tests/clients/{script}");
@@ -66,7 +66,7 @@ fn run(script: &str, servers: &[&[&str]]) {
     assert!(ran.status.success(), "{script}: {told}");
 }
 
-/// The scripts with their packages, the schema and the page about clients.
+/// Installs the packages, and copies the scripts, the schema and the page about clients.
 fn install() -> Option<PathBuf> {
     let folder = npm::install("clients")?;
     for file in ["schema.graphql", "docs/clients.md"] {
@@ -77,7 +77,7 @@ fn install() -> Option<PathBuf> {
 }
 
 #[test]
-fn tools_read_the_schema_of_every_scope_as_introspection_shows_it() {
+fn schema_files_of_every_scope_match_introspection() {
     run("schema.mjs", &[&[], &["--no-admin"], &["--read-only"]]);
 }
 
@@ -97,6 +97,6 @@ fn relay_compiles_refetches_and_pages_through_node() {
 }
 
 #[test]
-fn typescript_generated_with_the_scalars_of_the_docs_compiles_strictly() {
+fn typescript_types_with_documented_scalars_compile_strictly() {
     run("codegen.mjs", &[&[]]);
 }

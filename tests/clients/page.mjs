@@ -1,7 +1,7 @@
-// The code of the page about clients, so that it is what the tests run.
+// Extracts the code of the page about clients, so that the tests run it.
 import { readFileSync } from "node:fs";
 
-/** The blocks of code in this language below this heading. */
+/** The code blocks in this language below this heading. */
 export function blocks(heading, language) {
   const page = readFileSync("clients.md", "utf8");
   const section = page.split(`\n## ${heading}\n`)[1].split("\n## ")[0];

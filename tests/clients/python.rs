@@ -1,4 +1,4 @@
-//! Python's `gql`, in an environment of its own.
+//! Python's `gql`, in its own virtual environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::process::Command;
 use super::start;
 use crate::skip::{skipped, skips_long};
 
-/// The interpreter of an environment that has the locked packages, which is kept for the next time.
-/// None where Python or the packages cannot be had.
+/// The interpreter of an environment with the locked packages, which is reused. `None` if Python or
+/// the packages cannot be installed.
 fn interpreter() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients-python");
     let python = folder.join("bin").join("python");
     let installed = folder.join("requirements.txt");
     let wanted = fs::read("tests/clients/requirements.txt").expect("it is there");
-    // The copy is made last, so that it tells that everything is installed.
+    // The copy is made last, so it shows that the installation is complete.
     if fs::read(&installed).is_ok_and(|packages| packages == wanted) {
         return Some(python);
     }
@@ -47,7 +47,7 @@ fn succeeds(command: &mut Command) -> Option<()> {
 }
 
 #[test]
-fn pythons_gql_validates_and_runs_queries_by_schema_file_and_by_introspection() {
+fn python_gql_validates_and_runs_queries_by_schema_file_and_by_introspection() {
     let what = "Python's gql";
     if skips_long(what) {
         return;

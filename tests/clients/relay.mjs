@@ -1,5 +1,5 @@
-// Relay: its compiler on the server's schema, and its runtime on what the compiler makes, with a
-// store as it comes.
+// Runs Relay's compiler with the server's schema, and its runtime with the generated code and a
+// default store.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const {
 const url = process.argv[2];
 const schema = await (await fetch(new URL("/schema.graphql", url))).text();
 
-/** Runs Relay's compiler on notes.js, in a folder, and returns the files that it makes. */
+/** Runs Relay's compiler on notes.js in a folder and returns the generated files. */
 function compile(folder, config, source) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(`${folder}/src/__generated__`, { recursive: true });
@@ -41,7 +41,7 @@ function compile(folder, config, source) {
   }));
 }
 
-// The configuration of the page about clients has a type for each scalar.
+// The documented configuration has a type for each scalar.
 const [config] = blocks("Relay", "json");
 const typed = compile("relay-typescript", config, "notes.ts");
 const types = (name) => readFileSync(typed.find((file) => file.name === name).path, "utf8");
@@ -50,7 +50,7 @@ assert.match(types("notesTitleQuery"), /readonly value: unknown \| null/);
 assert.match(types("notesReplaceMutation"), /version\?: string \| null/);
 assert(typed.every(({ name }) => !/: any\b/.test(types(name))), "a scalar has no type");
 
-// What is made to be run here.
+// The artifacts to run here.
 const made = compile(
   "relay",
   JSON.stringify({
@@ -84,10 +84,10 @@ function connect() {
     query: (name, variables = {}) =>
       fetchQuery(environment, compiled[name], variables).toPromise(),
     cached: (name, variables) => environment.lookup(operation(name, variables).fragment).data,
-    /** What a fragment reads of the object that a reference leads to. */
+    /** The data of a fragment on a referenced object. */
     read: (name, reference) =>
       environment.lookup(getSingularSelector(compiled[name], reference)).data,
-    /** What an active query shows, whenever that changes. */
+    /** The data of an active query at each change. */
     async watch(name, variables) {
       const active = operation(name, variables);
       environment.retain(active);
@@ -110,7 +110,7 @@ function connect() {
   };
 }
 
-/** Another user puts a title, which the store does not hear of. */
+/** Another user changes a title. The store is not notified. */
 const elsewhere = (title) =>
   ask(
     url,
@@ -160,7 +160,7 @@ const CASES = [
     await mutate("notesDeleteMutation", { id: "a" }, (store, { deleteDocument }) =>
       store.delete(`${deleteDocument.deletedId}#`),
     );
-    // A place in a list whose object is gone is null; an application leaves it out.
+    // List items of deleted objects are null. Applications skip them.
     await until(() => list.shown.documents.nodes.includes(null), "the list");
     assert.deepEqual(list.shown.documents.nodes, [null, { id: "one/42", key: "42" }]);
     await until(() => title.shown.document === null, "the document");

@@ -1,4 +1,5 @@
-//! Rust's `graphql_client`, whose derive checks the queries against schema.graphql as it compiles.
+//! Rust's `graphql_client`, whose derive macro validates queries with schema.graphql at compile
+//! time.
 
 use graphql_client::{GraphQLQuery, QueryBody, Response};
 use serde::Serialize;
@@ -61,7 +62,7 @@ async fn ask<D: DeserializeOwned>(server: &Server, body: &QueryBody<impl Seriali
 }
 
 #[tokio::test]
-async fn rusts_graphql_client_compiles_and_runs_queries_of_the_schema_file() {
+async fn rust_graphql_client_compiles_and_runs_queries_of_the_schema_file() {
     let store = tempfile::tempdir().expect("a directory");
     import("tests/clients/notes.ndjson".as_ref(), store.path());
     let server = Server::start(store.path());
@@ -78,7 +79,7 @@ async fn rusts_graphql_client_compiles_and_runs_queries_of_the_schema_file() {
     assert_eq!(document.value, Some(json!("crisp")));
     assert!(document.version.is_some());
     assert_eq!(document.document.key, "apples");
-    // A stored null and a value that is not there are both null.
+    // A stored null and a missing value are both null.
     let titles = read.documents.nodes.into_iter().map(|node| node.title);
     let expected = [None, Some(json!("On apples")), Some(json!("On quinces"))];
     assert_eq!(titles.collect::<Vec<_>>(), expected);

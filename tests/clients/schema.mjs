@@ -1,5 +1,5 @@
-// The schema as tools read it: its text from the command line, over HTTP and from the repository,
-// for subgraphs, for servers of every scope, and by introspection.
+// Compares the schema from the command line, over HTTP, in the repository and by introspection, for
+// subgraphs and for servers of every scope.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const [full, withoutAdmin, readOnly] = process.argv.slice(2);
 const printed = (...flags) =>
   execFileSync(process.env.PHYLLO, ["schema", ...flags], { encoding: "utf8" });
 
-/** A schema as text that does not depend on the order of its types. */
+/** The text of a schema, with its types sorted. */
 const sorted = (schema) => printSchema(lexicographicSortSchema(schema));
 
 /** The names of types, fields and arguments that have no description. */
@@ -38,13 +38,13 @@ function undescribed(text) {
   return names;
 }
 
-// What GraphQL itself defines has the words of its specification, or none.
+// Built-in definitions have the descriptions of the GraphQL specification, or none.
 const BUILT_IN = /^(include|skip|specifiedBy|deprecated|oneOf)\b/;
 
-// What a server of an application's own types may call its types.
+// The type names that Phyllo defines. Applications can use any others.
 const OURS = /^(Document\w*|Subdocument\w*|JSON\w*|Path|Node|PageInfo|Query|Mutation|_\w+)$/;
 
-/** The text of one scope: it parses, is a schema, is described, and introspection shows the same. */
+/** Checks the text of one scope: it is valid, has descriptions, and equals the introspection. */
 async function check(url, ...flags) {
   const text = printed(...flags);
   const served = await fetch(new URL("/schema.graphql", url));
@@ -59,7 +59,7 @@ async function check(url, ...flags) {
     oneOf: true,
   });
   const seen = buildClientSchema(await ask(url, query));
-  // No description of the schema itself: not every parser reads one, and introspection has another.
+  // The schema itself has no description, because not every parser supports one.
   assert.equal(schema.description, undefined);
   assert.deepEqual(sorted(seen).split("\n"), sorted(schema).split("\n"));
 
@@ -70,7 +70,7 @@ async function check(url, ...flags) {
   return schema;
 }
 
-/** The text of one scope for gateways: it is a subgraph, with the fields of the schema. */
+/** Checks the text of one scope for gateways: a subgraph with the fields of the schema. */
 async function checkSubgraph(url, schema, ...flags) {
   const text = printed("--subgraph", ...flags);
   const { _service } = await ask(url, "{ _service { sdl } }");

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { run } from "./cases.mjs";
 import { blocks } from "./page.mjs";
 
-// What it warns of is an error here.
+// Its warnings are errors here.
 console.warn = console.error = (...told) => assert.fail(told.join(" "));
 
 writeFileSync("urql.page.mjs", blocks("urql", "js")[0]);

@@ -1,4 +1,4 @@
-//! Documents that another program stored, entered into the catalog.
+//! Adoption of documents that another program stored.
 
 use foundationdb_tuple::{Bytes, pack};
 use futures::FutureExt;
@@ -11,14 +11,14 @@ use super::world::{World, deadline, numbered};
 
 cases!(
     sync [
-        what_another_program_stored_is_entered_once_and_counted,
-        ids_that_have_no_name_are_listed_and_left,
-        many_documents_are_entered_in_batches_whatever_their_size,
-        what_is_entered_has_its_entries_in_indexes,
+        foreign_documents_are_adopted_once_and_counted,
+        unsupported_ids_are_listed_and_unchanged,
+        documents_of_any_size_are_adopted_in_batches,
+        adopted_documents_have_index_entries,
     ]
 );
 
-/// Adopts a whole collection; every batch ends.
+/// Adopts a whole collection, batch by batch.
 fn adopt_all(world: &World, collection: &'static str) -> (Adopted, usize) {
     let mut total = Adopted::default();
     let mut batches = 0;
@@ -73,7 +73,7 @@ fn version(world: &World, id: i64) -> String {
     format!("{:?}", answers[0].as_ref().expect("a version"))
 }
 
-fn what_another_program_stored_is_entered_once_and_counted() {
+fn foreign_documents_are_adopted_once_and_counted() {
     let world = World::new();
     world.put(&numbered(2), "{}", Existing::Fail).expect("new");
     let mut pairs = vec![leaf(1), leaf(3), leaf(-4)];
@@ -93,7 +93,7 @@ fn what_another_program_stored_is_entered_once_and_counted() {
     let (again, _) = adopt_all(&world, "D");
     assert_eq!((again.entered, again.known), (0, 5));
     assert_eq!(counts(&world), [("D".to_owned(), 5)]);
-    // The marker of the commit that entered nothing is none of the documents'.
+    // Excludes the marker of the commit that adopted nothing.
     let documents = |pairs: Vec<(Vec<u8>, Vec<u8>)>| -> Vec<_> {
         let mut pairs = pairs;
         pairs.retain(|(key, _)| !key.starts_with(&[0, 0x15, 8]));
@@ -107,7 +107,7 @@ fn what_another_program_stored_is_entered_once_and_counted() {
     assert_eq!(counts(&world), [("D".to_owned(), 5)]);
 }
 
-fn ids_that_have_no_name_are_listed_and_left() {
+fn unsupported_ids_are_listed_and_unchanged() {
     let world = World::new();
     let long = "i".repeat(9_994);
     let pairs = [
@@ -118,7 +118,7 @@ fn ids_that_have_no_name_are_listed_and_left() {
         (pack(&("D", Bytes::from(&b"\x02"[..]), "a")), pack(&(1,))),
         (pack(&("D",)), pack(&(1,))),
         (pack(&("D", long.as_str())), pack(&(1,))),
-        // An integer as no tuple layer packs it.
+        // An integer that no tuple layer packs like this.
         ([&pack(&("D",))[..], &[0x16, 0, 9]].concat(), pack(&(1,))),
         leaf(5),
     ];
@@ -143,11 +143,11 @@ fn ids_that_have_no_name_are_listed_and_left() {
     }
 }
 
-fn many_documents_are_entered_in_batches_whatever_their_size() {
+fn documents_of_any_size_are_adopted_in_batches() {
     let world = World::new();
     let mut pairs = Vec::new();
     for id in 0..2_500_i64 {
-        // Larger than what is read at a time, smaller, and all that is between.
+        // Documents larger and smaller than a read batch, and of sizes in between.
         for n in 0..[1, 2, 31, 32, 33, 65][usize::try_from(id % 6).expect("small")] {
             pairs.push((pack(&("D", id, n)), pack(&(id,))));
         }
@@ -162,7 +162,7 @@ fn many_documents_are_entered_in_batches_whatever_their_size() {
     assert_eq!(counts(&world), [("D".to_owned(), 2_500)]);
 }
 
-fn what_is_entered_has_its_entries_in_indexes() {
+fn adopted_documents_have_index_entries() {
     let world = World::new();
     world.create_index("n", &["$.n"]);
     world.create_index("each", &["$[*]"]);

@@ -1,4 +1,4 @@
-//! Ids, counts, and what exists.
+//! Ids, counts and existence of documents.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use super::world::{World, document_key, numbered, text};
 
 cases!(
     sync [
-        the_count_is_the_number_of_documents_whatever_is_done_to_them,
-        a_document_that_another_program_stored_exists_and_is_counted_once_it_is_replaced,
-        a_document_is_not_created_where_one_is,
-        a_document_names_its_own_id_by_doc_id,
-        without_an_id_a_random_unused_positive_integer_is_taken,
-        collection_and_id_keep_documents_apart,
-        an_empty_collection_and_one_too_long_are_refused,
-        a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused,
-        a_replaced_member_whose_key_would_be_too_long_does_not_matter,
-        every_change_has_a_later_version_and_what_changes_nothing_the_same,
+        counts_equal_the_number_of_documents_after_any_operation,
+        foreign_documents_exist_and_are_counted_after_replacement,
+        documents_are_not_created_over_existing_ones,
+        doc_id_is_the_default_id,
+        without_an_id_a_random_unused_positive_integer_is_chosen,
+        collection_and_id_separate_documents,
+        empty_or_overlong_collections_are_rejected,
+        keys_of_10000_bytes_are_stored_and_longer_ones_rejected,
+        replaced_members_with_overlong_keys_are_ignored,
+        every_change_has_a_later_version_and_no_change_keeps_it,
         documents_are_deleted_together_within_the_bytes_of_a_transaction,
     ]
 );
@@ -40,7 +40,7 @@ fn count(world: &World) -> i64 {
     }
 }
 
-fn the_count_is_the_number_of_documents_whatever_is_done_to_them() {
+fn counts_equal_the_number_of_documents_after_any_operation() {
     let world = World::new();
     assert_eq!(count(&world), 0);
     for id in 0..40 {
@@ -58,7 +58,7 @@ fn the_count_is_the_number_of_documents_whatever_is_done_to_them() {
     assert_eq!(world.scan().len(), 60);
 }
 
-fn a_document_that_another_program_stored_exists_and_is_counted_once_it_is_replaced() {
+fn foreign_documents_exist_and_are_counted_after_replacement() {
     let world = World::new();
     let document = numbered(1);
     let leaves = Leaves::from_json(r#"{"theirs":[1,2]}"#).expect("valid JSON");
@@ -79,7 +79,7 @@ fn a_document_that_another_program_stored_exists_and_is_counted_once_it_is_repla
     assert_eq!(count(&world), 1);
 }
 
-fn a_document_is_not_created_where_one_is() {
+fn documents_are_not_created_over_existing_ones() {
     let world = World::new();
     let document = world.insert(None, r#"{"doc_id":"x","a":1}"#).expect("new");
     for json in [r#"{"doc_id":"x"}"#, r#"{"doc_id":"\u0078"}"#] {
@@ -93,7 +93,7 @@ fn a_document_is_not_created_where_one_is() {
     assert_eq!(count(&world), 1);
 }
 
-fn a_document_names_its_own_id_by_doc_id() {
+fn doc_id_is_the_default_id() {
     let world = World::new();
     let string = |text: &str| Ok(DocumentId::Text(text.to_owned()));
     for (json, expected) in [
@@ -116,7 +116,7 @@ fn a_document_names_its_own_id_by_doc_id() {
     }
 }
 
-fn without_an_id_a_random_unused_positive_integer_is_taken() {
+fn without_an_id_a_random_unused_positive_integer_is_chosen() {
     let world = World::new();
     let mut ids = BTreeSet::new();
     for json in [
@@ -136,7 +136,7 @@ fn without_an_id_a_random_unused_positive_integer_is_taken() {
     assert_eq!(count(&world), 100);
 }
 
-fn collection_and_id_keep_documents_apart() {
+fn collection_and_id_separate_documents() {
     let world = World::new();
     let ids = ["", "a", "a\0", "a\0b", "1"].map(|text| DocumentId::Text(text.to_owned()));
     let ids = [&ids[..], &[DocumentId::Integer(0), DocumentId::Integer(1)]].concat();
@@ -155,7 +155,7 @@ fn collection_and_id_keep_documents_apart() {
     assert!(found.expect("readable").is_none());
 }
 
-fn an_empty_collection_and_one_too_long_are_refused() {
+fn empty_or_overlong_collections_are_rejected() {
     let new = |name: &str| phyllo::database::DocumentKey::new(name, DocumentId::Integer(1));
     let kind = |name: &str| new(name).expect_err("refused").kind();
     assert_eq!(kind(""), ErrorKind::BadUserInput);
@@ -163,7 +163,7 @@ fn an_empty_collection_and_one_too_long_are_refused() {
     assert!(new(&"c".repeat(9_900)).is_ok());
 }
 
-fn a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused() {
+fn keys_of_10000_bytes_are_stored_and_longer_ones_rejected() {
     let world = World::new();
     let document = numbered(1);
     let room = 10_000 - document_key(&document).len() - 2;
@@ -181,7 +181,7 @@ fn a_key_of_10000_bytes_is_stored_and_one_of_10001_is_refused() {
     assert!(world.stored(&numbered(2)).is_empty());
 }
 
-fn a_replaced_member_whose_key_would_be_too_long_does_not_matter() {
+fn replaced_members_with_overlong_keys_are_ignored() {
     let world = World::new();
     let json = format!("{{\"a\":{{\"{}\":1}},\"a\":2}}", "k".repeat(9_990));
     let document = world
@@ -194,7 +194,7 @@ fn a_replaced_member_whose_key_would_be_too_long_does_not_matter() {
     );
 }
 
-fn every_change_has_a_later_version_and_what_changes_nothing_the_same() {
+fn every_change_has_a_later_version_and_no_change_keeps_it() {
     let world = World::new();
     let document = numbered(1);
     let key = phyllo::key::Family::Version("D", &document.id)

@@ -1,4 +1,4 @@
-//! A check finds each kind of damage, names its key, and finds nothing in what is sound.
+//! A check finds each kind of damage, reports its key, and reports nothing for sound data.
 
 use foundationdb_tuple::pack;
 
@@ -11,7 +11,7 @@ use phyllo::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use super::corruptions::{Damage, damages, element, named, system};
 use super::world::{World, document_key, numbered};
 
-/// Documents of every shape in collections whose names lie close together.
+/// Documents of every shape in collections with similar names.
 fn filled() -> World {
     let world = World::new();
     let long = format!(r#"{{"a\u0000":"{}","z":1}}"#, "é".repeat(60_000));
@@ -38,7 +38,7 @@ fn filled() -> World {
     world
 }
 
-/// What a check tells, without the words: faults by code, information with a sign before it.
+/// The findings of a check: codes and keys, with a prefix for information.
 fn told(world: &World, collection: Option<&str>) -> Vec<(String, Vec<u8>)> {
     let (found, summary) = world.check(collection);
     let faults = found
@@ -76,7 +76,7 @@ fn a_key_and_a_value_at_their_limits_are_sound() {
 }
 
 #[test]
-fn nothing_is_found_in_a_sound_store() {
+fn sound_stores_have_no_findings() {
     let world = World::new();
     let (found, summary) = world.check(None);
     assert_eq!((found, summary.documents, summary.pairs), (vec![], 0, 1));
@@ -102,14 +102,14 @@ fn nothing_is_found_in_a_sound_store() {
     assert_eq!((documents, pairs), (summary.documents, summary.pairs));
 }
 
-/// Codes and keys, as [`told`] has them.
+/// Codes and keys in the form of [`told`].
 fn coded(expected: Vec<(&str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     let expected = expected.into_iter();
     expected.map(|(code, key)| (code.to_owned(), key)).collect()
 }
 
 #[test]
-fn each_kind_of_damage_is_found_and_named_by_its_key() {
+fn each_kind_of_damage_is_found_and_reported_with_its_key() {
     for Damage {
         name,
         set,
@@ -128,7 +128,7 @@ fn each_kind_of_damage_is_found_and_named_by_its_key() {
 }
 
 #[test]
-fn a_collection_is_checked_alone() {
+fn single_collections_can_be_checked() {
     let world = filled();
     world.write(&[
         (pack(&("D", 1, "a", 3)), element(&1)),
@@ -142,7 +142,7 @@ fn a_collection_is_checked_alone() {
 }
 
 #[test]
-fn many_batches_are_checked_as_one() {
+fn checks_in_many_batches_have_the_same_result() {
     let world = World::new();
     let elements: Vec<String> = (0..50_000)
         .map(|element: i32| element.to_string())
@@ -167,7 +167,8 @@ fn many_batches_are_checked_as_one() {
     assert_eq!(told(&world, None), [expected]);
 }
 
-/// Damage to indexes and what is told of it: its name, what is set, what is removed, what is told.
+/// Damage to indexes: its name, the pairs that are set, the keys that are removed, and the expected
+/// findings.
 type Planted = (
     &'static str,
     Vec<(Vec<u8>, Vec<u8>)>,
@@ -176,7 +177,7 @@ type Planted = (
 );
 
 #[test]
-fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
+fn index_entries_are_compared_with_the_documents_in_both_directions() {
     let world = World::new();
     world.create_index("a", &["$.a"]);
     world.create_index("pair", &["$.a", "$.b"]);
@@ -277,7 +278,7 @@ fn entries_of_indexes_are_compared_with_the_documents_both_ways() {
 }
 
 #[test]
-fn a_missing_and_a_stale_entry_of_a_large_document_are_found() {
+fn missing_and_stale_entries_of_large_documents_are_found() {
     let world = World::new();
     world.create_index("items", &["$.items[*]"]);
     for id in 1..3 {

@@ -1,4 +1,4 @@
-//! Kinds of damage, each of which a check finds.
+//! Kinds of damage that a check must find.
 
 use foundationdb_tuple::{Bytes, TuplePack, pack};
 
@@ -35,7 +35,7 @@ fn version(document: &DocumentKey) -> Vec<u8> {
     packed(Family::Version(&document.collection, &document.id))
 }
 
-/// What is done to a sound store, and what is told of it.
+/// A modification of a sound store, and the expected finding.
 pub(crate) struct Damage {
     pub(crate) name: &'static str,
     pub(crate) set: Pairs,
@@ -43,7 +43,7 @@ pub(crate) struct Damage {
     pub(crate) told: Vec<(&'static str, Vec<u8>)>,
 }
 
-/// A pair that is set and told of at its own key.
+/// A pair that is set and reported with its own key.
 fn at_its_key(name: &'static str, key: Vec<u8>, value: Vec<u8>, code: &'static str) -> Damage {
     Damage {
         name,
@@ -53,7 +53,7 @@ fn at_its_key(name: &'static str, key: Vec<u8>, value: Vec<u8>, code: &'static s
     }
 }
 
-/// A pair of the document 1, `{"a":[1,2]}`, which is set and told of.
+/// A pair of the document 1, `{"a":[1,2]}`, that is set and reported.
 fn of_one(name: &'static str, path: Vec<u8>, value: Vec<u8>, code: &'static str) -> Damage {
     let key = [document_key(&numbered(1)), path].concat();
     at_its_key(name, key, value, code)

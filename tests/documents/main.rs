@@ -1,4 +1,4 @@
-//! Documents through the database: whatever goes in comes out, whole and in parts.
+//! Documents through the database: values are returned as stored, whole and in parts.
 
 #[macro_use]
 #[path = "../cases/mod.rs"]

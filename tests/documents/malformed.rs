@@ -1,4 +1,4 @@
-//! What other programs left behind in a form that no document has is never guessed at.
+//! Malformed data of other programs causes errors and is never interpreted.
 
 use phyllo::database::{ChildrenPage, Existing};
 use phyllo::document::path::{Path, Place, Segment};
@@ -9,12 +9,12 @@ use super::world::{Pairs, World, document_key, numbered, text};
 
 cases!(
     sync [
-        reading_it_is_an_internal_error_whose_key_only_the_log_is_told,
-        replacing_it_repairs_it,
-        a_sound_part_beside_a_malformed_one_can_be_read,
-        a_malformed_container_is_not_listed_as_if_it_were_sound,
-        a_scan_goes_on_behind_what_is_damaged_or_foreign,
-        integers_that_another_layer_writes_with_or_without_a_length_read_the_same,
+        reading_malformed_data_is_an_internal_error_and_only_the_log_has_the_key,
+        replacing_malformed_data_repairs_it,
+        sound_parts_next_to_malformed_ones_can_be_read,
+        malformed_containers_are_not_listed,
+        scans_continue_after_damaged_or_foreign_documents,
+        integers_with_or_without_a_length_byte_are_equal,
     ]
 );
 
@@ -35,8 +35,7 @@ fn bytes(bytes: &[u8]) -> Vec<u8> {
     element(&foundationdb_tuple::Bytes::from(bytes))
 }
 
-/// Each case: its name, and relative keys with values. Malformed is what stands at the path `x`,
-/// whose key is put before them.
+/// Each case has a name, and relative keys with values, which are stored below the path `x`.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn cases() -> Vec<(&'static str, Pairs)> {
     let one = || integer(1);
@@ -174,7 +173,7 @@ fn stored_at(path: &[Vec<u8>], pairs: &Pairs) -> (World, Vec<u8>) {
     (world, below)
 }
 
-fn reading_it_is_an_internal_error_whose_key_only_the_log_is_told() {
+fn reading_malformed_data_is_an_internal_error_and_only_the_log_has_the_key() {
     for (name, pairs) in cases() {
         for path in [vec![], vec![key("x")], vec![integer(0), key("x")]] {
             let (world, below) = stored_at(&path, &pairs);
@@ -188,7 +187,7 @@ fn reading_it_is_an_internal_error_whose_key_only_the_log_is_told() {
     }
 }
 
-fn replacing_it_repairs_it() {
+fn replacing_malformed_data_repairs_it() {
     for (name, pairs) in cases() {
         let (world, _) = stored_at(&[], &pairs);
         let document = numbered(1);
@@ -206,7 +205,7 @@ fn replacing_it_repairs_it() {
     }
 }
 
-fn a_sound_part_beside_a_malformed_one_can_be_read() {
+fn sound_parts_next_to_malformed_ones_can_be_read() {
     for (name, pairs) in cases() {
         let (world, below) = stored_at(&[key("x")], &pairs);
         let beside = [document_key(&numbered(1)), key("y")].concat();
@@ -220,7 +219,7 @@ fn a_sound_part_beside_a_malformed_one_can_be_read() {
     }
 }
 
-fn a_malformed_container_is_not_listed_as_if_it_were_sound() {
+fn malformed_containers_are_not_listed() {
     let of_the_container = [
         "a leaf with a member",
         "a leaf with an element",
@@ -271,7 +270,7 @@ fn a_malformed_container_is_not_listed_as_if_it_were_sound() {
     }
 }
 
-fn a_scan_goes_on_behind_what_is_damaged_or_foreign() {
+fn scans_continue_after_damaged_or_foreign_documents() {
     let world = World::new();
     let collection = key("D");
     let at = |id: Vec<u8>, rest: Vec<u8>| [collection.clone(), id, rest].concat();
@@ -287,7 +286,7 @@ fn a_scan_goes_on_behind_what_is_damaged_or_foreign() {
         (at(bytes(b"id"), key("a")), integer(1)),
         (at(element(&(1_i64, "x")), key("a")), integer(1)),
         (at(vec![5; 9_000], vec![]), integer(1)),
-        // Damaged, with more behind the damage than one batch holds.
+        // Damaged, followed by more pairs than one batch has.
         (at(integer(1), key("a")), vec![]),
         (at(integer(1), key("b")), vec![b'x'; 90_000]),
         (at(integer(3), integer(0)), integer(1)),
@@ -327,7 +326,7 @@ fn a_scan_goes_on_behind_what_is_damaged_or_foreign() {
     assert_eq!(told, expected);
 }
 
-fn integers_that_another_layer_writes_with_or_without_a_length_read_the_same() {
+fn integers_with_or_without_a_length_byte_are_equal() {
     let world = World::new();
     let document = document_key(&numbered(1));
     let at = |index: i64| [document.clone(), integer(index)].concat();

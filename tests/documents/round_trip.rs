@@ -19,24 +19,24 @@ use super::world::{World, document_key, numbered, text};
 
 cases!(
     sync [
-        pointers_with_many_tokens_of_digits_go_through_keys_and_indexes_alike,
-        a_path_in_list_form_takes_digits_as_they_are_written,
-        a_page_behind_a_large_child_does_not_read_through_it,
-        any_document_comes_out_as_it_went_in_and_so_does_any_path_of_it,
-        paths_asked_for_together_get_what_each_would_get_alone,
-        children_of_any_page_size_are_the_members_in_byte_order_and_the_elements_in_turn,
-        a_replaced_document_leaves_no_key_behind,
-        a_scan_gives_every_document_back_in_the_order_of_the_ids,
+        pointers_with_many_digit_tokens_resolve_keys_and_indexes,
+        list_paths_take_digits_literally,
+        pages_after_a_large_child_do_not_read_through_it,
+        documents_and_all_their_paths_are_returned_as_stored,
+        paths_read_together_return_the_same_as_alone,
+        children_are_paged_in_order_for_any_page_size,
+        replaced_documents_leave_no_keys,
+        scans_return_every_document_in_id_order,
     ]
 );
 
-/// JSON as a person or a program may write it: members in any order, names more than once.
+/// JSON as a person or a program may write it: members in any order, and duplicate names.
 #[derive(Clone, Debug)]
 enum Written {
     /// The text of a scalar.
     Scalar(String),
     Array(Vec<Written>),
-    /// Names as JSON strings, with escapes or without.
+    /// Names as JSON strings, with or without escapes.
     Object(Vec<(String, Written)>),
 }
 
@@ -85,7 +85,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Few names, so that the same one comes more than once, in one spelling or another.
+/// Few names, so that duplicates occur, in different spellings.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => select(NAMES).prop_map(str::to_owned),
@@ -149,7 +149,7 @@ fn near_power(bits: usize) -> impl Strategy<Value = String> {
     })
 }
 
-/// Around the sizes at which a string is split and at which a piece ends.
+/// Lengths around the size at which a string is split, and around the size of a piece.
 fn long_string() -> impl Strategy<Value = String> {
     let unit = select(&["x", "é", "€", "🌳", "\0", "\"", "a\0b"][..]);
     let bytes = prop_oneof![
@@ -164,7 +164,7 @@ fn long_string() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text as a JSON string; `escaped` writes every character as `\u`.
+/// A text as a JSON string. If `escaped`, every character is written as `\u`.
 fn quoted(text: &str, escaped: bool) -> String {
     if !escaped {
         return Json::String(text.to_owned()).text();
@@ -173,7 +173,7 @@ fn quoted(text: &str, escaped: bool) -> String {
     format!("\"{}\"", units.collect::<Vec<_>>().concat())
 }
 
-/// Every place of a value and what stands there.
+/// Every path of a value, and the value there.
 fn places(value: &Json) -> Vec<(Place, &Json)> {
     let mut found = vec![(Place::default(), value)];
     let mut at = 0;
@@ -210,12 +210,12 @@ fn kind(value: &Json) -> Kind {
     }
 }
 
-/// The place in pointer form, by RFC 6901, where only the document knows what digits mean.
+/// The path as a JSON Pointer (RFC 6901). Only the document determines the meaning of digits.
 fn pointer(place: &Place) -> Path {
     Path::pointer(&place.to_string()).expect("a valid pointer")
 }
 
-/// Paths beside a place: nothing stands there unless the model says so.
+/// Paths close to a given one, where nothing is stored unless the model has a value.
 fn beside(place: &Place) -> Vec<Place> {
     let segments = [
         Segment::Index(0),
@@ -231,7 +231,7 @@ fn beside(place: &Place) -> Vec<Place> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    fn any_document_comes_out_as_it_went_in_and_so_does_any_path_of_it(json in json()) {
+    fn documents_and_all_their_paths_are_returned_as_stored(json in json()) {
         let model = Json::parse(&json);
         let world = World::new();
         let document = world.insert(Some(DocumentId::Integer(1)), &json).expect("valid JSON");
@@ -264,7 +264,7 @@ proptest! {
         }
     }
 
-    fn paths_asked_for_together_get_what_each_would_get_alone(json in json()) {
+    fn paths_read_together_return_the_same_as_alone(json in json()) {
         let model = Json::parse(&json);
         let world = World::new();
         let document = Arc::new(world.insert(Some(DocumentId::Integer(1)), &json).expect("valid"));
@@ -291,7 +291,7 @@ proptest! {
         }
     }
 
-    fn children_of_any_page_size_are_the_members_in_byte_order_and_the_elements_in_turn(
+    fn children_are_paged_in_order_for_any_page_size(
         json in json(),
         page_size in 1_usize..12,
     ) {
@@ -300,7 +300,7 @@ proptest! {
         let document = world.insert(Some(DocumentId::Integer(1)), &json).expect("valid JSON");
         for (place, value) in places(&model).into_iter().take(30) {
             for backward in [false, true] {
-                // In the order in which the pages bring them.
+                // In the order of the pages.
                 let mut expected = children_of(value);
                 if backward {
                     expected.reverse();
@@ -337,7 +337,7 @@ proptest! {
         }
     }
 
-    fn a_replaced_document_leaves_no_key_behind(before in json(), after in json()) {
+    fn replaced_documents_leave_no_keys(before in json(), after in json()) {
         let world = World::new();
         let document = world.insert(Some(DocumentId::Integer(1)), &before).expect("valid JSON");
         let neighbours = [numbered(0), numbered(2)];
@@ -359,7 +359,7 @@ proptest! {
         }
     }
 
-    fn a_scan_gives_every_document_back_in_the_order_of_the_ids(
+    fn scans_return_every_document_in_id_order(
         documents in vec((id(), json()), 0..8),
     ) {
         let world = World::new();
@@ -389,7 +389,7 @@ fn id() -> impl Strategy<Value = DocumentId> {
     ]
 }
 
-fn pointers_with_many_tokens_of_digits_go_through_keys_and_indexes_alike() {
+fn pointers_with_many_digit_tokens_resolve_keys_and_indexes() {
     let json = r#"{"0":[[{"1":{"2":[10,[{"3":[["deep"]]}]]}}]],"1":{"1":{"1":{"1":{"1":1}}}},
         "2":[[[[[["six"]]]]]],"a":{"0":{"b":["x",{"5":{"c":[7]}}]}}}"#;
     let world = World::new();
@@ -428,7 +428,7 @@ fn pointers_with_many_tokens_of_digits_go_through_keys_and_indexes_alike() {
     }
 }
 
-fn a_path_in_list_form_takes_digits_as_they_are_written() {
+fn list_paths_take_digits_literally() {
     let world = World::new();
     let json = r#"{"object":{"0":"key"},"array":["index"]}"#;
     let document = world
@@ -447,7 +447,7 @@ fn a_path_in_list_form_takes_digits_as_they_are_written() {
     }
 }
 
-fn a_page_behind_a_large_child_does_not_read_through_it() {
+fn pages_after_a_large_child_do_not_read_through_it() {
     let large = format!("[{}]", vec!["0"; 40_000].join(","));
     let json = format!(r#"{{"a":{large},"b":{large},"c":1}}"#);
     let world = World::new();

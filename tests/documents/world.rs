@@ -1,4 +1,4 @@
-//! A database in memory, and its calls without what the tests do not care about.
+//! A database in memory, with simplified calls for tests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl World {
         self.runtime.block_on(work)
     }
 
-    /// Runs `body` in one transaction, told the transaction.
+    /// Runs `body` in one transaction.
     fn transact<T, F, W>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
@@ -60,7 +60,7 @@ impl World {
         }
     }
 
-    /// As another program would, which looks at no format.
+    /// Runs `body` in one transaction that does not check the format, as another program would.
     fn transact_beside<T, F, W>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
@@ -121,7 +121,7 @@ impl World {
         })
     }
 
-    /// Makes an index of the collection `D`, and builds it.
+    /// Creates an index of the collection `D` and builds it.
     pub(crate) fn create_index(&self, name: &'static str, on: &'static [&'static str]) {
         let made = self.transact(|transaction| async move {
             create_index(&*transaction, "D", name, on, false).await
@@ -151,7 +151,7 @@ impl World {
         cleared.expect("a pair can be removed");
     }
 
-    /// What a check of the store, or of one collection, finds.
+    /// The findings of a check of the store, or of one collection.
     pub(crate) fn check(&self, collection: Option<&str>) -> (Vec<Finding>, Summary) {
         self.run(async {
             let snapshot = self.database.snapshot().await.expect("a snapshot");

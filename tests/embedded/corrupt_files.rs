@@ -1,4 +1,4 @@
-//! Files that are damaged or no store: a clear error, and not a byte of them changed.
+//! Damaged and foreign files: they are rejected with a clear error and not modified.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ const PAIRS: u32 = 1_500;
 const SEEDS: u64 = 150;
 
 #[tokio::test]
-async fn a_file_that_is_no_store_is_refused_and_left_as_it_is() {
+async fn foreign_files_are_rejected_and_unchanged() {
     let closed = Files::closed().await;
     let (whole, open_header) = (&closed.file, Files::killed().await.file);
     let random: Vec<u8> = bytes(&mut chance(1), whole.len());
@@ -51,14 +51,14 @@ async fn a_file_that_is_no_store_is_refused_and_left_as_it_is() {
         println!("{name}: {error}");
         assert_tells(&error, directory.path());
         assert!(read(directory.path()) == file, "{name}: it was changed");
-        // And again: the first attempt left no lock.
+        // The second attempt fails the same way: the first one left no lock.
         assert_unavailable(open(directory.path()).map(|_| ()));
         assert!(read(directory.path()) == file, "{name}: it was changed");
     }
 }
 
 #[test]
-fn another_programs_tables_are_refused_and_left_as_they_are() {
+fn foreign_redb_files_are_rejected_and_unchanged() {
     type Numbers = redb::TableDefinition<'static, u64, u64>;
     for (name, other) in [
         ("numbers", "notes"),
@@ -84,10 +84,10 @@ fn another_programs_tables_are_refused_and_left_as_they_are() {
     }
 }
 
-/// Whatever is damaged in a store that was killed: it is refused and left as it is, or it is what
-/// a commit left.
+/// A damaged store whose process was killed is either rejected and unchanged, or has the state of a
+/// commit.
 #[tokio::test]
-async fn a_damaged_store_that_was_killed_is_refused_whole_or_rolled_back_whole() {
+async fn damage_after_a_kill_is_rejected_or_rolled_back() {
     let files = Files::killed().await;
     let first = crate::seed::test_seed();
     let (mut refused, mut opened) = (BTreeMap::<String, usize>::new(), 0);
@@ -123,12 +123,12 @@ async fn a_damaged_store_that_was_killed_is_refused_whole_or_rolled_back_whole()
     println!("{opened} times it was opened");
 }
 
-/// Damage in a store that was closed is not looked for when it is opened; the header is.
+/// Opening a store that was closed verifies only its header.
 #[tokio::test]
-async fn a_damaged_header_of_a_store_that_was_closed_is_refused_or_harmless() {
+async fn damaged_headers_of_closed_stores_are_rejected_or_harmless() {
     let files = Files::closed().await;
     for bit in 0..512 * 8 {
-        // One of eight, by chance, to save time.
+        // A random eighth of them, to save time.
         if rand::random_range(0..8) != 0 {
             continue;
         }
@@ -151,7 +151,7 @@ async fn a_damaged_header_of_a_store_that_was_closed_is_refused_or_harmless() {
 
 type State = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// A store's file, and what it may be found to hold.
+/// A store's file, and the states that it may have.
 struct Files {
     file: Vec<u8>,
     states: Vec<State>,
@@ -166,7 +166,7 @@ impl Files {
         Self { file, states }
     }
 
-    /// As it is found when the process that held it was killed.
+    /// The file as a killed process leaves it.
     async fn killed() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let (states, store) = Self::fill(directory.path()).await;
@@ -195,7 +195,7 @@ fn damage(file: &mut Vec<u8>, chance: &mut StdRng) {
     let length = file.len();
     match chance.random_range(0..6) {
         0 => file.truncate(chance.random_range(1..length)),
-        // A length that the file might have had: redb writes another header before it goes on.
+        // A possible earlier length of the file: redb writes another header before it continues.
         5 => file.truncate(chance.random_range(1..=length / 4096) * 4096),
         1 => file.extend(vec![0; chance.random_range(1..100_000)]),
         2 => {

@@ -1,5 +1,5 @@
-//! A crash at the worst moment, while a sync is under way: what was acknowledged is there, and of
-//! the rest whole transactions, in order.
+//! Crashes during a sync: acknowledged transactions survive, and of the others a prefix of whole
+//! transactions.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -15,11 +15,11 @@ use crate::{all, begin, set};
 const SEEDS: u64 = 12;
 const CRASHES: u64 = 12;
 
-/// Each commit writes its number to these keys, and one pair of its own.
+/// Each commit writes its number to these keys, and a pair of its own.
 const KEYS: [&str; 3] = ["first", "middle", "zz last"];
 
 #[tokio::test]
-async fn a_crash_loses_nothing_acknowledged_and_leaves_no_half() {
+async fn crashes_lose_no_acknowledged_transaction_and_leave_no_partial_one() {
     let first = crate::seed::test_seed();
     for seed in 0..SEEDS {
         crashes(first.wrapping_add(seed)).await;
@@ -37,7 +37,7 @@ async fn crashes(seed: u64) {
             .await
             .expect("committed");
     }
-    // Several wait for the next sync, which does not come.
+    // Several transactions wait for the next sync, which does not complete.
     disk.let_syncs(Sync::Waits);
     let syncs = disk.syncs();
     let blocker = begin(&store).await;
@@ -65,7 +65,7 @@ async fn crashes(seed: u64) {
         write.await.expect("committed");
     }
     commit.await.expect("committed");
-    // Nothing is unsynced now but what redb does on its own.
+    // Only writes that redb makes on its own are unsynced now.
     for crash in 0..3 {
         let found = disk.after_crash(&mut chance);
         check(
@@ -113,7 +113,7 @@ async fn check(disk: Disk, acknowledged: u64, attempted: u64, case: &str) {
         let intact = |byte: &u8| u64::from(*byte) == own;
         assert!(there.is_none_or(|value| value.iter().all(intact)));
     }
-    // And it goes on.
+    // The store can still be written.
     set(&store, "after", case).await.expect("committed");
     drop(store);
     let store = Embedded::on_backend(disk).expect("it was closed");

@@ -1,4 +1,4 @@
-//! Directories that cannot hold a store: a clear error, and what is there stays as it is.
+//! Unusable directories: a clear error, and existing files are unchanged.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -13,7 +13,7 @@ use crate::skip::skipped;
 use crate::{all, assert_unavailable, get, set};
 
 #[tokio::test]
-async fn a_directory_is_made_with_all_above_it() {
+async fn missing_parent_directories_are_created() {
     let directory = tempfile::tempdir().expect("a directory");
     let deep = directory.path().join("a/b/c");
     let (store, _) = open(&deep).expect("a new store");
@@ -22,10 +22,10 @@ async fn a_directory_is_made_with_all_above_it() {
     assert!(deep.join(FILE_NAME).is_file());
 }
 
-/// A store gets its name once it is made: what a crash before that leaves is none, and in nobody's
-/// way.
+/// A store file gets its name when it is complete. A crash before that leaves a file that is
+/// ignored.
 #[tokio::test]
-async fn what_was_left_half_made_is_made_anew() {
+async fn partly_created_stores_are_created_again() {
     let noise: Vec<u8> = (0..=255).cycle().take(2 << 20).collect();
     for left in [vec![], vec![0; 4096], noise] {
         let directory = tempfile::tempdir().expect("a directory");
@@ -35,7 +35,7 @@ async fn what_was_left_half_made_is_made_anew() {
         assert!(!making.exists());
         set(&store, "key", "value").await.expect("committed");
         drop(store);
-        // Nor does it matter beside a store.
+        // Such a file next to a store is ignored too.
         fs::write(&making, &left).expect("written");
         let (store, _) = open(directory.path()).expect("it opens");
         assert_eq!(get(&store, "key").await, Some(b"value".to_vec()));
@@ -43,9 +43,9 @@ async fn what_was_left_half_made_is_made_anew() {
     }
 }
 
-/// Of many that make the same store at the same time one does, and none harms it.
+/// If several processes create the same store, one succeeds and none damages it.
 #[tokio::test]
-async fn a_store_is_made_by_one_of_many() {
+async fn concurrent_creation_creates_one_store() {
     for _ in 0..20 {
         let directory = tempfile::tempdir().expect("a directory");
         let made = std::thread::scope(|scope| {
@@ -68,7 +68,7 @@ async fn a_store_is_made_by_one_of_many() {
 }
 
 #[test]
-fn a_file_in_place_of_the_directory_is_refused() {
+fn a_file_instead_of_the_directory_is_rejected() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("file");
     fs::write(&file, "text").expect("written");
@@ -81,7 +81,7 @@ fn a_file_in_place_of_the_directory_is_refused() {
 }
 
 #[test]
-fn a_directory_in_place_of_the_file_is_refused() {
+fn a_directory_instead_of_the_file_is_rejected() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join(FILE_NAME);
     fs::create_dir(&file).expect("made");
@@ -92,7 +92,7 @@ fn a_directory_in_place_of_the_file_is_refused() {
 }
 
 #[tokio::test]
-async fn a_directory_that_cannot_be_written_is_refused() {
+async fn unwritable_directories_are_rejected() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(mount) = Mount::tmpfs(directory.path(), "64m") else {
         return;
@@ -115,9 +115,9 @@ async fn a_directory_that_cannot_be_written_is_refused() {
     assert_eq!(get(&store, "key").await, Some(b"value".to_vec()));
 }
 
-/// By permissions, which bind everyone but root.
+/// By permissions, which do not apply to root.
 #[tokio::test]
-async fn a_file_that_may_not_be_written_is_refused() {
+async fn read_only_files_are_rejected() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join(FILE_NAME);
     let (store, _) = open(directory.path()).expect("a new store");
@@ -133,20 +133,20 @@ async fn a_file_that_may_not_be_written_is_refused() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_refused_and_used_when_there_is_room() {
+async fn a_full_disk_is_rejected_until_there_is_space() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(mount) = Mount::tmpfs(directory.path(), "256k") else {
         return;
     };
     let rest = mount.0.join("rest");
-    // Fills it to the last byte: the call fails after what fits.
+    // Fills the disk to the last byte. The call fails after writing what fits.
     fs::write(&rest, vec![0x55; 1 << 20]).expect_err("more than fits");
     let error = assert_unavailable(open(&mount.0).map(|_| ()));
     assert_names(&error, &mount.0.join(FILE_NAME));
     println!("{error}");
     assert!(error.message().contains("space"), "{error}");
 
-    // What the attempt left does not stand in the way of the next.
+    // The next attempt ignores what the first one left.
     fs::remove_file(&rest).expect("removed");
     assert!(mount.run("mount", ["-o", "remount,size=64m"]), "remounted");
     let (store, _) = open(&mount.0).expect("there is room");
@@ -154,7 +154,7 @@ async fn a_full_disk_is_refused_and_used_when_there_is_room() {
 }
 
 #[tokio::test]
-async fn a_disk_that_fills_up_loses_nothing_acknowledged() {
+async fn a_disk_that_becomes_full_loses_nothing_acknowledged() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(mount) = Mount::tmpfs(directory.path(), "8m") else {
         return;
@@ -183,7 +183,7 @@ fn assert_names(error: &phyllo::error::Error, path: &Path) {
     assert!(error.message().contains("cannot be opened"), "{error}");
 }
 
-/// A file system in memory, until it is dropped.
+/// A file system in memory, unmounted when dropped.
 struct Mount(PathBuf);
 
 impl Mount {
@@ -250,9 +250,9 @@ fn succeeds<'a>(command: &str, arguments: impl IntoIterator<Item = &'a OsStr>) -
     output.is_ok_and(|output| output.status.success())
 }
 
-/// That the guards above leave nothing behind.
+/// The guards above clean up.
 #[test]
-fn a_mount_is_gone_when_its_test_ends() {
+fn mounts_are_removed_when_their_test_ends() {
     let directory: TempDir = tempfile::tempdir().expect("a directory");
     let Some(mount) = Mount::tmpfs(directory.path(), "64k") else {
         return;

@@ -1,5 +1,5 @@
-//! A disk in memory, whose syncs can be held up, which can fail and be full, and which loses
-//! what was not synced.
+//! A disk in memory. Its syncs can be blocked, it can fail or be full, and a crash loses unsynced
+//! data.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -9,10 +9,10 @@ use rand::{Rng, SeedableRng};
 use redb::StorageBackend;
 use tokio::sync::watch;
 
-/// Torn writes end at such a boundary.
+/// Torn writes end at a multiple of this.
 const SECTOR_BYTES: usize = 512;
 
-/// Clones are the same disk.
+/// Clones share the disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Disk(Arc<Inner>);
 
@@ -20,35 +20,35 @@ pub(crate) struct Disk(Arc<Inner>);
 struct Inner {
     state: Mutex<State>,
     changed: Condvar,
-    /// How many syncs have begun.
+    /// The number of syncs that have begun.
     syncs: watch::Sender<usize>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// What reads see.
+    /// The contents that reads return.
     image: Vec<u8>,
-    /// What certainly survives a crash.
+    /// The contents that survive any crash.
     synced: Vec<u8>,
-    /// What a crash may lose, each on its own.
+    /// Changes that a crash may lose independently.
     unsynced: Vec<Change>,
     sync: Sync,
     bytes_max: usize,
     free_bytes: Option<usize>,
 }
 
-/// A change of what is on a disk: its length, or the bytes at a place.
+/// A change of the length, or of the bytes at an offset.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     Length(usize),
     Write(usize, Vec<u8>),
 }
 
-/// What a sync does.
+/// The behavior of a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sync {
     Succeeds,
-    /// Waits until it is told otherwise.
+    /// Waits until the behavior is changed.
     Waits,
     Fails,
     Panics,
@@ -59,7 +59,7 @@ impl Disk {
         Self::holding(Vec::new())
     }
 
-    /// A disk on which this is synced.
+    /// A disk with these synced contents.
     pub(crate) fn holding(image: Vec<u8>) -> Self {
         Self(Arc::new(Inner {
             state: Mutex::new(State {
@@ -76,7 +76,7 @@ impl Disk {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic in a sync is asked for.
+        // The panic is intended.
         let state = self.0.state.lock();
         state.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -86,13 +86,13 @@ impl Disk {
         self.0.changed.notify_all();
     }
 
-    /// The disk takes no byte behind its present end.
+    /// Makes the disk full at its present length.
     pub(crate) fn fill(&self) {
         let mut state = self.lock();
         state.bytes_max = state.image.len();
     }
 
-    /// The disk takes so many bytes more, wherever they are written.
+    /// Makes the disk full after this many more bytes.
     pub(crate) fn take_only(&self, bytes: usize) {
         self.lock().free_bytes = Some(bytes);
     }
@@ -101,26 +101,25 @@ impl Disk {
         self.lock().image.len()
     }
 
-    /// How many syncs have begun.
+    /// The number of syncs that have begun.
     pub(crate) fn syncs(&self) -> usize {
         *self.0.syncs.borrow()
     }
 
-    /// Returns when so many syncs have begun.
+    /// Waits until this many syncs have begun.
     pub(crate) async fn begins_sync(&self, number: usize) {
         let mut syncs = self.0.syncs.subscribe();
         let reached = syncs.wait_for(|begun| *begun >= number).await;
         reached.expect("the disk is there");
     }
 
-    /// What the machine finds after a crash: all that was synced, and of the rest what chance
-    /// left, whole or torn.
+    /// The contents after a crash: everything synced, and a random part of the rest, possibly torn.
     pub(crate) fn after_crash(&self, chance: &mut StdRng) -> Self {
         let state = self.lock();
         Self::holding(survivors(state.synced.clone(), &state.unsynced, chance))
     }
 
-    /// What is on the disk now.
+    /// The present contents.
     pub(crate) fn copy(&self) -> Self {
         Self::holding(self.lock().image.clone())
     }
@@ -130,8 +129,8 @@ pub(crate) fn chance(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
 }
 
-/// An image, and what a crash leaves of the changes that were made to it and not synced: any of
-/// them, and of a write perhaps only some sectors or its beginning.
+/// The image after a crash with these unsynced changes: a random subset of them, and of each write
+/// possibly only some sectors or its beginning.
 pub(crate) fn survivors(mut image: Vec<u8>, unsynced: &[Change], chance: &mut StdRng) -> Vec<u8> {
     let (all, none) = (chance.random_bool(0.1), chance.random_bool(0.1));
     for change in unsynced {

@@ -1,5 +1,5 @@
-//! Documents on a disk that crashes, fails or is full: after it, each transaction that was
-//! acknowledged is there whole, none is by half, and a check finds nothing.
+//! Documents on a disk that crashes, fails or is full. Afterwards each acknowledged transaction is
+//! complete, none is partial, and a check finds nothing.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -33,26 +33,26 @@ const CRASHES: usize = 60;
 /// All documents, by collection and id.
 type State = BTreeMap<(String, i64), String>;
 
-/// One change, in a transaction of several.
+/// One change of a transaction.
 #[derive(Clone, Debug)]
 enum Change {
-    /// A document, new or in place of another.
+    /// Creates or replaces a document.
     Put(&'static str, i64, String),
-    /// A document is removed, if it is there.
+    /// Removes a document if it exists.
     Delete(&'static str, i64),
-    /// A number goes to the end of the document [`ARRAY`].
+    /// Appends a number to the document [`ARRAY`].
     Append(usize),
-    /// The first element of that goes, and those behind it are renumbered.
+    /// Removes the first element of the array, which renumbers the others.
     RemoveFirst,
 }
 
 /// The collection of a document that is an array.
 const ARRAY: &str = "array";
 
-/// A history of transactions, in the order of their commits, and what each leaves.
+/// A history of transactions in commit order, and the state after each.
 struct History {
     transactions: Vec<Vec<Change>>,
-    /// Before the first, after the first, and so on.
+    /// The state before the first transaction, after the first, and so on.
     states: Vec<State>,
 }
 
@@ -86,8 +86,8 @@ impl History {
     }
 }
 
-/// Documents small and large, new, in place of others and removed; elements of an array, which has
-/// so many; and a document that no other transaction writes.
+/// A random transaction: creates, replaces and removes small and large documents, changes the
+/// array, and writes a document of its own.
 fn transaction(number: usize, elements: usize, chance: &mut StdRng) -> Vec<Change> {
     let own = i64::try_from(number).expect("few");
     let mut changes = vec![Change::Put("own", own, format!("[{number}]"))];
@@ -107,7 +107,7 @@ fn transaction(number: usize, elements: usize, chance: &mut StdRng) -> Vec<Chang
                 changes.push(Change::Delete("D", chance.random_range(0..6)));
                 continue;
             }
-            // Split into pieces.
+            // A string that is split.
             _ if chance.random_bool(0.2) => format!("{{\"s\":\"{}\"}}", "x".repeat(120_000)),
             _ => format!("{number}"),
         };
@@ -191,7 +191,7 @@ async fn change(transaction: &dyn Transaction, change: &Change) -> Result<()> {
     Ok(())
 }
 
-/// All documents; a check has found nothing wrong with them.
+/// All documents. Asserts that a check finds nothing.
 async fn state(database: &Database, case: &str) -> State {
     let snapshot = database.snapshot().await.expect("it serves");
     let mut check = Check::new(&snapshot, None);
@@ -213,7 +213,7 @@ async fn state(database: &Database, case: &str) -> State {
     state
 }
 
-/// The transactions that are there are the first ones of the history, whole; how many.
+/// Asserts that a prefix of the history is stored, and returns its length.
 async fn committed(database: &Database, history: &History, case: &str) -> usize {
     let found = state(database, case).await;
     let after = history.states.iter().position(|state| *state == found);
@@ -221,7 +221,7 @@ async fn committed(database: &Database, history: &History, case: &str) -> usize 
 }
 
 #[tokio::test]
-async fn a_crash_at_any_moment_loses_no_document_and_leaves_no_half() {
+async fn crashes_at_any_moment_lose_no_document_and_leave_no_partial_one() {
     let first = crate::seed::test_seed();
     for seed in (0..SEEDS).map(|seed| first.wrapping_add(seed)) {
         let chance = &mut chance(seed);
@@ -240,8 +240,8 @@ async fn a_crash_at_any_moment_loses_no_document_and_leaves_no_half() {
     }
 }
 
-/// Runs a history, some of its transactions at the same time. For each, the call to the disk
-/// before which it had not begun, and the one before which it was acknowledged.
+/// Runs a history, with some concurrent transactions. Returns for each the number of disk calls
+/// before it began, and before it was acknowledged.
 async fn run(history: &History, disk: &Recorder, chance: &mut StdRng) -> (Vec<usize>, Vec<usize>) {
     let database = open(disk.clone()).await.expect("a new store");
     let (mut begun, mut acknowledged) = (Vec::new(), Vec::new());
@@ -259,7 +259,7 @@ async fn run(history: &History, disk: &Recorder, chance: &mut StdRng) -> (Vec<us
     (begun, acknowledged)
 }
 
-/// Opens what a crash has left, and what a crash while that is put in order leaves of it.
+/// Opens the contents after a crash, and after a second crash during recovery.
 async fn recovers(
     found: Vec<u8>,
     history: &History,
@@ -288,8 +288,8 @@ async fn recovers(
     }
 }
 
-/// The database on a disk; none where it is refused, as may be if it was not yet made and there is
-/// too little to tell what it is.
+/// Opens the database on a disk. `None` if it is rejected, which is allowed before it was created
+/// completely.
 async fn reopened(disk: &Recorder, bounds: &RangeInclusive<usize>, case: &str) -> Option<Database> {
     match open(disk.clone()).await {
         Ok(database) => Some(database),
@@ -302,7 +302,7 @@ async fn reopened(disk: &Recorder, bounds: &RangeInclusive<usize>, case: &str) -
 }
 
 #[tokio::test]
-async fn whichever_call_fails_nothing_acknowledged_is_lost_and_nothing_more_is_written() {
+async fn any_failing_disk_call_loses_no_document_and_stops_writes() {
     let seed = crate::seed::test_seed();
     let chance = &mut chance(seed);
     let history = History::new(chance, 12);
@@ -329,7 +329,8 @@ async fn whichever_call_fails_nothing_acknowledged_is_lost_and_nothing_more_is_w
     }
 }
 
-/// Runs a history one by one until the disk fails; the number of those acknowledged.
+/// Runs a history sequentially until the disk fails. Returns the number of acknowledged
+/// transactions.
 async fn until_it_fails(disk: &Recorder, history: &History, case: &str) -> usize {
     let database = match open(disk.clone()).await {
         Ok(database) => database,
@@ -362,7 +363,7 @@ async fn until_it_fails(disk: &Recorder, history: &History, case: &str) -> usize
 }
 
 #[tokio::test]
-async fn a_full_disk_loses_no_document_and_leaves_no_half() {
+async fn a_full_disk_loses_no_document_and_leaves_no_partial_one() {
     let seed = crate::seed::test_seed();
     let chance = &mut chance(seed);
     let history = History::new(chance, 400);

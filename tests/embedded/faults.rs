@@ -1,4 +1,4 @@
-//! A disk that is full, and a file that cannot be read.
+//! A full disk, and an unreadable file.
 
 use std::fs::File;
 
@@ -8,7 +8,7 @@ use crate::disk::{Disk, Sync};
 use crate::{all, assert_failed, assert_unavailable, get, set};
 
 #[tokio::test]
-async fn a_full_disk_ends_the_store_and_loses_nothing_acknowledged() {
+async fn a_full_disk_fails_the_store_and_loses_nothing_acknowledged() {
     for full in [
         Disk::fill as fn(&Disk),
         |disk| disk.take_only(0),
@@ -42,7 +42,7 @@ async fn a_full_disk_ends_the_store_and_loses_nothing_acknowledged() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_no_store() {
+async fn a_store_cannot_be_created_on_a_full_disk() {
     let disk = Disk::new();
     disk.fill();
     let error = assert_unavailable(Embedded::on_backend(disk).map(|_| ()));
@@ -50,7 +50,7 @@ async fn a_full_disk_is_no_store() {
 }
 
 #[test]
-fn a_panic_while_opening_is_an_error_like_others() {
+fn a_panic_while_opening_is_reported_as_an_error() {
     let disk = Disk::new();
     disk.let_syncs(Sync::Panics);
     let error = assert_unavailable(Embedded::on_backend(disk.clone()).map(|_| ()));
@@ -62,7 +62,7 @@ fn a_panic_while_opening_is_an_error_like_others() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_ends_the_store() {
+async fn an_unreadable_file_fails_the_store() {
     for in_transaction in [false, true] {
         let directory = tempfile::tempdir().expect("a directory");
         let options = EmbeddedOptions { cache_bytes: 0 };

@@ -1,5 +1,5 @@
-//! What only the embedded engine promises: what is told and shown is on disk, whatever the disk
-//! does; and a directory that cannot be opened is left as it was found.
+//! Durability of the embedded engine: acknowledged and visible data is on disk, whatever the disk
+//! does, and a directory that cannot be opened is not modified.
 
 mod corrupt_files;
 mod crash;
@@ -28,7 +28,7 @@ async fn set(store: &Embedded, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -
     Ok(transaction.commit().await.map(|_| ())?)
 }
 
-/// What a new snapshot shows.
+/// Reads from a new snapshot.
 async fn get(store: &Embedded, key: impl AsRef<[u8]>) -> Option<Vec<u8>> {
     let snapshot = store.snapshot().await.expect("the store serves");
     snapshot.get(key.as_ref()).await.expect("read")
@@ -44,7 +44,7 @@ fn assert_unavailable<T>(result: Result<T>) -> Error {
     error
 }
 
-/// The store refuses everything and says so.
+/// Asserts that the store has failed and rejects every operation.
 async fn assert_failed(store: &Embedded) -> Error {
     assert_unavailable(store.begin().await.map(|_| ()));
     assert_unavailable(store.snapshot().await.map(|_| ()));

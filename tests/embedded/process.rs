@@ -1,4 +1,4 @@
-//! Other processes: this test binary again, told by the environment what to do.
+//! Other processes: this test binary, started again with its role in an environment variable.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::Path;
@@ -10,14 +10,15 @@ use phyllo::store::{Embedded, EmbeddedOptions, Store};
 
 use crate::{all, assert_unavailable, begin, get, set};
 
-/// The directory of the store that the other process opens; without it, it does nothing.
+/// The directory of the store that the other process opens. Without the variable, its test does
+/// nothing.
 const DIRECTORY: &str = "PHYLLO_TEST_DIRECTORY";
-/// What the other process prints once it has committed.
+/// The line that the other process prints after its commit.
 const COMMITTED: &str = "committed";
 const COMMITS: u32 = 200;
 
 #[tokio::test]
-async fn a_store_that_another_process_holds_is_refused_until_that_ends() {
+async fn a_store_held_by_another_process_is_rejected_until_it_ends() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut holder = Process::start(
         "process::the_other_process_holds_the_store",
@@ -39,12 +40,12 @@ async fn a_store_that_another_process_holds_is_refused_until_that_ends() {
 }
 
 #[tokio::test]
-async fn the_same_process_cannot_open_a_store_twice() {
+async fn one_process_cannot_open_a_store_twice() {
     let directory = tempfile::tempdir().expect("a directory");
     let (store, _) = open(directory.path()).expect("a new store");
     let error = assert_unavailable(open(directory.path()).map(|_| ()));
     assert!(error.message().contains("holds it"), "{error}");
-    // The refused attempt did not harm the one that holds it.
+    // The rejected attempt did not affect the open store.
     set(&store, "key", "value").await.expect("committed");
     assert_unavailable(open(directory.path()).map(|_| ()));
     drop(store);
@@ -53,7 +54,7 @@ async fn the_same_process_cannot_open_a_store_twice() {
 }
 
 #[tokio::test]
-async fn a_store_that_was_closed_opens_without_repair() {
+async fn a_closed_store_opens_without_recovery() {
     let directory = tempfile::tempdir().expect("a directory");
     for round in 0..5 {
         let (store, repairs) = open(directory.path()).expect("it opens");
@@ -74,7 +75,7 @@ async fn a_store_that_was_closed_opens_without_repair() {
 }
 
 #[tokio::test]
-async fn a_store_whose_process_was_aborted_is_repaired_and_whole() {
+async fn a_store_of_an_aborted_process_is_recovered_completely() {
     let directory = tempfile::tempdir().expect("a directory");
     for round in 1..=2 {
         let mut aborted = Process::start("process::the_other_process_is_aborted", directory.path());
@@ -97,7 +98,7 @@ async fn a_store_whose_process_was_aborted_is_repaired_and_whole() {
     assert_eq!(repairs.load(Ordering::SeqCst), 0);
 }
 
-/// No test of its own: [`Process::start`] runs it.
+/// Not a test: [`Process::start`] runs it.
 #[tokio::test]
 #[ignore = "another test runs it in a process of its own"]
 async fn the_other_process_holds_the_store() {
@@ -111,7 +112,7 @@ async fn the_other_process_holds_the_store() {
     std::io::stdin().read_to_end(&mut rest).expect("ended");
 }
 
-/// No test of its own: [`Process::start`] runs it.
+/// Not a test: [`Process::start`] runs it.
 #[tokio::test]
 #[ignore = "another test runs it in a process of its own"]
 async fn the_other_process_is_aborted() {
@@ -130,19 +131,19 @@ async fn the_other_process_is_aborted() {
     std::process::abort();
 }
 
-/// The directory that another process was told, if this is one.
+/// The directory that this process was given, if it is the other process.
 pub(crate) fn said_directory() -> Option<std::ffi::OsString> {
     std::env::var_os(DIRECTORY)
 }
 
 pub(crate) fn say(line: &str) {
-    // The test harness prints beside it, so that a line begins anew.
+    // The test harness prints to the same output, so this begins a new line.
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{line}").expect("printed");
     out.flush().expect("printed");
 }
 
-/// Opens a store; counts the calls that tell of a repair.
+/// Opens a store and counts the progress calls of a recovery.
 pub(crate) fn open(directory: &Path) -> phyllo::error::Result<(Embedded, Arc<AtomicUsize>)> {
     let repairs = Arc::new(AtomicUsize::new(0));
     let counter = repairs.clone();
@@ -185,7 +186,7 @@ impl Process {
         assert!(self.lines().any(|line| line == said), "it says {said}");
     }
 
-    /// Ends its input, at which it closes the store.
+    /// Closes its input, upon which it closes the store.
     fn end(mut self) {
         drop(self.child.stdin.take());
         let status = self.child.wait().expect("waited");
@@ -200,7 +201,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It has ended already, unless the test failed.
+        // The process has ended already, unless the test failed.
         let _killed = self.child.kill();
         let _status = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! Ranges that are cleared by tombstones: their pairs are removed in the background, also after a
-//! crash in the middle of it.
+//! Ranges cleared by tombstones: their pairs are removed in the background, also after a crash
+//! during that.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ fn key(number: u32) -> Vec<u8> {
     format!("m{number:07}").into_bytes()
 }
 
-/// How many pairs and tombstones are in the file of a store that nobody holds.
+/// The number of pairs and tombstones in the file of a store that no process holds.
 fn in_file(directory: &Path) -> (u64, u64) {
     let database = Database::open(directory.join(FILE_NAME)).expect("it opens");
     let read = database.begin_read().expect("read");
@@ -32,7 +32,7 @@ fn in_file(directory: &Path) -> (u64, u64) {
     (pairs.len().expect("read"), tombstones)
 }
 
-/// Opens the store again and again until no tombstone is left.
+/// Reopens the store until no tombstone is left.
 async fn reclaimed(directory: &Path) -> u64 {
     let begun = Instant::now();
     loop {
@@ -48,7 +48,7 @@ async fn reclaimed(directory: &Path) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_that_is_killed_while_it_removes_pairs_leaves_the_rest_to_the_next() {
+async fn a_killed_background_removal_is_continued_by_the_next_process() {
     let directory = TempDir::new().expect("a directory");
     let mut killed = Process::start(
         "reclaim::the_other_process_clears_and_is_killed",
@@ -74,7 +74,7 @@ async fn a_process_that_is_killed_while_it_removes_pairs_leaves_the_rest_to_the_
     assert_eq!(get(&store, key(COUNT / 2 + 1)).await, None);
 }
 
-/// No test of its own: [`Process::start`] runs it.
+/// Not a test: [`Process::start`] runs it.
 #[tokio::test]
 #[ignore = "another test runs it in a process of its own"]
 async fn the_other_process_clears_and_is_killed() {
@@ -106,7 +106,7 @@ async fn clear(store: &phyllo::store::Embedded) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writers_go_on_while_pairs_are_removed() {
+async fn writers_continue_during_background_removal() {
     let directory = TempDir::new().expect("a directory");
     let (store, _) = open(directory.path()).expect("a new store");
     fill(&store).await;
@@ -123,7 +123,7 @@ async fn writers_go_on_while_pairs_are_removed() {
         commits += 1;
     }
     println!("cleared in {cleared:?}; {commits} commits meanwhile, the longest took {longest:?}");
-    // A slow disk takes its time to sync, and others use this machine.
+    // A sync of a slow disk takes long, and other processes use this machine.
     assert!(longest < Duration::from_secs(5), "{longest:?}");
     assert_eq!(all(&store).await.len(), commits + 2);
     drop(store);
@@ -135,12 +135,12 @@ async fn writers_go_on_while_pairs_are_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_closes_at_once_while_pairs_are_left() {
+async fn a_store_closes_immediately_during_background_removal() {
     let directory = TempDir::new().expect("a directory");
     let (store, _) = open(directory.path()).expect("a new store");
     fill(&store).await;
     clear(&store).await;
-    // Somebody has the right to write, for which the thread waits.
+    // An open transaction blocks the removal thread.
     let open_transaction = begin(&store).await;
     drop(store);
     drop(open_transaction);
@@ -150,9 +150,9 @@ async fn a_store_closes_at_once_while_pairs_are_left() {
     assert_eq!(reclaimed(directory.path()).await, 2);
 }
 
-/// The file as docs/format.md draws it, made by nothing of ours.
+/// A file built from the description in docs/format.md, not by the engine.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_with_tombstones_reads_as_the_format_says() {
+async fn a_file_with_tombstones_is_read_as_documented() {
     let directory = TempDir::new().expect("a directory");
     let database = Database::create(directory.path().join(FILE_NAME)).expect("a file");
     let transaction = database.begin_write().expect("begun");

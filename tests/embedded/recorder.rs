@@ -1,5 +1,5 @@
-//! A disk that records what is done to it, so that one run has a crash at every moment; and one
-//! that fails at a call of one's choice.
+//! A disk that records its calls, so that one run covers a crash at every moment, and a disk that
+//! fails at a given call.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use redb::StorageBackend;
 
 use crate::disk::{Change, Disk, apply, survivors};
 
-/// Clones are the same disk.
+/// Clones share the disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     disk: Disk,
@@ -19,30 +19,30 @@ pub(crate) struct Recorder {
 
 #[derive(Debug, Default)]
 struct Record {
-    /// What the disk held before.
+    /// The contents before the first call.
     before: Vec<u8>,
     calls: Vec<Call>,
     fails: Option<Failing>,
 }
 
-/// A call that changes what survives.
+/// A call that changes the durable contents.
 #[derive(Clone, Debug)]
 enum Call {
     Change(Change),
     Sync,
 }
 
-/// Which calls fail.
+/// The calls that fail.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failing {
-    /// The first that does, from 0.
+    /// The first failing call, from 0.
     pub(crate) call: usize,
-    /// Whether all behind it do too, or none.
+    /// Whether all later calls fail too.
     pub(crate) for_good: bool,
 }
 
 impl Recorder {
-    /// A disk that holds this.
+    /// A disk with these contents.
     pub(crate) fn holding(image: Vec<u8>) -> Self {
         let record = Record {
             before: image.clone(),
@@ -65,12 +65,12 @@ impl Recorder {
         self.record.lock().expect("nothing panics in here")
     }
 
-    /// How many calls there were.
+    /// The number of calls so far.
     pub(crate) fn calls(&self) -> usize {
         self.lock().calls.len()
     }
 
-    /// What the machine finds after a crash before the call of this number.
+    /// The contents after a crash before this call.
     pub(crate) fn after_crash(&self, call: usize, chance: &mut StdRng) -> Vec<u8> {
         let record = self.lock();
         let calls = &record.calls[..call];
@@ -84,7 +84,7 @@ impl Recorder {
         survivors(image, &unsynced, chance)
     }
 
-    /// What is on the disk, as long as the machine runs on.
+    /// The contents without a crash.
     pub(crate) fn image(&self) -> Vec<u8> {
         let record = self.lock();
         let mut image = record.before.clone();
@@ -94,7 +94,7 @@ impl Recorder {
         image
     }
 
-    /// Whether the call at hand is to fail; it is counted.
+    /// Counts the call and returns whether it fails.
     fn call(&self, call: Call) -> io::Result<()> {
         let mut record = self.lock();
         let number = record.calls.len();
@@ -105,7 +105,7 @@ impl Recorder {
             record.calls.push(call);
             return Ok(());
         }
-        // A write that fails may have done a part of its work.
+        // A failed write may be partly done.
         let partly = match call {
             Call::Change(Change::Write(at, mut bytes)) => {
                 bytes.truncate(rand::rng().random_range(0..=bytes.len()));

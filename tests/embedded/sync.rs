@@ -1,5 +1,5 @@
-//! Group commit: nothing is told or shown before the sync that covers it, and commits that wait
-//! share one.
+//! Group commit: nothing is reported or visible before the sync that covers it, and waiting commits
+//! share a sync.
 
 use std::pin::{Pin, pin};
 
@@ -12,7 +12,7 @@ use crate::disk::{Disk, Sync};
 use crate::{all, assert_failed, assert_unavailable, begin, get, set};
 
 #[tokio::test]
-async fn a_commit_is_neither_reported_nor_shown_before_its_sync() {
+async fn commits_are_neither_reported_nor_visible_before_their_sync() {
     let (disk, store) = opened().await;
     set(&store, "key", "old").await.expect("committed");
     let before = store.snapshot().await.expect("taken");
@@ -34,16 +34,16 @@ async fn a_commit_is_neither_reported_nor_shown_before_its_sync() {
     assert_eq!(value, Some(b"old".to_vec()));
 }
 
-/// What a transaction has read of another's unsynced commit is told to nobody before the sync,
-/// whichever way it ends.
+/// Reads of another transaction's unsynced commit are not reported before its sync, whether the
+/// transaction commits or aborts.
 #[tokio::test]
-async fn a_transaction_that_read_an_unsynced_commit_ends_after_its_sync() {
+async fn transactions_that_read_an_unsynced_commit_end_after_its_sync() {
     for aborts in [true, false] {
         let (disk, store) = opened().await;
         disk.let_syncs(Sync::Waits);
         let writer = begin(&store).await;
         writer.set(b"key", b"value");
-        // It waits in line, so that its turn comes before the thread that syncs.
+        // It waits in the queue, so that it runs before the thread that syncs.
         let mut next = pin!(store.begin());
         assert!(poll!(&mut next).is_pending());
         let mut commit = pin!(writer.commit());
@@ -70,7 +70,7 @@ async fn a_transaction_that_read_an_unsynced_commit_ends_after_its_sync() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_read_only_what_is_synced_ends_at_once() {
+async fn transactions_that_read_only_synced_data_end_immediately() {
     let (disk, store) = opened().await;
     set(&store, "key", "value").await.expect("committed");
     let syncs = disk.syncs();
@@ -86,7 +86,7 @@ async fn a_transaction_that_read_only_what_is_synced_ends_at_once() {
 }
 
 #[tokio::test]
-async fn commits_that_wait_share_a_sync() {
+async fn waiting_commits_share_a_sync() {
     let (disk, store) = opened().await;
     let syncs = disk.syncs();
     set(&store, "one", "").await.expect("committed");
@@ -119,7 +119,7 @@ async fn commits_that_wait_share_a_sync() {
 }
 
 #[tokio::test]
-async fn a_commit_whose_caller_has_gone_is_synced_all_the_same() {
+async fn a_commit_is_synced_even_if_its_caller_is_gone() {
     let (disk, store) = opened().await;
     disk.let_syncs(Sync::Waits);
     let syncs = disk.syncs();
@@ -133,13 +133,13 @@ async fn a_commit_whose_caller_has_gone_is_synced_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_failed_sync_is_told_to_all_that_wait_and_ends_the_store() {
+async fn a_failed_sync_is_reported_to_all_waiters_and_fails_the_store() {
     for sync in [Sync::Fails, Sync::Panics] {
         let (disk, store) = opened().await;
         set(&store, "before", "").await.expect("committed");
         disk.let_syncs(Sync::Waits);
         let syncs = disk.syncs();
-        // Eight that wait for the same sync, and eight that wait for their turn meanwhile.
+        // Eight transactions wait for the same sync, and eight for their turn.
         let blocker = begin(&store).await;
         blocker.set(b"blocker", b"");
         let mut waiting = commits(&store, "first");
@@ -181,7 +181,7 @@ async fn a_failed_sync_is_told_to_all_that_wait_and_ends_the_store() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_outlives_the_store_cannot_be_committed() {
+async fn a_transaction_cannot_commit_after_the_store_is_dropped() {
     let (disk, store) = opened().await;
     set(&store, "before", "").await.expect("committed");
     let snapshot = store.snapshot().await.expect("taken");
@@ -195,7 +195,7 @@ async fn a_transaction_that_outlives_the_store_cannot_be_committed() {
             .map_err(phyllo::error::Error::from),
     );
     drop(transaction);
-    // A snapshot answers or refuses, but does not fail otherwise.
+    // The snapshot may return the value, or fail as unavailable.
     if let Err(error) = snapshot.get(b"before").await {
         assert_unavailable::<()>(Err(error));
     }
@@ -204,7 +204,7 @@ async fn a_transaction_that_outlives_the_store_cannot_be_committed() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_is_over_takes_nothing_more() {
+async fn an_ended_transaction_rejects_writes() {
     let (_disk, store) = opened().await;
     let transaction = begin(&store).await;
     transaction.set(b"key", b"value");
@@ -219,7 +219,7 @@ async fn a_transaction_that_is_over_takes_nothing_more() {
 }
 
 #[tokio::test]
-async fn the_empty_key_is_a_key() {
+async fn the_empty_key_is_valid() {
     let (disk, store) = opened().await;
     set(&store, "", "").await.expect("committed");
     assert_eq!(get(&store, "").await, Some(Vec::new()));
@@ -232,9 +232,9 @@ async fn the_empty_key_is_a_key() {
     assert_eq!(get(&store, "").await, None);
 }
 
-/// The published snapshot moves on, so that pages of old states are used again.
+/// The published snapshot advances, so that pages of old states are reused.
 #[tokio::test]
-async fn overwriting_does_not_make_the_file_grow() {
+async fn overwriting_does_not_grow_the_file() {
     let (disk, store) = opened().await;
     let mut sizes = Vec::new();
     for round in 0_u8..120 {
@@ -252,9 +252,9 @@ async fn overwriting_does_not_make_the_file_grow() {
     assert_eq!(sizes[119], sizes[20], "the same pairs take the same place");
 }
 
-/// A snapshot that a reader keeps holds all pages given up since, and no longer than it is kept.
+/// A snapshot keeps all pages that were freed since, but only until it is dropped.
 #[tokio::test]
-async fn pages_of_a_snapshot_are_used_again_when_it_is_dropped() {
+async fn pages_of_a_dropped_snapshot_are_reused() {
     let (disk, store) = opened().await;
     let mut kept = None;
     let mut sizes = Vec::new();

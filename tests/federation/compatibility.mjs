@@ -1,6 +1,6 @@
-// What npm's @apollo/federation-subgraph-compatibility asks of a subgraph, asked of Phyllo's own
-// types; its suite runs in containers and on types that each candidate has to implement. Prints
-// each feature and whether Phyllo has it, which docs/federation.md tells.
+// The checks of npm's @apollo/federation-subgraph-compatibility, applied to Phyllo's types. The
+// original suite runs in containers with its own types. Prints whether Phyllo has each feature,
+// as listed in docs/federation.md.
 import assert from "node:assert/strict";
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import {
@@ -17,7 +17,7 @@ const url = process.argv[2];
 const { _service } = await ask(url, "query { _service { sdl } }");
 const sdl = stripIgnoredCharacters(_service.sdl);
 
-/** Where the schema's text applies a directive, by the names of types and fields. */
+/** The types and fields to which the schema applies a directive. */
 function applied(directive) {
   const places = [];
   visit(parse(_service.sdl), {
@@ -30,20 +30,20 @@ function applied(directive) {
   return places;
 }
 
-/** The arguments of a field; those of input objects have none. */
+/** The arguments of a field. Fields of input objects have none. */
 const argumentsOf = ({ args = [] }) => args.map((arg) => `${arg.name}: ${arg.type}`).sort();
 
 const tell = (feature, has) => console.log(`${feature}: ${has}`);
 
-/** Tells that Phyllo's schema has no use for a directive. */
+/** Reports that Phyllo's schema does not use a directive. */
 function unused(directive) {
   assert.deepEqual(applied(directive), []);
   tell(`\`@${directive}\``, "not used");
 }
 
-// introspection: the text is a schema, and the one that clients see.
+// introspection: the SDL is a valid schema and equals the introspected one.
 assert.match(_service.sdl, /type Query/);
-// The subgraph leaves `node` and `nodes` to others.
+// The subgraph omits `node` and `nodes`.
 const left = ["Query.node", "Query.nodes"];
 const ours = buildSubgraphSchema({ typeDefs: parse(_service.sdl) }).getTypeMap();
 const seen = buildClientSchema(await ask(url, getIntrospectionQuery())).getTypeMap();
@@ -61,14 +61,14 @@ for (const [name, type] of Object.entries(seen).filter(([, type]) => !skipped(ty
 }
 tell("`_service`", "yes");
 
-// @key: the global id alone, or the two fields that it is made of.
+// @key: the global id, or the two fields that it consists of.
 assert.deepEqual(applied("key"), ["Document", "Document"]);
 assert.match(
   sdl,
   /type Document implements Node ?@key\(fields:"id"\) ?@key\(fields:"collection key"\)\{/,
 );
 
-/** The answer for one representation each, with its errors. */
+/** The responses for one representation each, with their errors. */
 async function entities(representations) {
   const response = await fetch(url, {
     method: "POST",
@@ -99,7 +99,7 @@ const quinces = { id: "notes/42", collection: "notes", key: "42", kind: "OBJECT"
 assert.deepEqual(byKey, { found: [apples, null, quinces], errors: [] });
 tell("`@key` (multi)", "yes");
 tell("`@key` (composite)", "not used");
-// Both keys at once have to agree; what is malformed is an error in its place.
+// Two keys in one representation must match. Malformed ones are errors at their position.
 const malformed = await entities([
   { __typename: "Document", id: "notes/apples", collection: "notes", key: "apples" },
   { __typename: "Document", id: "notes/apples", collection: "notes", key: "42" },
@@ -118,7 +118,7 @@ tell("repeatable `@key`", "yes");
 unused("requires");
 unused("provides");
 
-// ftv1: no trace comes, whoever asks for one.
+// ftv1: traces are not supported.
 const traced = await fetch(url, {
   method: "POST",
   headers: { "content-type": "application/json", "apollo-federation-include-trace": "ftv1" },
@@ -127,7 +127,7 @@ const traced = await fetch(url, {
 assert.deepEqual(await traced.json(), { data: { __typename: "Query" } });
 tell("federated tracing", "no");
 
-// @link: one of the specification, of the second version, with names that it has.
+// @link: one link to version 2 of the specification, which imports names that it defines.
 const links = [...sdl.matchAll(/@link\(url:"([^"]+)",? ?import:\[([^\]]+)\]\)/g)];
 assert.equal(links.length, 1);
 const [, specification, imported] = links[0];
@@ -149,7 +149,7 @@ const known = [
 for (const [, name] of imported.matchAll(/"([^"]+)"/g)) assert.ok(known.includes(name), name);
 tell("`@link`", "yes");
 
-// @shareable: what a page of a connection is; resolved as by any other subgraph.
+// @shareable: the types of a connection page, which any subgraph can resolve.
 assert.deepEqual(applied("shareable"), ["PageInfo"]);
 const { document } = await ask(
   url,

@@ -1,10 +1,10 @@
-// Composition of Phyllo with other subgraphs, by two tools; errors and hints end it.
+// Composes Phyllo with other subgraphs by two tools. Errors and hints are failures.
 import assert from "node:assert/strict";
 import { composeServices as apollo } from "@apollo/composition";
 import { composeServices as guild } from "@theguild/federation-composition";
 import { parse } from "graphql";
 
-/** The data of a query that is sent to Phyllo. */
+/** The data of a query to Phyllo. */
 export async function ask(url, query, variables = {}) {
   const response = await fetch(url, {
     method: "POST",
@@ -16,7 +16,7 @@ export async function ask(url, query, variables = {}) {
   return answer.data;
 }
 
-/** The subgraphs as both tools take them. */
+/** The subgraphs in the form that both tools expect. */
 export async function subgraphs(phyllo, others) {
   const { _service } = await ask(phyllo, "{ _service { sdl } }");
   return [
@@ -25,7 +25,7 @@ export async function subgraphs(phyllo, others) {
   ];
 }
 
-/** The supergraph as Apollo's tool makes it. */
+/** The supergraph composed by Apollo's tool. */
 export function composedByApollo(services) {
   const composed = apollo(services);
   assert.deepEqual((composed.errors ?? []).map(String), []);
@@ -33,7 +33,7 @@ export function composedByApollo(services) {
   return composed.supergraphSdl;
 }
 
-/** The supergraph as The Guild's tool makes it, which gives no hints. */
+/** The supergraph composed by The Guild's tool, which reports no hints. */
 export function composedByGuild(services) {
   const composed = guild(services);
   assert.deepEqual((composed.errors ?? []).map(String), []);

@@ -1,4 +1,4 @@
-// Phyllo composes with other subgraphs, which refer to documents by either key and extend them.
+// Phyllo composes with subgraphs that reference documents by either key and extend them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { buildSchema, parse, validate } from "graphql";
@@ -10,7 +10,7 @@ const others = [await products(), await reviews()];
 const services = await subgraphs(process.argv[2], others);
 for (const other of others) other.stop();
 
-// Two subgraphs with a field `node` do not compose: Phyllo's leaves it to others.
+// Two subgraphs with a field `node` do not compose, so Phyllo's subgraph omits it.
 const queries = services[0].typeDefs.definitions.find(({ name }) => name?.value === "Query");
 const names = queries.fields.map(({ name }) => name.value);
 assert.deepEqual(names, ["document", "documents", "collections"]);
@@ -39,7 +39,7 @@ for (const composed of [composedByApollo, composedByGuild]) {
   ]);
 }
 
-// The example of docs/federation.md composes, and its query is one of the graph.
+// The example of docs/federation.md composes, and its query is valid.
 const page = readFileSync("federation.md", "utf8");
 const [schema, query] = [...page.matchAll(/```graphql\n(.*?)```/gs)].map(([, text]) => text);
 const example = [services[0], { ...services[1], typeDefs: parse(schema) }];

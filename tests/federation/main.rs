@@ -1,6 +1,5 @@
-//! Phyllo as a part of a federated graph, on the software that others use: composition by two tools
-//! and queries through two gateways. Each test starts the real server on a store with data, and
-//! drives it from Node.js.
+//! Phyllo as a subgraph: composition by two tools, and queries through two gateways. Each test
+//! starts the real server on a store with data and drives it from Node.js.
 //!
 //! These are long tests. They need npm packages; if these cannot be installed, the tests are skipped.
 
@@ -22,8 +21,8 @@ use notes::import;
 use server::Server;
 use skip::{skipped, skips_long};
 
-/// Runs a script on a server with data, its address as the argument, and returns what it printed;
-/// what it throws fails the test.
+/// Runs a script with the address of a server with data as its argument, and returns its output. An
+/// exception in the script fails the test.
 fn run(script: &str) -> Option<String> {
     static PACKAGES: OnceLock<Option<PathBuf>> = OnceLock::new();
     let what = format!("tests/federation/{script}");
@@ -48,7 +47,7 @@ fn run(script: &str) -> Option<String> {
     Some(String::from_utf8(ran.stdout).expect("UTF-8"))
 }
 
-/// The scripts with their packages.
+/// Installs the packages of the scripts.
 fn install() -> Option<PathBuf> {
     let folder = npm::install("federation")?;
     fs::copy("docs/federation.md", folder.join("federation.md")).expect("a copy");
@@ -61,18 +60,18 @@ fn two_tools_compose_phyllo_with_other_subgraphs_without_errors_or_hints() {
 }
 
 #[test]
-fn queries_and_mutations_go_through_apollos_gateway_both_ways() {
+fn queries_and_mutations_work_through_apollos_gateway() {
     run("apollo.mjs");
 }
 
 #[test]
-fn queries_and_mutations_go_through_the_guilds_gateway_both_ways() {
+fn queries_and_mutations_work_through_the_guilds_gateway() {
     run("stitched.mjs");
 }
 
-/// The queries of Apollo's compatibility suite, asked of Phyllo's types.
+/// Runs the queries of Apollo's compatibility suite with Phyllo's types.
 #[test]
-fn the_features_of_a_subgraph_are_those_that_the_page_tells() {
+fn subgraph_features_match_the_documentation() {
     let Some(told) = run("compatibility.mjs") else {
         return;
     };

@@ -1,10 +1,9 @@
-// A subgraph of products, each with a reference to its notes by the key of a document in its
-// collection.
+// A subgraph of products, each of which references its notes by collection and key.
 import { serve } from "./serve.mjs";
 
 const notes = (key) => ({ __typename: "Document", collection: "notes", key });
 
-/** Starts the subgraph with products of its own. */
+/** Starts the subgraph with its own products. */
 export async function products() {
   const all = [
     { sku: "a", name: "Apple", notes: notes("apples") },
@@ -34,7 +33,7 @@ export async function products() {
       __resolveReference: (document) => document,
       product: ({ collection, key }) =>
         all.find(({ notes }) => notes?.collection === collection && notes.key === key),
-      // `value` is the part of the document that `@requires` asks for.
+      // `value` is the part of the document that `@requires` selects.
       summary: ({ kind, value }) => `${kind}: ${JSON.stringify(value)}`,
     },
   });

@@ -1,13 +1,13 @@
-// Queries through a gateway, from Phyllo into other subgraphs and the other way round.
+// Queries through a gateway, from Phyllo to other subgraphs and vice versa.
 import assert from "node:assert/strict";
 import { ask, subgraphs } from "./compose.mjs";
 import { products } from "./products.mjs";
 import { reviews } from "./reviews.mjs";
 
 /**
- * Sends the queries through a gateway. `gateway` makes one of the subgraphs: `execute`, what was
- * `sent` to them, `stop`, and whether the fields of a mutation go to Phyllo in one request
- * (`mutationsTogether`), which is one transaction.
+ * Sends the queries through a gateway. `gateway` creates one for the subgraphs. It has `execute`,
+ * the requests `sent` to them, `stop`, and `mutationsTogether`: whether it sends the fields of a
+ * mutation to Phyllo in one request, which is one transaction.
  */
 export async function through(gateway) {
   const phyllo = process.argv[2];
@@ -53,7 +53,7 @@ const CASES = [
             subdocument: { kind: "ARRAY", value: [] },
           },
         },
-        // The product says that there are notes and what their key is; Phyllo has nothing of them.
+        // The product has a key for notes that do not exist in Phyllo.
         {
           name: "Unknown",
           notes: { key: "nothing under this id", title: null, subdocument: null },
@@ -67,7 +67,7 @@ const CASES = [
   },
 
   async function anUnknownDocumentIsNullAndTheOthersAreAnswered({ execute, toPhyllo }) {
-    // `kind` cannot be null: where it is not known, neither is the document.
+    // `kind` is non-null, so the document is null if its kind is unknown.
     const { data } = await execute("{ products { sku notes { kind } } }");
     assert.deepEqual(data, {
       products: [
@@ -142,13 +142,13 @@ const CASES = [
         { id: "reviews/3", text: "Sweet", document: apples },
       ],
     });
-    // A gateway names the variable with the representations as it likes.
+    // Gateways choose the name of the variable with the representations.
     const representations = toPhyllo().flatMap(({ variables }) => Object.values(variables).flat());
     assert(representations.some(({ id, key }) => id === "notes/42" && key === undefined));
   },
 
   async function oneKeyLeadsToTheOtherThroughPhyllo({ data }) {
-    // The products know the key in the collection, the reviews the global id.
+    // The products have the key in the collection, the reviews the global id.
     const query = `{
       product(sku: "a") { notes { reviews { text } } }
       document(id: "42", collection: "notes") { document { reviews { text } product { sku } } }

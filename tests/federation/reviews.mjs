@@ -1,8 +1,8 @@
-// A subgraph of reviews, each with a reference to a document by its global id. It has an interface
-// `Node` of its own, and the field `node` of the whole graph.
+// A subgraph of reviews, each of which references a document by its global id. It defines its own
+// interface `Node`, and the field `node` of the supergraph.
 import { serve } from "./serve.mjs";
 
-/** Starts the subgraph with reviews of its own. */
+/** Starts the subgraph with its own reviews. */
 export async function reviews() {
   const of = (id) => ({ __typename: "Document", id });
   const all = [

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { graphql, parse } from "graphql";
 
-/** Serves the schema of a file beside this one. */
+/** Serves the schema in a file of this directory. */
 export async function serve(name, resolvers) {
   const typeDefs = parse(readFileSync(new URL(`${name}.graphql`, import.meta.url), "utf8"));
   const schema = buildSubgraphSchema({ typeDefs, resolvers });

@@ -1,4 +1,4 @@
-//! Adoption while others write, and by the command.
+//! Adoption during concurrent writes, and with the command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use super::shared::{empty_store, open};
 
 cases!(
     threads [
-        a_document_that_is_deleted_meanwhile_is_not_entered,
-        documents_of_a_cluster_that_was_never_ours_are_adopted_by_the_command,
+        concurrently_deleted_documents_are_not_adopted,
+        documents_in_a_foreign_cluster_are_adopted_by_the_command,
     ]
 );
 
@@ -32,7 +32,7 @@ async fn write(store: &dyn Store, ids: std::ops::Range<i64>) {
     transaction.commit().await.expect("nobody else writes");
 }
 
-async fn a_document_that_is_deleted_meanwhile_is_not_entered() {
+async fn concurrently_deleted_documents_are_not_adopted() {
     let store = Arc::new(empty_store().await);
     write(&*store, 1..3).await;
     let deadline = Instant::now() + std::time::Duration::from_secs(30);
@@ -64,7 +64,7 @@ async fn a_document_that_is_deleted_meanwhile_is_not_entered() {
     assert_eq!(counted[0].count, 1);
 }
 
-async fn documents_of_a_cluster_that_was_never_ours_are_adopted_by_the_command() {
+async fn documents_in_a_foreign_cluster_are_adopted_by_the_command() {
     let cluster = Cluster::start(Redundancy::Single);
     write(&open(&cluster), 0..1_500).await;
     let file = cluster.file();

@@ -1,4 +1,4 @@
-//! Cases and how they run.
+//! Test cases and how they run.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use futures::future::LocalBoxFuture;
 use libtest_mimic::Trial;
 use tokio::runtime::Builder;
 
-/// Time for what a case left behind to end.
+/// Time for the remaining tasks of a case to end.
 const TASKS_END: Duration = Duration::from_secs(10);
 
 /// A named case.
@@ -52,7 +52,7 @@ impl Case {
     }
 }
 
-/// Makes a list of the cases of a module, `suite`.
+/// Makes the function `suite`, which lists the cases of a module.
 macro_rules! cases {
     ($($kind:ident [$($case:ident),* $(,)?])*) => {
         pub(crate) fn suite() -> Vec<crate::case::Case> {

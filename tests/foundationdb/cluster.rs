@@ -1,4 +1,4 @@
-//! Clusters of real `fdbserver` processes on this machine, stopped by their ids.
+//! Clusters of real `fdbserver` processes on this machine, stopped by process id.
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Time for a cluster to come up, so that a failure is no hang.
+/// The timeout for a cluster to start, so that a failure does not hang.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// FoundationDB's programs.
@@ -21,7 +21,8 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Finds them in PATH, and beside the directories of `LD_LIBRARY_PATH`; else, which is missing.
+    /// Finds them in PATH and next to the directories of `LD_LIBRARY_PATH`. The error names the
+    /// missing one.
     pub(crate) fn find() -> Result<Self, &'static str> {
         Ok(Self {
             fdbserver: find("fdbserver").ok_or("fdbserver")?,
@@ -44,21 +45,21 @@ fn find(program: &str) -> Option<PathBuf> {
     })
 }
 
-/// How often a cluster keeps everything.
+/// The number of copies that a cluster keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redundancy {
-    /// Once, in one process.
+    /// One copy, in one process.
     Single,
-    /// Twice, among three processes.
+    /// Two copies, in three processes.
     Double,
 }
 
-/// A cluster that keeps its data in memory and in a temporary directory.
+/// A cluster with its data in memory and in a temporary directory.
 pub(crate) struct Cluster {
     programs: Programs,
     directory: TempDir,
     processes: Vec<Process>,
-    /// What its programs find in their environment, if they talk to one another over TLS.
+    /// The environment of its programs, if they use TLS.
     tls: Option<Environment>,
 }
 
@@ -71,12 +72,12 @@ struct Process {
 }
 
 impl Cluster {
-    /// Starts a cluster and waits until it serves.
+    /// Starts a cluster and waits until it is available.
     pub(crate) fn start(redundancy: Redundancy) -> Self {
         Self::start_with(redundancy, None)
     }
 
-    /// Starts a cluster of one process, which listens for TLS.
+    /// Starts a cluster of one process that listens with TLS.
     pub(crate) fn start_with_tls(environment: Environment) -> Self {
         Self::start_with(Redundancy::Single, Some(environment))
     }
@@ -112,12 +113,12 @@ impl Cluster {
         self.directory.path().join("fdb.cluster")
     }
 
-    /// Stops a process where it is, as if the machine were away.
+    /// Pauses a process, as if the machine were unreachable.
     pub(crate) fn pause(&self, number: usize) {
         self.signal(number, "STOP");
     }
 
-    /// Lets a paused process go on.
+    /// Resumes a paused process.
     pub(crate) fn resume(&self, number: usize) {
         self.signal(number, "CONT");
     }
@@ -171,7 +172,7 @@ impl Cluster {
         self.processes[number].child = Some(child.expect("fdbserver starts"));
     }
 
-    /// Makes the database, which takes until the processes have found one another.
+    /// Creates the database, which takes until the processes have found one another.
     fn configure(&self, command: &str) {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -208,7 +209,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Ports that nobody uses, all different.
+/// Different free ports.
 fn free_ports(count: usize) -> Vec<u16> {
     let bind = |_| TcpListener::bind("127.0.0.1:0").expect("a port");
     let listeners: Vec<_> = (0..count).map(bind).collect();

@@ -1,4 +1,4 @@
-//! What conflicts and what does not.
+//! Conflicts between transactions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,26 +21,26 @@ use super::shared::empty_store;
 
 cases!(
     threads [
-        clients_that_set_different_leaves_of_one_document_do_not_conflict,
-        clients_that_set_a_leaf_that_the_other_reads_conflict_and_both_succeed,
-        any_two_changes_at_the_same_time_come_to_what_one_after_the_other_does,
-        changes_that_do_not_touch_each_other_do_not_conflict,
-        a_write_conflicts_with_another_program_that_raises_the_format_meanwhile,
+        changes_of_different_leaves_of_a_document_do_not_conflict,
+        changes_of_a_leaf_that_the_other_reads_conflict_and_both_succeed,
+        concurrent_changes_equal_a_sequential_order,
+        disjoint_changes_do_not_conflict,
+        writes_conflict_with_a_concurrent_format_upgrade,
     ]
 );
 
 const ROUNDS: usize = 50;
 
-async fn clients_that_set_different_leaves_of_one_document_do_not_conflict() {
+async fn changes_of_different_leaves_of_a_document_do_not_conflict() {
     assert_eq!(conflicts(["a", "b"]).await, 0);
 }
 
-async fn clients_that_set_a_leaf_that_the_other_reads_conflict_and_both_succeed() {
+async fn changes_of_a_leaf_that_the_other_reads_conflict_and_both_succeed() {
     assert!(conflicts(["a", "a"]).await > 0);
 }
 
-/// Two clients change leaves of one document at the same time, each time from a state that both
-/// have read; how often that conflicted.
+/// Two clients change leaves of one document concurrently, each time after both have read. Returns
+/// the number of conflicts.
 async fn conflicts(leaves: [&'static str; 2]) -> u64 {
     let store = Observed::new(empty_store().await);
     let operations = store.operations();
@@ -91,8 +91,8 @@ async fn conflicts(leaves: [&'static str; 2]) -> u64 {
     operations.conflicts.load(Relaxed) - before
 }
 
-/// What a patch of one leaf does: whether the document exists and what stands at the leaf is read;
-/// the leaf and the document's version are written.
+/// A patch of one leaf. It reads the existence of the document and the leaf, and writes the leaf
+/// and the document's version.
 async fn change_leaf(
     transaction: &dyn Transaction,
     leaf: &str,
@@ -118,8 +118,8 @@ fn soon() -> Instant {
 const BEFORE: &str =
     r#"{"a":0,"b":0,"e":{},"el":[],"l":[1,{"x":2},[3,4]],"o":{"x":1,"y":{"z":2}},"one":{"k":1}}"#;
 
-/// Changes, as JSON Patches or, those that are objects, as merge patches, that meet in every way:
-/// beside, above and below each other, first and last members, ends of arrays.
+/// JSON Patches and, as objects, merge patches that overlap in every way: next to, above and below
+/// each other, first and last members, ends of arrays.
 const CHANGES: &[&str] = &[
     r#"[{"op":"replace","path":"/a","value":7}]"#,
     r#"[{"op":"replace","path":"/b","value":8}]"#,
@@ -151,7 +151,7 @@ const CHANGES: &[&str] = &[
     r#"{"o":{"x":null,"s":1},"one":{"k":null}}"#,
     r#"{"e":{"t":{"u":1}},"b":null}"#,
     r#"{"l":{"v":1},"a":{"w":null}}"#,
-    // So many members that the cluster is asked for them together.
+    // So many members that they are read together.
     MANY_MEMBERS,
     MANY_MEMBERS_BELOW,
 ];
@@ -169,7 +169,7 @@ const MANY_MEMBERS_BELOW: &str = r#"{"o":{"e":1,
     "f24":24,"f25":25,"f26":26,"f27":27,"f28":28,"f29":29,"f30":30,"f31":31,
     "p":1,"q":null,"r":{"s":1},"v":2,"x":4}}"#;
 
-/// Pairs of them, by number, that go through side by side, whichever commits first.
+/// Pairs of them, by number, that do not conflict in either order.
 const APART: &[(usize, usize)] = &[
     (0, 1),
     (0, 7),
@@ -203,7 +203,7 @@ const APART: &[(usize, usize)] = &[
     (28, 31),
 ];
 
-async fn any_two_changes_at_the_same_time_come_to_what_one_after_the_other_does() {
+async fn concurrent_changes_equal_a_sequential_order() {
     let database = Database::open(Arc::new(empty_store().await), soon()).await;
     let database = database.expect("opened");
     for first in CHANGES {
@@ -226,7 +226,7 @@ async fn any_two_changes_at_the_same_time_come_to_what_one_after_the_other_does(
     assert_eq!(check.next().await.expect("a check"), None);
 }
 
-async fn changes_that_do_not_touch_each_other_do_not_conflict() {
+async fn disjoint_changes_do_not_conflict() {
     let database = Database::open(Arc::new(empty_store().await), soon()).await;
     let database = database.expect("opened");
     for (a, b) in APART {
@@ -242,8 +242,8 @@ async fn changes_that_do_not_touch_each_other_do_not_conflict() {
 /// Whether a change was applied, or the code of its error.
 type Told = Result<(), &'static str>;
 
-/// Both changes in transactions that have read before either commits; the second again if it
-/// conflicts. What both are told, and whether they did conflict.
+/// Makes both changes in transactions that read before either commits, and retries the second after
+/// a conflict. Returns both results and whether they conflicted.
 async fn at_the_same_time(
     database: &Database,
     id: &DocumentId,
@@ -259,7 +259,7 @@ async fn at_the_same_time(
         a.commit().await.expect("nobody else has committed");
     }
     match (&tried, tried.is_ok() && b.commit().await.is_err()) {
-        // An error comes from what was there before the first change: it holds if that does.
+        // The error may be due to the state before the first change, so the change is repeated.
         (Err(_), _) => ((first, one(database, id, second).await), false),
         (Ok(()), true) => ((first, one(database, id, second).await), true),
         (Ok(()), false) => ((first, tried), false),
@@ -346,7 +346,7 @@ async fn json(database: &Database, id: &DocumentId) -> Option<String> {
     }
 }
 
-async fn a_write_conflicts_with_another_program_that_raises_the_format_meanwhile() {
+async fn writes_conflict_with_a_concurrent_format_upgrade() {
     let store: Arc<dyn Store> = Arc::new(empty_store().await);
     let database = Database::open(store.clone(), soon()).await.expect("opened");
     let mut tries = 0;

@@ -1,5 +1,5 @@
-//! `phyllo copy`: from one machine to a cluster and back; and `phyllo backup`, which a cluster has
-//! tools of its own for.
+//! `phyllo copy` from a directory to a cluster and back, and `phyllo backup`, which does not
+//! support clusters.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -18,10 +18,10 @@ use super::shared::open;
 
 cases!(
     threads [
-        a_store_copied_to_a_cluster_and_back_is_the_same,
-        a_copy_that_was_killed_is_taken_up,
-        a_cluster_that_holds_anything_else_is_refused,
-        a_backup_is_left_to_the_clusters_own_tools,
+        a_store_copied_to_a_cluster_and_back_is_equal,
+        a_killed_copy_can_be_resumed,
+        clusters_with_other_contents_are_rejected,
+        backup_refers_to_the_tools_of_the_cluster,
     ]
 );
 
@@ -59,7 +59,7 @@ fn cluster_name(cluster: &Cluster) -> String {
     format!("fdb:{}", cluster.file().display())
 }
 
-/// A document of more bytes than a transaction of a cluster can have.
+/// A document larger than a transaction of a cluster.
 fn large(seed: &str) -> String {
     let mut text = String::from("{\"rows\":[0");
     for n in 0..120_000 {
@@ -72,7 +72,7 @@ fn large(seed: &str) -> String {
     text + "]}"
 }
 
-async fn a_store_copied_to_a_cluster_and_back_is_the_same() {
+async fn a_store_copied_to_a_cluster_and_back_is_equal() {
     let cluster = Cluster::start(Redundancy::Single);
     let directory = TempDir::new().expect("a directory");
     let (first, second) = (
@@ -116,7 +116,7 @@ async fn a_store_copied_to_a_cluster_and_back_is_the_same() {
     run(&mut local(&second, &["check"])).expect("so is what came back");
 }
 
-async fn a_copy_that_was_killed_is_taken_up() {
+async fn a_killed_copy_can_be_resumed() {
     let cluster = Cluster::start(Redundancy::Single);
     let store = open(&cluster);
     let directory = TempDir::new().expect("a directory");
@@ -126,7 +126,7 @@ async fn a_copy_that_was_killed_is_taken_up() {
         import(&first, &large(large_one), &arguments);
     }
     import(&first, &"{\"k\":1}\n".repeat(3_000), &[]);
-    // Once in the first document, and once behind it.
+    // Once in the first document, and once after it.
     for reached in [
         pack(&("D", "a", "rows", 30_000)),
         pack(&("D", "b", "rows", 1)),
@@ -162,7 +162,7 @@ async fn is_there(store: &dyn Store, key: &[u8]) -> bool {
     !found.expect("it can be read").pairs.is_empty()
 }
 
-async fn a_cluster_that_holds_anything_else_is_refused() {
+async fn clusters_with_other_contents_are_rejected() {
     let cluster = Cluster::start(Redundancy::Single);
     let store = open(&cluster);
     let directory = TempDir::new().expect("a directory");
@@ -177,7 +177,7 @@ async fn a_cluster_that_holds_anything_else_is_refused() {
     assert!(!is_there(&store, &pack(&("D", "x-1"))).await);
 }
 
-async fn a_backup_is_left_to_the_clusters_own_tools() {
+async fn backup_refers_to_the_tools_of_the_cluster() {
     let cluster = Cluster::start(Redundancy::Single);
     let directory = TempDir::new().expect("a directory");
     let file = directory.path().join("x.json");

@@ -19,7 +19,7 @@ mod round_trip;
 #[path = "../documents/world.rs"]
 mod world;
 
-cases!(sync[a_check_finds_what_is_wrong_and_nothing_else]);
+cases!(sync[a_check_finds_exactly_the_damage]);
 
 pub(crate) fn all() -> Vec<Case> {
     [
@@ -34,7 +34,7 @@ pub(crate) fn all() -> Vec<Case> {
     .collect()
 }
 
-fn a_check_finds_what_is_wrong_and_nothing_else() {
+fn a_check_finds_exactly_the_damage() {
     let world = World::new();
     for id in 0..50 {
         let json = r#"{"a":[1,{"b":[]}],"c":"text"}"#;

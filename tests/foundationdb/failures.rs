@@ -1,5 +1,5 @@
-//! A client that makes up failures, commits of unknown outcome among them. The client's settings
-//! are those of a process, so it runs in one of its own.
+//! A client that injects failures, including commits of unknown outcome. Client options apply to a
+//! whole process, so it runs in its own.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -17,17 +17,17 @@ use tokio::time::Instant;
 use super::cluster::{Cluster, Redundancy};
 use super::shared::open;
 
-cases!(threads[each_mutation_takes_effect_exactly_once_under_failures]);
+cases!(threads[mutations_take_effect_exactly_once_under_failures]);
 
-/// Names the cluster file to the process that makes up failures.
+/// Names the cluster file for the process with injected failures.
 pub(crate) const CLUSTER: &str = "PHYLLO_TEST_FAILURES_ON_CLUSTER";
 
 const TASKS: usize = 8;
 const ROUNDS: usize = 60;
-/// Of a hundred chances to fail, so many are taken.
+/// The percentage of possible failures that are injected.
 const FAILURES_PERCENT: u8 = 8;
 
-async fn each_mutation_takes_effect_exactly_once_under_failures() {
+async fn mutations_take_effect_exactly_once_under_failures() {
     let cluster = Cluster::start(Redundancy::Single);
     let this = std::env::current_exe().expect("this program");
     let output = Command::new(this).env(CLUSTER, cluster.file()).output();
@@ -35,7 +35,7 @@ async fn each_mutation_takes_effect_exactly_once_under_failures() {
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{complained}");
-    // A client that makes up nothing counts again.
+    // A client without injected failures counts the result.
     let store = open(&cluster);
     let snapshot = store.snapshot().await.expect("taken");
     for task in 0..TASKS {
@@ -49,7 +49,7 @@ async fn each_mutation_takes_effect_exactly_once_under_failures() {
     }
 }
 
-/// What the process does that the case above starts.
+/// The process that the case above starts.
 pub(crate) fn child(cluster_file: &Path) -> ExitCode {
     let options = NetworkOptions {
         failures_percent: Some(FAILURES_PERCENT),
@@ -80,8 +80,7 @@ async fn count(store: Arc<FoundationDb>) {
     );
 }
 
-/// Adds one to a sum, and answers with the sum before; whichever try it was that took effect, its
-/// answer is what is told.
+/// Adds one to a sum, and returns the previous sum of the attempt that took effect.
 async fn add_one(store: &FoundationDb, task: usize, round: usize) {
     let deadline = Instant::now() + Duration::from_secs(120);
     let settled = transact(store, deadline, |transaction| {
@@ -99,7 +98,7 @@ async fn add_one(store: &FoundationDb, task: usize, round: usize) {
     assert_eq!(usize::from(before) + 1, round, "task {task}");
 }
 
-/// How many of some plain commits end unknown.
+/// The number of plain commits with an unknown outcome.
 async fn unknown_commits(store: &FoundationDb) -> usize {
     let mut unknown = 0;
     for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! What FoundationDB bounds: the size of a transaction, and the life of a snapshot.
+//! Limits of FoundationDB: the size of a transaction, and the lifetime of a snapshot.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use super::shared::empty_store;
 
 cases!(
     threads [
-        a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit,
-        ranges_that_must_not_conflict_count_against_the_limit,
-        whatever_fills_a_transaction_is_counted_before_the_commit,
-        a_document_past_the_limit_is_too_large_and_leaves_nothing,
-        a_change_of_many_documents_past_the_limit_is_refused_with_the_counts,
-        a_large_document_is_read_whole_however_many_parts_it_is_read_in,
-        a_snapshot_that_is_kept_no_longer_is_a_timeout,
-        a_scan_goes_on_where_its_snapshot_is_kept_no_longer,
+        oversized_transactions_are_rejected_before_the_commit,
+        non_conflicting_ranges_count_towards_the_limit,
+        every_kind_of_operation_counts_before_the_commit,
+        oversized_documents_are_rejected_and_leave_nothing,
+        changes_of_too_many_documents_are_rejected_with_the_counts,
+        large_documents_are_read_whole_in_any_number_of_parts,
+        expired_snapshots_are_a_timeout,
+        scans_continue_after_their_snapshot_expires,
     ]
 );
 
-async fn a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit() {
+async fn oversized_transactions_are_rejected_before_the_commit() {
     let store = empty_store().await;
     let transaction = store.begin().await.expect("begun");
     for number in 0_u32..101 {
@@ -46,7 +46,7 @@ async fn a_transaction_past_the_limit_is_refused_with_its_size_before_the_commit
     assert_eq!(snapshot.get(&[0; 4]).await.expect("read"), None);
 }
 
-async fn ranges_that_must_not_conflict_count_against_the_limit() {
+async fn non_conflicting_ranges_count_towards_the_limit() {
     let store = empty_store().await;
     let transaction = store.begin().await.expect("begun");
     transaction.set(b"key", b"");
@@ -60,9 +60,9 @@ async fn ranges_that_must_not_conflict_count_against_the_limit() {
     assert!(written >= read + 2 * long.len());
 }
 
-/// The client is asked for the size only where it may pass the limit, so each thing that adds to it
-/// is tried by itself, on short keys and on long ones.
-async fn whatever_fills_a_transaction_is_counted_before_the_commit() {
+/// The client is asked for the size only near the limit, so each kind of operation is tested
+/// separately, with short and long keys.
+async fn every_kind_of_operation_counts_before_the_commit() {
     type Fill = fn(&dyn Transaction, &[u8]);
     let fillings: [(&str, Fill); 9] = [
         ("set", |on, key| on.set(key, b"")),
@@ -108,7 +108,7 @@ async fn whatever_fills_a_transaction_is_counted_before_the_commit() {
     }
 }
 
-/// Does something to key after key of this length until the transaction is past the limit.
+/// Repeats an operation with keys of this length until the transaction exceeds the limit.
 async fn past_the_limit_is_refused(
     store: &impl Store,
     what: &str,
@@ -138,7 +138,7 @@ async fn past_the_limit_is_refused(
     assert!(error.message().contains(&told), "{what}: {error}");
 }
 
-async fn a_document_past_the_limit_is_too_large_and_leaves_nothing() {
+async fn oversized_documents_are_rejected_and_leave_nothing() {
     let client = client_of(empty_store().await).await;
     let document = json!({"long": "x".repeat(11_000_000)});
     let mutation = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";
@@ -148,7 +148,7 @@ async fn a_document_past_the_limit_is_too_large_and_leaves_nothing() {
     assert_eq!(found, json!({"document": null}));
 }
 
-async fn a_change_of_many_documents_past_the_limit_is_refused_with_the_counts() {
+async fn changes_of_too_many_documents_are_rejected_with_the_counts() {
     let client = client_of(empty_store().await).await;
     for id in 0..200 {
         client.insert(&id.to_string(), r#"{"t":""}"#).await;
@@ -170,7 +170,7 @@ async fn a_change_of_many_documents_past_the_limit_is_refused_with_the_counts() 
     assert_eq!(found["document"]["value"], json!({"t": ""}));
 }
 
-async fn a_large_document_is_read_whole_however_many_parts_it_is_read_in() {
+async fn large_documents_are_read_whole_in_any_number_of_parts() {
     let client = client_of(empty_store().await).await;
     let mut document = String::from("{");
     for number in 0..3_000 {
@@ -187,7 +187,7 @@ async fn a_large_document_is_read_whole_however_many_parts_it_is_read_in() {
     );
 }
 
-async fn a_snapshot_that_is_kept_no_longer_is_a_timeout() {
+async fn expired_snapshots_are_a_timeout() {
     let store = empty_store().await;
     let snapshot = store.snapshot().await.expect("taken");
     assert_eq!(snapshot.get(b"key").await.expect("read"), None);
@@ -197,7 +197,7 @@ async fn a_snapshot_that_is_kept_no_longer_is_a_timeout() {
     assert!(error.message().contains("5 seconds"), "{error}");
 }
 
-async fn a_scan_goes_on_where_its_snapshot_is_kept_no_longer() {
+async fn scans_continue_after_their_snapshot_expires() {
     let store = std::sync::Arc::new(empty_store().await);
     let deadline = Instant::now() + Duration::from_secs(30);
     let database = Database::open(store, deadline).await.expect("opened");
@@ -210,7 +210,7 @@ async fn a_scan_goes_on_where_its_snapshot_is_kept_no_longer() {
         found.push(scanned.expect("ours"));
     }
     sleep(CLUSTER_SNAPSHOT_TIME_MAX + Duration::from_secs(1)).await;
-    // What is written meanwhile, before what was read and behind it, grown at both ends.
+    // Concurrent writes before and after the position of the scan.
     put(&database, [(3, 1), (3_999, 1), (4_000, 1)].into_iter()).await;
     while let Some(scanned) = scan.next().await.expect("it goes on") {
         found.push(scanned.expect("ours"));
@@ -223,7 +223,7 @@ async fn a_scan_goes_on_where_its_snapshot_is_kept_no_longer() {
     }
 }
 
-/// Stores documents of these ids, as they are in these rounds.
+/// Stores documents with these ids and rounds.
 async fn put(database: &Database, documents: impl Iterator<Item = (i64, usize)>) {
     let documents = documents.map(|(id, round)| NewDocument {
         id: phyllo::document::id::DocumentId::Integer(id),

@@ -1,10 +1,10 @@
-//! Phyllo on FoundationDB: real clusters, which these tests start themselves and stop.
+//! Phyllo on FoundationDB: real clusters, which these tests start and stop.
 //!
-//! One cluster of one process serves the cases of the other suites, one after another, each on an
-//! empty store; what breaks a cluster has one of its own. The client is started once and stopped
-//! when all is over, so this program has its own `main`.
+//! One cluster of one process runs the cases of the other suites sequentially, each on an empty
+//! store. Cases that break a cluster have their own. The client can be started once per process, so
+//! this program has its own `main`.
 //!
-//! Without FoundationDB's programs one line says so, and nothing runs.
+//! Without FoundationDB's programs, one line reports that and nothing runs.
 
 #[macro_use]
 mod case;
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         return failures::child(cluster_file.as_ref());
     }
     let mut arguments = Arguments::from_args();
-    // Every case has the cluster for itself.
+    // Each case has exclusive use of the cluster.
     arguments.test_threads = Some(1);
     if let Err(missing) = Programs::find() {
         skip::skipped("FoundationDB tests", &format!("{missing} was not found"));

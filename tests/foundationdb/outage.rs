@@ -1,4 +1,4 @@
-//! A cluster that is away, and one that loses a process.
+//! An unavailable cluster, and one that loses a process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +14,14 @@ use super::shared::open;
 
 cases!(
     threads [
-        a_cluster_that_is_away_is_unavailable_and_serves_again_when_it_is_back,
-        a_commit_that_the_deadline_cuts_off_is_said_to_be_unknown,
-        a_commit_that_is_cut_off_takes_effect_once_when_the_cluster_is_back,
-        no_acknowledged_write_is_lost_with_one_process_of_three,
+        an_unavailable_cluster_is_reported_and_used_again_when_it_returns,
+        a_commit_cut_off_by_the_deadline_has_an_unknown_outcome,
+        a_commit_cut_off_takes_effect_once_when_the_cluster_returns,
+        acknowledged_writes_survive_the_loss_of_one_of_three_processes,
     ]
 );
 
-async fn a_cluster_that_is_away_is_unavailable_and_serves_again_when_it_is_back() {
+async fn an_unavailable_cluster_is_reported_and_used_again_when_it_returns() {
     let cluster = Cluster::start(Redundancy::Single);
     let store = open(&cluster);
     store.ready().await.expect("it serves");
@@ -47,7 +47,7 @@ async fn a_cluster_that_is_away_is_unavailable_and_serves_again_when_it_is_back(
     assert_eq!(sum(&store).await, 1);
 }
 
-async fn a_commit_that_the_deadline_cuts_off_is_said_to_be_unknown() {
+async fn a_commit_cut_off_by_the_deadline_has_an_unknown_outcome() {
     let cluster = Arc::new(Cluster::start(Redundancy::Single));
     let store = open(&cluster);
     let pausing = cluster.clone();
@@ -60,7 +60,7 @@ async fn a_commit_that_the_deadline_cuts_off_is_said_to_be_unknown() {
     assert!(sum(&store).await <= 1);
 }
 
-async fn a_commit_that_is_cut_off_takes_effect_once_when_the_cluster_is_back() {
+async fn a_commit_cut_off_takes_effect_once_when_the_cluster_returns() {
     let cluster = Arc::new(Cluster::start(Redundancy::Single));
     let store = open(&cluster);
     let pausing = cluster.clone();
@@ -69,7 +69,7 @@ async fn a_commit_that_is_cut_off_takes_effect_once_when_the_cluster_is_back() {
         if number == 1 {
             pausing.pause(0);
             let resuming = resuming.clone();
-            // Longer than a try of a transaction takes.
+            // Longer than an attempt of a transaction takes.
             tokio::spawn(async move {
                 sleep(Duration::from_secs(14)).await;
                 resuming.resume(0);
@@ -81,7 +81,7 @@ async fn a_commit_that_is_cut_off_takes_effect_once_when_the_cluster_is_back() {
     assert_eq!(sum(&store).await, 1);
 }
 
-async fn no_acknowledged_write_is_lost_with_one_process_of_three() {
+async fn acknowledged_writes_survive_the_loss_of_one_of_three_processes() {
     let mut cluster = Cluster::start(Redundancy::Double);
     let store = Arc::new(open(&cluster));
     let done = Arc::new(AtomicBool::new(false));
@@ -124,7 +124,7 @@ async fn no_acknowledged_write_is_lost_with_one_process_of_three() {
     }
 }
 
-/// Adds one to the sum; `before_commit` is called with the number of the try.
+/// Adds one to the sum. `before_commit` is called with the number of the attempt.
 async fn add_one(
     store: &FoundationDb,
     deadline: Instant,

@@ -1,4 +1,4 @@
-//! The same documents through Phyllo and through the recipe's own Python code.
+//! The same documents through Phyllo and through the recipe's Python code.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -15,14 +15,13 @@ mod python;
 
 cases!(
     threads [
-        what_the_recipe_stores_phyllo_reads_whole_and_in_parts,
-        what_phyllo_stores_the_recipe_reads_whole_and_in_parts,
-        what_phyllo_changes_of_the_recipes_documents_the_recipe_sees,
+        phyllo_reads_documents_of_the_recipe,
+        the_recipe_reads_documents_of_phyllo,
+        the_recipe_sees_changes_by_phyllo,
     ]
 );
 
-/// Objects, as the recipe stores no other documents; nor can it store strings that have to be
-/// split.
+/// Only objects without split strings, because the recipe cannot store other documents.
 const DOCUMENTS: [(&str, &str); 6] = [
     (
         "-5",
@@ -46,7 +45,7 @@ const DOCUMENTS: [(&str, &str); 6] = [
     ("7", r#"{"eleven": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "ten"]}"#),
 ];
 
-/// The recipe's code at work in a process of its own.
+/// The recipe's code in its own process.
 struct Recipe {
     process: Child,
     stdin: ChildStdin,
@@ -54,7 +53,7 @@ struct Recipe {
 }
 
 impl Recipe {
-    /// Starts it; where Python or FoundationDB's package for it cannot be had, says so.
+    /// Starts it. If Python or its FoundationDB package cannot be installed, a line reports that.
     fn start(cluster_file: &Path) -> Option<Self> {
         let python = match python::environment() {
             Ok(python) => python,
@@ -86,7 +85,7 @@ impl Recipe {
         Json::parse(&answer)
     }
 
-    /// What `get_doc` reads at a place.
+    /// The result of `get_doc` at a path.
     fn get(&mut self, id: &str, path: &[Value]) -> Json {
         let mut argument = vec![id_value(id)];
         argument.extend_from_slice(path);
@@ -96,13 +95,13 @@ impl Recipe {
 
 impl Drop for Recipe {
     fn drop(&mut self) {
-        // One that has ended by itself cannot be killed.
+        // A process that has ended cannot be killed.
         let _killed = self.process.kill();
         let _status = self.process.wait();
     }
 }
 
-/// An id as the recipe has it.
+/// An id in the form of the recipe.
 fn id_value(id: &str) -> Value {
     match id.parse::<i64>() {
         Ok(integer) => integer.into(),
@@ -110,7 +109,7 @@ fn id_value(id: &str) -> Value {
     }
 }
 
-/// Every place of a value, its own first, and what stands there.
+/// Every path of a value, its own first, with the value there.
 fn places(value: &Json) -> Vec<(Vec<Value>, Json)> {
     let below: Vec<(Value, &Json)> = match value {
         Json::Object(members) => members.iter().map(|(k, v)| (json!(k), v)).collect(),
@@ -129,7 +128,7 @@ fn places(value: &Json) -> Vec<(Vec<Value>, Json)> {
     found
 }
 
-/// What Phyllo answers for a place; the second says whether anything is there.
+/// Phyllo's response for a path, and whether anything is stored there.
 async fn read(server: &Server, id: &str, path: &[Value]) -> (Json, bool) {
     let query = "query($id: ID!, $path: Path!) { document(id: $id, path: $path) { value } }";
     let data = server.data(query, json!({"id": id, "path": path})).await;
@@ -143,7 +142,7 @@ async fn mutate(server: &Server, mutation: &str) {
         .await;
 }
 
-/// A document with the id that the recipe gives it, and the same as its member `doc_id`.
+/// A document with the id that the recipe gives it, also as its member `doc_id`.
 fn with_id(id: &str, json: &str) -> Json {
     let Json::Object(mut members) = Json::parse(json) else {
         panic!("the recipe stores objects");
@@ -152,7 +151,7 @@ fn with_id(id: &str, json: &str) -> Json {
     Json::Object(members)
 }
 
-async fn what_the_recipe_stores_phyllo_reads_whole_and_in_parts() {
+async fn phyllo_reads_documents_of_the_recipe() {
     let cluster = Cluster::start(Redundancy::Single);
     let Some(mut recipe) = Recipe::start(&cluster.file()) else {
         return;
@@ -183,7 +182,7 @@ async fn what_the_recipe_stores_phyllo_reads_whole_and_in_parts() {
     assert_eq!(data["document"]["version"], Value::Null);
 }
 
-async fn what_phyllo_stores_the_recipe_reads_whole_and_in_parts() {
+async fn the_recipe_reads_documents_of_phyllo() {
     let cluster = Cluster::start(Redundancy::Single);
     let Some(mut recipe) = Recipe::start(&cluster.file()) else {
         return;
@@ -207,7 +206,7 @@ async fn what_phyllo_stores_the_recipe_reads_whole_and_in_parts() {
     }
 }
 
-async fn what_phyllo_changes_of_the_recipes_documents_the_recipe_sees() {
+async fn the_recipe_sees_changes_by_phyllo() {
     let cluster = Cluster::start(Redundancy::Single);
     let file = cluster.file();
     let Some(mut recipe) = Recipe::start(&file) else {
@@ -243,7 +242,7 @@ async fn what_phyllo_changes_of_the_recipes_documents_the_recipe_sees() {
     mutate(&server, r#"deleteDocument(id: "modal-jazz") { deleted }"#).await;
     assert_eq!(recipe.get("modal-jazz", &[]), Json::parse("{}"));
     assert_eq!(count(), "D\t5\n");
-    // What the recipe stores in its place is new to the catalog.
+    // The document that the recipe stores instead is not in the catalog.
     recipe.ask("insert", &with_id("modal-jazz", "{}").text());
     assert_eq!(count(), "D\t5\n");
     run(phyllo(&file, "adopt").arg("D")).expect("it runs");

@@ -1,4 +1,4 @@
-//! Server processes over one cluster.
+//! Several servers on one cluster.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -17,14 +17,14 @@ use super::shared::open;
 
 cases!(
     threads [
-        what_one_server_commits_the_other_reads,
-        what_a_server_acknowledged_survives_its_kill_during_a_load,
-        a_server_is_not_ready_while_its_cluster_is_away_and_stops_in_order,
-        commands_work_on_a_cluster_while_servers_do,
+        a_server_reads_commits_of_another,
+        acknowledged_writes_survive_a_kill_under_load,
+        a_server_without_its_cluster_is_not_ready_and_stops_cleanly,
+        commands_work_on_a_cluster_with_running_servers,
     ]
 );
 
-async fn what_one_server_commits_the_other_reads() {
+async fn a_server_reads_commits_of_another() {
     let cluster = Cluster::start(Redundancy::Single);
     let servers = [
         Server::start(&cluster.file()),
@@ -37,7 +37,7 @@ async fn what_one_server_commits_the_other_reads() {
     }
 }
 
-async fn what_a_server_acknowledged_survives_its_kill_during_a_load() {
+async fn acknowledged_writes_survive_a_kill_under_load() {
     let cluster = Cluster::start(Redundancy::Single);
     let killed = Arc::new(Server::start(&cluster.file()));
     let other = Server::start(&cluster.file());
@@ -75,7 +75,7 @@ async fn what_a_server_acknowledged_survives_its_kill_during_a_load() {
     assert!(count >= acknowledged.len() as u64);
 }
 
-async fn a_server_is_not_ready_while_its_cluster_is_away_and_stops_in_order() {
+async fn a_server_without_its_cluster_is_not_ready_and_stops_cleanly() {
     let cluster = Cluster::start(Redundancy::Single);
     let mut server = Server::start(&cluster.file());
     assert_eq!(server.status("/readyz").await, 200);
@@ -94,7 +94,7 @@ async fn a_server_is_not_ready_while_its_cluster_is_away_and_stops_in_order() {
     assert!(server.process.wait().expect("it ends").success());
 }
 
-async fn commands_work_on_a_cluster_while_servers_do() {
+async fn commands_work_on_a_cluster_with_running_servers() {
     let cluster = Cluster::start(Redundancy::Single);
     let file = cluster.file();
     let missing = run(&mut phyllo(&file, "collections"));
@@ -113,7 +113,7 @@ async fn commands_work_on_a_cluster_while_servers_do() {
     assert_eq!(exported, "{\"id\":\"7\",\"document\":{\"n\":7}}\n");
 }
 
-/// What a command says on standard output; if it fails, on standard error.
+/// The standard output of a command or, if it fails, its standard error.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().expect("it runs");
     if output.status.success() {
@@ -123,7 +123,7 @@ pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// A server process; killed when dropped.
+/// A server process, killed when dropped.
 pub(crate) struct Server {
     process: Child,
     _stdout: BufReader<ChildStdout>,
@@ -176,7 +176,7 @@ impl Server {
         response["data"].take()
     }
 
-    /// Stores a document; if that is not acknowledged, what was said.
+    /// Stores a document. The error is the response if it was not acknowledged.
     async fn insert(&self, number: usize) -> Result<(), String> {
         let mutation =
             "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key } }";
@@ -197,7 +197,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // One that has ended by itself cannot be killed.
+        // A process that has ended cannot be killed.
         let _killed = self.process.kill();
         let _status = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! What all cases share: the client's network thread, and a cluster of one process.
+//! State shared by all cases: the client's network thread, and a cluster of one process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The client, which is started when it is first needed.
+/// The client, which is started at its first use.
 fn network() -> Network {
     let start = || Network::start(NetworkOptions::default()).expect("the client starts");
     shared().network.get_or_insert_with(start).clone()
@@ -32,7 +32,7 @@ pub(crate) fn open(cluster: &Cluster) -> FoundationDb {
     network().open(Some(&file)).expect("a cluster file")
 }
 
-/// The store in the cluster that cases share, with nothing in it.
+/// An empty store in the shared cluster.
 pub(crate) async fn empty_store() -> FoundationDb {
     let network = network();
     let file = {

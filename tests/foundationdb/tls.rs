@@ -1,5 +1,5 @@
-//! TLS between Phyllo and a cluster, with certificates made anew, in processes whose environment
-//! names them.
+//! TLS between Phyllo and a cluster, with new certificates, in processes configured by environment
+//! variables.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use super::cluster::{Cluster, Environment, phyllo, phyllo_on};
 
 cases!(
     sync [
-        documents_are_stored_over_tls_by_whom_the_cluster_trusts,
-        what_the_environment_says_of_tls_is_refused_before_the_client_reads_it,
+        documents_are_stored_over_tls_with_trusted_certificates,
+        invalid_tls_variables_are_rejected_before_the_client_reads_them,
     ]
 );
 
-fn documents_are_stored_over_tls_by_whom_the_cluster_trusts() {
+fn documents_are_stored_over_tls_with_trusted_certificates() {
     let authority = Authority::new("authority");
     let cluster = Cluster::start_with_tls(authority.identity("cluster"));
     let file = cluster.file();
@@ -36,7 +36,7 @@ fn documents_are_stored_over_tls_by_whom_the_cluster_trusts() {
     let read = get(authority.identity("other client"));
     assert_eq!(said(&read), "");
     assert_eq!(String::from_utf8_lossy(&read.stdout), "2\n");
-    // Who is told to trust a cluster of another name, or another authority, does not get there.
+    // Clients configured to trust another cluster name or another authority cannot connect.
     for (peers, reaches) in [("S.CN=cluster", true), ("S.CN=another", false)] {
         let mut environment = authority.identity("client");
         environment.push(("FDB_TLS_VERIFY_PEERS", peers.into()));
@@ -45,14 +45,14 @@ fn documents_are_stored_over_tls_by_whom_the_cluster_trusts() {
     let stranger = Authority::new("stranger");
     let refused = said(&get(stranger.identity("client")));
     assert!(refused.contains("cluster does not answer"), "{refused}");
-    // The cluster lets in nobody without a certificate that it trusts.
+    // The cluster rejects clients without a trusted certificate.
     let trusts_the_cluster = vec![("FDB_TLS_CA_FILE", authority.file_of("authority"))];
     let refused = said(&get(trusts_the_cluster));
     assert!(refused.contains("does not trust this client"), "{refused}");
 }
 
-/// The client would end the process by a signal.
-fn what_the_environment_says_of_tls_is_refused_before_the_client_reads_it() {
+/// The client would end the process with a signal.
+fn invalid_tls_variables_are_rejected_before_the_client_reads_them() {
     let authority = Authority::new("authority");
     let cluster_file = authority.file("fdb.cluster", "test:test@127.0.0.1:1:tls\n");
     let none = authority.directory.path().join("none.pem");
@@ -81,7 +81,7 @@ fn what_the_environment_says_of_tls_is_refused_before_the_client_reads_it() {
     }
 }
 
-/// What a command says that fails.
+/// The output of a failing command.
 fn said(output: &Output) -> String {
     if output.status.success() {
         return String::new();
@@ -89,7 +89,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// An authority, and the files of whom it vouches for.
+/// A certificate authority, and the files of the certificates that it signs.
 struct Authority {
     directory: TempDir,
     name: &'static str,
@@ -111,7 +111,7 @@ impl Authority {
         authority
     }
 
-    /// What names a certificate, its key and this authority.
+    /// The variables for a certificate, its key and this authority.
     fn identity(&self, name: &str) -> Environment {
         let key = KeyPair::generate().expect("a key");
         let certificate = named(name).signed_by(&key, &self.issuer);

@@ -1,5 +1,5 @@
-//! Each fuzz target, briefly: what it begins with, what was once found, and some thousands of
-//! inputs made from these by chance. docs/fuzzing.md says how to run one for longer.
+//! Short runs of each fuzz target, with its seeds, former failures, and some thousands of random
+//! mutations of both. docs/fuzzing.md explains longer runs.
 
 mod mutate;
 #[path = "../seed/mod.rs"]
@@ -17,10 +17,10 @@ use seed::test_seed;
 use targets::{TARGETS, Target};
 
 const INPUTS: usize = 10_000;
-/// Of a target that takes each input through a connection.
+/// For targets that send each input over a connection.
 const INPUTS_BY_CONNECTION: usize = 2_000;
 
-/// Inputs that once made a target fail, in a folder of its name.
+/// Inputs that once made a target fail, in a directory with its name.
 fn found(target: &Target) -> Vec<Vec<u8>> {
     let folder = Path::new("tests/fuzz/found").join(target.name);
     let Ok(files) = fs::read_dir(folder) else {
@@ -50,7 +50,7 @@ fn briefly(name: &str) {
     }
 }
 
-/// Says which input it was if the target fails.
+/// Runs the target and prints the input if it fails.
 fn throw(target: &Target, input: &[u8]) {
     let thrown = std::panic::catch_unwind(|| (target.check)(input));
     if let Err(panic) = thrown {
@@ -69,7 +69,7 @@ macro_rules! tests {
         )*
 
         #[test]
-        fn every_target_has_its_test() {
+        fn every_target_has_a_test() {
             let tested = [$(stringify!($name)),*];
             assert_eq!(tested, TARGETS.map(|target| target.name));
         }

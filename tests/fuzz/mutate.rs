@@ -1,15 +1,15 @@
-//! Bytes made from others by chance.
+//! Random mutations of bytes.
 
 use rand::Rng;
 use rand::rngs::StdRng;
 
-/// Inputs are no longer than this.
+/// The maximum length of an input.
 const BYTES_MAX: usize = 4_096;
-/// What tends to matter somewhere.
+/// Bytes with a meaning in some format.
 const INTERESTING: &[u8] =
     b"\0\x01\x02\x14\x15\x1D\x21\x33\x7F\x80\xC3\xFF\"\\/~[]{}(),:0-.eE#@!$&| \n";
 
-/// One of `corpus`, changed.
+/// Mutates a random element of `corpus`.
 pub(crate) fn mutated(corpus: &[Vec<u8>], chance: &mut StdRng) -> Vec<u8> {
     let mut bytes = pick(corpus, chance).clone();
     for _ in 0..chance.random_range(1..6) {
@@ -39,7 +39,7 @@ fn change(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], chance: &mut StdRng) {
             bytes.drain(at..end);
         }
         5 => {
-            // A part of it, many times over.
+            // Repeats a part of it.
             let end = bytes.len().min(at + chance.random_range(1..9));
             let part = bytes[at..end].repeat(chance.random_range(1..200));
             bytes.splice(at..at, part);

@@ -1,5 +1,5 @@
-//! What a small request can make large: lists in the store that fields multiply by, and variables
-//! that are used again and again.
+//! Small requests with large effects: fields multiplied by stored lists, and variables that are
+//! used repeatedly.
 
 use phyllo::limits::{Bounds, PAGES_AT_ONCE};
 use serde_json::{Value, json};
@@ -8,23 +8,23 @@ use super::support::{NONE, client, client_of_within, only_error, parse};
 
 cases!(
     async [
-        places_are_counted_over_all_entities_and_none_is_read,
-        fields_are_counted_in_each_element_of_a_page,
-        names_are_counted_in_each_element_of_a_page,
-        pages_of_pages_are_counted_also_where_none_of_their_elements_is_asked_for,
+        paths_of_all_entities_are_counted_before_any_is_read,
+        fields_are_counted_for_each_element_of_a_page,
+        names_are_counted_for_each_element_of_a_page,
+        nested_pages_are_counted_even_without_element_fields,
         collections_are_counted_with_their_names,
-        what_is_read_for_one_response_is_bounded_before_it_is_made,
-        a_variable_counts_as_often_as_it_is_used,
-        values_and_strings_in_variables_are_bounded_where_they_are_not_json,
-        variables_come_in_a_bounded_number_and_the_last_of_a_name_counts,
-        lists_of_lists_are_read_once_however_deep_their_type,
-        private_markers_of_a_parser_mean_nothing_in_variables,
-        variables_stand_where_their_type_may,
-        variables_stand_nowhere_else,
+        data_held_for_one_response_is_limited,
+        variables_count_for_each_use,
+        values_and_strings_in_typed_variables_are_limited,
+        number_of_variables_is_limited_and_the_last_duplicate_wins,
+        nested_list_variables_are_read_once,
+        private_number_markers_have_no_meaning_in_variables,
+        variables_are_allowed_where_their_type_fits,
+        variables_of_the_wrong_type_are_rejected,
     ]
 );
 
-async fn places_are_counted_over_all_entities_and_none_is_read() {
+async fn paths_of_all_entities_are_counted_before_any_is_read() {
     let client = client().await;
     let representation =
         |id: usize| json!({"__typename": "Document", "collection": "D", "key": id});
@@ -46,12 +46,12 @@ async fn places_are_counted_over_all_entities_and_none_is_read() {
     assert_eq!(data["_entities"].as_array().map(Vec::len), Some(900));
 }
 
-/// An array of so many numbers.
+/// An array of this many numbers.
 fn numbers(elements: usize) -> Value {
     json!((0..elements).collect::<Vec<_>>())
 }
 
-async fn fields_are_counted_in_each_element_of_a_page() {
+async fn fields_are_counted_for_each_element_of_a_page() {
     let client = client().await;
     client.insert("1", numbers(10_000)).await;
     let page = |fields: usize| {
@@ -72,7 +72,7 @@ async fn fields_are_counted_in_each_element_of_a_page() {
     assert_eq!(nodes.map(Vec::len), Some(10_000));
 }
 
-async fn names_are_counted_in_each_element_of_a_page() {
+async fn names_are_counted_for_each_element_of_a_page() {
     let client = client().await;
     client.insert("1", numbers(10_000)).await;
     let alias = "x".repeat(10_000);
@@ -84,7 +84,7 @@ async fn names_are_counted_in_each_element_of_a_page() {
     assert!(message.contains("67108864 bytes"), "{message}");
 }
 
-async fn pages_of_pages_are_counted_also_where_none_of_their_elements_is_asked_for() {
+async fn nested_pages_are_counted_even_without_element_fields() {
     let client = client().await;
     client.insert("1", json!(vec![numbers(400); 400])).await;
     let query = "{ document(id: 1) { children(first: 10000) { nodes {
@@ -98,8 +98,8 @@ async fn pages_of_pages_are_counted_also_where_none_of_their_elements_is_asked_f
         message.contains("250000 fields in the response"),
         "{message}"
     );
-    // Each element of a page inside counts two fields, so no more than half as many are read, and
-    // what is under way when they are; the outer page has 160,000 pairs itself.
+    // Each element of an inner page counts two fields, so at most half as many elements are read,
+    // plus the reads in flight. The outer page itself has 160,000 pairs.
     let inside = 250_000 / 2 + PAGES_AT_ONCE as u64 * 400;
     let read = client.counts().pairs - before.pairs;
     assert!(read <= 160_000 + inside, "{read} pairs, of 3 * 160,000");
@@ -121,7 +121,7 @@ async fn collections_are_counted_with_their_names() {
     assert!(message.contains("10000 bytes"), "{message}");
 }
 
-async fn what_is_read_for_one_response_is_bounded_before_it_is_made() {
+async fn data_held_for_one_response_is_limited() {
     let bounds = Bounds {
         response_bytes: 100_000,
         ..Bounds::DEFAULT
@@ -138,7 +138,7 @@ async fn what_is_read_for_one_response_is_bounded_before_it_is_made() {
     let (code, message) = client.error("{ document(id: 2) { value } }", NONE).await;
     assert_eq!(code, "TOO_LARGE");
     assert!(message.contains("100000 bytes"), "{message}");
-    // Of many documents at the same time as of one.
+    // The same limit applies to many concurrently read documents.
     for id in 10..40 {
         client.insert(&id.to_string(), numbers(1_000)).await;
     }
@@ -153,7 +153,7 @@ async fn what_is_read_for_one_response_is_bounded_before_it_is_made() {
     assert_eq!(held, 0, "all is given back");
 }
 
-async fn a_variable_counts_as_often_as_it_is_used() {
+async fn variables_count_for_each_use() {
     let client = client().await;
     let text = json!("x".repeat(1 << 20));
     let uses = "$x ".repeat(100);
@@ -185,7 +185,7 @@ async fn a_variable_counts_as_often_as_it_is_used() {
     client.data(&reading(900), json!({"p": [1, 1]})).await;
 }
 
-async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
+async fn values_and_strings_in_typed_variables_are_limited() {
     let client = client().await;
     let before = client.counts();
     let path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
@@ -203,7 +203,7 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
         assert_eq!(code, "TOO_COMPLEX");
         assert!(message.contains("100000 values in variables"), "{message}");
     }
-    // Nulls, and lists with nothing in them, take room as well.
+    // Nulls and empty lists use memory too.
     let lists = "mutation($x: [[Int]]) { insertDocument(document: [$x]) { key } }";
     for element in ["null,", "[],", "[null],"] {
         let variables = format!("{{\"x\":[{}null]}}", element.repeat(100_001));
@@ -229,7 +229,7 @@ async fn values_and_strings_in_variables_are_bounded_where_they_are_not_json() {
     client.assert_serves().await;
 }
 
-async fn variables_come_in_a_bounded_number_and_the_last_of_a_name_counts() {
+async fn number_of_variables_is_limited_and_the_last_duplicate_wins() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     let query = "query($p: Path) { document(id: 1) { value(path: $p) } }";
@@ -245,7 +245,7 @@ async fn variables_come_in_a_bounded_number_and_the_last_of_a_name_counts() {
     assert_eq!(client.counts(), before);
 }
 
-async fn lists_of_lists_are_read_once_however_deep_their_type() {
+async fn nested_list_variables_are_read_once() {
     let client = client().await;
     let (open, close) = ("[".repeat(60), "]".repeat(60));
     let query = format!(
@@ -254,7 +254,7 @@ async fn lists_of_lists_are_read_once_however_deep_their_type() {
     let list = format!("{open}1,{{\"a\":[null]}}{close}");
     client.data(&query, format!("{{\"x\":{list}}}")).await;
     assert_eq!(client.stored("1").await, format!("[{list}]"));
-    // One value stands for a list of it, wherever the lists end.
+    // A single value is coerced to a list at any level.
     let query = query.replace("id: 1", "id: 2");
     client
         .data(&query, format!("{{\"x\":{}7]]}}", "[".repeat(2)))
@@ -269,7 +269,7 @@ async fn lists_of_lists_are_read_once_however_deep_their_type() {
     );
 }
 
-async fn private_markers_of_a_parser_mean_nothing_in_variables() {
+async fn private_number_markers_have_no_meaning_in_variables() {
     let client = client().await;
     for marker in ["RawValue", "Number"] {
         let document = format!(r#"{{"$serde_json::private::{marker}":"[1,{{"}}"#);
@@ -292,7 +292,7 @@ async fn private_markers_of_a_parser_mean_nothing_in_variables() {
     }
 }
 
-async fn variables_stand_where_their_type_may() {
+async fn variables_are_allowed_where_their_type_fits() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     for (query, variables) in [
@@ -322,7 +322,7 @@ async fn variables_stand_where_their_type_may() {
     }
 }
 
-async fn variables_stand_nowhere_else() {
+async fn variables_of_the_wrong_type_are_rejected() {
     let client = client().await;
     for (query, variables, expecting) in [
         (

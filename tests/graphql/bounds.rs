@@ -1,5 +1,5 @@
-//! Queries that are made to hurt are refused before they can: by a bound on the text before the
-//! parser sees it, or on what it expands to before anything walks it.
+//! Hostile queries are rejected early: by limits on the text before it is parsed, or on its
+//! expanded size before it is traversed.
 
 use std::fmt::Write;
 
@@ -9,31 +9,31 @@ use super::support::{NONE, client};
 
 cases!(
     async [
-        doubling_fragments_are_refused,
-        doubling_fragments_that_end_in_nothing_known_are_refused,
-        doubling_fragments_that_no_operation_uses_are_refused,
-        doubling_fragments_in_a_circle_are_refused,
-        a_long_chain_of_fragments_is_refused_used_or_not,
-        many_operations_that_share_a_large_fragment_are_refused,
-        fanning_fields_are_refused,
-        too_many_aliases_fields_tokens_directives_and_bytes_are_refused,
-        brackets_never_reach_the_parser_in_numbers,
-        a_block_string_that_is_not_closed_hides_nothing_from_the_bounds,
-        deep_fields_are_refused_by_the_limit_on_levels,
-        paths_are_counted_where_fragments_repeat_them,
-        values_and_directives_are_counted_where_fragments_repeat_them,
-        introspection_is_counted_with_all_that_its_lists_hold,
-        errors_are_told_in_a_bounded_number_and_quote_a_bounded_text,
-        operations_of_the_same_name_are_one_error,
-        operations_and_lines_never_reach_the_parser_in_numbers,
-        a_long_name_is_not_compared_with_those_that_there_are,
-        what_is_just_within_the_bounds_is_answered,
-        the_introspection_that_tools_send_is_answered,
-        variables_nest_as_deep_as_the_limit_and_no_deeper,
+        doubling_fragments_are_rejected,
+        doubling_fragments_with_an_unknown_field_are_rejected,
+        unused_doubling_fragments_are_rejected,
+        cyclic_doubling_fragments_are_rejected,
+        long_fragment_chains_are_rejected_even_if_unused,
+        many_operations_with_a_shared_large_fragment_are_rejected,
+        fanning_fields_are_rejected,
+        too_many_aliases_fields_tokens_directives_and_bytes_are_rejected,
+        too_many_brackets_are_rejected_before_parsing,
+        unterminated_block_strings_do_not_bypass_the_limits,
+        too_many_levels_of_fields_are_rejected,
+        paths_are_counted_for_each_fragment_spread,
+        values_and_directives_are_counted_for_each_fragment_spread,
+        introspection_is_counted_with_its_list_sizes,
+        number_and_size_of_errors_are_limited,
+        duplicate_operation_names_are_one_error,
+        too_many_operations_and_lines_are_rejected_before_parsing,
+        long_unknown_names_get_no_suggestions,
+        queries_just_within_the_limits_are_executed,
+        introspection_queries_of_common_tools_are_executed,
+        variables_nest_up_to_the_limit,
     ]
 );
 
-/// Asserts that a query is refused, not executed, as too complex, with the limit named.
+/// Asserts that a query is rejected before execution as too complex, with the name of the limit.
 async fn assert_too_complex(query: &str, limit: &str) {
     let client = client().await;
     let before = client.counts();
@@ -50,12 +50,12 @@ async fn assert_too_complex(query: &str, limit: &str) {
     client.assert_serves().await;
 }
 
-/// Asserts that a query is refused as invalid.
+/// Asserts that a query is rejected as invalid.
 async fn assert_invalid(query: &str) {
     assert_invalid_as(query, "").await;
 }
 
-/// Asserts that a query is refused as invalid, and what is told.
+/// Asserts that a query is rejected as invalid with this message.
 async fn assert_invalid_as(query: &str, told: &str) {
     let client = client().await;
     let (executed, text) = client.named(query, None, NONE).await;
@@ -82,7 +82,7 @@ fn doubling(levels: usize, last: &str) -> String {
     fragments
 }
 
-/// A chain of fragments, each in the next.
+/// A chain of fragments, each of which spreads the next.
 fn chain(length: usize) -> String {
     (0..length)
         .map(|at| format!("fragment F{at} on Query{{...F{}}}", at + 1))
@@ -90,7 +90,7 @@ fn chain(length: usize) -> String {
         + &format!("fragment F{length} on Query{{__typename}}")
 }
 
-async fn doubling_fragments_are_refused() {
+async fn doubling_fragments_are_rejected() {
     assert_too_complex(
         &format!("{{ ...F0 }} {}", doubling(40, "__typename")),
         "10000",
@@ -103,7 +103,7 @@ async fn doubling_fragments_are_refused() {
     .await;
 }
 
-async fn doubling_fragments_that_end_in_nothing_known_are_refused() {
+async fn doubling_fragments_with_an_unknown_field_are_rejected() {
     assert_too_complex(
         &format!("{{ ...F0 }} {}", doubling(40, "...Unknown")),
         "10000",
@@ -111,7 +111,7 @@ async fn doubling_fragments_that_end_in_nothing_known_are_refused() {
     .await;
 }
 
-async fn doubling_fragments_that_no_operation_uses_are_refused() {
+async fn unused_doubling_fragments_are_rejected() {
     assert_too_complex(
         &format!("{{ __typename }} {}", doubling(40, "__typename")),
         "10000",
@@ -119,7 +119,7 @@ async fn doubling_fragments_that_no_operation_uses_are_refused() {
     .await;
 }
 
-async fn doubling_fragments_in_a_circle_are_refused() {
+async fn cyclic_doubling_fragments_are_rejected() {
     assert_invalid(&format!("{{ ...F0 }} {}", doubling(12, "...F0"))).await;
     assert_invalid("{ ...A } fragment A on Query { ...A }").await;
     assert_invalid("{ ...A } fragment A on Query { ...B ...B } fragment B on Query { ...A ...A }")
@@ -130,13 +130,13 @@ async fn doubling_fragments_in_a_circle_are_refused() {
     assert_invalid(fields).await;
 }
 
-async fn a_long_chain_of_fragments_is_refused_used_or_not() {
+async fn long_fragment_chains_are_rejected_even_if_unused() {
     for query in ["{ ...F0 }", "{ __typename }"] {
         assert_too_complex(&format!("{query} {}", chain(950)), "levels").await;
     }
 }
 
-async fn many_operations_that_share_a_large_fragment_are_refused() {
+async fn many_operations_with_a_shared_large_fragment_are_rejected() {
     let mut query = doubling(12, "__typename");
     for at in 0..100 {
         write!(query, " query Q{at} {{ ...F0 }}").expect("a string takes all");
@@ -144,7 +144,7 @@ async fn many_operations_that_share_a_large_fragment_are_refused() {
     assert_too_complex(&query, "10000").await;
 }
 
-async fn fanning_fields_are_refused() {
+async fn fanning_fields_are_rejected() {
     let mut query = String::from("query($p: Path!) { document(id: 1) { ...F0 } } ");
     for at in 0..12 {
         write!(query, "fragment F{at} on Subdocument {{ a: subdocument(path: $p) {{ ...F{0} }} b: subdocument(path: $p) {{ ...F{0} }} c: subdocument(path: $p) {{ ...F{0} }} }} ", at + 1).expect("a string takes all");
@@ -153,7 +153,7 @@ async fn fanning_fields_are_refused() {
     assert_too_complex(&query, "1000 aliases").await;
 }
 
-async fn too_many_aliases_fields_tokens_directives_and_bytes_are_refused() {
+async fn too_many_aliases_fields_tokens_directives_and_bytes_are_rejected() {
     let repeated = |count: usize, text: &str| {
         (0..count)
             .map(|at| text.replace('#', &at.to_string()))
@@ -203,7 +203,7 @@ async fn too_many_aliases_fields_tokens_directives_and_bytes_are_refused() {
     .await;
 }
 
-async fn brackets_never_reach_the_parser_in_numbers() {
+async fn too_many_brackets_are_rejected_before_parsing() {
     for (open, close) in [("[", "]"), ("{a:", "}"), ("[{a:", "}]")] {
         for levels in [65, 2_000, 5_000, 20_000] {
             let (open, close) = (open.repeat(levels), close.repeat(levels));
@@ -212,7 +212,8 @@ async fn brackets_never_reach_the_parser_in_numbers() {
                 "64 brackets",
             )
             .await;
-            // Never closed, and after a text that hides nothing.
+            // Brackets that are never closed, and brackets after text that looks like a string or
+            // comment.
             assert_too_complex(
                 &format!(
                     "{{ document(id: [\"a\\\"\" \"\"\"b\\\"\"\" \"\"\" # no comment\n \"#\" {open}"
@@ -232,8 +233,8 @@ async fn brackets_never_reach_the_parser_in_numbers() {
     assert_too_complex(&selections, "64 brackets").await;
 }
 
-async fn a_block_string_that_is_not_closed_hides_nothing_from_the_bounds() {
-    // A parser that gives the block string up takes it for an empty string and another one.
+async fn unterminated_block_strings_do_not_bypass_the_limits() {
+    // A parser that gives up on the block string reads an empty string and another one.
     let query = format!("{{ document(id: [\"\"\" x\" {}", "[".repeat(60_000));
     assert_invalid_as(&query, "not closed").await;
     assert_invalid_as(&format!("{query}{}", "]".repeat(60_000)), "not closed").await;
@@ -241,7 +242,7 @@ async fn a_block_string_that_is_not_closed_hides_nothing_from_the_bounds() {
     assert_invalid_as("{ document(id: \"\"\"\\\"\"\"", "not closed").await;
 }
 
-async fn deep_fields_are_refused_by_the_limit_on_levels() {
+async fn too_many_levels_of_fields_are_rejected() {
     let nested = |levels: usize| {
         format!(
             "{{ document(id: 1) {}kind{} }}",
@@ -265,7 +266,7 @@ async fn deep_fields_are_refused_by_the_limit_on_levels() {
     assert_too_complex(&introspection, "32 levels").await;
 }
 
-async fn paths_are_counted_where_fragments_repeat_them() {
+async fn paths_are_counted_for_each_fragment_spread() {
     let query = "{ document(id: 1) { ...F0 } } fragment F10 on Subdocument { value(path: \"/a\") }";
     let doubling: String = (0..10)
         .map(|at| {
@@ -275,7 +276,7 @@ async fn paths_are_counted_where_fragments_repeat_them() {
             )
         })
         .collect();
-    // 1,024 of one in the text.
+    // 1,024 uses of one in the text.
     assert_too_complex(&format!("{query}{doubling}"), "1000 paths").await;
     let paths = "value(path: \"/a\") ".repeat(1_001);
     assert_too_complex(
@@ -285,11 +286,11 @@ async fn paths_are_counted_where_fragments_repeat_them() {
     .await;
 }
 
-async fn values_and_directives_are_counted_where_fragments_repeat_them() {
+async fn values_and_directives_are_counted_for_each_fragment_spread() {
     let operations: String = (0..100)
         .map(|at| format!("query Q{at} {{ ...F }} "))
         .collect();
-    // Each operation would be told of each variable that it does not declare.
+    // Each operation would report each undeclared variable.
     let variables = "$a ".repeat(2_500);
     let arguments = format!("fragment F on Query {{ document(id: [{variables}]) {{ kind }} }}");
     assert_too_complex(&format!("{operations}{arguments}"), "20000 values").await;
@@ -298,7 +299,7 @@ async fn values_and_directives_are_counted_where_fragments_repeat_them() {
     assert_too_complex(&format!("{operations}{fragment}"), "20000 values").await;
 }
 
-async fn introspection_is_counted_with_all_that_its_lists_hold() {
+async fn introspection_is_counted_with_its_list_sizes() {
     let nested = |levels: usize| {
         format!(
             "{{ __schema {{ types {{ {} name {} }} }} }}",
@@ -318,7 +319,7 @@ async fn introspection_is_counted_with_all_that_its_lists_hold() {
     assert!(data["__schema"]["types"].is_array(), "{data}");
 }
 
-async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
+async fn number_and_size_of_errors_are_limited() {
     let client = client().await;
     let unknown: String = (0..4_000).map(|at| format!("unknown{at} ")).collect();
     let (executed, text) = client.named(&format!("{{ {unknown} }}"), None, NONE).await;
@@ -339,7 +340,7 @@ async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
         format!("query {long} {{ a }} query {long} {{ a }}"),
         format!("{{ ...{long} }} # {long}"),
     ] {
-        // One text is too long by itself.
+        // One text that is too long by itself.
         let query = query.get(..130_000).unwrap_or(&query);
         let (executed, text) = client.named(query, None, NONE).await;
         assert!(
@@ -358,7 +359,7 @@ async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
         "{text}"
     );
     assert!(text.contains("{\"line\":1,\"column\":6}"), "{text}");
-    // A long text is not parsed again to say what was expected.
+    // A long text is not parsed again for a better error message.
     let long = format!("{{ {}\n a: }}", "__typename ".repeat(2_000));
     let (executed, text) = client.named(&long, None, NONE).await;
     assert!(
@@ -368,7 +369,7 @@ async fn errors_are_told_in_a_bounded_number_and_quote_a_bounded_text() {
     assert!(text.contains("{\"line\":2,\"column\":5}"), "{text}");
 }
 
-async fn operations_of_the_same_name_are_one_error() {
+async fn duplicate_operation_names_are_one_error() {
     let client = client().await;
     let (executed, text) = client
         .named(&"query A { __typename } ".repeat(100), None, NONE)
@@ -380,14 +381,14 @@ async fn operations_of_the_same_name_are_one_error() {
     assert!(text.len() < 500, "{text:.600}");
 }
 
-async fn operations_and_lines_never_reach_the_parser_in_numbers() {
+async fn too_many_operations_and_lines_are_rejected_before_parsing() {
     let named: String = (0..1_900)
         .map(|at| format!("query A{at} {{ __typename }} "))
         .collect();
     assert_too_complex(&named, "100 operations").await;
     for operation in ["query A { __typename } ", "{ __typename } "] {
         assert_too_complex(&operation.repeat(1_900), "100 operations").await;
-        // One that is not closed comes to none of its own.
+        // An unclosed brace starts no further operation.
         assert_too_complex(&format!("{} {{", operation.repeat(100)), "100 operations").await;
     }
     for line in ["\n", "\r", "#\n", "# }\r\n"] {
@@ -401,7 +402,7 @@ async fn operations_and_lines_never_reach_the_parser_in_numbers() {
     assert_too_complex(&block, "10000 lines").await;
 }
 
-async fn a_long_name_is_not_compared_with_those_that_there_are() {
+async fn long_unknown_names_get_no_suggestions() {
     let client = client().await;
     let (_, text) = client
         .named("{ documentt(id: 1) { kind } }", None, NONE)
@@ -422,7 +423,7 @@ async fn a_long_name_is_not_compared_with_those_that_there_are() {
     }
 }
 
-async fn what_is_just_within_the_bounds_is_answered() {
+async fn queries_just_within_the_limits_are_executed() {
     let client = client().await;
     client.insert("1", r#"{"a": 1}"#).await;
     let aliases: String = (0..1_000).map(|at| format!("a{at}: __typename ")).collect();
@@ -458,7 +459,7 @@ async fn what_is_just_within_the_bounds_is_answered() {
         .await;
 }
 
-async fn the_introspection_that_tools_send_is_answered() {
+async fn introspection_queries_of_common_tools_are_executed() {
     let client = client().await;
     let of_type = (0..9).fold("kind name".to_owned(), |inner, _| {
         format!("kind name ofType {{ {inner} }}")
@@ -482,7 +483,7 @@ async fn the_introspection_that_tools_send_is_answered() {
     assert!(types.iter().any(|ty| ty["name"] == json!("Subdocument")));
 }
 
-async fn variables_nest_as_deep_as_the_limit_and_no_deeper() {
+async fn variables_nest_up_to_the_limit() {
     let client = client().await;
     let query = "query($p: Path) { document(id: 1, path: $p) { kind } }";
     for levels in [137, 50_000] {

@@ -6,17 +6,17 @@ use super::support::{Client, NONE, client};
 
 cases!(
     async [
-        each_document_that_passes_gets_the_value_wherever_a_query_selects,
+        matching_documents_get_the_value_at_every_selected_path,
         values_are_put_one_after_another,
-        what_is_not_there_is_not_made_and_what_is_equal_is_no_change,
-        every_document_that_passes_is_deleted,
-        an_empty_filter_is_refused_unless_everything_is_meant,
-        nothing_is_changed_if_one_document_cannot_be,
-        a_scan_that_is_too_long_is_refused_and_names_the_index,
-        later_fields_see_what_was_changed_and_its_version,
+        missing_paths_are_not_created_and_equal_values_change_nothing,
+        every_matching_document_is_deleted,
+        empty_filters_require_the_everything_flag,
+        nothing_changes_if_one_document_cannot_be_changed,
+        long_scans_are_rejected_with_an_index_suggestion,
+        later_fields_see_the_changes_and_their_version,
     ]
     threads [
-        documents_that_pass_meanwhile_are_never_missed,
+        concurrently_added_matching_documents_are_never_missed,
     ]
 );
 
@@ -52,7 +52,7 @@ async fn update(client: &Client, filter: &str, set: &str) -> Value {
     client.mutate(&field).await["updateDocuments"].take()
 }
 
-async fn each_document_that_passes_gets_the_value_wherever_a_query_selects() {
+async fn matching_documents_get_the_value_at_every_selected_path() {
     let client = tree().await;
     let done = update(
         &client,
@@ -78,13 +78,13 @@ async fn values_are_put_one_after_another() {
         .insert("1", r#"{"a":{"b":1,"c":[1,{"b":2}]},"b":3}"#)
         .await;
     for (set, changed, expected) in [
-        // A place inside another that is selected goes with that.
+        // A selected path inside another selected one is removed with it.
         (
             r#"[{at: "$..['a','b']", value: [0]}]"#,
             1,
             r#"{"a":[0],"b":[0]}"#,
         ),
-        // A later value is put into what an earlier one made.
+        // A later value is put into the result of an earlier one.
         (
             r#"[{at: "$.a", value: {x: [1, 2]}}, {at: "$.a.x[-1]", value: {y: null}}]"#,
             1,
@@ -102,7 +102,7 @@ async fn values_are_put_one_after_another() {
     assert_eq!(client.check().await, []);
 }
 
-async fn what_is_not_there_is_not_made_and_what_is_equal_is_no_change() {
+async fn missing_paths_are_not_created_and_equal_values_change_nothing() {
     let client = tree().await;
     let before = client
         .data("{ document(id: \"bop\") { version } }", NONE)
@@ -122,7 +122,7 @@ async fn what_is_not_there_is_not_made_and_what_is_equal_is_no_change() {
     assert_eq!(after, before);
 }
 
-async fn every_document_that_passes_is_deleted() {
+async fn every_matching_document_is_deleted() {
     let client = tree().await;
     let done = client
         .mutate(
@@ -143,7 +143,7 @@ async fn every_document_that_passes_is_deleted() {
     assert_eq!(client.check().await, []);
 }
 
-async fn an_empty_filter_is_refused_unless_everything_is_meant() {
+async fn empty_filters_require_the_everything_flag() {
     let client = tree().await;
     for field in [
         "deleteDocuments(where: {}) { changed }",
@@ -178,7 +178,7 @@ async fn an_empty_filter_is_refused_unless_everything_is_meant() {
     );
 }
 
-async fn nothing_is_changed_if_one_document_cannot_be() {
+async fn nothing_changes_if_one_document_cannot_be_changed() {
     let client = tree().await;
     client
         .mutate(r#"createIndex(name: "name", on: ["$.name"]) { state }"#)
@@ -204,7 +204,7 @@ async fn nothing_is_changed_if_one_document_cannot_be() {
     assert_eq!(client.check().await, []);
 }
 
-async fn a_scan_that_is_too_long_is_refused_and_names_the_index() {
+async fn long_scans_are_rejected_with_an_index_suggestion() {
     let client = client().await;
     for some in (0..10_100).collect::<Vec<_>>().chunks(500) {
         let fields = some
@@ -229,7 +229,7 @@ async fn a_scan_that_is_too_long_is_refused_and_names_the_index() {
     assert_eq!(done["deleteDocuments"], json!({"matched": 1, "changed": 1}));
 }
 
-async fn later_fields_see_what_was_changed_and_its_version() {
+async fn later_fields_see_the_changes_and_their_version() {
     let client = tree().await;
     let before = client
         .data("{ document(id: \"bop\") { version } }", NONE)
@@ -251,14 +251,14 @@ async fn later_fields_see_what_was_changed_and_its_version() {
     assert_ne!(version, before);
 }
 
-async fn documents_that_pass_meanwhile_are_never_missed() {
+async fn concurrently_added_matching_documents_are_never_missed() {
     let client = client().await;
     client
         .mutate(r#"createIndex(name: "of", on: ["$.of"]) { state }"#)
         .await;
     client.insert("owner", r#"{"name":0}"#).await;
-    // Each writer copies the owner's name into a new document; the renamer renames the owner and
-    // all copies. Whatever the order, every copy has the owner's name in the end.
+    // Each writer copies the owner's name into a new document. The renamer renames the owner and
+    // all copies. In any order, every copy has the owner's name at the end.
     let writers = (0..3).map(|writer| {
         let client = client.clone();
         tokio::spawn(async move {

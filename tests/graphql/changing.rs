@@ -1,4 +1,4 @@
-//! Changing documents at a path: what stands there afterwards, and what is refused.
+//! Changes of documents at a path: the stored result, and rejected changes.
 
 use num_bigint::BigInt;
 use phyllo::database::DocumentKey;
@@ -12,19 +12,19 @@ use super::support::{Client, NONE, all_pairs, client};
 
 cases!(
     async [
-        replacing_puts_a_value_in_the_place_of_whatever_stood_there,
-        replacing_refuses_a_place_that_cannot_be,
-        replacing_the_whole_creates_the_document,
-        a_split_string_comes_and_goes_whole,
-        merging_at_a_path_creates_what_is_on_the_way,
-        incrementing_adds_exactly,
+        replace_overwrites_any_value,
+        replace_rejects_impossible_paths,
+        replace_of_the_whole_document_creates_it,
+        split_strings_are_written_and_removed_completely,
+        merge_creates_missing_parents,
+        increment_is_exact,
         a_sum_takes_at_most_255_bytes,
-        deleting_leaves_markers_where_they_belong_and_no_holes,
-        a_deleted_document_leaves_nothing_behind,
-        each_field_of_an_operation_sees_what_the_earlier_ones_wrote,
-        an_error_undoes_the_changes_of_every_collection,
-        what_foreign_programs_left_is_repaired_by_replacing_or_deleting_it,
-        a_change_enters_a_foreign_document_into_the_catalog,
+        delete_writes_markers_and_closes_holes,
+        deleted_documents_leave_no_pairs,
+        each_field_sees_the_writes_of_earlier_fields,
+        errors_undo_the_changes_in_every_collection,
+        malformed_foreign_data_can_be_replaced_or_deleted,
+        changes_add_foreign_documents_to_the_catalog,
     ]
 );
 
@@ -39,7 +39,7 @@ const INCREMENT: &str =
     "mutation($d: JSON!, $p: Path) { incrementDocument(id: 1, by: $d, path: $p) { value } }";
 const DELETE: &str = "mutation($p: Path) { deleteDocument(id: 1, path: $p) { deleted } }";
 
-/// Asserts that what is stored is `document`, to the last pair.
+/// Asserts that exactly the pairs of `document` are stored.
 pub(crate) async fn assert_stored(client: &Client, id: i64, document: &str) {
     let key = DocumentKey::new("D", DocumentId::Integer(id)).expect("a key");
     let prefix = key.place(&Place::default()).expect("short");
@@ -59,7 +59,7 @@ pub(crate) async fn assert_stored(client: &Client, id: i64, document: &str) {
     assert_eq!(client.stored(&id.to_string()).await, document);
 }
 
-/// Asserts what a change of `before` at `path` leaves.
+/// Asserts the result of a change of `before` at `path`.
 pub(crate) async fn changed(query: &str, before: &str, change: &str, path: &str, after: &str) {
     let client = client().await;
     client.insert("1", before).await;
@@ -68,7 +68,7 @@ pub(crate) async fn changed(query: &str, before: &str, change: &str, path: &str,
     assert_stored(&client, 1, after).await;
 }
 
-/// Asserts that a change is refused with `code` and leaves everything as it was; the message.
+/// Asserts that a change is rejected with `code` and changes nothing. Returns the message.
 pub(crate) async fn refused(
     query: &str,
     before: &str,
@@ -85,7 +85,7 @@ pub(crate) async fn refused(
     message
 }
 
-async fn replacing_puts_a_value_in_the_place_of_whatever_stood_there() {
+async fn replace_overwrites_any_value() {
     for (before, change, path, after) in [
         ("1", "2", r#""""#, "2"),
         ("1", "[]", "null", "[]"),
@@ -105,7 +105,8 @@ async fn replacing_puts_a_value_in_the_place_of_whatever_stood_there() {
         (r#"{"a":[1,2,3]}"#, "[1]", r#"["a"]"#, r#"{"a":[1]}"#),
         (r#"{"a":[1]}"#, "[]", r#"["a"]"#, r#"{"a":[]}"#),
         (r#"{"a":[]}"#, "{}", r#"["a"]"#, r#"{"a":{}}"#),
-        // The first member takes the empty object's marker away, an element the empty array's.
+        // The first member replaces the marker of an empty object, the first element that of an
+        // empty array.
         ("{}", "1", r#"["a"]"#, r#"{"a":1}"#),
         ("[]", "1", "[0]", "[1]"),
         ("[]", "[]", r#""/0""#, "[[]]"),
@@ -129,7 +130,7 @@ async fn replacing_puts_a_value_in_the_place_of_whatever_stood_there() {
     }
 }
 
-async fn replacing_refuses_a_place_that_cannot_be() {
+async fn replace_rejects_impossible_paths() {
     for (before, path, code, told) in [
         (
             "1",
@@ -165,7 +166,7 @@ async fn replacing_refuses_a_place_that_cannot_be() {
     );
 }
 
-async fn replacing_the_whole_creates_the_document() {
+async fn replace_of_the_whole_document_creates_it() {
     let client = client().await;
     let data = client.data(REPLACE, r#"{"d":{"a":[1]}}"#).await;
     assert_eq!(data["replaceDocument"]["value"], json!({"a": [1]}));
@@ -178,7 +179,7 @@ async fn replacing_the_whole_creates_the_document() {
     assert_eq!(collections["collections"], json!([{"count": 1}]));
 }
 
-async fn a_split_string_comes_and_goes_whole() {
+async fn split_strings_are_written_and_removed_completely() {
     let long = json!("é".repeat(100_000)).to_string();
     let longer = json!("é".repeat(130_000)).to_string();
     let object = |text: &str| format!(r#"{{"a":{text},"b":1}}"#);
@@ -201,7 +202,7 @@ async fn a_split_string_comes_and_goes_whole() {
     refused(REPLACE, &object(&long), "1", r#"["a","b"]"#, "INVALID_PATH").await;
 }
 
-async fn merging_at_a_path_creates_what_is_on_the_way() {
+async fn merge_creates_missing_parents() {
     for (before, change, path, after) in [
         (
             r#"{"a":1}"#,
@@ -268,7 +269,7 @@ async fn merging_at_a_path_creates_what_is_on_the_way() {
     assert_stored(&client, 1, r#"{"a":{"b":{"x":1}}}"#).await;
 }
 
-async fn incrementing_adds_exactly() {
+async fn increment_is_exact() {
     for (before, change, path, after) in [
         (r#"{"a":1}"#, "2", r#"["a"]"#, r#"{"a":3}"#),
         (
@@ -333,7 +334,7 @@ async fn a_sum_takes_at_most_255_bytes() {
     }
 }
 
-async fn deleting_leaves_markers_where_they_belong_and_no_holes() {
+async fn delete_writes_markers_and_closes_holes() {
     for (before, path, after) in [
         (r#"{"a":1}"#, r#"["a"]"#, "{}"),
         (r#"{"a":{"b":1}}"#, r#"["a","b"]"#, r#"{"a":{}}"#),
@@ -381,7 +382,7 @@ async fn deleting_leaves_markers_where_they_belong_and_no_holes() {
     .await;
 }
 
-async fn a_deleted_document_leaves_nothing_behind() {
+async fn deleted_documents_leave_no_pairs() {
     let client = client().await;
     client.insert("1", r#"{"a":[1,{"b":2}]}"#).await;
     assert_eq!(
@@ -409,7 +410,7 @@ async fn a_deleted_document_leaves_nothing_behind() {
     assert_stored(&client, 1, "2").await;
 }
 
-async fn each_field_of_an_operation_sees_what_the_earlier_ones_wrote() {
+async fn each_field_sees_the_writes_of_earlier_fields() {
     let client = client().await;
     let query = r#"mutation {
         a: replaceDocument(id: 1, document: {list: [], n: 1}) { value }
@@ -437,7 +438,7 @@ async fn each_field_of_an_operation_sees_what_the_earlier_ones_wrote() {
     assert_eq!(collections["collections"], json!([{"count": 1}]));
 }
 
-async fn an_error_undoes_the_changes_of_every_collection() {
+async fn errors_undo_the_changes_in_every_collection() {
     let client = client().await;
     client.insert("1", r#"{"a":1}"#).await;
     let query = r#"mutation {
@@ -455,7 +456,7 @@ async fn an_error_undoes_the_changes_of_every_collection() {
     );
 }
 
-async fn what_foreign_programs_left_is_repaired_by_replacing_or_deleting_it() {
+async fn malformed_foreign_data_can_be_replaced_or_deleted() {
     for (pairs, mutation, after) in [
         // A leaf with a member below it.
         (
@@ -489,7 +490,7 @@ async fn what_foreign_programs_left_is_repaired_by_replacing_or_deleting_it() {
     }
 }
 
-async fn a_change_enters_a_foreign_document_into_the_catalog() {
+async fn changes_add_foreign_documents_to_the_catalog() {
     let client = client().await;
     client
         .plant(1, &[(json!(["a"]), "1"), (json!(["b"]), "2")])

@@ -6,14 +6,14 @@ use super::support::{Client, NONE, client, field_error, only_error};
 
 cases!(
     async [
-        a_large_array_is_paged_without_reading_it_all,
-        pages_bring_every_child_once_in_the_order_of_storage,
-        cursors_are_the_same_each_time_and_go_on_where_they_are_when_others_come_and_go,
-        a_cursor_of_another_place_is_refused,
-        a_page_of_none_is_empty_and_says_whether_there_is_more,
-        a_page_of_less_than_none_or_too_many_is_refused_and_the_limit_is_told,
-        a_large_child_is_skipped_over_and_split_strings_are_whole,
-        children_of_children_are_of_the_same_snapshot,
+        large_arrays_are_paged_without_reading_all_elements,
+        pages_return_every_child_once_in_storage_order,
+        cursors_are_stable_under_concurrent_changes,
+        cursors_of_another_path_are_rejected,
+        empty_pages_report_whether_there_are_more_children,
+        invalid_page_sizes_are_rejected_with_the_limit,
+        large_children_are_skipped_and_split_strings_are_complete,
+        nested_children_are_of_the_same_snapshot,
     ]
 );
 
@@ -31,11 +31,11 @@ async fn page(client: &Client, variables: Value) -> Value {
     client.data(PAGE, variables).await["document"]["children"].take()
 }
 
-/// What one transaction takes of an engine that bounds it.
+/// The read limit of one transaction on engines that have one.
 const ELEMENTS_BOUNDED: usize = 50_000;
 const ELEMENTS: usize = 1_000_000;
 
-async fn a_large_array_is_paged_without_reading_it_all() {
+async fn large_arrays_are_paged_without_reading_all_elements() {
     let client = client().await;
     let bounded = client.database.store().limits().transaction_bytes_max;
     let elements = bounded.map_or(ELEMENTS, |_| ELEMENTS_BOUNDED);
@@ -60,7 +60,7 @@ async fn a_large_array_is_paged_without_reading_it_all() {
     }
 }
 
-async fn pages_bring_every_child_once_in_the_order_of_storage() {
+async fn pages_return_every_child_once_in_storage_order() {
     let client = client().await;
     let members: Vec<String> = (0..57)
         .map(|at| format!("{:03}{}", at * 37 % 57, "é".repeat(at % 3)))
@@ -103,7 +103,7 @@ async fn pages_bring_every_child_once_in_the_order_of_storage() {
     }
 }
 
-async fn cursors_are_the_same_each_time_and_go_on_where_they_are_when_others_come_and_go() {
+async fn cursors_are_stable_under_concurrent_changes() {
     let client = client().await;
     client.insert("1", r#"{"b": 1, "d": 2, "f": 3}"#).await;
     let one = page(&client, json!({"id": 1, "first": 1})).await;
@@ -113,7 +113,7 @@ async fn cursors_are_the_same_each_time_and_go_on_where_they_are_when_others_com
     assert_eq!(rest["nodes"], json!([{"value": 2}, {"value": 3}]));
 }
 
-async fn a_cursor_of_another_place_is_refused() {
+async fn cursors_of_another_path_are_rejected() {
     let client = client().await;
     client.insert("1", r#"{"a": [1, 2], "b": [1, 2]}"#).await;
     client.insert("2", r#"{"a": [1, 2]}"#).await;
@@ -139,7 +139,7 @@ async fn a_cursor_of_another_place_is_refused() {
     client.assert_serves().await;
 }
 
-async fn a_page_of_none_is_empty_and_says_whether_there_is_more() {
+async fn empty_pages_report_whether_there_are_more_children() {
     let client = client().await;
     client
         .insert("1", r#"{"a": [1], "b": [], "c": 3, "d": "text"}"#)
@@ -155,7 +155,7 @@ async fn a_page_of_none_is_empty_and_says_whether_there_is_more() {
     }
 }
 
-async fn a_page_of_less_than_none_or_too_many_is_refused_and_the_limit_is_told() {
+async fn invalid_page_sizes_are_rejected_with_the_limit() {
     let client = client().await;
     client.insert("1", "[1]").await;
     for first in ["-1", "-2147483648", "10001", "2147483647"] {
@@ -177,7 +177,7 @@ async fn a_page_of_less_than_none_or_too_many_is_refused_and_the_limit_is_told()
     client.assert_serves().await;
 }
 
-async fn a_large_child_is_skipped_over_and_split_strings_are_whole() {
+async fn large_children_are_skipped_and_split_strings_are_complete() {
     let client = client().await;
     let numbers: Vec<u32> = (0..3_000).collect();
     let long = "é".repeat(120_000);
@@ -198,7 +198,7 @@ async fn a_large_child_is_skipped_over_and_split_strings_are_whole() {
     assert_eq!(data["document"]["children"]["nodes"], nodes);
 }
 
-async fn children_of_children_are_of_the_same_snapshot() {
+async fn nested_children_are_of_the_same_snapshot() {
     let client = client().await;
     client.insert("1", r#"[[1, 2], [3], [], 4]"#).await;
     let query = "{ document(id: 1) { children { nodes { children { nodes { value path document { key } } } } } } }";

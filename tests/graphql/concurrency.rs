@@ -1,4 +1,4 @@
-//! Many clients at once: no write is lost, and all that was seen fits one order, that of versions.
+//! Concurrent clients: no write is lost, and all results are consistent with the order of versions.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::support::{Client, NONE, client};
 
 cases!(
     threads [
-        amounts_that_move_between_documents_keep_their_sum,
-        what_was_acknowledged_in_the_order_of_versions_gives_every_answer_and_every_read,
+        concurrent_transfers_keep_the_sum,
+        history_is_linearizable_in_the_order_of_versions,
     ]
 );
 
 const CLIENTS: u64 = 8;
 const ROUNDS: u64 = 40;
 
-/// Runs `work` for many clients at once and returns all that they came to.
+/// Runs `work` for many concurrent clients and returns their results.
 async fn at_once<T, F>(client: &Client, work: impl Fn(Client, u64) -> F) -> Vec<T>
 where
     T: Send + 'static,
@@ -32,7 +32,7 @@ where
     all
 }
 
-async fn amounts_that_move_between_documents_keep_their_sum() {
+async fn concurrent_transfers_keep_the_sum() {
     const ACCOUNTS: u64 = 5;
     let client = client().await;
     for account in 0..ACCOUNTS {
@@ -73,11 +73,11 @@ async fn amounts_that_move_between_documents_keep_their_sum() {
     assert!(sums.iter().all(|sum| *sum == 5000), "{sums:?}");
 }
 
-/// What one client did, and what it was told.
+/// An operation of a client, and its result.
 struct Acknowledged {
     version: String,
     what: What,
-    /// Whether it found what it was to change.
+    /// Whether the value to change existed.
     changed: bool,
     answer: Value,
 }
@@ -90,7 +90,7 @@ enum What {
     Remove,
 }
 
-/// The operation, on the model.
+/// Applies the operation to the model.
 fn apply(document: &mut Value, what: &What) {
     match what {
         What::Append(text) => document["list"]
@@ -136,7 +136,7 @@ async fn change(client: &Client, what: &What) -> Acknowledged {
     }
 }
 
-async fn what_was_acknowledged_in_the_order_of_versions_gives_every_answer_and_every_read() {
+async fn history_is_linearizable_in_the_order_of_versions() {
     let client = client().await;
     let empty = json!({"n": 0, "list": [], "leaves": {}});
     client.insert("1", &empty).await;
@@ -169,7 +169,7 @@ async fn what_was_acknowledged_in_the_order_of_versions_gives_every_answer_and_e
     let mut unchanged = Vec::new();
     for (change, read) in all.await {
         match change {
-            // To remove from an empty list changes nothing, so it has an earlier one's version.
+            // Removing from an empty list changes nothing, so it returns an earlier version.
             Some(change) if !change.changed => unchanged.push(change),
             Some(change) => {
                 let version = change.version.clone();

@@ -1,4 +1,4 @@
-//! What queries cost in the store: one snapshot, and no range that lies in another.
+//! The cost of queries in the store: one snapshot, and no overlapping ranges.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,14 +9,14 @@ use super::support::{Counts, NONE, client};
 
 cases!(
     async [
-        a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as_are_disjoint,
-        all_that_is_asked_of_a_document_is_read_in_one_round,
-        variables_are_looked_ahead_as_literals_are,
-        several_documents_of_one_request_are_read_from_one_snapshot,
-        a_query_that_reads_nothing_opens_no_transaction,
-        a_refused_request_asks_nothing_of_the_store,
-        a_kind_or_a_place_costs_one_pair_however_large_the_value_is,
-        an_insert_is_one_transaction_with_what_is_asked_of_the_result,
+        paths_of_one_document_share_a_snapshot_and_overlapping_ranges_are_merged,
+        all_fields_of_a_document_are_read_in_one_round,
+        variables_are_planned_like_literals,
+        several_documents_of_one_request_share_a_snapshot,
+        constant_queries_open_no_transaction,
+        rejected_requests_do_not_access_the_store,
+        kind_and_path_cost_one_pair_for_any_size,
+        an_insert_and_its_selection_are_one_transaction,
     ]
 );
 
@@ -29,7 +29,7 @@ const READ_ONCE: Counts = Counts {
     commits: 0,
 };
 
-async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as_are_disjoint() {
+async fn paths_of_one_document_share_a_snapshot_and_overlapping_ranges_are_merged() {
     let client = client().await;
     let row = |a: usize| {
         let cells: Vec<_> = (0..10)
@@ -56,7 +56,7 @@ async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as
     }
     let mut query = String::from("{");
     for (at, path) in paths.iter().enumerate() {
-        // As lists, since a pointer's token of digits asks for two ranges.
+        // In list form, because a digit token of a JSON Pointer needs two ranges.
         let segment = |segment: &String| {
             segment
                 .parse::<u64>()
@@ -94,7 +94,7 @@ async fn a_hundred_paths_of_one_document_make_one_snapshot_and_as_many_ranges_as
     }
 }
 
-async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
+async fn all_fields_of_a_document_are_read_in_one_round() {
     let client = client().await;
     client.insert("1", r#"{"a": {"b": [1, 2]}, "c": 3}"#).await;
     for (query, ranges, gets) in [
@@ -106,7 +106,7 @@ async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
             1,
             1,
         ),
-        // The whole document is read once, whoever asks for parts of it.
+        // The whole document is read once, even if several fields read parts of it.
         (
             "{ document(id: 1, path: \"/a\") { kind document { value version } } }",
             1,
@@ -132,7 +132,7 @@ async fn all_that_is_asked_of_a_document_is_read_in_one_round() {
     }
 }
 
-async fn variables_are_looked_ahead_as_literals_are() {
+async fn variables_are_planned_like_literals() {
     let client = client().await;
     client.insert("1", r#"{"a": {"b": [1, 2]}, "c": 3}"#).await;
     let query = "query($p: Path!, $q: Path = [\"b\"]) { document(id: 1, path: $p) { value subdocument(path: $q) { value kind } } }";
@@ -141,7 +141,7 @@ async fn variables_are_looked_ahead_as_literals_are() {
     assert_eq!((cost.transactions, cost.ranges), (1, 1));
 }
 
-async fn several_documents_of_one_request_are_read_from_one_snapshot() {
+async fn several_documents_of_one_request_share_a_snapshot() {
     let client = client().await;
     for id in ["1", "2", "3"] {
         client.insert(id, r#"{"a": 1}"#).await;
@@ -151,7 +151,7 @@ async fn several_documents_of_one_request_are_read_from_one_snapshot() {
     assert_eq!((cost.transactions, cost.ranges), (1, 5));
 }
 
-async fn a_query_that_reads_nothing_opens_no_transaction() {
+async fn constant_queries_open_no_transaction() {
     let client = client().await;
     for query in [
         "{ __typename }",
@@ -165,7 +165,7 @@ async fn a_query_that_reads_nothing_opens_no_transaction() {
     }
 }
 
-async fn a_refused_request_asks_nothing_of_the_store() {
+async fn rejected_requests_do_not_access_the_store() {
     let client = client().await;
     let before = client.counts();
     for (query, variables) in [
@@ -185,7 +185,7 @@ async fn a_refused_request_asks_nothing_of_the_store() {
     }
 }
 
-async fn a_kind_or_a_place_costs_one_pair_however_large_the_value_is() {
+async fn kind_and_path_cost_one_pair_for_any_size() {
     let client = client().await;
     let numbers: Vec<u32> = (0..5_000).collect();
     client.insert("1", json!({"numbers": numbers})).await;
@@ -206,17 +206,17 @@ async fn a_kind_or_a_place_costs_one_pair_however_large_the_value_is() {
     assert_eq!((cost.ranges, cost.pairs), (2, 2));
 }
 
-async fn an_insert_is_one_transaction_with_what_is_asked_of_the_result() {
+async fn an_insert_and_its_selection_are_one_transaction() {
     let client = client().await;
     let query = "mutation { insertDocument(id: 1, document: {a: [1, 2]}) { key version kind value subdocument(path: \"/a\") { value } } }";
     let (_, cost) = client.cost(query, NONE).await;
     assert_eq!((cost.transactions, cost.commits), (1, 1));
 }
 
-/// What a change costs in a document of a thousand members and an array of a thousand elements,
-/// each with leaves of its own.
+/// The cost of a change in a document of 1,000 members and an array of 1,000 elements, each with
+/// several leaves.
 #[tokio::test]
-async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
+async fn cost_of_a_change_does_not_depend_on_the_document_size() {
     let client = client().await;
     let row = |n: usize| json!({"a": n, "b": [n, {"c": "x"}]});
     let members: serde_json::Map<_, _> = (0..1000).map(|n| (format!("m{n:04}"), row(n))).collect();
@@ -224,10 +224,10 @@ async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
     let document =
         json!({"members": members, "list": elements, "flat": (0..1000).collect::<Vec<_>>()});
     client.insert("1", &document).await;
-    // Which indexes the collection has, none here, is one range.
+    // One range reads the indexes of the collection, which has none.
     let indexes = 1;
-    // The existence and the format of the store are one get each, and the version is one write. What
-    // is written besides: own leaves, and what takes the place of markers.
+    // The existence and the format of the store are one get each, and the version is one write. The
+    // other writes are the leaves, and replacements of markers.
     for (what, ranges_max, pairs_max, writes_max) in [
         // Its own range.
         (
@@ -248,14 +248,14 @@ async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
             1,
             2,
         ),
-        // A new member: its own place and one key beside it.
+        // A new member: its own path and one key next to it.
         (
             r#"replaceDocument(id: 1, path: ["members", "new"], document: 7) { key }"#,
             2,
             1,
             2,
         ),
-        // A member that goes: its own and one key beside it.
+        // A removed member: its own path and one key next to it.
         (
             r#"deleteDocument(id: 1, path: ["members", "m0400"]) { deleted }"#,
             2,
@@ -268,7 +268,7 @@ async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
             2,
             3,
         ),
-        // An append: its own place, both as an index and as a key, and the last key of the array.
+        // An append: its own path, both as an index and as a key, and the last key of the array.
         (
             r#"replaceDocument(id: 1, path: "/list/-", document: 1) { key }"#,
             2,
@@ -281,14 +281,14 @@ async fn a_change_reads_and_writes_little_whatever_the_document_holds() {
             4,
             2,
         ),
-        // A removal: what it renumbers.
+        // A removal: the renumbered elements.
         (
             r#"deleteDocument(id: 1, path: ["flat", 990]) { deleted }"#,
             4,
             24,
             14,
         ),
-        // A merge: only the leaves that change.
+        // A merge: only the changed leaves.
         (
             r#"mergeDocument(id: 1, path: ["members", "m0700"], patch: {a: 700, b: [701, {c: "x"}]}) { key }"#,
             4,

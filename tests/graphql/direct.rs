@@ -1,5 +1,6 @@
-//! Queries that are executed from a plan, against the general executor: it gets the same query with
-//! a field more that cannot be planned, and has to come to the same bytes but for that field.
+//! Compares planned execution with the general executor. The general executor gets the same query
+//! with one more field that cannot be planned, and must return the same bytes except for that
+//! field.
 //!
 //! A failure prints the seed and the query.
 
@@ -16,11 +17,11 @@ use super::support::{Client, NONE, client, parse};
 
 cases!(
     async [
-        random_queries_come_to_the_same_as_generally,
-        what_goes_wrong_at_one_place_is_told_there_and_the_others_are_answered,
-        what_cannot_be_planned_is_executed_generally,
-        entities_that_are_skipped_do_not_count,
-        entities_past_the_limit_are_refused_by_both_executions,
+        random_planned_queries_equal_general_execution,
+        errors_at_one_path_do_not_affect_the_others,
+        unplannable_queries_use_the_general_executor,
+        skipped_entities_do_not_count,
+        both_executions_reject_too_many_entities,
     ]
 );
 
@@ -29,7 +30,7 @@ const QUERIES: u64 = 2_000;
 const DOCUMENT: &str = r#"{"a": {"b": [1, {"c": "x"}, []], "0": "zero", "": null}, "list": [[1, 2], "text", 1.5e300],
     "empty": {}, "t": true, "long name with \"quotes\" and \\": {"7": {"a": 7}}}"#;
 
-/// As they stand in a query, or as variables do.
+/// As written in a query, or as variables.
 const PATHS: [&str; 14] = [
     r#""""#,
     "[]",
@@ -49,13 +50,13 @@ const PATHS: [&str; 14] = [
 
 const IDS: [&str; 6] = ["1", "2", r#""1""#, r#""two""#, r#""\"7\"""#, "404"];
 
-/// Makes queries. Each argument is a literal or a variable.
+/// Generates queries. Each argument is a literal or a variable.
 struct Maker {
     random: StdRng,
     variables: Vec<(String, &'static str, String)>,
     fragments: String,
     names: usize,
-    /// Whether a representation is.
+    /// Whether a representation is generated.
     malformed: bool,
 }
 
@@ -108,7 +109,7 @@ impl Maker {
         format!(" @{name}(if: {flag})")
     }
 
-    /// What is selected of a `Subdocument`, or of a `Document`.
+    /// A selection on a `Subdocument` or a `Document`.
     fn selection(&mut self, whole: bool, levels: usize) -> String {
         let mut fields = String::from("{ ");
         for _ in 0..self.random.random_range(1..5) {
@@ -223,14 +224,14 @@ async fn filled() -> Client {
     for id in ["1", "two", "\"7\""] {
         client.insert(id, DOCUMENT).await;
     }
-    // One that Phyllo has not written.
+    // A document that Phyllo has not written.
     client.plant(2, &[(json!(["a", "b"]), "5")]).await;
     let other = "mutation { insertDocument(id: 1, collection: \"E\", document: [1, 2]) { key } }";
     client.data(other, NONE).await;
     client
 }
 
-/// The response, and whether it came from a plan.
+/// The response, and whether it was planned.
 async fn answer(client: &Client, query: &str, variables: &str) -> (String, bool) {
     let body = format!("{{\"query\":{},\"variables\":{variables}}}", json!(query));
     let request = Request::from_json(&Bytes::from(body)).expect("a request");
@@ -244,7 +245,7 @@ async fn answer(client: &Client, query: &str, variables: &str) -> (String, bool)
     (json, report.planned)
 }
 
-async fn random_queries_come_to_the_same_as_generally() {
+async fn random_planned_queries_equal_general_execution() {
     let client = filled().await;
     let mut nulls = 0;
     for seed in 0..QUERIES {
@@ -256,7 +257,7 @@ async fn random_queries_come_to_the_same_as_generally() {
             format!("query{declared} {{ {root} more: collections {{ name }} }} {fragments}");
         let variables = maker.variables();
         let (found, planned) = answer(&client, &query, &variables).await;
-        // What is wrong with a representation the general executor tells.
+        // The general executor reports invalid representations.
         assert!(
             planned || maker.malformed,
             "seed {seed}: {query}\n{variables}\n{found}"
@@ -271,10 +272,10 @@ async fn random_queries_come_to_the_same_as_generally() {
     assert!(nulls > 200, "{nulls} queries came to where nothing is");
 }
 
-async fn what_goes_wrong_at_one_place_is_told_there_and_the_others_are_answered() {
+async fn errors_at_one_path_do_not_affect_the_others() {
     let client = filled().await;
     let array = json!([0, "b"]);
-    // Index and key side by side, as no document has them.
+    // Index and key side by side, which no document has.
     client
         .plant(9, &[(json!(["odd", 0]), "1"), (array, "2")])
         .await;
@@ -315,7 +316,7 @@ async fn what_goes_wrong_at_one_place_is_told_there_and_the_others_are_answered(
     assert_eq!(told, expected);
 }
 
-async fn what_cannot_be_planned_is_executed_generally() {
+async fn unplannable_queries_use_the_general_executor() {
     let client = filled().await;
     for query in [
         "{ document(id: 1) { children { nodes { kind } } } }",
@@ -328,7 +329,7 @@ async fn what_cannot_be_planned_is_executed_generally() {
         assert!(!planned, "{query}");
         assert_eq!(parse(&found).get("errors"), None, "{query}: {found}");
     }
-    // An argument in which something is wrong has its error where it always has.
+    // Invalid arguments have the same error at the same location.
     for (query, code) in [
         ("{ document(id: 1, path: \"a\") { kind } }", "INVALID_PATH"),
         (
@@ -344,7 +345,7 @@ async fn what_cannot_be_planned_is_executed_generally() {
     }
 }
 
-/// So many representations of a document that exists, each followed by one that matches no key.
+/// This many representations of an existing document, each followed by one that matches no key.
 fn representations(count: usize) -> Value {
     let known = json!({"__typename": "Document", "collection": "D", "key": "1"});
     let unknown = json!({"__typename": "Other", "id": "1"});
@@ -353,7 +354,7 @@ fn representations(count: usize) -> Value {
         .collect()
 }
 
-/// The response, which both executions give.
+/// The response, which both executions must return.
 async fn both(client: &Client, fields: &str, variables: &Value) -> Value {
     let mut responses = Vec::new();
     for more in ["__typename", "collections @skip(if: $no) { name }"] {
@@ -375,7 +376,7 @@ async fn both(client: &Client, fields: &str, variables: &Value) -> Value {
     planned.clone()
 }
 
-async fn entities_that_are_skipped_do_not_count() {
+async fn skipped_entities_do_not_count() {
     let client = filled().await;
     let many = json!({"r": representations(1_001)});
     let none = json!({"data": {}});
@@ -387,14 +388,14 @@ async fn entities_that_are_skipped_do_not_count() {
     ] {
         assert_eq!(both(&client, fields, &many).await, none, "{fields}");
     }
-    // The one that is there counts by itself.
+    // The selected one counts on its own.
     let fields = "a: _entities(representations: $r) @include(if: $no) { __typename } \
                   b: _entities(representations: $r) { __typename }";
     let found = both(&client, fields, &json!({"r": representations(1_000)})).await;
     assert_eq!(found["data"]["b"].as_array().map(Vec::len), Some(1_000));
 }
 
-async fn entities_past_the_limit_are_refused_by_both_executions() {
+async fn both_executions_reject_too_many_entities() {
     let client = filled().await;
     for (count, fields) in [
         (1_001, "_entities(representations: $r) { __typename }"),

@@ -11,23 +11,23 @@ use super::support::{Client, NONE, all_pairs, client};
 
 cases!(
     async [
-        nothing_of_a_dropped_collection_is_left_and_all_of_others,
-        dropping_is_refused_unless_everything_is_meant,
-        a_collection_that_is_not_there_is_dropped_without_a_document,
-        an_operation_drops_what_it_wrote_and_writes_what_it_dropped,
-        who_reads_an_older_version_still_sees_the_collection,
-        a_large_collection_is_dropped_and_made_again,
-        a_failed_operation_drops_nothing,
-        an_index_that_is_being_built_ends_with_its_collection,
-        an_index_of_the_same_number_is_built_anew,
-        a_large_index_is_dropped_and_made_again,
+        drop_removes_all_data_of_the_collection_and_no_other,
+        drop_requires_the_everything_flag,
+        dropping_a_missing_collection_returns_zero_documents,
+        an_operation_can_drop_and_write_the_same_collection,
+        older_snapshots_still_see_the_collection,
+        large_collections_can_be_dropped_and_created_again,
+        failed_operations_drop_nothing,
+        dropping_a_collection_ends_its_index_builds,
+        a_new_index_with_a_reused_number_is_built_from_the_start,
+        large_indexes_can_be_dropped_and_created_again,
     ]
     threads [
-        documents_that_are_stored_meanwhile_are_whole_or_gone,
+        documents_stored_during_a_drop_are_complete_or_absent,
     ]
 );
 
-/// Names that sort right before and behind `D`, or begin with it.
+/// Names that sort right before and after `D`, or begin with it.
 const OTHERS: [&str; 5] = ["C", "D\0", "Da", "E", "d"];
 
 async fn drop_collection(client: &Client, collection: &str) -> Value {
@@ -57,7 +57,7 @@ async fn collections(client: &Client) -> Value {
     data["collections"].clone()
 }
 
-/// The pairs that are stored of a collection, its entry in each family included.
+/// The stored pairs of a collection, including its entry in each family.
 async fn pairs_of(client: &Client, collection: &str) -> usize {
     let snapshot = client.database.snapshot().await.expect("a snapshot");
     let mut count = 0;
@@ -73,7 +73,7 @@ async fn plant(client: &Client, key: Vec<u8>) {
     transaction.commit().await.expect("committed");
 }
 
-async fn nothing_of_a_dropped_collection_is_left_and_all_of_others() {
+async fn drop_removes_all_data_of_the_collection_and_no_other() {
     let client = client().await;
     for collection in ["D"].iter().chain(&OTHERS) {
         let on = "mutation($c: String!, $n: String!, $on: [JSONPath!]!, $u: Boolean) {
@@ -99,7 +99,7 @@ async fn nothing_of_a_dropped_collection_is_left_and_all_of_others() {
         }";
         client.data(on, json!({"c": collection})).await;
     }
-    // What another program stored, and what no GraphQL ID names.
+    // Data of another program, and a document whose id has no GraphQL form.
     plant(&client, pack(&("D", 9, "n"))).await;
     plant(&client, pack(&("D", 1.5, "n"))).await;
     let mut before = collections(&client).await;
@@ -142,7 +142,7 @@ async fn nothing_of_a_dropped_collection_is_left_and_all_of_others() {
     assert!(families.iter().all(kept), "{families:?}");
 }
 
-async fn dropping_is_refused_unless_everything_is_meant() {
+async fn drop_requires_the_everything_flag() {
     let client = client().await;
     client.insert("1", "1").await;
     for arguments in [
@@ -164,7 +164,7 @@ async fn dropping_is_refused_unless_everything_is_meant() {
     assert_eq!(client.stored("1").await, "1");
 }
 
-async fn a_collection_that_is_not_there_is_dropped_without_a_document() {
+async fn dropping_a_missing_collection_returns_zero_documents() {
     let client = client().await;
     client.insert("1", "1").await;
     assert_eq!(drop_collection(&client, "E").await, 0);
@@ -173,7 +173,7 @@ async fn a_collection_that_is_not_there_is_dropped_without_a_document() {
     assert_eq!(drop_collection(&client, "D").await, 0);
 }
 
-async fn an_operation_drops_what_it_wrote_and_writes_what_it_dropped() {
+async fn an_operation_can_drop_and_write_the_same_collection() {
     let client = client().await;
     client.insert("1", r#"{"old":1}"#).await;
     let data = client
@@ -197,12 +197,12 @@ async fn an_operation_drops_what_it_wrote_and_writes_what_it_dropped() {
     assert_eq!(client.check().await, []);
 }
 
-async fn who_reads_an_older_version_still_sees_the_collection() {
+async fn older_snapshots_still_see_the_collection() {
     let client = client().await;
     client.insert("1", large(12_000)).await;
     let snapshot = client.database.snapshot().await.expect("a snapshot");
     let (begin, end) = Family::documents("D");
-    // A cluster gives a snapshot its version with the first read.
+    // A cluster assigns a snapshot its version at the first read.
     let before = all_pairs(&*snapshot, &begin, &end).await;
     drop_collection(&client, "D").await;
     let after = all_pairs(&*snapshot, &begin, &end).await;
@@ -210,7 +210,7 @@ async fn who_reads_an_older_version_still_sees_the_collection() {
     assert_eq!(pairs_of(&client, "D").await, 0);
 }
 
-/// A document of so many leaves.
+/// A document with this many leaves.
 fn large(leaves: usize) -> String {
     let mut json = String::from(r#"{"items":["#);
     for leaf in 0..leaves {
@@ -220,7 +220,7 @@ fn large(leaves: usize) -> String {
     json + "]}"
 }
 
-async fn a_large_collection_is_dropped_and_made_again() {
+async fn large_collections_can_be_dropped_and_created_again() {
     let client = client().await;
     for round in 0..3 {
         for id in 0..3 {
@@ -241,7 +241,7 @@ async fn a_large_collection_is_dropped_and_made_again() {
     assert_eq!(client.check().await, []);
 }
 
-async fn a_failed_operation_drops_nothing() {
+async fn failed_operations_drop_nothing() {
     let client = client().await;
     client.insert("1", large(12_000)).await;
     let query = r#"mutation {
@@ -254,7 +254,7 @@ async fn a_failed_operation_drops_nothing() {
     assert_eq!(client.check().await, []);
 }
 
-async fn an_index_that_is_being_built_ends_with_its_collection() {
+async fn dropping_a_collection_ends_its_index_builds() {
     let client = client().await;
     for id in 0..600 {
         client.insert(&id.to_string(), r#"{"n":1}"#).await;
@@ -274,7 +274,7 @@ async fn an_index_that_is_being_built_ends_with_its_collection() {
     assert_eq!(collections(&client).await, json!([]));
 }
 
-async fn an_index_of_the_same_number_is_built_anew() {
+async fn a_new_index_with_a_reused_number_is_built_from_the_start() {
     let client = client().await;
     let insert = async || {
         client.insert("1", r#"{"items":["first"]}"#).await;
@@ -300,7 +300,7 @@ async fn an_index_of_the_same_number_is_built_anew() {
     assert_eq!(client.check().await, []);
 }
 
-async fn a_large_index_is_dropped_and_made_again() {
+async fn large_indexes_can_be_dropped_and_created_again() {
     let client = client().await;
     client.insert("1", large(15_000)).await;
     let create = r#"createIndex(name: "n", on: ["$.items[*]"]) { state }"#;
@@ -318,7 +318,7 @@ async fn a_large_index_is_dropped_and_made_again() {
     assert_eq!(client.check().await, []);
 }
 
-async fn documents_that_are_stored_meanwhile_are_whole_or_gone() {
+async fn documents_stored_during_a_drop_are_complete_or_absent() {
     let client = client().await;
     client
         .mutate(r#"createIndex(name: "n", on: ["$.n"], unique: true) { state }"#)

@@ -6,13 +6,13 @@ use super::support::{NONE, client, only_error};
 
 cases!(
     async [
-        a_thousand_entities_are_one_transaction,
-        one_entity_more_than_the_limit_is_refused_and_not_read,
-        an_unknown_entity_is_null_and_the_others_are_answered,
-        a_malformed_representation_is_an_error_in_its_place_and_the_others_are_answered,
-        an_entity_is_found_by_either_key_and_by_both,
-        representations_in_the_text_of_a_query_are_as_those_of_variables,
-        an_entity_that_cannot_be_is_an_error_in_its_own_place,
+        a_thousand_entities_are_read_in_one_transaction,
+        too_many_entities_are_rejected_without_reads,
+        unknown_entities_are_null,
+        malformed_representations_are_errors_at_their_position,
+        entities_are_found_by_either_key_and_by_both,
+        representations_in_literals_equal_those_in_variables,
+        impossible_entities_are_errors_at_their_position,
     ]
 );
 
@@ -22,7 +22,7 @@ fn representation(id: &Value) -> Value {
     json!({"__typename": "Document", "collection": "D", "key": id})
 }
 
-async fn a_thousand_entities_are_one_transaction() {
+async fn a_thousand_entities_are_read_in_one_transaction() {
     let client = client().await;
     let documents: String = (0..500)
         .map(|id| format!("d{id}: insertDocument(id: {id}, document: [{id}]) {{ key }} "))
@@ -50,7 +50,7 @@ async fn a_thousand_entities_are_one_transaction() {
     }
 }
 
-async fn one_entity_more_than_the_limit_is_refused_and_not_read() {
+async fn too_many_entities_are_rejected_without_reads() {
     let client = client().await;
     let representations: Vec<Value> = (0..1_001)
         .map(|id| representation(&json!(id.to_string())))
@@ -63,7 +63,7 @@ async fn one_entity_more_than_the_limit_is_refused_and_not_read() {
     assert_eq!(client.counts(), before, "none of them is read");
 }
 
-async fn an_unknown_entity_is_null_and_the_others_are_answered() {
+async fn unknown_entities_are_null() {
     let client = client().await;
     client.insert("1", r#"{"a": 1}"#).await;
     client.insert("x", "2").await;
@@ -81,7 +81,7 @@ async fn an_unknown_entity_is_null_and_the_others_are_answered() {
     assert_eq!(entities[3]["value"], json!(2));
 }
 
-async fn a_malformed_representation_is_an_error_in_its_place_and_the_others_are_answered() {
+async fn malformed_representations_are_errors_at_their_position() {
     let client = client().await;
     client.insert("1", "1").await;
     for stranger in [
@@ -116,7 +116,7 @@ async fn a_malformed_representation_is_an_error_in_its_place_and_the_others_are_
     }
 }
 
-async fn an_entity_is_found_by_either_key_and_by_both() {
+async fn entities_are_found_by_either_key_and_by_both() {
     let client = client().await;
     client.insert(r#""42""#, "1").await;
     for known in [
@@ -130,7 +130,7 @@ async fn an_entity_is_found_by_either_key_and_by_both() {
     }
 }
 
-async fn representations_in_the_text_of_a_query_are_as_those_of_variables() {
+async fn representations_in_literals_equal_those_in_variables() {
     let client = client().await;
     client.insert("1", "1").await;
     let one = r#"{__typename: "Document", collection: "D", key: "1"}"#;
@@ -183,7 +183,7 @@ async fn representations_in_the_text_of_a_query_are_as_those_of_variables() {
     assert_eq!(client.ask(&query, NONE).await["data"], expected);
 }
 
-async fn an_entity_that_cannot_be_is_an_error_in_its_own_place() {
+async fn impossible_entities_are_errors_at_their_position() {
     let client = client().await;
     client.insert("1", "1").await;
     let response = client

@@ -1,4 +1,4 @@
-//! What is refused is refused by code, with the place and the limit, and the server goes on.
+//! Error codes, with the path and the limit, and recovery after errors.
 
 use serde_json::json;
 
@@ -6,15 +6,15 @@ use super::support::{Client, NONE, client, parse};
 
 cases!(
     async [
-        a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit,
-        a_path_that_can_never_be_one_is_refused_and_told,
-        an_id_or_a_collection_that_can_never_be_one_is_refused,
-        what_is_no_query_of_this_schema_is_refused,
-        an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing,
-        an_error_says_where_in_the_query_and_in_the_answer,
-        a_response_is_well_formed_whatever_is_in_the_message,
-        json_past_what_a_response_may_carry_is_refused_before_it_is_made,
-        a_field_that_fails_to_read_leaves_those_read_together_with_it_standing,
+        documents_that_cannot_be_stored_are_rejected_with_path_and_limit,
+        invalid_paths_are_rejected_with_the_reason,
+        invalid_ids_and_collections_are_rejected,
+        invalid_queries_are_rejected,
+        errors_of_nullable_fields_keep_the_rest_of_the_response,
+        errors_have_locations_and_a_path,
+        responses_are_well_formed_for_any_error_message,
+        oversized_responses_are_rejected_before_they_are_built,
+        failed_reads_do_not_affect_fields_read_together,
     ]
 );
 
@@ -26,7 +26,7 @@ async fn first_error(client: &Client, query: &str, variables: &str) -> (String, 
     (text(&error["extensions"]["code"]), text(&error["message"]))
 }
 
-/// What is asked, the code it is refused with, and what the message tells.
+/// A request, its error code, and text of its message.
 type Case<'c> = (&'c str, &'c str, &'c str, &'c [&'c str]);
 
 async fn check_refused(cases: &[Case<'_>]) {
@@ -53,7 +53,7 @@ async fn check_refused(cases: &[Case<'_>]) {
     );
 }
 
-async fn a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit() {
+async fn documents_that_cannot_be_stored_are_rejected_with_path_and_limit() {
     let insert = "mutation($d: JSON) { insertDocument(id: 2, document: $d) { key } }";
     let deep = format!(r#"{{"d": {}1{}}}"#, "[".repeat(129), "]".repeat(129));
     let digits = format!(r#"{{"d": {}}}"#, "9".repeat(700));
@@ -90,7 +90,7 @@ async fn a_document_that_cannot_be_stored_is_refused_with_its_place_and_limit() 
     .await;
 }
 
-async fn a_path_that_can_never_be_one_is_refused_and_told() {
+async fn invalid_paths_are_rejected_with_the_reason() {
     let by_path = "query($p: Path) { document(id: 1, path: $p) { kind } }";
     let long = format!(r#"{{"p": ["{}"]}}"#, "x".repeat(10_000));
     check_refused(&[
@@ -126,7 +126,7 @@ async fn a_path_that_can_never_be_one_is_refused_and_told() {
     .await;
 }
 
-async fn an_id_or_a_collection_that_can_never_be_one_is_refused() {
+async fn invalid_ids_and_collections_are_rejected() {
     let by_id = "query($id: ID!) { document(id: $id) { kind } }";
     let insert = "mutation($id: ID) { insertDocument(id: $id, document: 1) { key } }";
     let in_collection = "query($id: String!) { document(id: 1, collection: $id) { kind } }";
@@ -155,7 +155,7 @@ async fn an_id_or_a_collection_that_can_never_be_one_is_refused() {
     }
 }
 
-async fn what_is_no_query_of_this_schema_is_refused() {
+async fn invalid_queries_are_rejected() {
     let (open, close) = ("[".repeat(5_000), "]".repeat(5_000));
     let brackets = format!("{{ document(id: {open}1{close}) {{ kind }} }}");
     check_refused(&[
@@ -207,7 +207,7 @@ async fn what_is_no_query_of_this_schema_is_refused() {
     .await;
 }
 
-async fn an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing() {
+async fn errors_of_nullable_fields_keep_the_rest_of_the_response() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     let query = r#"{
@@ -244,7 +244,7 @@ async fn an_error_of_a_nullable_field_leaves_the_rest_of_a_query_standing() {
     );
 }
 
-async fn an_error_says_where_in_the_query_and_in_the_answer() {
+async fn errors_have_locations_and_a_path() {
     let client = client().await;
     client.insert("1", "[{}, {}]").await;
     let query = "{\n  document(id: 1) {\n    children { nodes { subdocument(path: \"x\") { kind } } }\n  }\n}";
@@ -260,7 +260,7 @@ async fn an_error_says_where_in_the_query_and_in_the_answer() {
     }
 }
 
-async fn a_response_is_well_formed_whatever_is_in_the_message() {
+async fn responses_are_well_formed_for_any_error_message() {
     let client = client().await;
     let path = json!({"p": "\u{0}\"\\\n🎷"});
     let text = client
@@ -275,7 +275,7 @@ async fn a_response_is_well_formed_whatever_is_in_the_message() {
     );
 }
 
-async fn json_past_what_a_response_may_carry_is_refused_before_it_is_made() {
+async fn oversized_responses_are_rejected_before_they_are_built() {
     let client = client().await;
     client.insert("1", json!("x".repeat(1 << 20))).await;
     let aliases: String = (0..80).map(|at| format!("a{at}: value ")).collect();
@@ -289,7 +289,7 @@ async fn json_past_what_a_response_may_carry_is_refused_before_it_is_made() {
     client.assert_serves().await;
 }
 
-async fn a_field_that_fails_to_read_leaves_those_read_together_with_it_standing() {
+async fn failed_reads_do_not_affect_fields_read_together() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     let query = "query($long: Path!) {

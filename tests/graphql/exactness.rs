@@ -1,4 +1,4 @@
-//! JSON goes in and comes out as it is, as variables and as literals.
+//! JSON values are stored and returned unchanged, both as variables and as literals.
 
 use serde_json::json;
 
@@ -6,15 +6,15 @@ use super::support::{NONE, client};
 
 cases!(
     async [
-        numbers_are_exact_as_variables_and_as_literals,
-        numbers_that_cannot_be_kept_are_refused,
-        what_is_no_json_is_refused,
-        markers_of_a_serializer_are_names_like_any_other,
-        any_text_is_a_name_and_a_value,
-        texts_in_literals_are_what_they_say,
+        numbers_are_exact_in_variables_and_literals,
+        numbers_that_cannot_be_stored_are_rejected,
+        invalid_json_is_rejected,
+        serializer_markers_are_ordinary_member_names,
+        any_text_can_be_a_name_and_a_value,
+        string_literals_are_unescaped_correctly,
         surrogate_pairs_in_literals_are_one_character,
-        long_texts_are_split_and_come_back_whole,
-        a_document_has_as_many_levels_as_the_limit_however_it_is_given,
+        long_strings_are_split_and_returned_whole,
+        document_levels_have_the_same_limit_in_every_input_form,
     ]
 );
 
@@ -30,7 +30,7 @@ fn largest() -> String {
         if carry > 0 {
             digits.push(carry);
         }
-        // Doubling 0 and adding 1 each time makes 2^n - 1; no digit overflows, since 2d is even.
+        // Doubling 0 and adding 1 each time makes 2^n - 1. No digit overflows, because 2d is even.
         digits[0] += 1;
     }
     digits
@@ -40,7 +40,7 @@ fn largest() -> String {
         .collect()
 }
 
-async fn numbers_are_exact_as_variables_and_as_literals() {
+async fn numbers_are_exact_in_variables_and_literals() {
     let client = client().await;
     let (long, largest) = ("9".repeat(300), largest());
     assert_eq!(largest.len(), 615);
@@ -101,7 +101,7 @@ async fn numbers_are_exact_as_variables_and_as_literals() {
     }
 }
 
-async fn numbers_that_cannot_be_kept_are_refused() {
+async fn numbers_that_cannot_be_stored_are_rejected() {
     let client = client().await;
     let past = format!("{}0", largest());
     for (number, code, told) in [
@@ -127,7 +127,7 @@ async fn numbers_that_cannot_be_kept_are_refused() {
     client.assert_serves().await;
 }
 
-async fn what_is_no_json_is_refused() {
+async fn invalid_json_is_rejected() {
     let client = client().await;
     for document in [
         "NaN",
@@ -173,7 +173,7 @@ async fn what_is_no_json_is_refused() {
     client.assert_serves().await;
 }
 
-async fn markers_of_a_serializer_are_names_like_any_other() {
+async fn serializer_markers_are_ordinary_member_names() {
     let client = client().await;
     let (number, raw) = (
         "$serde_json::private::Number",
@@ -233,7 +233,7 @@ async fn markers_of_a_serializer_are_names_like_any_other() {
     );
 }
 
-async fn any_text_is_a_name_and_a_value() {
+async fn any_text_can_be_a_name_and_a_value() {
     let client = client().await;
     for (at, (given, stored)) in [
         (r#"{"":{"":""}}"#, r#"{"":{"":""}}"#),
@@ -279,7 +279,7 @@ async fn any_text_is_a_name_and_a_value() {
     }
 }
 
-async fn texts_in_literals_are_what_they_say() {
+async fn string_literals_are_unescaped_correctly() {
     let client = client().await;
     for (literal, stored) in [
         (r#""""#, r#""""#),
@@ -316,7 +316,7 @@ async fn texts_in_literals_are_what_they_say() {
 async fn surrogate_pairs_in_literals_are_one_character() {
     let client = client().await;
     let insert = r#"insertDocument(id: "\uD83D\uDE00", document: {a: "\uD83D\uDE00\u{1F600}"}) { key value }"#;
-    // The second one has a form that only the other parser takes.
+    // The second string has a form that only the other parser accepts.
     for (query, id) in [
         (format!("mutation {{ {insert} }}"), "😀"),
         (
@@ -341,7 +341,7 @@ async fn surrogate_pairs_in_literals_are_one_character() {
     }
 }
 
-async fn long_texts_are_split_and_come_back_whole() {
+async fn long_strings_are_split_and_returned_whole() {
     let client = client().await;
     for (id, text) in [
         ("1", "x".repeat(99_990)),
@@ -353,7 +353,7 @@ async fn long_texts_are_split_and_come_back_whole() {
     }
 }
 
-async fn a_document_has_as_many_levels_as_the_limit_however_it_is_given() {
+async fn document_levels_have_the_same_limit_in_every_input_form() {
     let client = client().await;
     let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     client.insert("1", nested(128)).await;

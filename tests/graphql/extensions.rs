@@ -1,4 +1,4 @@
-//! What `extensions` tells programs of an error: docs/errors.md.
+//! The `extensions` of errors, as documented in docs/errors.md.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::support::{Client, NONE, client, client_of_within};
 
 cases!(
     async [
-        a_version_mismatch_has_both_versions,
-        an_error_at_a_place_has_the_place_and_the_operation_of_a_patch,
-        a_place_that_is_too_long_is_left_out,
-        an_error_past_a_fixed_limit_has_the_limit,
-        an_error_past_a_limit_that_operators_set_has_the_limit,
-        a_request_that_runs_out_of_its_budget_has_the_limit,
-        an_argument_out_of_its_range_has_the_limit,
+        version_mismatch_errors_have_both_versions,
+        errors_at_a_path_have_the_place_and_the_patch_operation,
+        overlong_places_are_omitted,
+        errors_of_fixed_limits_have_the_limit,
+        errors_of_configurable_limits_have_the_limit,
+        budget_errors_have_the_limit,
+        argument_range_errors_have_the_limit,
     ]
 );
 
@@ -32,7 +32,7 @@ fn past(code: &str, name: &str, limit: u64) -> Value {
     json!({"code": code, "limit": limit, "limitName": name})
 }
 
-async fn a_version_mismatch_has_both_versions() {
+async fn version_mismatch_errors_have_both_versions() {
     let client = client().await;
     client.insert("1", "1").await;
     let version = async || {
@@ -56,7 +56,7 @@ async fn a_version_mismatch_has_both_versions() {
     }
 }
 
-async fn an_error_at_a_place_has_the_place_and_the_operation_of_a_patch() {
+async fn errors_at_a_path_have_the_place_and_the_patch_operation() {
     let client = client().await;
     client
         .insert("1", r#"{"o": {"n": 1, "a~/b": [1, 2]}}"#)
@@ -136,7 +136,7 @@ async fn an_error_at_a_place_has_the_place_and_the_operation_of_a_patch() {
     assert_eq!(found, json!({"code": "NOT_FOUND", "place": ""}));
 }
 
-async fn a_place_that_is_too_long_is_left_out() {
+async fn overlong_places_are_omitted() {
     let client = client().await;
     client.insert("1", "{}").await;
     let query = "mutation($p: JSON) { patchDocument(id: 1, patch: $p) { key } }";
@@ -149,7 +149,7 @@ async fn a_place_that_is_too_long_is_left_out() {
     }
 }
 
-async fn an_error_past_a_fixed_limit_has_the_limit() {
+async fn errors_of_fixed_limits_have_the_limit() {
     let client = client().await;
     client.insert("1", "[1]").await;
     let read = "query($p: Path) { document(id: 1, path: $p) { value } }";
@@ -222,7 +222,7 @@ async fn an_error_past_a_fixed_limit_has_the_limit() {
     assert_eq!(found, past("TOO_COMPLEX", "scannedDocuments", 2));
 }
 
-async fn an_error_past_a_limit_that_operators_set_has_the_limit() {
+async fn errors_of_configurable_limits_have_the_limit() {
     let bounds = Bounds {
         query_bytes: 2_000,
         query_tokens: 400,
@@ -302,7 +302,7 @@ async fn an_error_past_a_limit_that_operators_set_has_the_limit() {
     assert_eq!(found, past("TOO_LARGE", "argumentBytes", 400));
 }
 
-async fn a_request_that_runs_out_of_its_budget_has_the_limit() {
+async fn budget_errors_have_the_limit() {
     let insert = "mutation($d: JSON) { insertDocument(id: 2, document: $d) { key } }";
     let read = "{ document(id: 1) { value } }";
     let generally = "{ document(id: 1) { value select(query: \"$..*\") { path } } }";
@@ -392,7 +392,7 @@ async fn a_request_that_runs_out_of_its_budget_has_the_limit() {
     }
 }
 
-async fn an_argument_out_of_its_range_has_the_limit() {
+async fn argument_range_errors_have_the_limit() {
     let client = client().await;
     for (arguments, name, limit) in [
         ("first: 10001", "pageSize", 10_000),

@@ -1,4 +1,4 @@
-//! Documents found by what they contain: filters, orders, pages and cursors, and what is refused.
+//! Queries by content: filters, orders, pages and cursors, and rejected arguments.
 
 use serde_json::{Value, json};
 
@@ -6,18 +6,18 @@ use super::support::{Client, NONE, client};
 
 cases!(
     async [
-        documents_come_by_id_a_page_at_a_time_in_both_directions,
-        a_filter_means_the_same_as_literals_and_as_variables,
-        what_a_variable_does_not_give_is_not_tested_and_null_is_compared_with,
+        documents_are_paged_by_id_in_both_directions,
+        filters_in_literals_equal_filters_in_variables,
+        omitted_variables_are_not_tested_and_null_is_compared,
         values_in_filters_are_exact,
-        documents_come_in_the_order_of_a_value_and_ties_by_id,
-        of_several_values_the_least_or_the_greatest_counts,
-        what_is_selected_of_each_document_is_what_document_answers,
-        a_mutation_leaves_what_a_query_then_finds,
-        bad_arguments_are_refused_with_what_is_wrong,
-        a_filter_in_a_variable_is_checked_member_by_member,
-        a_cursor_is_good_for_its_own_query_only,
-        what_passes_a_bound_is_refused_by_its_name,
+        documents_are_ordered_by_value_and_then_by_id,
+        documents_with_several_values_are_ordered_by_the_least_or_greatest,
+        selections_of_found_documents_equal_those_of_document,
+        queries_after_a_mutation_find_its_changes,
+        invalid_arguments_are_rejected_with_the_reason,
+        filters_in_variables_are_validated_member_by_member,
+        cursors_are_valid_for_their_own_query_only,
+        exceeded_limits_are_named,
     ]
 );
 
@@ -30,7 +30,7 @@ async fn filled(documents: &[&str]) -> Client {
     client
 }
 
-/// The ids of a page, as one text.
+/// The ids of a page, joined.
 fn ids(page: &Value) -> String {
     let nodes = page["nodes"].as_array().expect("nodes");
     let ids = nodes
@@ -45,7 +45,7 @@ async fn found(client: &Client, arguments: &str) -> String {
     ids(&client.data(&query, NONE).await["documents"])
 }
 
-async fn documents_come_by_id_a_page_at_a_time_in_both_directions() {
+async fn documents_are_paged_by_id_in_both_directions() {
     let client = filled(&["1"; 7]).await;
     client.insert("b", "1").await;
     client.insert("a", "1").await;
@@ -88,7 +88,7 @@ async fn documents_come_by_id_a_page_at_a_time_in_both_directions() {
     assert_eq!(found(&client, r#"collection: "none""#).await, "");
 }
 
-/// Some documents, and filters with the ids of those that pass.
+/// Documents, and filters with the ids of the matching ones.
 const DOCUMENTS: [&str; 8] = [
     r#"{"n": 1, "s": "ab", "tags": ["x", "y"]}"#,
     r#"{"n": 1.0, "s": "a", "tags": []}"#,
@@ -143,7 +143,7 @@ const FILTERS: [(&str, &str); 28] = [
     ),
 ];
 
-/// JSON text as a literal of GraphQL: names without quotes.
+/// JSON text as a GraphQL literal: names without quotes.
 fn literal(value: &Value) -> String {
     match value {
         Value::Object(members) => {
@@ -159,7 +159,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
-async fn a_filter_means_the_same_as_literals_and_as_variables() {
+async fn filters_in_literals_equal_filters_in_variables() {
     let client = filled(&DOCUMENTS).await;
     let query = "query($where: DocumentFilter) { documents(where: $where) { nodes { key } } }";
     for round in ["no index", "indexes"] {
@@ -182,7 +182,7 @@ async fn a_filter_means_the_same_as_literals_and_as_variables() {
     }
 }
 
-async fn what_a_variable_does_not_give_is_not_tested_and_null_is_compared_with() {
+async fn omitted_variables_are_not_tested_and_null_is_compared() {
     let client = filled(&DOCUMENTS).await;
     let query = "query($v: JSON, $w: JSON, $list: [JSON], $at: JSONPath, $one: JSON) {
         documents(where: {at: $at, eq: $v, ne: $w, in: $list, any: [{at: \"$.n\", in: [$one, 2]}]}) { nodes { key } }
@@ -202,7 +202,8 @@ async fn what_a_variable_does_not_give_is_not_tested_and_null_is_compared_with()
         let data = client.data(query, variables).await;
         assert_eq!(ids(&data["documents"]), expected, "{variables}");
     }
-    // Nothing is left to test at the place: it is not taken for a filter that all pass.
+    // Nothing is left to test at the path. The filter does not become one that matches every
+    // document.
     let (code, message) = client.error(query, r#"{"one": 1, "at": "$.n"}"#).await;
     assert_eq!(code, "BAD_USER_INPUT");
     assert!(message.contains("has no test"), "{message}");
@@ -246,7 +247,7 @@ async fn values_in_filters_are_exact() {
     }
 }
 
-async fn documents_come_in_the_order_of_a_value_and_ties_by_id() {
+async fn documents_are_ordered_by_value_and_then_by_id() {
     let client = filled(&[
         r#"{"v": "b"}"#,
         r#"{"v": 2}"#,
@@ -292,7 +293,7 @@ async fn documents_come_in_the_order_of_a_value_and_ties_by_id() {
     }
 }
 
-/// The ids of all pages, in the order of the documents.
+/// The ids of all pages, in order.
 async fn paged(client: &Client, order: &str, size: &str, from: &str, documents: usize) -> String {
     let mut pages = Vec::new();
     let mut cursor = String::new();
@@ -319,7 +320,7 @@ async fn paged(client: &Client, order: &str, size: &str, from: &str, documents: 
     }
 }
 
-async fn of_several_values_the_least_or_the_greatest_counts() {
+async fn documents_with_several_values_are_ordered_by_the_least_or_greatest() {
     let client = filled(&[
         r#"{"v": [5, 1]}"#,
         r#"{"v": [3, 3]}"#,
@@ -357,7 +358,7 @@ async fn of_several_values_the_least_or_the_greatest_counts() {
     }
 }
 
-async fn what_is_selected_of_each_document_is_what_document_answers() {
+async fn selections_of_found_documents_equal_those_of_document() {
     let client = filled(&DOCUMENTS).await;
     let selection = "id collection version kind value n: value(path: \"/n\")
         subdocument(path: \"/tags\") { kind path value document { key } } children { nodes { path value } }";
@@ -372,7 +373,7 @@ async fn what_is_selected_of_each_document_is_what_document_answers() {
     }
 }
 
-async fn a_mutation_leaves_what_a_query_then_finds() {
+async fn queries_after_a_mutation_find_its_changes() {
     let client = filled(&DOCUMENTS).await;
     client
         .mutate(r#"createIndex(name: "n", on: ["$.n"]) { state }"#)
@@ -391,7 +392,7 @@ async fn a_mutation_leaves_what_a_query_then_finds() {
     assert_eq!(found(&client, ones).await, "9");
 }
 
-async fn bad_arguments_are_refused_with_what_is_wrong() {
+async fn invalid_arguments_are_rejected_with_the_reason() {
     let client = filled(&["1"]).await;
     for (arguments, told) in [
         (r#"collection: """#, "name is empty"),
@@ -444,7 +445,7 @@ async fn bad_arguments_are_refused_with_what_is_wrong() {
     client.assert_serves().await;
 }
 
-async fn a_filter_in_a_variable_is_checked_member_by_member() {
+async fn filters_in_variables_are_validated_member_by_member() {
     let client = filled(&["1"]).await;
     let query = "query($where: DocumentFilter, $order: DocumentOrder) { documents(where: $where, orderBy: $order) { nodes { key } } }";
     for (variables, told) in [
@@ -496,7 +497,7 @@ async fn a_filter_in_a_variable_is_checked_member_by_member() {
     client.assert_serves().await;
 }
 
-async fn a_cursor_is_good_for_its_own_query_only() {
+async fn cursors_are_valid_for_their_own_query_only() {
     let client = filled(&[r#"{"n": 1}"#, r#"{"n": 1}"#, r#"{"n": 1}"#]).await;
     let asked = r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n"}, first: 1"#;
     let query = format!("{{ documents({asked}) {{ pageInfo {{ endCursor }} }} }}");
@@ -534,7 +535,7 @@ async fn a_cursor_is_good_for_its_own_query_only() {
     }
 }
 
-async fn what_passes_a_bound_is_refused_by_its_name() {
+async fn exceeded_limits_are_named() {
     let client = filled(&["1"]).await;
     let query = "query($where: DocumentFilter) { documents(where: $where) { nodes { key } } }";
     let values = |count: usize| json!({"where": {"in": vec![1; count]}});

@@ -1,4 +1,4 @@
-//! The format of a store that another program raises while this one runs.
+//! Upgrades of the store format by another program while this one runs.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use super::support::{Client, NONE, all_pairs, client, client_of};
 
 cases!(
     async [
-        a_write_is_refused_once_another_program_has_raised_the_format,
-        what_a_store_of_an_unknown_format_answers_is_not_told,
-        reads_are_refused_once_the_format_was_polled,
-        writes_go_on_and_keep_entries_when_another_program_makes_the_first_index,
-        a_store_that_was_emptied_is_written,
-        a_query_does_not_read_the_format_and_a_mutation_reads_it_once,
+        writes_are_rejected_after_another_program_upgraded_the_format,
+        responses_from_an_unknown_format_are_withheld,
+        reads_are_rejected_after_the_format_was_polled,
+        index_entries_are_maintained_after_another_program_creates_the_first_index,
+        emptied_stores_can_be_written,
+        queries_do_not_read_the_format_and_mutations_read_it_once,
     ]
 );
 
-/// Writes the format as another program does, which knows nothing of this one.
+/// Writes the format as another program does, without informing this one.
 async fn raise(store: &dyn Store, format: Option<&[u8]>) {
     let transaction = store.begin().await.expect("begun");
     let key = Family::Format.key().expect("short");
@@ -33,7 +33,7 @@ async fn raise(store: &dyn Store, format: Option<&[u8]>) {
     transaction.commit().await.expect("committed");
 }
 
-/// All that is stored, read past the database.
+/// All stored pairs, read from the store directly.
 async fn stored(client: &Client) -> Pairs {
     let snapshot = client.database.store().snapshot().await;
     all_pairs(&*snapshot.expect("a snapshot"), b"", b"\xFF").await
@@ -60,7 +60,7 @@ const WRITES: [&str; 6] = [
     "createIndex(name: \"n\", on: [\"$.a\"]) { state }",
 ];
 
-async fn a_write_is_refused_once_another_program_has_raised_the_format() {
+async fn writes_are_rejected_after_another_program_upgraded_the_format() {
     for format in [4_i64, 0, -1, i64::MAX] {
         for write in WRITES {
             let client = client().await;
@@ -68,7 +68,7 @@ async fn a_write_is_refused_once_another_program_has_raised_the_format() {
             let store = client.database.store().clone();
             raise(&*store, Some(&pack(&(format,)))).await;
             let before = stored(&client).await;
-            // What a program says that opens the store now.
+            // The error of a program that opens the store now.
             let deadline = Instant::now() + Duration::from_secs(30);
             let opened = Database::open(store.clone(), deadline).await;
             let error = opened.err().expect("it is not opened");
@@ -76,7 +76,7 @@ async fn a_write_is_refused_once_another_program_has_raised_the_format() {
             let mutation = format!("mutation {{ {write} }}");
             assert_eq!(refusal(&client, &mutation).await, error.message());
             assert!(stored(&client).await.iter().eq(before.iter()), "{write}");
-            // Reads are refused from then on, and so is the next write.
+            // From then on, reads are rejected, and so is the next write.
             for read in READS {
                 assert_eq!(refusal(&client, read).await, error.message());
             }
@@ -88,7 +88,7 @@ async fn a_write_is_refused_once_another_program_has_raised_the_format() {
             assert_eq!(ready.message(), error.message());
             refusal(&client, &mutation).await;
             assert!(stored(&client).await.iter().eq(before.iter()), "{write}");
-            // The format is a known one again: a backup of the store was restored.
+            // The format is known again, because a backup of the store was restored.
             raise(&*store, Some(&pack(&(1,)))).await;
             client.mutate(write).await;
             client.database.ready().await.expect("it serves");
@@ -97,11 +97,11 @@ async fn a_write_is_refused_once_another_program_has_raised_the_format() {
     }
 }
 
-async fn what_a_store_of_an_unknown_format_answers_is_not_told() {
+async fn responses_from_an_unknown_format_are_withheld() {
     let client = client().await;
     client.insert("1", r#"{"a":1}"#).await;
     raise(&**client.database.store(), Some(&pack(&(4,)))).await;
-    // Each fails by what it reads, which may mean something else in that format.
+    // Each fails because of the data it reads, which may have another meaning in that format.
     for write in [
         "insertDocument(id: 1, document: 1) { key }",
         "incrementDocument(id: 1) { key }",
@@ -110,7 +110,7 @@ async fn what_a_store_of_an_unknown_format_answers_is_not_told() {
         let message = refusal(&client, &format!("mutation {{ {write} }}")).await;
         assert!(message.contains("format 4"), "{message}");
     }
-    // A format that is no number is none that this program knows.
+    // A format that is not a number is unknown.
     for damaged in [&b""[..], b"1", &pack(&("3",)), &pack(&(1, 1))] {
         raise(&**client.database.store(), Some(damaged)).await;
         let before = stored(&client).await;
@@ -121,7 +121,7 @@ async fn what_a_store_of_an_unknown_format_answers_is_not_told() {
     }
 }
 
-async fn reads_are_refused_once_the_format_was_polled() {
+async fn reads_are_rejected_after_the_format_was_polled() {
     let client = client().await;
     client.insert("1", r#"{"a":1}"#).await;
     let database = client.database.clone();
@@ -142,10 +142,10 @@ async fn reads_are_refused_once_the_format_was_polled() {
     polling.abort();
 }
 
-async fn writes_go_on_and_keep_entries_when_another_program_makes_the_first_index() {
+async fn index_entries_are_maintained_after_another_program_creates_the_first_index() {
     let client = client().await;
     client.insert("1", r#"{"n":1}"#).await;
-    // Another server over the same store.
+    // Another server on the same store.
     let other = client_of(client.database.store().clone()).await;
     other
         .mutate(r#"createIndex(name: "n", on: ["$.n"], unique: true) { state }"#)
@@ -160,7 +160,7 @@ async fn writes_go_on_and_keep_entries_when_another_program_makes_the_first_inde
     assert_eq!(other.check().await, []);
 }
 
-async fn a_store_that_was_emptied_is_written() {
+async fn emptied_stores_can_be_written() {
     let client = client().await;
     client.insert("1", "1").await;
     raise(&**client.database.store(), None).await;
@@ -168,7 +168,7 @@ async fn a_store_that_was_emptied_is_written() {
     assert_eq!(client.stored("2").await, "2");
 }
 
-async fn a_query_does_not_read_the_format_and_a_mutation_reads_it_once() {
+async fn queries_do_not_read_the_format_and_mutations_read_it_once() {
     let client = client().await;
     client.insert("1", r#"{"a":1}"#).await;
     let (_, cost) = client.cost("{ document(id: 1) { value } }", NONE).await;

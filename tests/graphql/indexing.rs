@@ -1,5 +1,5 @@
-//! Indexes: making, building and dropping them, what is unique, and that every change keeps their
-//! entries. What queries find by them is another suite.
+//! Indexes: creating, building and dropping them, uniqueness, and maintenance by every change.
+//! Queries by index are tested in `finding` and `plans`.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -16,23 +16,23 @@ use super::support::{Client, NONE, NotExclusive, all_pairs, client, client_of};
 
 cases!(
     async [
-        an_index_is_ready_at_once_on_an_empty_collection_and_told_with_it,
-        an_index_that_is_there_is_returned_and_another_of_its_name_refused,
-        what_cannot_be_an_index_is_refused,
-        two_documents_with_the_same_values_are_refused_whatever_the_mutation,
-        what_is_missing_or_equal_in_the_same_document_violates_nothing,
-        a_value_that_no_entry_can_hold_is_refused_and_names_the_index,
-        an_index_on_documents_is_built_and_then_serves,
-        a_build_goes_on_where_another_server_left_it_once_its_lease_is_over,
-        a_lease_that_ends_later_than_any_lease_can_is_void,
-        no_lease_of_another_owner_holds_where_no_other_process_can_build,
-        a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entry,
-        dropping_an_index_leaves_nothing_of_it,
-        documents_of_other_programs_have_entries_once_they_are_written,
+        indexes_on_empty_collections_are_ready_immediately,
+        existing_indexes_are_returned_and_name_conflicts_are_rejected,
+        invalid_indexes_are_rejected,
+        duplicate_values_are_rejected_by_every_mutation,
+        missing_values_and_duplicates_within_a_document_violate_nothing,
+        values_too_large_for_an_entry_are_rejected_with_the_index_name,
+        indexes_on_existing_documents_are_built_and_then_used,
+        builds_resume_on_another_server_after_the_lease_expires,
+        leases_that_end_implausibly_late_are_void,
+        foreign_leases_are_ignored_if_no_other_process_can_build,
+        builds_that_find_a_violation_fail_and_leave_no_entries,
+        dropped_indexes_leave_no_data,
+        foreign_documents_get_entries_when_they_are_written,
     ]
     threads [
-        an_index_is_built_while_documents_change,
-        of_many_that_write_the_same_value_one_succeeds,
+        indexes_are_built_while_documents_change,
+        one_of_many_concurrent_writers_of_a_unique_value_succeeds,
     ]
 );
 
@@ -50,7 +50,7 @@ async fn state(client: &Client, name: &str) -> (String, Value) {
     (state.to_owned(), index["error"].clone())
 }
 
-/// The entries of the index of this number, as the ids they lead to.
+/// The entries of the index of this number, as document ids.
 async fn entries(client: &Client, number: u64, columns: usize) -> Vec<String> {
     let snapshot = client.database.snapshot().await.expect("a snapshot");
     let key = IndexKey::new("D", number).expect("short");
@@ -68,7 +68,7 @@ async fn sound(client: &Client) {
     assert_eq!(client.check().await, []);
 }
 
-async fn an_index_is_ready_at_once_on_an_empty_collection_and_told_with_it() {
+async fn indexes_on_empty_collections_are_ready_immediately() {
     let client = client().await;
     let made = client
         .mutate(
@@ -96,7 +96,7 @@ async fn an_index_is_ready_at_once_on_an_empty_collection_and_told_with_it() {
     sound(&client).await;
 }
 
-async fn an_index_that_is_there_is_returned_and_another_of_its_name_refused() {
+async fn existing_indexes_are_returned_and_name_conflicts_are_rejected() {
     let client = client().await;
     let make = r#"createIndex(name: "i", on: ["$.a"]) { state }"#;
     client.mutate(make).await;
@@ -124,7 +124,7 @@ async fn an_index_that_is_there_is_returned_and_another_of_its_name_refused() {
     );
 }
 
-async fn what_cannot_be_an_index_is_refused() {
+async fn invalid_indexes_are_rejected() {
     let client = client().await;
     let long = "x".repeat(256);
     let many: Vec<String> = (0..9).map(|at| format!("$.p{at}")).collect();
@@ -179,7 +179,7 @@ async fn what_cannot_be_an_index_is_refused() {
     assert!(message.contains("the limit is 64"), "{message}");
 }
 
-async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() {
+async fn duplicate_values_are_rejected_by_every_mutation() {
     let client = client().await;
     client
         .mutate(
@@ -253,7 +253,7 @@ async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() 
         client.stored("2").await,
         r#"{"a":1,"b":[3],"slug":"swing"}"#
     );
-    // What one field of an operation frees the next may take.
+    // A field may use a value that an earlier field of the operation freed.
     client
         .mutate(
             r#"a: deleteDocument(id: 1) { deleted }
@@ -264,7 +264,7 @@ async fn two_documents_with_the_same_values_are_refused_whatever_the_mutation() 
     sound(&client).await;
 }
 
-async fn what_is_missing_or_equal_in_the_same_document_violates_nothing() {
+async fn missing_values_and_duplicates_within_a_document_violate_nothing() {
     let client = client().await;
     client
         .mutate(r#"createIndex(name: "pair", on: ["$.a[*]", "$.b"], unique: true) { state }"#)
@@ -289,7 +289,7 @@ async fn what_is_missing_or_equal_in_the_same_document_violates_nothing() {
     sound(&client).await;
 }
 
-async fn a_value_that_no_entry_can_hold_is_refused_and_names_the_index() {
+async fn values_too_large_for_an_entry_are_rejected_with_the_index_name() {
     let client = client().await;
     client
         .mutate(r#"createIndex(name: "text", on: ["$.t"]) { state }"#)
@@ -307,7 +307,7 @@ async fn a_value_that_no_entry_can_hold_is_refused_and_names_the_index() {
             json!({"t": "x".repeat(9_900), "u": "y".repeat(150_000)}),
         )
         .await;
-    // A container is held by its digest, however large it is.
+    // A container is stored by its digest, however large it is.
     client
         .insert("2", json!({"t": ["x".repeat(150_000)]}))
         .await;
@@ -315,7 +315,7 @@ async fn a_value_that_no_entry_can_hold_is_refused_and_names_the_index() {
     sound(&client).await;
 }
 
-async fn an_index_on_documents_is_built_and_then_serves() {
+async fn indexes_on_existing_documents_are_built_and_then_used() {
     let client = client().await;
     for id in 0..150 {
         client
@@ -330,7 +330,7 @@ async fn an_index_on_documents_is_built_and_then_serves() {
         .await;
     assert_eq!(made["a"]["state"], "BUILDING");
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
-    // What is written meanwhile has its entry already.
+    // Documents written meanwhile already have entries.
     client.insert("1000", r#"{"n":1000}"#).await;
     client.mutate("deleteDocument(id: 5) { deleted }").await;
     assert_eq!(entries(&client, 1, 1).await, ["1000"]);
@@ -346,7 +346,7 @@ async fn an_index_on_documents_is_built_and_then_serves() {
     sound(&client).await;
 }
 
-/// Writes the value of the build of the first index anew.
+/// Rewrites the build state of the first index.
 async fn rewrite_build(client: &Client, to: impl Fn(&[u8]) -> Vec<u8> + Send + Sync + 'static) {
     let to = Arc::new(to);
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -365,7 +365,7 @@ async fn rewrite_build(client: &Client, to: impl Fn(&[u8]) -> Vec<u8> + Send + S
 
 type BuildValue<'v> = (String, Bytes<'v>, i64, Bytes<'v>);
 
-async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
+async fn builds_resume_on_another_server_after_the_lease_expires() {
     let client = client_of(NotExclusive(super::empty_store().await)).await;
     let documents: Vec<String> = (0..1200)
         .map(|id| format!("i{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ key }}"))
@@ -386,7 +386,7 @@ async fn a_build_goes_on_where_another_server_left_it_once_its_lease_is_over() {
     let mut second = Builder::new(client.database.clone());
     let step = second.step().await.expect("nothing to do");
     assert_eq!(step, BuildStep::Nothing, "the first has the lease");
-    // The first is gone, and time passes.
+    // The first server is gone, and time passes.
     drop(first);
     rewrite_build(&client, |value| {
         let (name, owner, expiry, position): BuildValue<'_> = unpack(value).expect("a build");
@@ -421,8 +421,8 @@ fn now() -> i64 {
     i64::try_from(since.as_secs()).expect("before the year 292 billion")
 }
 
-/// A store with an index that another server has begun to build; its lease ends so many seconds from
-/// now.
+/// A store with an index that another server has begun to build. Its lease ends in this many
+/// seconds.
 async fn leased(engine: impl Store + 'static, ahead: i64) -> Client {
     let client = client_of(engine).await;
     for id in 0..3 {
@@ -440,8 +440,8 @@ async fn leased(engine: impl Store + 'static, ahead: i64) -> Client {
     client
 }
 
-async fn a_lease_that_ends_later_than_any_lease_can_is_void() {
-    // A clock that was set back makes a lease end that much later.
+async fn leases_that_end_implausibly_late_are_void() {
+    // A clock that was set back makes a lease appear longer.
     for (ahead, holds) in [
         (-7200, false),
         (-1, false),
@@ -462,7 +462,7 @@ async fn a_lease_that_ends_later_than_any_lease_can_is_void() {
     }
 }
 
-async fn no_lease_of_another_owner_holds_where_no_other_process_can_build() {
+async fn foreign_leases_are_ignored_if_no_other_process_can_build() {
     for ahead in [-1, 8, 15, 7200] {
         let client = leased(super::empty_store().await, ahead).await;
         client.build().await;
@@ -474,7 +474,7 @@ async fn no_lease_of_another_owner_holds_where_no_other_process_can_build() {
     }
 }
 
-async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entry() {
+async fn builds_that_find_a_violation_fail_and_leave_no_entries() {
     let client = client().await;
     for id in 0..10 {
         client
@@ -506,7 +506,7 @@ async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entr
     );
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
     assert_eq!(entries(&client, 2, 1).await.len(), 0);
-    // It is kept no longer, and can be made again once the reason is gone.
+    // It is no longer maintained, and can be created again once the violation is removed.
     client.insert("11", r#"{"n":0}"#).await;
     sound(&client).await;
     client
@@ -522,7 +522,7 @@ async fn a_build_that_meets_a_violation_fails_with_the_reason_and_leaves_no_entr
     sound(&client).await;
 }
 
-async fn dropping_an_index_leaves_nothing_of_it() {
+async fn dropped_indexes_leave_no_data() {
     let client = client().await;
     client
         .mutate(
@@ -538,7 +538,7 @@ async fn dropping_an_index_leaves_nothing_of_it() {
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
     assert_eq!(entries(&client, 2, 1).await, ["1"]);
     client.insert("2", r#"{"a":1}"#).await;
-    // One that is being built.
+    // An index that is being built.
     client
         .mutate(
             r#"a: createIndex(name: "c", on: ["$.a"], unique: true) { state }
@@ -555,7 +555,7 @@ async fn dropping_an_index_leaves_nothing_of_it() {
     sound(&client).await;
 }
 
-async fn documents_of_other_programs_have_entries_once_they_are_written() {
+async fn foreign_documents_get_entries_when_they_are_written() {
     let client = client().await;
     client
         .mutate(r#"createIndex(name: "a", on: ["$.a"]) { state }"#)
@@ -564,7 +564,7 @@ async fn documents_of_other_programs_have_entries_once_they_are_written() {
         .plant(1, &[(json!(["a"]), "7"), (json!(["b"]), "8")])
         .await;
     assert_eq!(entries(&client, 1, 1).await.len(), 0);
-    // Of a change elsewhere in it the index knows all the same.
+    // The index is updated even if the change is elsewhere in the document.
     client
         .mutate(r#"replaceDocument(id: 1, path: "/b", document: 9) { key }"#)
         .await;
@@ -572,7 +572,7 @@ async fn documents_of_other_programs_have_entries_once_they_are_written() {
     sound(&client).await;
 }
 
-async fn an_index_is_built_while_documents_change() {
+async fn indexes_are_built_while_documents_change() {
     let client = client().await;
     for some in (0..1000).collect::<Vec<_>>().chunks(250) {
         let fields = some
@@ -603,7 +603,7 @@ async fn an_index_is_built_while_documents_change() {
     let deadline = Instant::now() + Duration::from_secs(60);
     while state(&client, "n").await.0 == "BUILDING" {
         assert!(Instant::now() < deadline, "it is never built");
-        // A conflict with a writer is no failure: the next step does it again.
+        // A conflict with a writer is not a failure. The next step repeats it.
         let _step = builder.step().await;
     }
     for writer in writers {
@@ -613,7 +613,7 @@ async fn an_index_is_built_while_documents_change() {
     sound(&client).await;
 }
 
-async fn of_many_that_write_the_same_value_one_succeeds() {
+async fn one_of_many_concurrent_writers_of_a_unique_value_succeeds() {
     let client = client().await;
     client
         .mutate(r#"createIndex(name: "slug", on: ["$.slug"], unique: true) { state }"#)

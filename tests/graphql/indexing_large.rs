@@ -1,5 +1,5 @@
-//! Indexes on documents that are larger than what is read at a time: built in several transactions
-//! while the documents change, and kept.
+//! Indexes on documents that exceed one read batch: built in several transactions while the
+//! documents change, and maintained.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -20,17 +20,17 @@ use super::support::{Client, NONE, all_pairs, client};
 
 cases!(
     async [
-        large_documents_are_found_by_indexes_made_before_and_after_them,
-        a_unique_index_on_equal_values_of_large_documents_fails_and_names_one,
-        a_document_that_grows_by_copies_keeps_its_unique_values,
-        a_large_document_is_indexed_by_a_builder_that_takes_over_in_the_middle,
+        large_documents_are_found_by_indexes_created_before_or_after_them,
+        unique_indexes_on_large_documents_fail_and_name_a_duplicate,
+        documents_that_grow_by_copies_keep_their_unique_values,
+        large_documents_are_indexed_by_a_builder_that_resumes_in_the_middle,
         deleting_a_large_document_clears_its_entries,
-        an_array_that_changes_while_its_index_is_built_has_the_entries_of_its_last_state,
-        a_string_that_no_entry_can_hold_in_a_large_array_fails_the_index,
+        an_array_that_changes_during_an_index_build_has_correct_entries,
+        strings_too_large_for_an_entry_in_a_large_array_fail_the_index,
     ]
 );
 
-/// An array of equal strings with one other behind them.
+/// An array of equal strings, followed by another one.
 fn filled(elements: usize, last: &str) -> String {
     let mut json = String::from(r#"{"items":["#);
     for _ in 0..elements {
@@ -56,7 +56,7 @@ async fn create(client: &Client, name: &str, on: Value, unique: bool) {
     client.mutate(&fields).await;
 }
 
-/// The entries of the index of this number, without what tells it from others.
+/// The entries of the index of this number, without its prefix.
 async fn entries(client: &Client, number: u64) -> BTreeSet<Vec<u8>> {
     let snapshot = client.database.snapshot().await.expect("a snapshot");
     let key = IndexKey::new("D", number).expect("short");
@@ -75,7 +75,7 @@ async fn found(client: &Client, mark: &str) -> Value {
     client.data(&query, NONE).await["documents"]["nodes"].take()
 }
 
-async fn large_documents_are_found_by_indexes_made_before_and_after_them() {
+async fn large_documents_are_found_by_indexes_created_before_or_after_them() {
     let client = client().await;
     create(&client, "before", json!(["$.items[*]"]), false).await;
     for id in 0..3 {
@@ -99,7 +99,7 @@ async fn large_documents_are_found_by_indexes_made_before_and_after_them() {
     assert_eq!(client.check().await, []);
 }
 
-async fn a_unique_index_on_equal_values_of_large_documents_fails_and_names_one() {
+async fn unique_indexes_on_large_documents_fail_and_name_a_duplicate() {
     let client = client().await;
     for id in 0..2 {
         let document = filled(30_000, "mark").replace("filler", &format!("filler-{id}"));
@@ -115,7 +115,7 @@ async fn a_unique_index_on_equal_values_of_large_documents_fails_and_names_one()
     assert_eq!(entries(&client, 1).await.len(), 0);
 }
 
-async fn a_document_that_grows_by_copies_keeps_its_unique_values() {
+async fn documents_that_grow_by_copies_keep_their_unique_values() {
     let client = client().await;
     create(&client, "unique", json!(["$.a[*]"]), true).await;
     let large = "x".repeat(3 << 20);
@@ -155,7 +155,7 @@ async fn end_lease(client: &Client, number: u64) {
     assert!(written.is_ok());
 }
 
-async fn a_large_document_is_indexed_by_a_builder_that_takes_over_in_the_middle() {
+async fn large_documents_are_indexed_by_a_builder_that_resumes_in_the_middle() {
     let client = client().await;
     let items: Vec<usize> = (0..30_000).collect();
     client.insert("1", json!({"items": items})).await;
@@ -191,7 +191,7 @@ async fn deleting_a_large_document_clears_its_entries() {
     assert_eq!(client.check().await, []);
 }
 
-async fn a_string_that_no_entry_can_hold_in_a_large_array_fails_the_index() {
+async fn strings_too_large_for_an_entry_in_a_large_array_fail_the_index() {
     let client = client().await;
     let mut items: Vec<Value> = (0..20_000).map(|number| json!(number)).collect();
     items[19_000] = json!("x".repeat(150_000));
@@ -205,7 +205,7 @@ async fn a_string_that_no_entry_can_hold_in_a_large_array_fails_the_index() {
     assert_eq!(entries(&client, 1).await.len(), 0);
 }
 
-/// What the random changes are made of.
+/// The kinds of random changes.
 const INDEXES: [&[&str]; 4] = [
     &["$.items[*]"],
     &["$.s", "$.items[*]"],
@@ -213,11 +213,11 @@ const INDEXES: [&[&str]; 4] = [
     &["$.items[*].v", "$.s"],
 ];
 
-/// A document in memory that changes as the stored one does.
+/// A document in memory that changes like the stored one.
 struct Model {
     random: StdRng,
     document: Option<Value>,
-    /// One in so many elements is an object with a member `v`.
+    /// One in this many elements is an object with a member `v`.
     objects: u32,
 }
 
@@ -298,7 +298,7 @@ impl Model {
             _ => {
                 let last = json!({"v": 20_000});
                 let objects = self.items().iter().position(|item| item == &last);
-                // The only object comes and goes.
+                // The only object is added and removed.
                 if let Some(at) = objects {
                     self.items()[at] = json!(1);
                     (patch("replace", &at.to_string()), json!(1))
@@ -310,7 +310,7 @@ impl Model {
         }
     }
 
-    /// How many entries the document has in an index, by the definition of an entry.
+    /// The number of entries of the document in an index, by definition.
     fn entries(&self, on: &[&str]) -> usize {
         let Some(document) = &self.document else {
             return 0;
@@ -332,7 +332,7 @@ impl Model {
     }
 }
 
-async fn an_array_that_changes_while_its_index_is_built_has_the_entries_of_its_last_state() {
+async fn an_array_that_changes_during_an_index_build_has_correct_entries() {
     let seeds = std::env::var("PHYLLO_MODEL_RUNS").ok();
     let seeds: u64 = seeds.and_then(|runs| runs.parse().ok()).unwrap_or(1);
     for seed in 0..seeds {

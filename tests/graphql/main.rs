@@ -1,5 +1,4 @@
-//! The GraphQL interface as a client meets it, without HTTP: what is read and written, what it
-//! costs in the store, what is refused and how.
+//! The GraphQL interface without HTTP: results, cost in the store, and errors.
 #![expect(
     clippy::needless_raw_string_hashes,
     clippy::format_collect,

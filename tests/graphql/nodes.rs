@@ -1,4 +1,4 @@
-//! Objects by their global ids, and ids by whatever way an object is reached.
+//! Objects by their global ids, however they are reached.
 
 use serde_json::{Value, json};
 
@@ -6,14 +6,14 @@ use super::support::{Client, NONE, client, only_error};
 
 cases!(
     async [
-        one_place_has_one_id_however_it_is_reached,
-        an_id_leads_back_to_its_place,
-        an_id_names_a_place_and_not_a_thing,
+        a_path_has_the_same_id_however_it_is_reached,
+        ids_resolve_to_their_path,
+        ids_name_a_path_and_not_an_element,
         documents_of_two_collections_never_share_an_id,
-        a_malformed_id_is_an_error_in_its_own_place,
-        nodes_are_read_together_and_bounded,
-        a_deletion_returns_what_it_removed,
-        children_page_backwards,
+        malformed_ids_are_errors_at_their_position,
+        nodes_are_read_together_and_limited,
+        deletions_return_the_removed_document,
+        children_can_be_paged_backwards,
     ]
 );
 
@@ -25,7 +25,7 @@ async fn filled() -> Client {
     client
 }
 
-async fn one_place_has_one_id_however_it_is_reached() {
+async fn a_path_has_the_same_id_however_it_is_reached() {
     let client = filled().await;
     let query = r#"{
         list: document(id: "FRA", path: ["list", 0, "0"]) { ...P }
@@ -52,7 +52,7 @@ async fn one_place_has_one_id_however_it_is_reached() {
     }
 }
 
-async fn an_id_leads_back_to_its_place() {
+async fn ids_resolve_to_their_path() {
     let client = filled().await;
     let all = "{ document(id: \"FRA\") { select(query: \"$..*\") { id path value kind } } }";
     let data = client.data(all, NONE).await;
@@ -79,7 +79,7 @@ async fn an_id_leads_back_to_its_place() {
     assert_eq!(client.data(whole, NONE).await, expected);
 }
 
-async fn an_id_names_a_place_and_not_a_thing() {
+async fn ids_name_a_path_and_not_an_element() {
     let client = client().await;
     client.insert("1", r#"["a", "b"]"#).await;
     let second = r#"{ node(id: "D/1#/1") { ... on Subdocument { value } } }"#;
@@ -122,7 +122,7 @@ async fn documents_of_two_collections_never_share_an_id() {
     }
 }
 
-async fn a_malformed_id_is_an_error_in_its_own_place() {
+async fn malformed_ids_are_errors_at_their_position() {
     let client = filled().await;
     for id in [
         "",
@@ -146,7 +146,7 @@ async fn a_malformed_id_is_an_error_in_its_own_place() {
     }
 }
 
-async fn nodes_are_read_together_and_bounded() {
+async fn nodes_are_read_together_and_limited() {
     let client = client().await;
     for id in ["1", "2", "3"] {
         client.insert(id, "[1, 2]").await;
@@ -164,7 +164,7 @@ async fn nodes_are_read_together_and_bounded() {
     assert_eq!(only_error(&response).0, "TOO_COMPLEX");
 }
 
-async fn a_deletion_returns_what_it_removed() {
+async fn deletions_return_the_removed_document() {
     let client = filled().await;
     let delete = |path: &str| {
         format!(
@@ -192,7 +192,8 @@ async fn a_deletion_returns_what_it_removed() {
     assert_eq!(data["deleteDocument"], expected);
 }
 
-/// Pages back through the children at `path`, `last` at a time, and compares them with all of them.
+/// Pages backwards through the children at `path`, `last` at a time, and compares them with all
+/// children.
 async fn assert_pages_back(client: &Client, id: &str, path: &str, last: usize) {
     let query = "query($id: ID!, $p: Path, $last: Int, $before: String) {
         document(id: $id, path: $p) {
@@ -227,7 +228,7 @@ async fn assert_pages_back(client: &Client, id: &str, path: &str, last: usize) {
     }
 }
 
-async fn children_page_backwards() {
+async fn children_can_be_paged_backwards() {
     let client = filled().await;
     let large: Vec<Value> = (0..60)
         .map(|at| match at % 7 {

@@ -1,4 +1,4 @@
-//! Parsed and validated operations are kept, and never taken for one another.
+//! The cache of parsed and validated operations.
 
 use serde_json::json;
 
@@ -6,16 +6,16 @@ use super::support::{Client, NONE, client, parse};
 
 cases!(
     async [
-        the_same_text_answers_each_request_by_its_own_variables,
-        the_same_text_answers_each_request_by_its_own_operation_name,
-        a_name_must_be_that_of_the_only_operation,
-        an_invalid_text_is_invalid_each_time,
-        texts_that_differ_little_are_different_operations,
-        a_condition_takes_the_default_of_its_variable,
-        a_directive_of_a_typename_is_validated_as_any_other,
+        cached_queries_use_the_variables_of_each_request,
+        cached_queries_use_the_operation_name_of_each_request,
+        operation_name_must_match_the_only_operation,
+        invalid_queries_are_rejected_every_time,
+        similar_queries_are_different_operations,
+        conditions_use_the_default_of_their_variable,
+        directives_on_typename_are_validated,
     ]
     threads [
-        more_operations_than_are_kept_are_all_answered,
+        more_operations_than_the_cache_holds_are_executed,
     ]
 );
 
@@ -26,7 +26,7 @@ async fn two() -> Client {
     client
 }
 
-async fn the_same_text_answers_each_request_by_its_own_variables() {
+async fn cached_queries_use_the_variables_of_each_request() {
     let client = two().await;
     let query = "query($id: ID!, $p: Path, $more: Boolean = false) { document(id: $id, path: $p) { value kind @include(if: $more) } }";
     for _ in 0..2 {
@@ -45,7 +45,7 @@ async fn the_same_text_answers_each_request_by_its_own_variables() {
     }
 }
 
-async fn the_same_text_answers_each_request_by_its_own_operation_name() {
+async fn cached_queries_use_the_operation_name_of_each_request() {
     let client = two().await;
     let query = r#"
         query A($p: Path) { document(id: 1, path: $p) { ...F } }
@@ -85,7 +85,7 @@ async fn the_same_text_answers_each_request_by_its_own_operation_name() {
     }
 }
 
-async fn a_name_must_be_that_of_the_only_operation() {
+async fn operation_name_must_match_the_only_operation() {
     let client = two().await;
     for (query, name, executed) in [
         ("{ __typename }", None, true),
@@ -104,7 +104,7 @@ async fn a_name_must_be_that_of_the_only_operation() {
     }
 }
 
-async fn an_invalid_text_is_invalid_each_time() {
+async fn invalid_queries_are_rejected_every_time() {
     let client = two().await;
     for query in [
         "{ document(id: 1) { nope } }",
@@ -119,7 +119,7 @@ async fn an_invalid_text_is_invalid_each_time() {
     }
 }
 
-async fn texts_that_differ_little_are_different_operations() {
+async fn similar_queries_are_different_operations() {
     let client = two().await;
     for (query, value) in [
         ("{ document(id: 1) { value(path: \"/a\") } }", json!(1)),
@@ -138,7 +138,7 @@ async fn texts_that_differ_little_are_different_operations() {
     }
 }
 
-async fn more_operations_than_are_kept_are_all_answered() {
+async fn more_operations_than_the_cache_holds_are_executed() {
     let client = two().await;
     let tasks = [0, 1].map(|half| {
         let client = client.clone();
@@ -159,7 +159,7 @@ async fn more_operations_than_are_kept_are_all_answered() {
     }
 }
 
-async fn a_condition_takes_the_default_of_its_variable() {
+async fn conditions_use_the_default_of_their_variable() {
     let client = two().await;
     let query = "query($yes: Boolean = true, $no: Boolean = false) { document(id: 1) { kind @include(if: $yes) path @skip(if: $no) value @skip(if: $yes) } }";
     let data = client.data(query, NONE).await;
@@ -168,7 +168,7 @@ async fn a_condition_takes_the_default_of_its_variable() {
     assert_eq!(data["document"], json!({"value": {"a": 1}}));
 }
 
-async fn a_directive_of_a_typename_is_validated_as_any_other() {
+async fn directives_on_typename_are_validated() {
     let client = two().await;
     let used = "query($a: Boolean!) { __typename @skip(if: $a) ...F } fragment F on Query { document(id: 1) { kind __typename @include(if: $a) } collections { name } }";
     for (flag, expected) in [

@@ -1,4 +1,4 @@
-//! JSON Patch: what stands there afterwards, and what is refused.
+//! JSON Patch: the stored result, and rejected patches.
 
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Place, Segment};
@@ -11,17 +11,17 @@ use super::support::client;
 
 cases!(
     async [
-        a_patch_is_applied_at_its_path,
-        a_patch_is_applied_as_a_whole_or_not_at_all,
-        large_patches_are_applied_as_small_ones_are,
-        large_patches_are_refused_as_small_ones_are,
-        merge_patches_of_many_members_are_applied_as_those_of_few_are,
-        patches_of_many_operations_are_applied_one_after_another,
+        patches_are_applied_at_their_path,
+        patches_are_atomic,
+        large_patches_are_applied_like_small_ones,
+        large_patches_are_rejected_like_small_ones,
+        merge_patches_of_many_members_are_applied_like_small_ones,
+        patches_of_many_operations_are_applied_in_order,
         an_element_is_not_moved_to_an_index_that_makes_its_key_too_long,
     ]
 );
 
-/// Members that are too much to be read at once, of a size that matters nowhere else.
+/// More members than one read covers. Elsewhere the size does not matter.
 fn large() -> Value {
     let member = |at: usize| (format!("m{at}"), json!([at, "x".repeat(1_000)]));
     let members = (10_000..10_300).map(member);
@@ -30,7 +30,7 @@ fn large() -> Value {
     members
 }
 
-async fn large_patches_are_applied_as_small_ones_are() {
+async fn large_patches_are_applied_like_small_ones() {
     let large = large();
     let add = json!([
         {"op": "add", "path": "/b", "value": large},
@@ -45,7 +45,7 @@ async fn large_patches_are_applied_as_small_ones_are() {
     let merged = json!({"a": null, "b": large}).to_string();
     let after = json!({"b": large}).to_string();
     changed(MERGE, r#"{"a":1}"#, &merged, "[]", &after).await;
-    // Each member of it in the place of one that is there.
+    // Each of its members replaces an existing one.
     let replaced: Value = large
         .as_object()
         .expect("an object")
@@ -62,7 +62,7 @@ async fn large_patches_are_applied_as_small_ones_are() {
     .await;
 }
 
-async fn large_patches_are_refused_as_small_ones_are() {
+async fn large_patches_are_rejected_like_small_ones() {
     let large = large();
     let add = json!([
         {"op": "add", "path": "/b", "value": large},
@@ -83,7 +83,7 @@ async fn large_patches_are_refused_as_small_ones_are() {
     assert!(message.contains("the argument `patch`"), "{message}");
 }
 
-async fn a_patch_is_applied_at_its_path() {
+async fn patches_are_applied_at_their_path() {
     for (before, change, path, after) in [
         (
             r#"{"a":[1,2,3]}"#,
@@ -150,7 +150,7 @@ async fn a_patch_is_applied_at_its_path() {
     }
 }
 
-/// What is stored, a patch, the code it is refused with, and what the message tells.
+/// A document, a patch, its error code, and text of the message.
 const PATCHES_REFUSED: &[(&str, &str, &str, &str)] = &[
     (
         r#"{"a":1}"#,
@@ -256,7 +256,7 @@ const PATCHES_REFUSED: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-async fn a_patch_is_applied_as_a_whole_or_not_at_all() {
+async fn patches_are_atomic() {
     for (before, change, code, told) in PATCHES_REFUSED {
         let message = refused(PATCH, before, change, "[]", code).await;
         assert!(message.contains(told), "{message}");
@@ -269,8 +269,8 @@ async fn a_patch_is_applied_as_a_whole_or_not_at_all() {
     );
 }
 
-/// Each member by itself would be more than a transaction of a cluster has time for.
-async fn merge_patches_of_many_members_are_applied_as_those_of_few_are() {
+/// Handling each member separately would take longer than a transaction of a cluster may.
+async fn merge_patches_of_many_members_are_applied_like_small_ones() {
     let members = |value: fn(usize) -> Value| -> Value {
         let member = |at: usize| (format!("m{at}"), value(at));
         Value::Object((10_000..30_000).map(member).collect())
@@ -286,7 +286,7 @@ async fn merge_patches_of_many_members_are_applied_as_those_of_few_are() {
     changed(MERGE, &both, &removed, "[]", r#"{"a":1}"#).await;
 }
 
-async fn patches_of_many_operations_are_applied_one_after_another() {
+async fn patches_of_many_operations_are_applied_in_order() {
     let push = |at: usize| json!({"op": "add", "path": "/l/-", "value": at});
     let mut operations: Vec<Value> = (0..200).map(push).collect();
     operations.extend((1..200).map(|_| json!({"op": "remove", "path": "/l/0"})));

@@ -1,5 +1,5 @@
-//! How documents are found: which indexes serve, what that costs in the store, and what is said
-//! where none does.
+//! Query plans: the indexes that are used, their cost in the store, and the suggestions if there is
+//! no index.
 
 use std::fmt::Write;
 
@@ -9,21 +9,21 @@ use super::support::{Client, NONE, client};
 
 cases!(
     async [
-        the_plan_names_the_indexes_that_served,
-        the_plan_names_the_index_that_has_the_order,
-        an_equality_by_an_index_reads_one_short_range,
-        a_page_is_one_round_of_reads_after_its_ids,
-        a_listing_reads_the_catalog_and_no_document,
-        a_page_along_an_index_reads_no_more_than_the_page,
-        a_scan_stops_at_its_bound_and_names_the_index_to_create,
-        an_index_that_is_being_built_does_not_serve_and_is_named,
-        what_is_too_long_for_an_index_is_found_by_none,
+        plans_name_the_indexes_used,
+        plans_name_the_index_that_provides_the_order,
+        an_equality_by_index_reads_one_short_range,
+        pages_read_their_documents_in_one_round,
+        listings_read_the_catalog_and_no_document,
+        pages_in_index_order_read_only_the_page,
+        scans_stop_at_their_limit_and_suggest_an_index,
+        indexes_being_built_are_not_used_but_named,
+        values_too_long_for_an_index_are_not_found,
     ]
 );
 
 const DOCUMENTS: i64 = 600;
 
-/// Six hundred documents: what each test asks of them is told by their numbers.
+/// 600 documents, whose contents follow from their numbers.
 async fn numbered() -> Client {
     let client = client().await;
     client
@@ -74,21 +74,21 @@ async fn planned(client: &Client, arguments: &str) -> (Vec<i64>, Value) {
     )
 }
 
-/// Whether the document of a number passes.
+/// Whether the document of this number matches.
 type Test = fn(i64) -> bool;
 
-async fn the_plan_names_the_indexes_that_served() {
+async fn plans_name_the_indexes_used() {
     let client = numbered().await;
     let cases: [(&str, Option<&str>, Test); 17] = [
         (r#"{at: "$.a", eq: 1}"#, Some("a"), |id| id % 2 == 1),
         (r#"{at: "$['a']", eq: 1.0}"#, Some("a"), |id| id % 2 == 1),
-        // Each has too many entries to look at the documents of one for the other.
+        // Each index has too many entries to check the other condition in the documents of one.
         (
             r#"{all: [{at: "$.a", eq: 1}, {at: "$.b", eq: 2}]}"#,
             Some("a & b"),
             |id| id % 6 == 5,
         ),
-        // One has few: the other is looked up in the documents.
+        // One index has few entries, so the other condition is checked in the documents.
         (
             r#"{all: [{at: "$.a", eq: 1}, {at: "$.c", eq: 7}]}"#,
             Some("c"),
@@ -129,7 +129,7 @@ async fn the_plan_names_the_indexes_that_served() {
             Some("tags"),
             |id| id % 100 == 42,
         ),
-        // The second path of an index alone, or a path that it has not, is none of its business.
+        // An index is not used for its second path alone, or for a path that it does not have.
         (r#"{at: "$.y", eq: 50}"#, None, |id| id / 10 == 50),
         (r#"{not: {at: "$.a", eq: 1}}"#, None, |id| id % 2 == 0),
         (r#"{at: "$.a", ne: 1}"#, None, |id| id % 2 == 0),
@@ -154,7 +154,7 @@ async fn the_plan_names_the_indexes_that_served() {
     }
 }
 
-async fn the_plan_names_the_index_that_has_the_order() {
+async fn plans_name_the_index_that_provides_the_order() {
     let client = numbered().await;
     for (arguments, index, expected) in [
         (
@@ -194,7 +194,7 @@ async fn the_plan_names_the_index_that_has_the_order() {
     }
 }
 
-async fn an_equality_by_an_index_reads_one_short_range() {
+async fn an_equality_by_index_reads_one_short_range() {
     let client = numbered().await;
     let query = r#"{ documents(where: {at: "$.tags[*]", eq: 42}) { nodes { key } plan { scanned returned } } }"#;
     let (data, cost) = client.cost(query, NONE).await;
@@ -202,14 +202,14 @@ async fn an_equality_by_an_index_reads_one_short_range() {
         data["documents"]["plan"],
         json!({"scanned": 6, "returned": 6})
     );
-    // The definitions of five indexes are one range, the six entries the other.
+    // One range has the definitions of five indexes, the other one the six entries.
     assert_eq!(
         (cost.transactions, cost.gets, cost.ranges, cost.pairs),
         (1, 0, 2, 5 + 6)
     );
 }
 
-async fn a_page_is_one_round_of_reads_after_its_ids() {
+async fn pages_read_their_documents_in_one_round() {
     let client = numbered().await;
     let query = r#"{ documents(where: {at: "$.a", eq: 1}, first: 50) {
         nodes { z: value(path: "/z") y: value(path: "/y") } edges { node { z: value(path: "/z") } cursor }
@@ -226,7 +226,7 @@ async fn a_page_is_one_round_of_reads_after_its_ids() {
     assert_eq!((cost.transactions, cost.gets, cost.ranges), (1, 50, 2));
 }
 
-async fn a_listing_reads_the_catalog_and_no_document() {
+async fn listings_read_the_catalog_and_no_document() {
     let client = numbered().await;
     let query = "{ documents(first: 50) { nodes { key collection } pageInfo { hasNextPage } plan { index scanned } } }";
     let (data, cost) = client.cost(query, NONE).await;
@@ -243,7 +243,7 @@ async fn a_listing_reads_the_catalog_and_no_document() {
     assert_eq!((nodes, cost.pairs), (Some(600), 600));
 }
 
-async fn a_page_along_an_index_reads_no_more_than_the_page() {
+async fn pages_in_index_order_read_only_the_page() {
     let client = numbered().await;
     for order in ["", ", descending: true"] {
         let query = format!(
@@ -263,7 +263,7 @@ async fn a_page_along_an_index_reads_no_more_than_the_page() {
     }
 }
 
-async fn a_scan_stops_at_its_bound_and_names_the_index_to_create() {
+async fn scans_stop_at_their_limit_and_suggest_an_index() {
     let client = numbered().await;
     for (arguments, told) in [
         (
@@ -315,7 +315,7 @@ async fn a_scan_stops_at_its_bound_and_names_the_index_to_create() {
             client.mutate(&format!("dropIndex(name: {name})")).await;
         }
     }
-    // A page that is full needs no more.
+    // A full page needs no more.
     let query = r#"{ documents(where: {at: "$.z", lt: 100}, first: 100, scanLimit: 100) {
         plan { index scanned returned } pageInfo { hasNextPage }
     } }"#;
@@ -324,7 +324,7 @@ async fn a_scan_stops_at_its_bound_and_names_the_index_to_create() {
     assert_eq!(data["documents"]["pageInfo"]["hasNextPage"], json!(true));
 }
 
-async fn an_index_that_is_being_built_does_not_serve_and_is_named() {
+async fn indexes_being_built_are_not_used_but_named() {
     let client = numbered().await;
     let state = client
         .mutate(r#"createIndex(name: "by z", on: ["$.z"]) { state }"#)
@@ -345,7 +345,7 @@ async fn an_index_that_is_being_built_does_not_serve_and_is_named() {
     assert_eq!((&ids[..], &plan["index"]), (&[5][..], &json!("by z")));
 }
 
-async fn what_is_too_long_for_an_index_is_found_by_none() {
+async fn values_too_long_for_an_index_are_not_found() {
     let client = numbered().await;
     let long = "x".repeat(20_000);
     for (test, expected) in [("eq", 0), ("gte", 0), ("lte", 0), ("startsWith", 0)] {

@@ -7,17 +7,17 @@ use super::support::{Client, NONE, client, parse};
 
 cases!(
     async [
-        every_field_of_a_document_and_a_subdocument_is_read,
-        a_path_names_the_same_place_as_a_list_and_as_a_pointer,
-        a_list_path_takes_digits_as_what_they_are,
-        a_pointer_with_more_digits_than_are_tried_at_once_is_resolved,
-        what_is_not_there_is_null_and_no_error,
-        what_is_not_there_is_null_beside_a_document_of_several_batches,
-        a_stored_null_is_a_subdocument,
-        every_kind_is_told,
-        aliases_and_fragments_nest,
-        what_is_skipped_is_neither_answered_nor_read,
-        ids_are_integers_or_strings_and_list_apart,
+        every_field_of_documents_and_subdocuments_can_be_read,
+        list_paths_and_pointers_are_equivalent,
+        digits_in_list_paths_are_taken_literally,
+        pointers_with_many_digit_tokens_are_resolved,
+        missing_values_are_null_without_an_error,
+        missing_values_in_large_documents_are_null,
+        stored_nulls_are_subdocuments,
+        every_kind_is_reported,
+        aliases_and_fragments_can_be_nested,
+        skipped_fields_are_not_read,
+        ids_are_integers_or_strings_and_are_listed_separately,
     ]
 );
 
@@ -34,7 +34,7 @@ async fn jones() -> Client {
     client
 }
 
-async fn every_field_of_a_document_and_a_subdocument_is_read() {
+async fn every_field_of_documents_and_subdocuments_can_be_read() {
     let client = jones().await;
     let query = r#"{
         document(id: 5, path: ["user", "jones"]) {
@@ -65,7 +65,7 @@ async fn every_field_of_a_document_and_a_subdocument_is_read() {
     assert_eq!(data, expected);
 }
 
-async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
+async fn list_paths_and_pointers_are_equivalent() {
     let client = jones().await;
     for (list, pointer, value) in [
         (json!([]), "", parse(JONES)),
@@ -107,7 +107,7 @@ async fn a_path_names_the_same_place_as_a_list_and_as_a_pointer() {
     }
 }
 
-async fn a_list_path_takes_digits_as_what_they_are() {
+async fn digits_in_list_paths_are_taken_literally() {
     let client = jones().await;
     for (path, found) in [
         (json!(["odd", 0]), false),
@@ -123,7 +123,7 @@ async fn a_list_path_takes_digits_as_what_they_are() {
     }
 }
 
-async fn a_pointer_with_more_digits_than_are_tried_at_once_is_resolved() {
+async fn pointers_with_many_digit_tokens_are_resolved() {
     let client = client().await;
     client
         .insert("1", r#"[[{"2": [[{"5": {"6": [0, 7]}}]]}]]"#)
@@ -137,7 +137,7 @@ async fn a_pointer_with_more_digits_than_are_tried_at_once_is_resolved() {
     );
 }
 
-async fn what_is_not_there_is_null_and_no_error() {
+async fn missing_values_are_null_without_an_error() {
     let client = jones().await;
     for query in [
         r#"{ document(id: 5, path: ["user", "jones", "age", "further"]) { kind } }"#,
@@ -168,7 +168,7 @@ async fn what_is_not_there_is_null_and_no_error() {
     );
 }
 
-async fn what_is_not_there_is_null_beside_a_document_of_several_batches() {
+async fn missing_values_in_large_documents_are_null() {
     let client = client().await;
     let large = json!(vec![7; BATCH_PAIRS_MAX + 10]);
     client.insert("1", &large).await;
@@ -191,7 +191,7 @@ async fn what_is_not_there_is_null_beside_a_document_of_several_batches() {
     assert_eq!(data["_entities"][1], Value::Null);
 }
 
-async fn a_stored_null_is_a_subdocument() {
+async fn stored_nulls_are_subdocuments() {
     let client = jones().await;
     client.insert("null", "null").await;
     let query = r#"{
@@ -206,7 +206,7 @@ async fn a_stored_null_is_a_subdocument() {
     assert_eq!(data, expected);
 }
 
-async fn every_kind_is_told() {
+async fn every_kind_is_reported() {
     let client = client().await;
     client
         .insert(
@@ -228,7 +228,7 @@ async fn every_kind_is_told() {
     assert_eq!(data["document"]["children"]["nodes"], json!(nodes));
 }
 
-async fn aliases_and_fragments_nest() {
+async fn aliases_and_fragments_can_be_nested() {
     let client = jones().await;
     let query = r#"
         query($deep: Path!) {
@@ -252,7 +252,7 @@ async fn aliases_and_fragments_nest() {
     assert_eq!(data, expected);
 }
 
-async fn what_is_skipped_is_neither_answered_nor_read() {
+async fn skipped_fields_are_not_read() {
     let client = jones().await;
     let query = "query($yes: Boolean!, $no: Boolean!) {
         document(id: 5, path: \"/grid\") {
@@ -272,7 +272,7 @@ async fn what_is_skipped_is_neither_answered_nor_read() {
     assert_eq!((cost.ranges, cost.pairs, cost.gets), (1, 1, 0));
 }
 
-async fn ids_are_integers_or_strings_and_list_apart() {
+async fn ids_are_integers_or_strings_and_are_listed_separately() {
     let client = client().await;
     for (id, value) in [
         ("42", "1"),

@@ -1,7 +1,7 @@
-//! The schema's text at the top of the repository is the server's.
+//! Compares schema.graphql with the schema of the server.
 
 #[test]
-fn schema_graphql_is_the_schema_that_the_server_has() {
+fn schema_graphql_matches_the_server() {
     let kept = include_str!("../../schema.graphql");
     assert!(
         kept == phyllo::graphql::schema_text(phyllo::graphql::SchemaScope::Full),

@@ -1,4 +1,4 @@
-//! `select`: what a JSONPath query selects, what it costs in the store, and what is refused.
+//! `select`: results of JSONPath queries, their cost in the store, and errors.
 
 use std::fmt::Write;
 
@@ -8,16 +8,16 @@ use super::support::{Client, Counts, NONE, client, only_error, parse};
 
 cases!(
     async [
-        what_is_selected_is_told_with_its_place_kind_and_value,
-        below_a_part_the_root_of_a_query_is_that_part,
-        whatever_is_asked_of_what_is_selected_costs_no_further_round,
-        only_what_a_query_begins_with_is_read,
-        where_nothing_stands_nothing_is_selected,
-        a_mutation_tells_what_its_result_selects,
-        numbers_are_compared_exactly_and_come_back_as_they_are,
-        what_is_no_query_is_an_error_of_its_field_with_the_place,
-        a_query_past_a_limit_is_refused_and_the_server_goes_on,
-        the_work_of_a_request_is_bounded_however_many_queries_it_has,
+        selected_nodes_have_path_kind_and_value,
+        the_root_of_a_query_below_a_part_is_that_part,
+        fields_of_selected_nodes_need_no_further_reads,
+        only_the_prefix_of_a_query_is_read,
+        nothing_is_selected_in_missing_values,
+        mutations_return_selections_of_their_result,
+        numbers_are_compared_and_returned_exactly,
+        invalid_queries_are_field_errors_with_the_position,
+        queries_over_a_limit_are_rejected,
+        total_work_of_all_queries_in_a_request_is_limited,
     ]
 );
 
@@ -36,7 +36,7 @@ async fn store() -> Client {
     client
 }
 
-async fn what_is_selected_is_told_with_its_place_kind_and_value() {
+async fn selected_nodes_have_path_kind_and_value() {
     let client = store().await;
     let query = "{ document(id: 1) { select(query: \"$.books[?@.price < 10]['title','tags']\") \
                  { path kind value } } }";
@@ -74,7 +74,7 @@ async fn what_is_selected_is_told_with_its_place_kind_and_value() {
     }
 }
 
-async fn below_a_part_the_root_of_a_query_is_that_part() {
+async fn the_root_of_a_query_below_a_part_is_that_part() {
     let client = store().await;
     let query = "{ document(id: 1, path: \"/books\") { \
                  select(query: \"$[?@.price > $[0].price]\") { path \
@@ -109,7 +109,7 @@ async fn below_a_part_the_root_of_a_query_is_that_part() {
     );
 }
 
-async fn whatever_is_asked_of_what_is_selected_costs_no_further_round() {
+async fn fields_of_selected_nodes_need_no_further_reads() {
     let client = store().await;
     for (query, ranges, gets) in [
         (
@@ -142,14 +142,14 @@ async fn whatever_is_asked_of_what_is_selected_costs_no_further_round() {
     }
 }
 
-async fn only_what_a_query_begins_with_is_read() {
+async fn only_the_prefix_of_a_query_is_read() {
     let client = client().await;
     let many: Vec<Value> = (0..500).map(|n| json!({"n": n})).collect();
     client
         .insert("1", json!({"a": many, "b": {"c": [1, 2, 3]}, "d": many}))
         .await;
     let query = "query($q: JSONPath!) { document(id: 1) { select(query: $q) { value } } }";
-    // Besides the first pair of the document, which tells that there is one.
+    // In addition to the first pair of the document, which shows that it exists.
     for (select, selected, pairs) in [
         ("$.b.c[?@ > 1]", 2, 4),
         ("$.b.c[1]", 1, 2),
@@ -162,7 +162,7 @@ async fn only_what_a_query_begins_with_is_read() {
         let found = data["document"]["select"].as_array().map(Vec::len);
         assert_eq!((found, cost.pairs), (Some(selected), pairs), "{select}");
     }
-    // A long one is parsed once it is needed, and then reads no more either.
+    // A long query is parsed when it is needed, and then reads only its prefix too.
     let long = format!("$.b.c[?{}@ > 1]", "@ > 1 || ".repeat(100));
     let (data, cost) = client.cost(query, json!({"q": long})).await;
     assert_eq!(
@@ -178,7 +178,7 @@ async fn only_what_a_query_begins_with_is_read() {
     assert_eq!(cost, expected);
 }
 
-async fn where_nothing_stands_nothing_is_selected() {
+async fn nothing_is_selected_in_missing_values() {
     let client = store().await;
     let query = "query($q: JSONPath!) { document(id: 1) { select(query: $q) { path } } }";
     for select in [
@@ -199,7 +199,7 @@ async fn where_nothing_stands_nothing_is_selected() {
     assert_eq!(client.data(nobody, NONE).await, json!({"document": null}));
 }
 
-async fn a_mutation_tells_what_its_result_selects() {
+async fn mutations_return_selections_of_their_result() {
     let client = store().await;
     let query = "mutation { \
                  a: replaceDocument(id: 1, path: \"/books/0/price\", document: 20) { select(query: \"$.books[?@.price == 20]\") { path } } \
@@ -211,7 +211,7 @@ async fn a_mutation_tells_what_its_result_selects() {
     assert!(selected.iter().all(|part| part["version"].is_string()));
 }
 
-async fn numbers_are_compared_exactly_and_come_back_as_they_are() {
+async fn numbers_are_compared_and_returned_exactly() {
     let client = client().await;
     let numbers = "[9007199254740992,9007199254740993,9007199254740993.0,1.0,1]";
     client.insert("1", numbers).await;
@@ -231,7 +231,7 @@ async fn numbers_are_compared_exactly_and_come_back_as_they_are() {
     }
 }
 
-async fn what_is_no_query_is_an_error_of_its_field_with_the_place() {
+async fn invalid_queries_are_field_errors_with_the_position() {
     let client = store().await;
     let query = "query($q: JSONPath!) { document(id: 1) { select(query: $q) { path } } }";
     for (select, told) in [
@@ -260,7 +260,7 @@ async fn what_is_no_query_is_an_error_of_its_field_with_the_place() {
     assert!(message.contains("JSONPath"), "{message}");
 }
 
-async fn a_query_past_a_limit_is_refused_and_the_server_goes_on() {
+async fn queries_over_a_limit_are_rejected() {
     let client = client().await;
     let many = vec!["1"; 20_000].join(",");
     client.insert("1", format!("[{many}]")).await;
@@ -307,7 +307,7 @@ async fn a_query_past_a_limit_is_refused_and_the_server_goes_on() {
     );
 }
 
-async fn the_work_of_a_request_is_bounded_however_many_queries_it_has() {
+async fn total_work_of_all_queries_in_a_request_is_limited() {
     let client = client().await;
     let many = vec!["[1]"; 20_000].join(",");
     client.insert("1", format!("[{many}]")).await;
@@ -322,7 +322,7 @@ async fn the_work_of_a_request_is_bounded_however_many_queries_it_has() {
     client.data(&selects(10, "$q"), &query).await;
     let response = parse(&client.text(&selects(500, "$q"), &query).await);
     assert_eq!(only_error(&response).0, "TOO_COMPLEX", "{response:.300}");
-    // As many long ones, each of which has to be parsed.
+    // Equally many long queries, each of which must be parsed.
     let long = json!({"q": format!("$[?{}@]", "@ == 1 && ".repeat(1_600))});
     let response = parse(&client.text(&selects(50, "$q"), &long).await);
     assert_eq!(only_error(&response).0, "TOO_COMPLEX");

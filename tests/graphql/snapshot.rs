@@ -1,4 +1,4 @@
-//! One request, one snapshot; one mutation operation, one transaction.
+//! One request reads one snapshot. One mutation operation is one transaction.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use super::support::{Client, NONE, client};
 
 cases!(
     threads [
-        a_query_never_sees_one_of_two_documents_that_were_written_together_without_the_other,
-        of_many_that_insert_the_same_id_one_succeeds,
-        what_was_reported_as_written_is_in_every_query_from_then_on,
+        queries_never_see_half_of_a_transaction,
+        one_of_many_concurrent_inserts_of_an_id_succeeds,
+        acknowledged_writes_are_visible_to_later_queries,
     ]
 );
 
@@ -49,7 +49,7 @@ async fn write_both(client: &Client, number: u64) {
         .expect("both are written");
 }
 
-async fn a_query_never_sees_one_of_two_documents_that_were_written_together_without_the_other() {
+async fn queries_never_see_half_of_a_transaction() {
     let client = client().await;
     write_both(&client, 0).await;
     let writer = tokio::spawn({
@@ -86,7 +86,7 @@ async fn a_query_never_sees_one_of_two_documents_that_were_written_together_with
     assert_eq!(data["a"]["value"], json!(150));
 }
 
-async fn of_many_that_insert_the_same_id_one_succeeds() {
+async fn one_of_many_concurrent_inserts_of_an_id_succeeds() {
     let client = client().await;
     let insert = |at: usize| {
         let client = client.clone();
@@ -112,7 +112,7 @@ async fn of_many_that_insert_the_same_id_one_succeeds() {
     assert_eq!(client.stored("1").await, won[0].to_string());
 }
 
-async fn what_was_reported_as_written_is_in_every_query_from_then_on() {
+async fn acknowledged_writes_are_visible_to_later_queries() {
     let client = client().await;
     let insert = |at: usize| {
         let client = client.clone();

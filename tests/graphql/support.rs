@@ -1,4 +1,4 @@
-//! A database on any engine, asked through `GraphQl::answer`, its store's operations counted.
+//! A database on any engine, used through `GraphQl::answer`, with counts of store operations.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use tokio::time::Instant;
 /// The variables of a query that has none.
 pub(crate) const NONE: &str = "{}";
 
-/// A client of a database of its own.
+/// A client with its own database.
 #[derive(Clone)]
 pub(crate) struct Client {
     pub(crate) graphql: GraphQl,
@@ -34,7 +34,7 @@ pub(crate) struct Client {
     operations: Arc<Operations>,
 }
 
-/// What was asked of the store.
+/// The store operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) transactions: u64,
@@ -55,7 +55,7 @@ pub(crate) async fn client_of(engine: impl Store + 'static) -> Client {
     client_of_within(engine, Bounds::DEFAULT).await
 }
 
-/// A client of a store on `engine`, who may ask for no more than these bounds allow.
+/// A client of a store on `engine` with these limits.
 pub(crate) async fn client_of_within(engine: impl Store + 'static, bounds: Bounds) -> Client {
     let observed = Observed::new(engine);
     let operations = observed.operations();
@@ -78,7 +78,7 @@ fn bounded(database: &Database, bounds: Bounds) -> GraphQl {
     GraphQl::with_options(database.clone(), options)
 }
 
-/// An engine that says that other processes can have it open.
+/// An engine that reports that other processes can have it open.
 pub(crate) struct NotExclusive<S>(pub(crate) S);
 
 #[async_trait]
@@ -113,7 +113,7 @@ impl<S: Store> Store for NotExclusive<S> {
 }
 
 impl Client {
-    /// A client of the same database, who may ask for no more than these bounds allow.
+    /// A client of the same database with these limits.
     pub(crate) fn within(&self, bounds: Bounds) -> Self {
         Self {
             graphql: bounded(&self.database, bounds),
@@ -126,7 +126,7 @@ impl Client {
         self.named(query, None, variables).await.1
     }
 
-    /// The response of an operation, by name, and whether it was executed.
+    /// The response to a named operation, and whether it was executed.
     pub(crate) async fn named(
         &self,
         query: &str,
@@ -181,8 +181,8 @@ impl Client {
         assert_eq!(response, json!({"data": {"insertDocument": {"key": id}}}));
     }
 
-    /// Stores pairs under an integer id as another program would: each a path, as a JSON list, and
-    /// a number in decimal.
+    /// Stores pairs under an integer id as another program would. Each is a path, as a JSON list,
+    /// and a decimal number.
     pub(crate) async fn plant(&self, id: i64, pairs: &[(Value, &str)]) {
         let document = DocumentKey::new("D", DocumentId::Integer(id)).expect("short");
         let pairs = pairs.iter().map(|(path, number)| {
@@ -203,7 +203,7 @@ impl Client {
         assert!(matches!(planted, Ok(TransactionResult::Committed((), _))));
     }
 
-    /// The JSON text of a document, as it stands in the response.
+    /// The JSON text of a document, as in the response.
     pub(crate) async fn stored(&self, id: &str) -> String {
         let response = self.text(
             "query($id: ID!) { document(id: $id) { value } }",
@@ -217,7 +217,7 @@ impl Client {
             .to_owned()
     }
 
-    /// What was asked of the store so far.
+    /// The store operations so far.
     pub(crate) fn counts(&self) -> Counts {
         let count = |counter: &AtomicU64| counter.load(Relaxed);
         Counts {
@@ -230,7 +230,7 @@ impl Client {
         }
     }
 
-    /// The data of a response, and what it cost.
+    /// The data of a response, and its store operations.
     pub(crate) async fn cost(&self, query: &str, variables: impl Display) -> (Value, Counts) {
         let before = self.counts();
         let data = self.data(query, variables).await;
@@ -251,13 +251,13 @@ impl Client {
         self.data(&format!("mutation {{ {fields} }}"), NONE).await
     }
 
-    /// Builds the indexes that are to be built.
+    /// Builds the pending indexes.
     pub(crate) async fn build(&self) {
         let mut builder = Builder::new(self.database.clone());
         builder.finish().await.expect("indexes can be built");
     }
 
-    /// What a check of the whole store finds.
+    /// The findings of a check of the whole store.
     pub(crate) async fn check(&self) -> Vec<Finding> {
         let snapshot = self.database.snapshot().await.expect("a snapshot");
         let mut check = Check::new(&snapshot, None);
@@ -268,7 +268,7 @@ impl Client {
         found
     }
 
-    /// Asserts that the server goes on.
+    /// Asserts that the database still works.
     pub(crate) async fn assert_serves(&self) {
         let data = self
             .data("{ __typename document(id: \"nobody\") { kind } }", NONE)
@@ -277,7 +277,7 @@ impl Client {
     }
 }
 
-/// Whether data has nothing but fields that are null.
+/// Whether all fields of the data are null.
 fn has_none(data: &Value) -> bool {
     match data {
         Value::Object(fields) => fields.values().all(has_none),
@@ -294,7 +294,7 @@ pub(crate) fn only_error(response: &Value) -> (String, String) {
     (code.to_owned(), message.to_owned())
 }
 
-/// The code of the only error of a response, which has data all the same.
+/// The code of the only error of a response that also has data.
 pub(crate) fn field_error(response: &Value) -> String {
     assert!(response.get("data").is_some(), "{response}");
     only_error(response).0

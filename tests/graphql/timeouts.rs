@@ -1,4 +1,4 @@
-//! The time of a request is over where it is worked on, not only around it.
+//! The time limit of a request is checked during its work.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use super::support::{NONE, client, client_of_within};
 
 cases!(
     async [
-        without_time_nothing_is_read_and_nothing_written,
-        a_long_read_stops_where_the_time_is_over,
-        long_work_gives_others_their_turn_again_and_again,
+        without_time_nothing_is_read_or_written,
+        long_reads_stop_at_the_time_limit,
+        long_work_yields_repeatedly,
     ]
 );
 
-async fn without_time_nothing_is_read_and_nothing_written() {
+async fn without_time_nothing_is_read_or_written() {
     let bounds = Bounds {
         request_time: Duration::ZERO,
         ..Bounds::DEFAULT
@@ -45,10 +45,10 @@ async fn without_time_nothing_is_read_and_nothing_written() {
     );
 }
 
-/// How long each batch of the slow engine takes.
+/// The duration of each batch on the slow engine.
 const BATCH_TIME: Duration = Duration::from_millis(20);
 
-async fn a_long_read_stops_where_the_time_is_over() {
+async fn long_reads_stop_at_the_time_limit() {
     let bounds = Bounds {
         request_time: 3 * BATCH_TIME,
         response_bytes: 1 << 30,
@@ -65,13 +65,12 @@ async fn a_long_read_stops_where_the_time_is_over() {
     let (code, message) = client.error("{ document(id: 1) { value } }", NONE).await;
     assert_eq!(code, "TIMEOUT");
     assert!(message.contains("60ms"), "{message}");
-    // A batch takes its time at least, so no more than three of thirteen are read, however slow
-    // this machine is.
+    // Each batch takes at least its duration, so at most three of thirteen are read on any machine.
     let read = client.counts().pairs - before.pairs;
     assert!(read < leaves / 2, "{read} pairs, of {leaves}");
 }
 
-async fn long_work_gives_others_their_turn_again_and_again() {
+async fn long_work_yields_repeatedly() {
     let client = client().await;
     let leaves = 4 * LEAVES_WRITTEN_AT_A_TIME;
     client.insert("1", json!(vec![1; leaves])).await;
@@ -91,7 +90,7 @@ async fn long_work_gives_others_their_turn_again_and_again() {
         let answer = loop {
             match answer.as_mut().poll(&mut context) {
                 Poll::Ready(answer) => break answer,
-                // What an engine really waits for comes in its own time.
+                // Waits for the engine end in their own time.
                 Poll::Pending => tokio::task::yield_now().await,
             }
             turns += 1;
@@ -101,7 +100,7 @@ async fn long_work_gives_others_their_turn_again_and_again() {
     }
 }
 
-/// An engine that several databases have.
+/// An engine that several databases share.
 struct Shared<S>(Arc<S>);
 
 #[async_trait]
@@ -135,7 +134,7 @@ impl<S: Store> Store for Shared<S> {
     }
 }
 
-/// An engine whose snapshots take their time for each batch.
+/// An engine whose snapshots delay each batch.
 struct Slow<S>(S);
 
 #[async_trait]

@@ -9,18 +9,18 @@ use super::support::{Client, NONE, client};
 
 cases!(
     async [
-        the_total_is_given_where_indexes_or_the_catalog_tell_it,
-        the_total_is_null_with_a_reason_where_documents_would_have_to_be_looked_at,
-        documents_are_counted_and_not_their_entries,
-        more_entries_than_the_limit_are_not_counted,
-        a_total_that_is_not_selected_is_not_counted,
-        a_total_is_of_all_pages,
+        totals_come_from_indexes_or_the_catalog,
+        totals_that_require_reading_documents_are_null_with_a_reason,
+        totals_count_documents_and_not_entries,
+        entries_over_the_limit_are_not_counted,
+        unselected_totals_are_not_counted,
+        totals_cover_all_pages,
     ]
 );
 
 const DOCUMENTS: i64 = 60;
 
-/// Sixty documents: what each test asks of them is told by their numbers. The odd ones have no `n`.
+/// 60 documents, whose contents follow from their numbers. The odd ones have no `n`.
 async fn numbered() -> Client {
     let client = client().await;
     client
@@ -73,7 +73,7 @@ async fn check(client: &Client, cases: &[(&str, u64)]) {
     }
 }
 
-async fn the_total_is_given_where_indexes_or_the_catalog_tell_it() {
+async fn totals_come_from_indexes_or_the_catalog() {
     let client = numbered().await;
     check(
         &client,
@@ -96,7 +96,7 @@ async fn the_total_is_given_where_indexes_or_the_catalog_tell_it() {
                 r#"where: {all: [{at: "$.a", eq: 1}, {at: "$.n", gte: 0}]}"#,
                 10,
             ),
-            // Documents in which the order selects nothing are in no page.
+            // Documents without a value for the order are on no page.
             (r#"orderBy: {by: "$.n"}"#, 30),
             (r#"orderBy: {by: "$.n", descending: true}"#, 30),
             (r#"where: {at: "$.n", gt: 20}, orderBy: {by: "$.n"}"#, 19),
@@ -106,7 +106,7 @@ async fn the_total_is_given_where_indexes_or_the_catalog_tell_it() {
         ],
     )
     .await;
-    // A client that only wants to count selects no document.
+    // A client that only counts selects no document.
     for (arguments, expected) in [
         ("first: 0", 60),
         (r#"first: 0, where: {at: "$.a", eq: 1}"#, 20),
@@ -117,12 +117,12 @@ async fn the_total_is_given_where_indexes_or_the_catalog_tell_it() {
         let found = total(&client, arguments).await;
         assert_eq!(found, (json!(expected), Value::Null), "{arguments}");
     }
-    // All documents that pass are on the first page: they need not be counted again.
+    // All matching documents are on the first page, so they need not be counted again.
     let arguments = r#"first: 6, where: {at: "$.z", lt: 6}"#;
     assert_eq!(total(&client, arguments).await, (json!(6), Value::Null));
 }
 
-async fn the_total_is_null_with_a_reason_where_documents_would_have_to_be_looked_at() {
+async fn totals_that_require_reading_documents_are_null_with_a_reason() {
     let client = numbered().await;
     for arguments in [
         r#"where: {at: "$.z", lt: 6}"#,
@@ -141,7 +141,7 @@ async fn the_total_is_null_with_a_reason_where_documents_would_have_to_be_looked
     }
 }
 
-async fn documents_are_counted_and_not_their_entries() {
+async fn totals_count_documents_and_not_entries() {
     let client = numbered().await;
     check(
         &client,
@@ -163,7 +163,7 @@ async fn documents_are_counted_and_not_their_entries() {
     .await;
 }
 
-async fn more_entries_than_the_limit_are_not_counted() {
+async fn entries_over_the_limit_are_not_counted() {
     let client = client().await;
     client
         .mutate(r#"createIndex(name: "a", on: ["$.a[*]"]) { state }"#)
@@ -173,7 +173,7 @@ async fn more_entries_than_the_limit_are_not_counted() {
         client.insert(&id.to_string(), json!({"a": elements})).await;
     }
     check(&client, &[(r#"where: {at: "$.a[*]", lt: 400}"#, 24)]).await;
-    // Entries at many points, each of which comes by id, and in one range.
+    // Entries at many points, each ordered by id, and in one range.
     let points: Vec<i64> = (0..1_000).collect();
     let points = format!("where: {{at: \"$.a[*]\", in: {points:?}}}");
     for filter in [&points, r#"where: {at: "$.a[*]", gte: 0}"#] {
@@ -194,7 +194,7 @@ async fn more_entries_than_the_limit_are_not_counted() {
     }
 }
 
-async fn a_total_that_is_not_selected_is_not_counted() {
+async fn unselected_totals_are_not_counted() {
     let client = numbered().await;
     let ask = async |fields: &str| {
         let query = format!(
@@ -217,7 +217,7 @@ async fn a_total_that_is_not_selected_is_not_counted() {
     assert!(with >= without + 20, "{with} and {without}");
 }
 
-async fn a_total_is_of_all_pages() {
+async fn totals_cover_all_pages() {
     let client = numbered().await;
     let query = "query($first: Int, $after: String) {
         documents(where: {at: \"$.a\", eq: 1}, first: $first, after: $after) {

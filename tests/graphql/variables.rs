@@ -1,4 +1,4 @@
-//! Variables: as the operation declares them, or refused by name.
+//! Variables: coerced to their declared types, or rejected by name.
 
 use serde_json::{Value, json};
 
@@ -6,20 +6,20 @@ use super::support::{NONE, client};
 
 cases!(
     async [
-        a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name,
-        variables_are_a_json_object,
-        what_no_variable_of_the_operation_takes_is_ignored,
-        of_two_variables_of_the_same_name_the_last_counts,
-        json_in_variables_stands_anywhere_in_a_literal,
-        a_list_of_json_takes_one_value_for_a_list,
-        defaults_hold_where_nothing_is_given_and_null_is_something,
-        an_argument_whose_variable_is_not_given_takes_its_own_default,
-        many_variables_and_many_more_values_are_matched_in_one_pass,
-        variables_of_types_that_are_none_are_refused,
+        missing_null_or_mistyped_variables_are_rejected_by_name,
+        variables_must_be_a_json_object,
+        undeclared_variables_are_ignored,
+        the_last_of_duplicate_variables_wins,
+        json_variables_are_allowed_anywhere_in_a_literal,
+        json_lists_accept_a_single_value,
+        defaults_apply_to_omitted_variables_but_not_to_null,
+        arguments_with_an_omitted_variable_use_their_default,
+        many_variables_are_matched_in_one_pass,
+        variables_of_unknown_types_are_rejected,
     ]
 );
 
-async fn a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name() {
+async fn missing_null_or_mistyped_variables_are_rejected_by_name() {
     let client = client().await;
     for (ty, given) in [
         ("ID!", "{}"),
@@ -70,7 +70,7 @@ async fn a_variable_that_is_missing_null_or_of_another_type_is_refused_by_name()
     client.assert_serves().await;
 }
 
-async fn variables_are_a_json_object() {
+async fn variables_must_be_a_json_object() {
     let client = client().await;
     for variables in ["[]", "1", "\"x\"", "true"] {
         let (code, message) = client.error("{ __typename }", variables).await;
@@ -83,7 +83,7 @@ async fn variables_are_a_json_object() {
     );
 }
 
-async fn what_no_variable_of_the_operation_takes_is_ignored() {
+async fn undeclared_variables_are_ignored() {
     let client = client().await;
     let data = client.data(
         "query($id: ID!) { document(id: $id) { kind } }",
@@ -92,7 +92,7 @@ async fn what_no_variable_of_the_operation_takes_is_ignored() {
     assert_eq!(data.await["document"], Value::Null);
 }
 
-async fn of_two_variables_of_the_same_name_the_last_counts() {
+async fn the_last_of_duplicate_variables_wins() {
     let client = client().await;
     client.insert("1", "1").await;
     client.insert("2", "2").await;
@@ -101,7 +101,7 @@ async fn of_two_variables_of_the_same_name_the_last_counts() {
     assert_eq!(data["document"]["value"], json!(2));
 }
 
-async fn json_in_variables_stands_anywhere_in_a_literal() {
+async fn json_variables_are_allowed_anywhere_in_a_literal() {
     let client = client().await;
     let query = r#"mutation($x: JSON, $gone: JSON, $list: [JSON], $int: Int, $s: String, $b: Boolean, $set: JSON = {a: [1.0, null]}) {
         insertDocument(document: {
@@ -120,7 +120,7 @@ async fn json_in_variables_stands_anywhere_in_a_literal() {
     );
 }
 
-async fn a_list_of_json_takes_one_value_for_a_list() {
+async fn json_lists_accept_a_single_value() {
     let client = client().await;
     let query = "mutation($l: [JSON]) { insertDocument(document: {l: $l}) { value } }";
     for (given, stored) in [
@@ -137,7 +137,7 @@ async fn a_list_of_json_takes_one_value_for_a_list() {
     }
 }
 
-async fn defaults_hold_where_nothing_is_given_and_null_is_something() {
+async fn defaults_apply_to_omitted_variables_but_not_to_null() {
     let client = client().await;
     client.insert("1", r#"{"a": {"b": 1}}"#).await;
     let query =
@@ -155,7 +155,7 @@ async fn defaults_hold_where_nothing_is_given_and_null_is_something() {
     }
 }
 
-async fn an_argument_whose_variable_is_not_given_takes_its_own_default() {
+async fn arguments_with_an_omitted_variable_use_their_default() {
     let client = client().await;
     client.insert("1", r#"{"a": [1]}"#).await;
     let query = "query($c: String, $p: Path, $f: Int, $after: String) {
@@ -179,12 +179,12 @@ async fn an_argument_whose_variable_is_not_given_takes_its_own_default() {
     );
 }
 
-async fn many_variables_and_many_more_values_are_matched_in_one_pass() {
+async fn many_variables_are_matched_in_one_pass() {
     let client = client().await;
     let declared: String = (0..1_000).map(|at| format!("$v{at}: JSON ")).collect();
     let used: String = (0..1_000).map(|at| format!("$v{at} ")).collect();
     let query = format!("mutation({declared}) {{ insertDocument(document: [{used}]) {{ kind }} }}");
-    // With a search for each variable these would be 100 million comparisons.
+    // With a search for each variable, this would take 100 million comparisons.
     let given: Vec<String> = (0..100_000)
         .rev()
         .map(|at| format!(r#""v{at}":{at}"#))
@@ -195,7 +195,7 @@ async fn many_variables_and_many_more_values_are_matched_in_one_pass() {
     assert_eq!(data["insertDocument"]["kind"], json!("ARRAY"));
 }
 
-async fn variables_of_types_that_are_none_are_refused() {
+async fn variables_of_unknown_types_are_rejected() {
     let client = client().await;
     for query in [
         "query($v: Nope) { document(id: $v) { kind } }",

@@ -1,4 +1,4 @@
-//! `ifVersion`, and operations that come with an idempotency key.
+//! `ifVersion` and idempotency keys.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,17 +14,17 @@ use super::support::{Client, NONE, all_pairs, client, only_error};
 
 cases!(
     async [
-        a_change_is_refused_unless_the_document_has_the_version_that_is_named,
-        every_field_of_an_operation_is_held_against_the_version_before_it,
-        what_changes_nothing_leaves_the_version_as_it_is,
-        an_operation_with_a_key_takes_effect_once_and_answers_the_same,
-        one_that_failed_leaves_no_record,
-        an_answer_that_is_too_long_to_be_kept_undoes_the_operation,
-        answers_past_their_time_are_no_answers_and_go_a_few_at_a_time,
-        a_query_takes_no_notice_of_a_key,
+        changes_require_the_version_in_if_version,
+        every_field_is_compared_with_the_version_before_the_operation,
+        operations_without_changes_keep_the_version,
+        operations_with_a_key_take_effect_once_and_repeat_the_response,
+        failed_operations_leave_no_record,
+        responses_too_long_to_store_undo_the_operation,
+        expired_responses_are_ignored_and_removed_in_portions,
+        queries_ignore_keys,
     ]
     threads [
-        of_the_same_operation_sent_many_times_at_once_one_takes_effect,
+        one_of_many_concurrent_retries_takes_effect,
     ]
 );
 
@@ -33,7 +33,7 @@ async fn version(client: &Client, id: i64) -> Value {
     client.data(&query, NONE).await["document"]["version"].take()
 }
 
-async fn a_change_is_refused_unless_the_document_has_the_version_that_is_named() {
+async fn changes_require_the_version_in_if_version() {
     let client = client().await;
     client.insert("1", r#"{"n":1,"l":[1]}"#).await;
     let first = version(&client, 1).await;
@@ -78,7 +78,7 @@ async fn a_change_is_refused_unless_the_document_has_the_version_that_is_named()
     assert_eq!(client.stored("1").await, r#"{"l":[1],"n":4}"#);
 }
 
-async fn every_field_of_an_operation_is_held_against_the_version_before_it() {
+async fn every_field_is_compared_with_the_version_before_the_operation() {
     let client = client().await;
     client.insert("1", r#"{"n":1}"#).await;
     let before = version(&client, 1).await;
@@ -102,7 +102,7 @@ async fn every_field_of_an_operation_is_held_against_the_version_before_it() {
     assert_eq!(version(&client, 2).await, Value::Null);
 }
 
-async fn what_changes_nothing_leaves_the_version_as_it_is() {
+async fn operations_without_changes_keep_the_version() {
     let client = client().await;
     client.insert("1", r#"{"n":1,"l":[{},"x"]}"#).await;
     let before = version(&client, 1).await;
@@ -148,7 +148,7 @@ const COUNT: &str = r#"mutation($by: JSON! = 1) {
     b: replaceDocument(id: 2, document: null) { version }
 }"#;
 
-async fn an_operation_with_a_key_takes_effect_once_and_answers_the_same() {
+async fn operations_with_a_key_take_effect_once_and_repeat_the_response() {
     let client = client().await;
     client.insert("1", r#"{"n":1}"#).await;
     let first = keyed(&client, "k", COUNT, r#"{"by":2}"#).await;
@@ -182,7 +182,7 @@ async fn an_operation_with_a_key_takes_effect_once_and_answers_the_same() {
     assert_eq!(client.stored("1").await, r#"{"n":15}"#);
 }
 
-async fn one_that_failed_leaves_no_record() {
+async fn failed_operations_leave_no_record() {
     let client = client().await;
     let (code, _) = only_error(&keyed(&client, "k", COUNT, "{}").await);
     assert_eq!(code, "NOT_FOUND");
@@ -191,7 +191,7 @@ async fn one_that_failed_leaves_no_record() {
     assert_eq!(answer["data"]["a"]["value"], json!(2));
 }
 
-async fn an_answer_that_is_too_long_to_be_kept_undoes_the_operation() {
+async fn responses_too_long_to_store_undo_the_operation() {
     let client = client().await;
     let query = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { value } }";
     let text = |bytes: usize| json!({"d": "x".repeat(bytes)}).to_string();
@@ -203,7 +203,7 @@ async fn an_answer_that_is_too_long_to_be_kept_undoes_the_operation() {
     assert_eq!(keyed(&client, "k", query, &text(1_000_000)).await, answer);
 }
 
-async fn of_the_same_operation_sent_many_times_at_once_one_takes_effect() {
+async fn one_of_many_concurrent_retries_takes_effect() {
     let client = client().await;
     client.insert("1", r#"{"n":0}"#).await;
     let sent = (0..32).map(|_| {
@@ -222,7 +222,7 @@ async fn of_the_same_operation_sent_many_times_at_once_one_takes_effect() {
     assert_eq!(client.stored("1").await, r#"{"n":1}"#);
 }
 
-/// How many keys stand in the families of kept answers and of their expiry.
+/// The number of keys in the families of stored responses and of their expiry.
 async fn kept(client: &Client) -> (usize, usize) {
     let snapshot = client.database.snapshot().await.expect("a snapshot");
     let mut counts = Vec::new();
@@ -233,7 +233,7 @@ async fn kept(client: &Client) -> (usize, usize) {
     (counts[0], counts[1])
 }
 
-async fn answers_past_their_time_are_no_answers_and_go_a_few_at_a_time() {
+async fn expired_responses_are_ignored_and_removed_in_portions() {
     let client = client().await;
     client.insert("1", r#"{"n":0}"#).await;
     let long_ago = SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
@@ -270,7 +270,7 @@ async fn answers_past_their_time_are_no_answers_and_go_a_few_at_a_time() {
     assert_eq!(client.stored("1").await, r#"{"n":401}"#);
 }
 
-async fn a_query_takes_no_notice_of_a_key() {
+async fn queries_ignore_keys() {
     let client = client().await;
     client.insert("1", "1").await;
     let query = "{ document(id: 1) { value } }";

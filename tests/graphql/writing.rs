@@ -6,18 +6,18 @@ use super::support::{Client, NONE, client, only_error};
 
 cases!(
     async [
-        a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer,
-        a_doc_id_that_is_no_id_is_refused,
-        what_is_stored_already_is_kept,
+        ids_come_from_the_argument_doc_id_or_a_random_integer,
+        invalid_doc_ids_are_rejected,
+        inserts_do_not_replace_existing_documents,
         all_fields_of_an_operation_commit_together,
-        an_error_of_a_later_field_undoes_the_earlier_ones,
-        an_error_of_a_nullable_field_of_the_first_undoes_the_second,
-        a_field_reads_what_its_own_and_earlier_fields_wrote,
-        the_version_told_is_the_version_read_later_and_versions_ascend,
-        an_undone_operation_leaves_no_version_behind,
-        a_field_asked_twice_under_one_name_writes_once,
-        a_skipped_field_writes_nothing,
-        a_document_must_be_given_but_may_be_null,
+        errors_of_later_fields_undo_earlier_ones,
+        errors_of_a_nullable_selection_undo_later_fields,
+        fields_read_their_own_and_earlier_writes,
+        returned_versions_equal_stored_ones_and_ascend,
+        failed_operations_leave_no_version,
+        fields_merged_under_one_name_write_once,
+        skipped_fields_write_nothing,
+        documents_are_required_but_may_be_null,
     ]
 );
 
@@ -25,7 +25,7 @@ async fn collections(client: &Client) -> Value {
     client.data("{ collections { name count } }", NONE).await["collections"].take()
 }
 
-async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer() {
+async fn ids_come_from_the_argument_doc_id_or_a_random_integer() {
     let client = client().await;
     let query =
         "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key value } }";
@@ -66,7 +66,7 @@ async fn a_document_is_stored_under_its_argument_its_doc_id_or_a_random_integer(
     );
 }
 
-async fn a_doc_id_that_is_no_id_is_refused() {
+async fn invalid_doc_ids_are_rejected() {
     let client = client().await;
     for doc_id in [
         "null",
@@ -89,7 +89,7 @@ async fn a_doc_id_that_is_no_id_is_refused() {
     assert_eq!(collections(&client).await, json!([]));
 }
 
-async fn what_is_stored_already_is_kept() {
+async fn inserts_do_not_replace_existing_documents() {
     let client = client().await;
     client.insert("1", "1").await;
     for document in ["2", "null", r#"{"doc_id": 1}"#] {
@@ -128,7 +128,7 @@ async fn all_fields_of_an_operation_commit_together() {
     assert_eq!(collections(&client).await, expected);
 }
 
-async fn an_error_of_a_later_field_undoes_the_earlier_ones() {
+async fn errors_of_later_fields_undo_earlier_ones() {
     let client = client().await;
     client.insert("taken", "0").await;
     for second in [
@@ -169,7 +169,7 @@ async fn an_error_of_a_later_field_undoes_the_earlier_ones() {
     client.assert_serves().await;
 }
 
-async fn an_error_of_a_nullable_field_of_the_first_undoes_the_second() {
+async fn errors_of_a_nullable_selection_undo_later_fields() {
     let client = client().await;
     let query = r#"mutation {
         first: insertDocument(id: 1, document: 1) { subdocument(path: "bad") { kind } }
@@ -185,7 +185,7 @@ async fn an_error_of_a_nullable_field_of_the_first_undoes_the_second() {
     assert_eq!(collections(&client).await, json!([]));
 }
 
-async fn a_field_reads_what_its_own_and_earlier_fields_wrote() {
+async fn fields_read_their_own_and_earlier_writes() {
     let client = client().await;
     let query = r#"mutation {
         a: insertDocument(id: 1, document: {n: {m: [1, "x"]}}) {
@@ -207,7 +207,7 @@ async fn a_field_reads_what_its_own_and_earlier_fields_wrote() {
     assert_eq!(data, expected);
 }
 
-async fn the_version_told_is_the_version_read_later_and_versions_ascend() {
+async fn returned_versions_equal_stored_ones_and_ascend() {
     let client = client().await;
     let mut last = String::new();
     for id in 0..20 {
@@ -229,7 +229,7 @@ async fn the_version_told_is_the_version_read_later_and_versions_ascend() {
     }
 }
 
-async fn an_undone_operation_leaves_no_version_behind() {
+async fn failed_operations_leave_no_version() {
     let client = client().await;
     let query = "mutation { a: insertDocument(id: 1, document: 1) { key } b: insertDocument(id: 1, document: 1) { key } }";
     assert_eq!(client.error(query, NONE).await.0, "ALREADY_EXISTS");
@@ -237,7 +237,7 @@ async fn an_undone_operation_leaves_no_version_behind() {
     assert_eq!(client.stored("1").await, "2");
 }
 
-async fn a_field_asked_twice_under_one_name_writes_once() {
+async fn fields_merged_under_one_name_write_once() {
     let client = client().await;
     for (query, variables) in [
         (
@@ -264,7 +264,7 @@ async fn a_field_asked_twice_under_one_name_writes_once() {
     );
 }
 
-async fn a_skipped_field_writes_nothing() {
+async fn skipped_fields_write_nothing() {
     let client = client().await;
     let query = "mutation($skip: Boolean!) { a: insertDocument(id: 1, document: 1) @skip(if: $skip) { key } b: insertDocument(id: 2, document: 1) { key } }";
     let data = client.data(query, json!({"skip": true})).await;
@@ -275,7 +275,7 @@ async fn a_skipped_field_writes_nothing() {
     );
 }
 
-async fn a_document_must_be_given_but_may_be_null() {
+async fn documents_are_required_but_may_be_null() {
     let client = client().await;
     client
         .data(

@@ -1,4 +1,4 @@
-//! What has to be right once hostile requests are over.
+//! Checks after the hostile requests.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,19 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::world::{MARKS, SMALL};
 
-/// What one client's document of `ledger` has counted.
+/// The operations counted by one client's document of `ledger`.
 #[derive(Default)]
 pub(crate) struct Ledger {
     pub(crate) committed: usize,
-    /// Mutations without an answer, which may have been committed.
+    /// Mutations without a response, which may have been committed.
     pub(crate) unanswered: usize,
 }
 
-/// Values of indexes that are looked for.
+/// The number of index values to look up.
 const LOOKED_FOR: usize = 20;
 
-/// Asks what was acknowledged, and by indexes and without; what is wrong.
+/// Checks the acknowledged operations, and compares queries with and without indexes. Returns the
+/// violations.
 pub(crate) fn check_answers(client: &mut Client, ledgers: &[&Ledger]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (number, ledger) in ledgers.iter().enumerate() {
@@ -52,11 +53,11 @@ pub(crate) fn check_answers(client: &mut Client, ledgers: &[&Ledger]) -> Vec<Str
     wrong
 }
 
-/// Looks for a value of `small` by its index, and without.
+/// Looks up a value of `small` with its index and without.
 fn check_value(client: &mut Client, path: &str, value: &Value) -> Option<String> {
     let test = json!({"at": path, "eq": value});
     let (index, by_index) = found(client, "small", &test);
-    // No index serves the second one of these.
+    // No index supports the second filter.
     let either = json!({"any": [test, {"at": "$.never.ever", "eq": 1}]});
     let (scan, by_scan) = found(client, "small", &either);
     let wrong = index.is_null() || !scan.is_null() || by_index != by_scan;
@@ -65,7 +66,7 @@ fn check_value(client: &mut Client, path: &str, value: &Value) -> Option<String>
     })
 }
 
-/// Looks for the last element of a large array by the index, and for the element in the document.
+/// Looks up the last element of a large array with the index, and reads it in the document.
 fn check_mark(client: &mut Client, number: usize) -> Option<String> {
     let mark = format!("mark-{number}");
     let (index, ids) = found(client, "marks", &json!({"at": "$.items[*]", "eq": mark}));

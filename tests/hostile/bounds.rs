@@ -1,8 +1,8 @@
-//! What has to hold while hostile requests run.
+//! The bounds on latency, memory and disk during hostile requests.
 //!
-//! Latencies are those of a release build on a machine with two cores. A debug build takes about ten
-//! times as long for the same steps and shares the machine with the clients of the test, so it gets
-//! ten times the latency; sizes are the same for both.
+//! Latencies apply to a release build on a machine with two cores. A debug build needs about ten
+//! times as long for the same steps, and shares the machine with the clients of the test, so its
+//! latencies are ten times as large. Sizes are the same for both.
 
 use std::time::Duration;
 
@@ -12,27 +12,27 @@ use super::watch::Seen;
 
 const MIB: usize = 1 << 20;
 
-/// What a debug build may take longer.
+/// The factor for latencies of a debug build.
 const DEBUG_FACTOR: u32 = 10;
 /// The 99th percentile of a second client's latency.
 const LATENCY_P99_MAX: Duration = Duration::from_millis(50);
 /// The second client's slowest request.
 const LATENCY_MAX: Duration = Duration::from_millis(250);
-/// How far a request may pass its time limit.
+/// How far a request may exceed its time limit.
 const OVERRUN_MAX: Duration = Duration::from_secs(1);
-/// The same for a debug build, whose clients wait for the processor as well.
+/// The same for a debug build, whose clients also compete for the processor.
 const OVERRUN_DEBUG_MAX: Duration = Duration::from_secs(5);
-/// Memory of the process beyond `--held-bytes-max`: its code, its stacks, the engine's cache, and
-/// what the allocator has not returned to the system yet.
+/// Memory of the process beyond `--held-bytes-max`: code, stacks, the engine's cache, and memory
+/// that the allocator has not returned to the system yet.
 const MEMORY_BESIDES_HELD_MAX: usize = 300 * MIB;
-/// What a response may have beyond `--response-bytes-max`: at most 100 errors of 1,000 bytes, each
+/// The size of a response beyond `--response-bytes-max`: at most 100 errors of 1,000 bytes, each
 /// with the path of its field.
 const ERRORS_BYTES_MAX: usize = 256 << 10;
-/// What the embedded engine takes of the disk for each byte of keys and values written: pages that
-/// are half full after they split (2), and the pages that a commit replaces, which are free only
-/// after the next one (2).
+/// The disk space of the embedded engine for each byte of keys and values written: split pages are
+/// half full (2), and the pages that a commit replaces are free only after the next one (2).
 pub(crate) const DISK_PER_BYTE_WRITTEN: usize = 4;
-/// What the directory may grow by whatever is written: the engine extends its file in steps.
+/// The growth of the directory that is always possible, because the engine extends its file in
+/// steps.
 const DISK_STEP: usize = 64 * MIB;
 
 /// The bounds of one run.
@@ -58,23 +58,23 @@ impl Bounds {
         }
     }
 
-    /// Past this latency the second client notes what runs.
+    /// The latency above which a request of the second client counts as slow.
     pub(crate) fn slow(&self) -> Duration {
         self.latency_p99
     }
 
-    /// The longest that a request, or a batch, may take.
+    /// The maximum duration of a request or batch.
     pub(crate) fn time(&self) -> Duration {
         self.limits.request_time + self.overrun
     }
 
-    /// The largest response, with its errors.
+    /// The maximum size of a response, with its errors.
     pub(crate) fn response_bytes(&self) -> usize {
         self.limits.response_bytes + ERRORS_BYTES_MAX
     }
 
-    /// What the directory may grow by where so many operations were committed, and so many bytes of
-    /// index entries were built in the background.
+    /// The maximum growth of the directory after this number of commits, and this many bytes of
+    /// index entries built in the background.
     pub(crate) fn growth(&self, committed: usize, built: usize) -> usize {
         let written = committed
             .saturating_mul(self.limits.write_bytes)
@@ -84,7 +84,7 @@ impl Bounds {
             .saturating_add(DISK_STEP)
     }
 
-    /// What does not hold of latency and memory.
+    /// The violated bounds on latency and memory.
     pub(crate) fn violations(&self, seen: &Seen) -> Vec<String> {
         let mut violations = Vec::new();
         let mut bound = |what: &str, found: String, limit: String, holds: bool| {
@@ -115,7 +115,7 @@ impl Bounds {
     }
 }
 
-/// A number of bytes, to be read.
+/// Formats a number of bytes.
 pub(crate) fn mib(bytes: usize) -> String {
     format!("{} MiB", bytes / MIB)
 }

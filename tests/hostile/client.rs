@@ -1,4 +1,4 @@
-//! A client that measures what it is answered.
+//! A client that measures responses.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Time after which a request counts as never answered.
+/// The time after which a request counts as unanswered.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What is kept of a body; the rest is counted only.
+/// The bytes of a body that are stored. The rest is only counted.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
-/// A connection, which is made anew where it ends.
+/// A connection that is reopened when it ends.
 pub(crate) struct Client {
     address: String,
     connection: Option<BufReader<TcpStream>>,
 }
 
-/// The answer to one request.
+/// The response to one request.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     /// The size of the body, in bytes.
@@ -35,8 +35,8 @@ impl Client {
         }
     }
 
-    /// Sends a request, as bytes on the wire. None: the server closed the connection instead, or did
-    /// not answer for a long time.
+    /// Sends a request, as bytes on the wire. Returns `None` if the server closed the connection,
+    /// or did not respond for a long time.
     pub(crate) fn send(&mut self, request: &[u8]) -> Option<Answer> {
         let begin = Instant::now();
         let reused = self.connection.is_some();
@@ -44,10 +44,10 @@ impl Client {
             Some(connection) => connection,
             None => self.connect(),
         };
-        // The server may answer and close before it has taken all.
+        // The server may respond and close before it has read everything.
         let refused = connection.get_mut().write_all(request);
         let Some((answer, stays)) = receive(&mut connection, begin) else {
-            // Says why, for whoever reads the output of a test that failed.
+            // Prints the reason, for the output of a failed test.
             let next = std::io::Read::read(&mut connection, &mut [0; 64]);
             println!(
                 "a connection ended after {:?}: reused {reused}, {} bytes written: {refused:?}, then {next:?}",
@@ -66,7 +66,7 @@ impl Client {
         answer.expect("it answers").json()
     }
 
-    /// As [`Client::ask`], which is to be without an error.
+    /// Like [`Client::ask`]. The response must have no errors.
     pub(crate) fn data(&mut self, query: &str, variables: &Value) -> Value {
         let response = self.ask(query, variables);
         assert!(
@@ -90,17 +90,17 @@ impl Answer {
             .unwrap_or_else(|error| panic!("{error}: {:.300}", String::from_utf8_lossy(&self.body)))
     }
 
-    /// Its body, or the beginning of it.
+    /// The body, or its beginning.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Whether it has no errors. Data comes first, and errors behind it.
+    /// Whether it has no errors. The data comes before the errors.
     pub(crate) fn is_data(&self) -> bool {
         self.body.starts_with(b"{\"data\":{") && self.codes().is_empty()
     }
 
-    /// The codes of its errors, each once; those of a batch as well.
+    /// The distinct error codes, including those of a batch.
     pub(crate) fn codes(&self) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.body);
         if !text.contains("\"errors\":[") {
@@ -119,7 +119,8 @@ impl Answer {
     }
 }
 
-/// The next response, and whether the connection stays; none if it ends before.
+/// Reads the next response, and whether the connection stays open. `None` if the connection ends
+/// before.
 fn receive(connection: &mut BufReader<TcpStream>, begin: Instant) -> Option<(Answer, bool)> {
     let status = line(connection)?;
     let status = status.split(' ').nth(1)?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Random hostile requests from eight clients, and the bounds that hold meanwhile.
+//! Random hostile requests from eight clients, with bounds.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -15,14 +15,14 @@ use super::watch::{Running, during};
 use super::world;
 
 const CLIENTS: usize = 8;
-/// How long requests are sent where `PHYLLO_HOSTILE_SECONDS` does not say.
+/// The duration in seconds if `PHYLLO_HOSTILE_SECONDS` is not set.
 const SECONDS: u64 = 60;
-/// Violations that are told in full.
+/// The number of violations that are printed in full.
 const TOLD_MAX: usize = 20;
-/// A store that passes this ends the run, whatever was committed.
+/// A larger store ends the run.
 const DISK_MAX: usize = 8 << 30;
 
-/// The codes of refusals that requests of the generator may have.
+/// The error codes that generated requests may have.
 const CODES: [&str; 13] = [
     "ALREADY_EXISTS",
     "BAD_USER_INPUT",
@@ -39,25 +39,25 @@ const CODES: [&str; 13] = [
     "FORBIDDEN",
 ];
 
-/// What all clients came to.
+/// The totals of all clients.
 #[derive(Default)]
 struct Counted {
     committed: AtomicUsize,
-    /// What the disk may grow by for indexes that were built.
+    /// The disk growth allowed for indexes that were built.
     built: AtomicUsize,
 }
 
-/// What one client came to.
+/// The results of one client.
 #[derive(Default)]
 struct Outcome {
     ledger: Ledger,
-    /// Answers by family and by code; data has none.
+    /// Responses by family and by error code. Data has no code.
     answers: BTreeMap<(&'static str, String), (usize, Duration)>,
     violations: Vec<String>,
 }
 
 #[test]
-fn random_hostile_requests_stay_within_every_bound() {
+fn random_hostile_requests_stay_within_all_bounds() {
     let Some(_alone) = alone() else { return };
     let seed = number("PHYLLO_HOSTILE_SEED").unwrap_or_else(rand::random);
     let seconds = number("PHYLLO_HOSTILE_SECONDS").unwrap_or(SECONDS);
@@ -126,7 +126,7 @@ fn random_hostile_requests_stay_within_every_bound() {
     );
 }
 
-/// Sends requests one after another until it is over.
+/// Sends requests in sequence until the run is over.
 fn attack(
     number: usize,
     mut maker: Maker,
@@ -156,7 +156,8 @@ fn attack(
             outcome.ledger.committed += 1;
             counted.committed.fetch_add(1, Relaxed);
             if builds {
-                // Entries hold what their leaves hold, and what is stored is no more than the disk.
+                // Entries contain the values of their leaves, and the stored data is not larger
+                // than the disk.
                 counted.built.fetch_add(server.disk(), Relaxed);
             }
         }
@@ -198,7 +199,7 @@ impl Outcome {
     }
 }
 
-/// Prints how often each family was answered how, and how long it took at most.
+/// Prints the number of responses of each family and code, and their maximum duration.
 fn tell(outcomes: &[Outcome]) {
     let mut all: BTreeMap<&(&str, String), (usize, Duration)> = BTreeMap::new();
     for (family, (count, slowest)) in outcomes.iter().flat_map(|outcome| &outcome.answers) {

@@ -1,10 +1,10 @@
-//! The limits that a server is started with: the one list of flags.
+//! The limits of the tested server, and their flags.
 
 use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 
-/// What a request may ask for. The limits are low, so that a debug build meets them quickly.
+/// The limits on requests. They are low, so that a debug build reaches them quickly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) body_bytes: usize,

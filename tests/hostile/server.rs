@@ -1,4 +1,4 @@
-//! The server, as a process on a store of its own.
+//! The server, as a process on its own store.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -14,7 +14,7 @@ use super::client::Client;
 use super::limits::Limits;
 use super::skip::skips_long;
 
-/// The program that is tested.
+/// The program to test.
 fn program() -> String {
     std::env::var("PHYLLO_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_phyllo").to_owned())
 }
@@ -41,7 +41,7 @@ pub(crate) fn alone() -> Option<MutexGuard<'static, ()>> {
     (!*SKIPS).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A running server; killed when dropped.
+/// A running server, killed when dropped.
 pub(crate) struct Server {
     process: Child,
     _stdout: BufReader<ChildStdout>,
@@ -50,7 +50,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves an empty store. The cache of the engine, which no request holds, is small.
+    /// Serves an empty store. The engine's cache, which is not part of the held memory, is small.
     pub(crate) fn start(limits: &Limits) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let mut command = Command::new(program());
@@ -81,12 +81,12 @@ impl Server {
         Client::new(&self.address)
     }
 
-    /// The most that it has held, in bytes.
+    /// The peak memory, in bytes.
     pub(crate) fn memory_peak(&self) -> usize {
         self.memory("VmHWM:")
     }
 
-    /// What it holds now, in bytes.
+    /// The present memory, in bytes.
     pub(crate) fn memory_now(&self) -> usize {
         self.memory("VmRSS:")
     }
@@ -101,19 +101,19 @@ impl Server {
             << 10
     }
 
-    /// Measures the peak from now on.
+    /// Resets the peak.
     pub(crate) fn forget_memory_peak(&self) {
-        // 5 resets the peak (proc_pid_clear_refs(5)); where it is not allowed, building the
-        // documents counts as well.
+        // 5 resets the peak (proc_pid_clear_refs(5)). If that is not permitted, the peak includes
+        // the creation of the documents.
         let _refused = fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5");
     }
 
-    /// The bytes of disk that the store takes.
+    /// The disk space of the store, in bytes.
     pub(crate) fn disk(&self) -> usize {
         disk(self.directory.path())
     }
 
-    /// Stops the server and checks its store; what is wrong.
+    /// Stops the server and checks its store. Returns the violations.
     pub(crate) fn stop_and_check(mut self) -> Vec<String> {
         let asked = Command::new("kill")
             .args(["-s", "TERM", &self.process.id().to_string()])
@@ -149,12 +149,12 @@ impl Server {
     }
 }
 
-/// Time for a server that nobody asks to stop: index builds end with their batch.
+/// The time to stop. Index builds end after their batch.
 const STOP_TIME_MAX: Duration = Duration::from_secs(40);
-/// Time for a store of a hundred megabytes to be checked.
+/// The time to check a store of 100 megabytes.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// How a process ended; none if it did not within a time. What it prints fits in a pipe.
+/// How a process ended. `None` if it did not end in time. Its output fits in a pipe.
 fn ended(process: &mut Child, time: Duration) -> Option<ExitStatus> {
     let begin = Instant::now();
     loop {
@@ -168,13 +168,13 @@ fn ended(process: &mut Child, time: Duration) -> Option<ExitStatus> {
     }
 }
 
-/// The bytes of disk that the files of a directory take, holes left out.
+/// The disk space of the files of a directory, without holes.
 fn disk(directory: &Path) -> usize {
     use std::os::unix::fs::MetadataExt;
     let entries = fs::read_dir(directory).expect("a directory");
     let blocks = entries.map(|entry| {
         let metadata = entry.and_then(|entry| entry.metadata());
-        // A file may go meanwhile.
+        // A file may disappear meanwhile.
         metadata.map_or(0, |metadata| metadata.blocks())
     });
     usize::try_from(512 * blocks.sum::<u64>()).expect("it fits")
@@ -182,7 +182,7 @@ fn disk(directory: &Path) -> usize {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
     }

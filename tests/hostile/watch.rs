@@ -1,4 +1,4 @@
-//! What others notice while hostile requests run: a second client, and the process's memory.
+//! Measures a second client, and the memory and disk use of the process, during hostile requests.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -10,23 +10,23 @@ use super::bounds::{Bounds, mib};
 use super::client::{body, post};
 use super::server::Server;
 
-/// Between two requests of the second client.
+/// The pause between two requests of the second client.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Between two looks at the directory.
+/// The interval of measurements of the directory.
 const LOOK: Duration = Duration::from_millis(50);
-/// Slow requests of the second client that are told.
+/// The number of slow requests of the second client that are printed.
 const TOLD_MAX: usize = 5;
 
-/// What was seen.
+/// The measurements.
 pub(crate) struct Seen {
-    /// In order of time taken.
+    /// Sorted.
     latencies: Vec<Duration>,
     pub(crate) memory_peak: usize,
-    /// The most bytes of disk that the store took.
+    /// The peak disk space of the store, in bytes.
     pub(crate) disk_peak: usize,
-    /// What ran during slow requests of the second client.
+    /// The requests that ran during slow requests of the second client.
     slow: Vec<(Duration, String)>,
-    /// What ran when a look found the most memory held.
+    /// The requests that ran at the peak of held memory.
     large: (usize, String),
 }
 
@@ -36,7 +36,7 @@ impl Seen {
         self.latencies[(self.latencies.len() - 1) * percentile / 100]
     }
 
-    /// What was seen, in words.
+    /// The measurements as text.
     pub(crate) fn told(&self) -> String {
         let mut told = format!(
             "a second client: {} requests, p50 {:?}, p99 {:?}, slowest {:?}; memory {} at most; \
@@ -49,7 +49,7 @@ impl Seen {
             mib(self.disk_peak),
         );
         for (latency, running) in &self.slow {
-            // A string takes all.
+            // Writing to a string cannot fail.
             let _ = write!(told, "\n{latency:?} while these ran: {running}");
         }
         let (held, running) = &self.large;
@@ -58,7 +58,7 @@ impl Seen {
     }
 }
 
-/// The requests that run, one place for each client.
+/// The running requests, one slot for each client.
 pub(crate) struct Running(Vec<Mutex<Option<String>>>);
 
 impl Running {
@@ -66,7 +66,7 @@ impl Running {
         Self((0..clients).map(|_| Mutex::new(None)).collect())
     }
 
-    /// Notes what a client sends, until the next note.
+    /// Sets the running request of a client.
     pub(crate) fn note(&self, client: usize, request: Option<String>) {
         *self.0[client]
             .lock()
@@ -82,7 +82,7 @@ impl Running {
     }
 }
 
-/// Runs `work`, and watches until it ends.
+/// Runs `work` and measures until it ends.
 pub(crate) fn during<T>(
     server: &Server,
     bounds: &Bounds,
@@ -105,7 +105,7 @@ pub(crate) fn during<T>(
             }
             large
         });
-        // The threads end also if the work fails.
+        // The threads end even if the work panics.
         let ends = Ends(&over);
         let done = work();
         drop(ends);
@@ -148,7 +148,7 @@ fn second_client(
         let begin = Instant::now();
         let answer = client.send(&request);
         let latency = begin.elapsed();
-        // One that is not answered is the slowest of all.
+        // An unanswered request counts as the slowest.
         if let Some(answer) = answer {
             assert!(answer.is_data(), "{}", answer.json());
         }

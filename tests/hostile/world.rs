@@ -1,4 +1,4 @@
-//! The documents that are attacked, at their maxima.
+//! The documents for hostile requests, at their maximum sizes.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 
-/// Elements of an array at its maximum: with their brackets near the limit of a body in JSON, and of
-/// a transaction in keys and values.
+/// Elements of a maximum array, close to the limits on the brackets of a JSON body and on the size
+/// of a transaction.
 pub(crate) const ELEMENTS: usize = 100_000;
 /// Documents of `small`, whose indexes are compared with their documents at the end.
 pub(crate) const SMALL: usize = 300;
@@ -16,11 +16,11 @@ pub(crate) const SMALL: usize = 300;
 pub(crate) const MARKS: usize = 4;
 /// Documents of `large`.
 pub(crate) const LARGE: usize = 24;
-/// Documents of `long`, whose ids are nearly as long as a key.
+/// Documents of `long`, whose ids are nearly as long as a key can be.
 pub(crate) const LONG: usize = 60;
 /// Documents of `scratch`, which start as empty objects.
 pub(crate) const SCRATCH: usize = 8;
-/// Time for indexes to be built.
+/// The time to build indexes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The ids of `arrays`.
@@ -47,7 +47,7 @@ pub(crate) fn numbers(elements: usize) -> String {
     list(elements, |at| at.to_string())
 }
 
-/// An array of so many elements, as JSON.
+/// An array of this many elements, as JSON.
 pub(crate) fn list(elements: usize, element: impl Fn(usize) -> String) -> String {
     let elements: Vec<String> = (0..elements).map(element).collect();
     format!("[{}]", elements.join(","))
@@ -71,7 +71,7 @@ pub(crate) fn store(client: &mut Client, collection: &str, id: &str, document: &
     assert!(answer.is_data(), "{id:.50}: {}", answer.json());
 }
 
-/// Makes an index, and waits until it is built.
+/// Creates an index and waits until it is built.
 pub(crate) fn index(client: &mut Client, collection: &str, name: &str, on: &str, unique: bool) {
     let query = "mutation($c: String!, $n: String!, $on: [JSONPath!]!, $u: Boolean!) {
         createIndex(collection: $c, name: $n, on: $on, unique: $u) { state } }";
@@ -89,7 +89,7 @@ pub(crate) fn index(client: &mut Client, collection: &str, name: &str, on: &str,
     }
 }
 
-/// The state of an index, with its error if it has one.
+/// The state of an index, with its error if any.
 pub(crate) fn state(client: &mut Client, collection: &str, name: &str) -> String {
     let query = "{ collections { name indexes { name state error } } }";
     let data = client.data(query, &json!({}));

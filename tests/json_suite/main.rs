@@ -1,6 +1,6 @@
 //! The JSON Parsing Test Suite (<https://github.com/nst/JSONTestSuite>), from its npm package:
-//! what JSON is, is accepted, what it is not, is refused, and what is left to us is decided in
-//! docs/json.md.
+//! valid JSON is accepted, invalid JSON is rejected, and docs/json.md lists the decisions where the
+//! suite allows both.
 
 #[path = "../npm/mod.rs"]
 mod npm;
@@ -26,7 +26,7 @@ use tokio::time::Instant;
 use raw::RAW;
 use skip::{skipped, skips_long};
 
-/// In the answer to what is no JSON.
+/// Part of the response to invalid JSON.
 const NO_JSON: &str = r#""code":"BAD_USER_INPUT""#;
 
 #[derive(Debug, Deserialize)]
@@ -42,7 +42,7 @@ impl Case {
     }
 }
 
-/// The cases of a file of the package; none where npm or the package cannot be had.
+/// The cases in a file of the package. `None` if npm or the package is not available.
 fn cases(file: &str) -> Option<Vec<Case>> {
     static PACKAGE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = PACKAGE.get_or_init(install).as_ref()?;
@@ -52,7 +52,7 @@ fn cases(file: &str) -> Option<Vec<Case>> {
     Some(serde_json::from_str(json).expect("a list in JSON"))
 }
 
-/// Installs the package, and says so where it cannot be had.
+/// Installs the package. If that fails, prints a line about it.
 fn install() -> Option<PathBuf> {
     let what = "the JSON suite";
     if skips_long(what) {
@@ -65,14 +65,14 @@ fn install() -> Option<PathBuf> {
     folder
 }
 
-/// What becomes of a document whose text is these bytes: its text again, or a code.
+/// The result of a document with these bytes: its JSON text when read, or an error code.
 fn decided(bytes: &[u8]) -> Result<String> {
     let text = std::str::from_utf8(bytes).map_err(|error| Error::bad_input(error.to_string()))?;
     let json = Leaves::from_json(text)?.to_json();
     Ok(String::from_utf8(json).expect("JSON text is UTF-8"))
 }
 
-/// The decision as docs/json.md writes it.
+/// The result as docs/json.md writes it.
 fn told(decided: &Result<String>) -> String {
     match decided {
         Ok(text) => format!("accepted: `{text}`"),
@@ -80,7 +80,7 @@ fn told(decided: &Result<String>) -> String {
     }
 }
 
-/// The rows of the table in docs/json.md below a heading: the name of a case, and the decision.
+/// The rows of the table in docs/json.md below a heading: the name of a case, and the result.
 fn table(heading: &str) -> BTreeMap<String, String> {
     let page = fs::read_to_string("docs/json.md").expect("the page is there");
     let table = page.split(heading).nth(1).expect("the heading is there");
@@ -98,7 +98,7 @@ fn table(heading: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn what_json_is_is_accepted_and_what_it_is_not_is_refused() {
+fn valid_json_is_accepted_and_invalid_json_is_rejected() {
     let Some(cases) = cases("parsing.js") else {
         return;
     };
@@ -122,7 +122,7 @@ fn what_json_is_is_accepted_and_what_it_is_not_is_refused() {
     assert!(accepted >= 95 && refused >= 188, "{accepted}, {refused}");
 }
 
-/// Whether two JSON texts say the same, as another parser understands them.
+/// Whether two JSON texts are equal, according to another parser.
 fn says_the_same(one: &str, other: &str) -> bool {
     let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
     numbers_as_doubles(read(one)) == numbers_as_doubles(read(other))
@@ -146,7 +146,7 @@ fn numbers_as_doubles(value: serde_json::Value) -> serde_json::Value {
 }
 
 #[test]
-fn what_is_left_open_is_decided_as_the_page_says() {
+fn implementation_defined_cases_match_the_documentation() {
     for (file, heading) in [
         ("parsing.js", "## Parsing"),
         ("transform.js", "## Transforming"),
@@ -162,9 +162,9 @@ fn what_is_left_open_is_decided_as_the_page_says() {
     }
 }
 
-/// The package's text and the bytes that it stands for.
+/// Compares the package's text with the raw bytes.
 #[test]
-fn the_bytes_that_the_package_lacks_are_those_it_was_made_from() {
+fn raw_bytes_match_the_text_of_the_package() {
     let (Some(mut cases), Some(transform)) = (cases("parsing.js"), cases("transform.js")) else {
         return;
     };
@@ -185,9 +185,9 @@ fn the_bytes_that_the_package_lacks_are_those_it_was_made_from() {
     }
 }
 
-/// A document on its way through a request: what a text of its own is, a variable is too.
+/// Documents in variables have the same result as documents on their own.
 #[tokio::test]
-async fn a_request_decides_as_a_document_by_itself() {
+async fn documents_in_a_request_have_the_same_result_as_alone() {
     let Some(cases) = cases("parsing.js") else {
         return;
     };
@@ -215,7 +215,7 @@ async fn a_request_decides_as_a_document_by_itself() {
                 assert_eq!(text, expected, "{}", case.name);
             }
             Err(error) => {
-                // What is no JSON at its end either may be refused for that first.
+                // Text that is also invalid at its end may be rejected for that first.
                 let code = format!(r#""code":"{}""#, error.kind().code());
                 let no_json = case.name.starts_with('n') && text.contains(NO_JSON);
                 assert!(text.contains(&code) || no_json, "{}: {text}", case.name);

@@ -1,5 +1,5 @@
-//! The cases of the suite that are no UTF-8. Its npm package holds text and so has U+FFFD in their
-//! place; these are the bytes of <https://github.com/nst/JSONTestSuite>.
+//! The cases of the suite that are not UTF-8. The npm package contains text and so has U+FFFD
+//! instead. These are the bytes of <https://github.com/nst/JSONTestSuite>.
 
 /// By name.
 pub(crate) const RAW: [(&str, &[u8]); 28] = [

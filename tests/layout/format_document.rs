@@ -1,4 +1,4 @@
-//! docs/format.md: its examples, read out of the page, are what the code packs.
+//! Compares the examples in docs/format.md with the bytes that the code produces.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn sides(line: &str) -> (&str, &str) {
     (left.trim(), right.trim())
 }
 
-/// Compares; `…` in what the page says stands for anything.
+/// Compares two texts. `…` in the page matches anything.
 fn check(page: &str, actual: &str, place: &str) {
     let matches = match page.split_once('…') {
         Some((begin, end)) => actual.starts_with(begin) && actual.ends_with(end),
@@ -62,7 +62,7 @@ fn check_hex(page: &str, actual: &[u8], place: &str) {
 }
 
 #[test]
-fn the_documents_of_the_page_are_stored_as_it_draws_them() {
+fn documented_documents_are_stored_as_described() {
     for block in blocks("document") {
         let mut words = block[0].splitn(3, ' ');
         let mut word = || words.next().expect("COLLECTION ID JSON");
@@ -82,7 +82,7 @@ fn the_documents_of_the_page_are_stored_as_it_draws_them() {
 }
 
 #[test]
-fn the_leaves_of_the_page_are_packed_as_it_draws_them_and_read_back() {
+fn documented_leaves_are_packed_as_described_and_read_back() {
     for line in blocks("leaf").concat() {
         let (json, value_hex) = sides(line);
         let leaves = Leaves::from_json(&expanded(json)).expect(line);
@@ -95,7 +95,7 @@ fn the_leaves_of_the_page_are_packed_as_it_draws_them_and_read_back() {
 }
 
 #[test]
-fn the_values_of_entries_are_packed_as_the_page_draws_them() {
+fn documented_entry_values_are_packed_as_described() {
     for line in blocks("entry").concat() {
         let (json, value_hex) = sides(line);
         let leaves = Leaves::from_json(json).expect(line);
@@ -105,7 +105,7 @@ fn the_values_of_entries_are_packed_as_the_page_draws_them() {
 }
 
 #[test]
-fn the_ids_of_the_page_are_packed_as_it_draws_them() {
+fn documented_ids_are_packed_as_described() {
     for line in blocks("id").concat() {
         let (id, id_hex) = sides(line);
         let id = DocumentId::parse(id).expect(line);
@@ -115,7 +115,7 @@ fn the_ids_of_the_page_are_packed_as_it_draws_them() {
 }
 
 #[test]
-fn the_limits_of_the_page_are_those_of_the_code() {
+fn documented_limits_match_the_code() {
     let limits = [
         format!("KEY_BYTES_MAX {KEY_BYTES_MAX}"),
         format!("VALUE_BYTES_MAX {VALUE_BYTES_MAX}"),
@@ -129,7 +129,7 @@ fn the_limits_of_the_page_are_those_of_the_code() {
 }
 
 #[test]
-fn the_store_of_the_page_is_all_that_a_store_holds_after_one_insertion() {
+fn documented_store_has_exactly_the_pairs_after_one_insert() {
     let directory = tempfile::tempdir().expect("a directory");
     let block = blocks("store").concat();
     let pairs = store_with_one_document(directory.path());
@@ -149,7 +149,7 @@ fn the_store_of_the_page_is_all_that_a_store_holds_after_one_insertion() {
     check_file(directory.path(), &pairs);
 }
 
-/// Every pair of the store; the shard of the count is made 11, as the page has it.
+/// Every pair of the store. The shard of the count is set to 11, as on the page.
 fn store_with_one_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let runtime = Builder::new_current_thread().enable_time().build();
     let deadline = Instant::now() + Duration::from_secs(30);

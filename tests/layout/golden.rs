@@ -15,7 +15,7 @@ use super::{assembled, document_key, stored};
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/layout/golden.txt");
 
 #[test]
-fn these_documents_are_stored_as_these_tuples() {
+fn documents_are_stored_as_in_the_golden_file() {
     let golden = std::fs::read_to_string(PATH).expect("the golden file");
     let mut actual = String::new();
     for line in golden.lines() {

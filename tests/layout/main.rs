@@ -1,5 +1,5 @@
-//! The bytes stored: against the recipe's own, against a golden a person can read, and against
-//! the examples in docs/format.md.
+//! The stored bytes, compared with those of the recipe, with a readable golden file, and with the
+//! examples in docs/format.md.
 
 mod format_document;
 mod golden;

@@ -81,7 +81,7 @@ fn the_recipe_stores_the_same_bytes() {
 }
 
 #[test]
-fn what_the_recipe_stored_reads_as_the_same_document() {
+fn pairs_of_the_recipe_are_read_as_the_same_document() {
     for vector in vectors() {
         let prefix = document_key(&vector.collection, &vector.id);
         let text = assembled(&prefix, &vector.pairs);
@@ -92,7 +92,7 @@ fn what_the_recipe_stored_reads_as_the_same_document() {
 }
 
 #[test]
-fn the_recipes_keys_name_the_collection_and_the_id() {
+fn keys_of_the_recipe_have_the_collection_and_the_id() {
     for vector in vectors() {
         let (begin, end) = Family::documents(&vector.collection);
         for (key, _) in &vector.pairs {

@@ -1,4 +1,4 @@
-//! A counter that many clients change at once, split over several documents.
+//! A counter with concurrent increments, split over several documents.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::pages::Served;
 
 cases!(
     threads [
-        a_counter_split_over_documents_counts_to_the_exact_total,
+        sharded_counters_have_the_exact_total,
     ]
 );
 
@@ -14,7 +14,7 @@ const CLIENTS: u64 = 8;
 const ROUNDS: u64 = 60;
 const SHARDS: u64 = 4;
 
-/// The sum over the shards, as one snapshot shows it.
+/// The sum over the shards in one snapshot.
 async fn total(served: &Served) -> u64 {
     let shard = |shard| {
         format!(r#"s{shard}: document(collection: "hits", id: "home/{shard}") {{ value }} "#)
@@ -22,11 +22,11 @@ async fn total(served: &Served) -> u64 {
     let shards: String = (0..SHARDS).map(shard).collect();
     let data = served.data(&format!("{{ {shards} }}"), &json!({})).await;
     let shards = data.as_object().expect("shards").values();
-    // One that nobody has picked yet is null.
+    // A shard that was never incremented is null.
     shards.filter_map(|shard| shard["value"].as_u64()).sum()
 }
 
-async fn a_counter_split_over_documents_counts_to_the_exact_total() {
+async fn sharded_counters_have_the_exact_total() {
     let served = Served::on(super::empty_store().await).await;
     let count = r#"mutation($shard: ID!, $by: JSON!) {
         incrementDocument(collection: "hits", id: $shard, by: $by) { key }
@@ -36,7 +36,8 @@ async fn a_counter_split_over_documents_counts_to_the_exact_total() {
         tokio::spawn(async move {
             let mut seen = 0;
             for round in 0..ROUNDS {
-                // Each picks another shard every time, and all of them meet on each.
+                // Each client increments another shard each time, and all clients meet on each
+                // shard.
                 let shard = format!("home/{}", (client * 5 + round * 3) % SHARDS);
                 let by = client + 1;
                 served.data(count, &json!({"shard": shard, "by": by})).await;

@@ -1,4 +1,4 @@
-//! A linked list that many clients change at once.
+//! A linked list with concurrent changes.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::pages::Served;
 
 cases!(
     threads [
-        a_list_that_many_clients_change_stays_one_list,
+        concurrent_changes_keep_one_connected_list,
     ]
 );
 
 const CLIENTS: u64 = 4;
 const ROUNDS: u64 = 40;
 
-/// All nodes, each with what it leads to, at one moment.
+/// All nodes of one snapshot, each with its successor.
 async fn nodes(served: &Served) -> BTreeMap<String, Value> {
     let query = r#"{ documents(collection: "nodes", first: 1000) { nodes { key next: value(path: "/next") } } }"#;
     let mut data = served.data(query, &json!({})).await;
@@ -31,7 +31,7 @@ async fn nodes(served: &Served) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// A node's version and what it leads to; neither if it is gone.
+/// A node's version and its successor. Both are null if it does not exist.
 async fn read(served: &Served, id: &str) -> (Value, Value) {
     let query = r#"query($id: ID!) {
         document(collection: "nodes", id: $id) { version next: value(path: "/next") }
@@ -41,8 +41,8 @@ async fn read(served: &Served, id: &str) -> (Value, Value) {
     (node["version"].take(), node["next"].take())
 }
 
-/// Inserts a node behind another, or removes the one behind it, if they are as they were read. By how
-/// many nodes the list has grown; none if nothing was done.
+/// Inserts a node after another, or removes the one after it, if both are unchanged since they were
+/// read. Returns the change of the list's length, or `None` if nothing was done.
 async fn change(served: &Served, id: &str, new: Option<&str>) -> Option<i64> {
     let (version, next) = read(served, id).await;
     if version.is_null() {
@@ -81,7 +81,7 @@ async fn change(served: &Served, id: &str, new: Option<&str>) -> Option<i64> {
     }
 }
 
-async fn a_list_that_many_clients_change_stays_one_list() {
+async fn concurrent_changes_keep_one_connected_list() {
     let served = Served::on(super::empty_store().await).await;
     let first = r#"mutation {
         insertDocument(collection: "nodes", id: "first", document: {next: null}) { key }
@@ -110,7 +110,7 @@ async fn a_list_that_many_clients_change_stays_one_list() {
     let nodes = nodes(&served).await;
     assert_eq!(nodes.len(), usize::try_from(length).expect("a length"));
     assert!(length > 1, "nothing was inserted");
-    // From the first node one comes to every other.
+    // Every node is reachable from the first.
     let mut next = &json!("first");
     for _ in 0..nodes.len() {
         next = &nodes[next.as_str().expect("the list ends too early")];

@@ -1,4 +1,4 @@
-//! The models of docs/data-modeling.md, as its page has them, over HTTP.
+//! The models of docs/data-modeling.md, over HTTP.
 
 #[macro_use]
 #[path = "../cases/mod.rs"]

@@ -1,4 +1,4 @@
-//! A multimap to which many clients add at once.
+//! A multimap with concurrent additions.
 
 use serde_json::json;
 
@@ -6,14 +6,14 @@ use crate::pages::Served;
 
 cases!(
     threads [
-        what_many_clients_add_to_one_key_at_once_is_all_there_once,
+        concurrent_additions_to_one_key_are_all_stored_once,
     ]
 );
 
 const CLIENTS: usize = 8;
 const CLASSES: usize = 40;
 
-async fn what_many_clients_add_to_one_key_at_once_is_all_there_once() {
+async fn concurrent_additions_to_one_key_are_all_stored_once() {
     let served = Served::on(super::empty_store().await).await;
     let add = r#"mutation($class: JSON) {
         mergeDocument(collection: "students", id: "jones", patch: $class) { key }

@@ -1,4 +1,4 @@
-//! The page itself, section by section.
+//! Executes the page, section by section.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use crate::pages::{Exchange, Served, walk};
 
 const PAGE: &str = "docs/data-modeling.md";
 
-/// A case for each model: what its section of the page sends answers what the section says.
+/// A case for each model, which executes the examples in its section of the page.
 macro_rules! models {
     ($($case:ident: $section:literal,)*) => {
         cases!(
             threads [
                 $($case,)*
-                every_section_that_sends_anything_is_a_model_here,
-                an_answer_that_is_not_the_pages_is_found_out_wherever_it_is,
+                every_section_with_examples_has_a_case,
+                wrong_responses_are_detected_at_any_position,
             ]
         );
 
@@ -52,7 +52,7 @@ async fn follow(name: &str) {
     served.assert_sound().await;
 }
 
-async fn every_section_that_sends_anything_is_a_model_here() {
+async fn every_section_with_examples_has_a_case() {
     let exchanges = Exchange::of_page(PAGE).into_iter();
     let sections: BTreeSet<String> = exchanges.map(|exchange| exchange.place.section).collect();
     assert!(
@@ -62,7 +62,7 @@ async fn every_section_that_sends_anything_is_a_model_here() {
     );
 }
 
-async fn an_answer_that_is_not_the_pages_is_found_out_wherever_it_is() {
+async fn wrong_responses_are_detected_at_any_position() {
     let name = "Indirection: a linked list";
     for wrong in 0..section(name).len() {
         let served = Served::on(super::empty_store().await).await;

@@ -1,15 +1,15 @@
-//! What a page sends, and what it says the answer is.
+//! The operations on a page, with their documented responses.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
 
 use serde_json::Value;
 
-/// An operation of a page: a `graphql` block, and behind it one or two `json` blocks. The last is
-/// the whole response; the one before it, if there is one, holds the variables.
+/// An operation on a page: a `graphql` block followed by one or two `json` blocks. The last one is
+/// the whole response. The one before it, if any, has the variables.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    /// The page, the line that the query begins behind, and the heading above it.
+    /// The page, the line before the query, and the heading above it.
     pub(crate) place: Place,
     pub(crate) query: String,
     /// An object.
@@ -17,12 +17,12 @@ pub(crate) struct Exchange {
     pub(crate) response: Value,
 }
 
-/// A place in a page.
+/// A position on a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     page: String,
     line: usize,
-    /// The text of the heading, of the second level.
+    /// The text of the second-level heading.
     pub(crate) section: String,
 }
 
@@ -45,11 +45,11 @@ struct Block {
 }
 
 impl Exchange {
-    /// All operations of a page, in order. Blocks in `js` are for the reader only.
+    /// All operations of a page, in order. Blocks in `js` are not executed.
     ///
     /// # Panics
-    /// The page is not there, has an operation without a response, JSON without an operation, or a
-    /// block of any other language, which nothing would execute.
+    /// The page does not exist, or has an operation without a response, JSON without an operation,
+    /// or a block in any other language.
     pub(crate) fn of_page(page: &str) -> Vec<Self> {
         let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{page}: {error}"));
         let mut blocks = blocks(page, &text).into_iter().peekable();

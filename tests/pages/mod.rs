@@ -1,5 +1,5 @@
-//! Pages of docs/ that are executed, over HTTP: each `graphql` block of a page is sent to a server,
-//! in order, and the answer is compared with the `json` block behind it.
+//! Executes pages of docs/ over HTTP. Each `graphql` block of a page is sent to a server, in order,
+//! and the response is compared with the `json` block after it.
 
 mod exchange;
 mod served;
@@ -11,11 +11,11 @@ pub(crate) use served::Served;
 use serde_json::Value;
 use versions::Versions;
 
-/// Sends operations of a page, in order, and compares every answer with the page's, which leaves out
-/// where in the query an error is.
+/// Sends operations of a page, in order, and compares every response with the page. The page omits
+/// the locations of errors in the query.
 ///
 /// # Errors
-/// The first answer that is another one, and its place.
+/// The first different response, and its position.
 pub(crate) async fn walk(served: &Served, exchanges: &[Exchange]) -> Result<(), String> {
     let mut versions = Versions::default();
     for exchange in exchanges {

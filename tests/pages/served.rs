@@ -1,4 +1,4 @@
-//! A server in this process, on loopback, over a store that tests can look into.
+//! A server in this process, on loopback, on a store that tests can access.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-/// A server, and a client of it. Clones are of the same server.
+/// A server and its client. Clones share the server.
 #[derive(Clone)]
 pub(crate) struct Served {
     database: Database,

@@ -1,5 +1,4 @@
-//! Versions differ from store to store: those that a page shows stand for those that the server
-//! tells.
+//! Versions differ between stores, so each version on a page is mapped to one of the server.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +7,12 @@ use serde_json::Value;
 /// Digits of a version.
 const DIGITS: usize = 20;
 
-/// The versions of a page, each with the one that it stands for.
+/// The versions of a page, each with that of the server.
 #[derive(Default)]
 pub(crate) struct Versions(BTreeMap<String, String>);
 
 impl Versions {
-    /// A value of the page as the server knows it. Versions that no response told stay.
+    /// Translates a value of the page to versions of the server. Unknown versions are unchanged.
     pub(crate) fn as_served(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text_as_served(text)),
@@ -41,10 +40,10 @@ impl Versions {
         served + rest
     }
 
-    /// Compares a response with what the page says it is, and learns the versions in it.
+    /// Compares a response with the documented one, and learns its versions.
     ///
     /// # Errors
-    /// The response is another one.
+    /// The response is different.
     pub(crate) fn compare(&mut self, said: &Value, told: &Value) -> Result<(), String> {
         self.learn(said, told);
         let said = self.as_served(said);
@@ -56,7 +55,7 @@ impl Versions {
         ))
     }
 
-    /// Puts the versions that stand at the same places side by side.
+    /// Maps the versions at the same positions.
     fn learn(&mut self, said: &Value, told: &Value) {
         match (said, told) {
             (Value::String(said), Value::String(told)) => {
@@ -81,7 +80,7 @@ impl Versions {
         }
     }
 
-    /// Asserts that different versions of the page stand for different ones, in the same order.
+    /// Asserts that the mapping is unique and keeps the order of versions.
     pub(crate) fn assert_order(&self) {
         let told: Vec<&String> = self.0.values().collect();
         assert!(
@@ -92,7 +91,7 @@ impl Versions {
     }
 }
 
-/// The runs of exactly as many hexadecimal digits as a version has, in their order.
+/// The runs of exactly as many hexadecimal digits as a version has, in order.
 fn versions_in(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.split(|letter: char| !matches!(letter, '0'..='9' | 'a'..='f'));
     runs.filter(|run| run.len() == DIGITS)

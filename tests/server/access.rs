@@ -1,4 +1,4 @@
-//! Who may come in: tokens, rights, and where a server without tokens may listen.
+//! Authentication: tokens, permissions, and listen addresses of servers without tokens.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,7 +16,7 @@ pub(crate) const WRITER: &str = "writer+0123456789/abcdef==";
 pub(crate) const QUERY: &str = "{ __typename }";
 pub(crate) const MUTATION: &str = "mutation M { incrementDocument(id: 1) { value } }";
 
-/// A file of the two tokens.
+/// Writes a token file with both tokens.
 pub(crate) fn token_file(directory: &Path) -> String {
     let path = directory.join("tokens");
     let lines =
@@ -31,7 +31,7 @@ pub(crate) fn bearer(token: &str) -> String {
 }
 
 #[test]
-fn a_refusal_is_graphql_in_the_type_that_was_asked_for_and_says_how_to_come_in() {
+fn unauthenticated_requests_get_401_with_a_challenge_and_a_graphql_error() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = token_file(directory.path());
     let server = Server::with(&[
@@ -64,7 +64,7 @@ fn a_refusal_is_graphql_in_the_type_that_was_asked_for_and_says_how_to_come_in()
             ("text/html", "application/json"),
         ] {
             if status == 403 && accept == "text/html" {
-                continue; // 406 comes first.
+                continue; // Status 406 takes precedence.
             }
             let mut headers = vec![JSON, origin, ("accept", accept)];
             headers.extend(authorization.map(|value| ("authorization", value.as_str())));
@@ -74,7 +74,7 @@ fn a_refusal_is_graphql_in_the_type_that_was_asked_for_and_says_how_to_come_in()
             assert_eq!(response.header("www-authenticate"), Some(challenge));
             let content_type = response.header("content-type").expect("a type");
             assert!(content_type.starts_with(media), "{accept}: {content_type}");
-            // A page of an origin that may send requests can read it.
+            // A page of an allowed origin can read the response.
             assert_eq!(
                 response.header("access-control-allow-origin"),
                 Some(origin.1)
@@ -98,17 +98,17 @@ fn a_refusal_is_graphql_in_the_type_that_was_asked_for_and_says_how_to_come_in()
 }
 
 #[test]
-fn nothing_of_a_body_is_read_before_its_sender_is_known() {
+fn unauthenticated_requests_are_rejected_before_their_body_is_read() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = token_file(directory.path());
     let server = Server::with(&["--token-file", &file]);
     let mut connection = server.connect();
-    // None of the body that is announced is sent.
+    // The announced body is never sent.
     connection.send(crate::support::head("POST", "/graphql", &[JSON], 1000));
     assert_eq!(connection.response(true).status, 401);
 }
 
-/// The status of the answer to a mutation.
+/// The status of the response to a mutation.
 fn ask(server: &Server, token: &str) -> u16 {
     let token = bearer(token);
     let headers = [JSON, ("authorization", token.as_str())];
@@ -116,7 +116,7 @@ fn ask(server: &Server, token: &str) -> u16 {
     server.ask("POST", "/graphql", &headers, body).status
 }
 
-/// Asks until the answer is of this status: a changed file is looked at within a second or so.
+/// Repeats the request until the status matches. Files are checked about every second.
 fn wait_for(server: &Server, token: &str, status: u16) {
     for _ in 0..600 {
         if ask(server, token) == status {
@@ -128,19 +128,19 @@ fn wait_for(server: &Server, token: &str, status: u16) {
 }
 
 #[test]
-fn a_changed_file_holds_without_a_restart_and_a_broken_one_leaves_the_old_one_in_force() {
+fn token_file_changes_apply_without_a_restart_and_invalid_files_are_ignored() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = token_file(directory.path());
     let server = Server::logged(&["--token-file", &path]);
     wait_for(&server, WRITER, 200);
-    // The writer's rights are taken back, and a new token is given.
+    // Makes the writer read-only and adds a token.
     let new = "newcomer-0123456789abcdef";
     let lines = format!("writer read-only {WRITER}\nnew read-write {new}\n");
     fs::write(&path, &lines).expect("a file");
     wait_for(&server, new, 200);
     wait_for(&server, WRITER, 403);
     wait_for(&server, READER, 401);
-    server.wait_for_log("changed and holds from now on");
+    server.wait_for_log("changed and was reloaded");
     for (broken, why) in [
         (
             Some(format!("new read-write {new}\noops {READER}")),
@@ -155,13 +155,13 @@ fn a_changed_file_holds_without_a_restart_and_a_broken_one_leaves_the_old_one_in
         }
         let line = server.wait_for_log(why);
         assert!(
-            line.contains("stays in force") && line.contains("ERROR"),
+            line.contains("stays in effect") && line.contains("ERROR"),
             "{line}"
         );
         wait_for(&server, new, 200);
         wait_for(&server, WRITER, 403);
     }
-    // Put in place as editors do.
+    // Replaces the file by renaming, as editors do.
     let beside = directory.path().join("tokens.new");
     fs::write(&beside, format!("writer read-write {WRITER}\n")).expect("a file");
     fs::rename(&beside, &path).expect("renamed");
@@ -174,7 +174,7 @@ fn a_changed_file_holds_without_a_restart_and_a_broken_one_leaves_the_old_one_in
 }
 
 #[test]
-fn a_file_that_others_can_read_is_warned_of() {
+fn token_files_readable_by_others_log_a_warning() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = token_file(directory.path());
     for (mode, warned) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
@@ -184,7 +184,7 @@ fn a_file_that_others_can_read_is_warned_of() {
     }
 }
 
-/// What a server says that does not start.
+/// The output of a server that fails to start.
 fn refused_start(arguments: &[&str]) -> String {
     let directory = tempfile::tempdir().expect("a directory");
     let mut command = command(&directory, arguments);
@@ -194,7 +194,7 @@ fn refused_start(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_file_of_tokens_that_is_none_keeps_the_server_from_starting() {
+fn invalid_token_files_prevent_the_start() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("tokens");
     let file = path.to_str().expect("a plain path");
@@ -207,7 +207,7 @@ fn a_file_of_tokens_that_is_none_keeps_the_server_from_starting() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_needs_tokens_or_a_plain_word() {
+fn non_loopback_addresses_require_tokens_or_the_insecure_flag() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = token_file(directory.path());
     for listen in ["0.0.0.0:0", "[::]:0"] {
@@ -219,11 +219,11 @@ fn an_address_that_others_can_reach_needs_tokens_or_a_plain_word() {
     for (arguments, warned) in [
         (
             vec!["--listen", "0.0.0.0:0", "--insecure"],
-            "everybody who can reach",
+            "everyone who can reach",
         ),
         (
             vec!["--listen", "0.0.0.0:0", "--token-file", &file],
-            "in the clear",
+            "in clear text",
         ),
     ] {
         let server = Server::logged(&arguments);
@@ -245,7 +245,7 @@ fn an_address_that_others_can_reach_needs_tokens_or_a_plain_word() {
 }
 
 #[test]
-fn sighup_reloads_the_file_of_tokens_at_once_and_the_server_goes_on() {
+fn sighup_reloads_the_token_file_immediately() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = token_file(directory.path());
     let server = Server::logged(&["--token-file", &path]);
@@ -253,8 +253,8 @@ fn sighup_reloads_the_file_of_tokens_at_once_and_the_server_goes_on() {
     server.signal("HUP");
     server.wait_for_log("SIGHUP: reloading");
     server.wait_for_log("tokens has not changed");
-    // The file is looked at each second anyway. A round begins right after the last look, so
-    // without the signal it takes a second.
+    // The file is also checked every second. A round begins right after a check, so without the
+    // signal it would take a second.
     let rounds = (0..5).map(|round| {
         let token = format!("token-of-round-{round}-0123456789");
         fs::write(&path, format!("writer read-write {token}\n")).expect("a file");
@@ -269,12 +269,12 @@ fn sighup_reloads_the_file_of_tokens_at_once_and_the_server_goes_on() {
     let times: Vec<Duration> = rounds.collect();
     let shortest = times[1..].iter().min().expect("rounds");
     assert!(*shortest < Duration::from_millis(500), "{times:?}");
-    // A broken file changes nothing, and each signal says so again.
+    // An invalid file changes nothing, and each signal logs that.
     fs::write(&path, "oops").expect("a file");
     for times in 1..=2 {
         server.signal("HUP");
         let begin = Instant::now();
-        while server.log().matches("stays in force").count() < times {
+        while server.log().matches("stays in effect").count() < times {
             assert!(begin.elapsed() < Duration::from_secs(60), "{times}");
             sleep(Duration::from_millis(20));
         }
@@ -285,16 +285,16 @@ fn sighup_reloads_the_file_of_tokens_at_once_and_the_server_goes_on() {
 }
 
 #[test]
-fn sighup_does_not_end_a_server_that_has_nothing_to_reload() {
+fn sighup_without_reloadable_files_does_not_stop_the_server() {
     let server = Server::logged(&[]);
     server.query("mutation { insertDocument(id: 1, document: 1) { key } }");
     for _ in 0..3 {
         server.signal("HUP");
-        server.wait_for_log("SIGHUP: there is no file of tokens");
+        server.wait_for_log("SIGHUP: there is no token file");
         server.assert_serves();
     }
     server.signal("TERM");
-    // Closed, it is not repaired when it is opened again.
+    // The store was closed, so it is not recovered when it is opened again.
     let directory = server.stopped();
     let server = Server::on(directory, &[]);
     let found = server.query("{ document(id: 1) { value } }");
@@ -302,12 +302,12 @@ fn sighup_does_not_end_a_server_that_has_nothing_to_reload() {
 }
 
 #[test]
-fn sighup_does_not_end_a_server_that_is_starting() {
+fn sighup_during_startup_does_not_stop_the_server() {
     for pause in [0, 5, 20, 50] {
         let directory = tempfile::tempdir().expect("a directory");
         let mut process = command(&directory, &[]).spawn().expect("the binary starts");
         let file = directory.path().join("phyllo.redb.new");
-        // Until it opens its store, it may not have begun to run at all.
+        // Before the server opens its store, its process may not be running yet.
         let begin = Instant::now();
         while !file.exists() && !directory.path().join("phyllo.redb").exists() {
             assert!(begin.elapsed() < Duration::from_secs(60), "it starts");

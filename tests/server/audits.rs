@@ -1,5 +1,5 @@
-//! The audits of npm's `graphql-http`, which its authors derive from the specification
-//! (<https://graphql.github.io/graphql-over-http/>): all of them, MUST, SHOULD and MAY.
+//! Runs all audits of npm's `graphql-http`, which its authors derive from the specification
+//! (<https://graphql.github.io/graphql-over-http/>): MUST, SHOULD and MAY.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::skip::{skipped, skips_long};
 use crate::support::Server;
 
 #[test]
-fn every_audit_of_graphql_over_http_is_met() {
+fn every_graphql_over_http_audit_passes() {
     let what = "the audits of GraphQL over HTTP";
     if skips_long(what) {
         return;

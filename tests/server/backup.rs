@@ -12,7 +12,7 @@ use crate::support::{JSON, Server};
 
 const WRITERS: usize = 4;
 
-/// Runs a command on the store in a directory; what it prints.
+/// Runs a command on the store in a directory and returns its output.
 fn phyllo(arguments: &[&str], store: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_phyllo"));
     let output = command.args(arguments).arg("--store").arg(store).output();
@@ -22,8 +22,8 @@ fn phyllo(arguments: &[&str], store: &Path) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Writes until told to stop: with each operation a document of its own, and one more in each of
-/// two counters. Counts what was answered.
+/// Writes until stopped. Each operation inserts a document and increments two counters. Counts the
+/// responses.
 fn write(server: &Server, writer: usize, answered: &AtomicU64, stop: &AtomicBool) {
     let query = "mutation($id: ID!, $d: JSON) { insertDocument(id: $id, document: $d) { key } \
                  a: incrementDocument(id: \"a\") { key } b: incrementDocument(id: \"b\") { key } }";
@@ -39,8 +39,8 @@ fn write(server: &Server, writer: usize, answered: &AtomicU64, stop: &AtomicBool
     }
 }
 
-/// How many documents of each writer are in an export, which has to be the first ones of it; and
-/// the counters.
+/// Returns how many documents of each writer an export has, and the counters. The documents must be
+/// the first ones of the writer.
 fn count(export: &str) -> (BTreeMap<String, u64>, [u64; 2]) {
     let (mut writers, mut counters) = (BTreeMap::new(), [0; 2]);
     for line in export.lines() {
@@ -65,7 +65,7 @@ fn count(export: &str) -> (BTreeMap<String, u64>, [u64; 2]) {
 }
 
 #[test]
-fn a_backup_under_writes_has_all_that_was_answered_before_and_nothing_by_half() {
+fn backups_during_writes_have_all_acknowledged_writes_and_no_partial_ones() {
     let server = Server::start();
     let directory = tempfile::tempdir().expect("a directory");
     let answered: [AtomicU64; WRITERS] = Default::default();
@@ -103,7 +103,7 @@ fn a_backup_under_writes_has_all_that_was_answered_before_and_nothing_by_half() 
         assert_eq!((a, b), (writers.values().sum(), a));
         for (writer, (before, after)) in before.iter().zip(after).enumerate() {
             let found = writers[&writer.to_string()];
-            // One may have been under way.
+            // One write may have been in flight.
             assert!(
                 (*before..=after + 1).contains(&found),
                 "{before} {found} {after}"
@@ -114,7 +114,7 @@ fn a_backup_under_writes_has_all_that_was_answered_before_and_nothing_by_half() 
 }
 
 #[test]
-fn a_backup_is_served_as_any_store_and_takes_writes() {
+fn backups_can_be_served_and_written_to() {
     let server = Server::start();
     server.query("mutation { insertDocument(id: 1, document: {a: [1, null]}) { key } }");
     let restored = tempfile::tempdir().expect("a directory");

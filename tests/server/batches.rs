@@ -14,7 +14,7 @@ fn typename() -> Value {
 }
 
 #[test]
-fn batches_are_refused_unless_turned_on() {
+fn batches_are_rejected_by_default() {
     let server = Server::start();
     for requests in [&[][..], &[typename()]] {
         let response = batch(&server, requests);
@@ -27,7 +27,7 @@ fn batches_are_refused_unless_turned_on() {
 }
 
 #[test]
-fn the_requests_of_a_batch_are_answered_in_order_each_by_itself() {
+fn batch_requests_are_executed_in_order_and_independently() {
     let server = Server::with(&["--batch-max", "10"]);
     let count = "mutation($n: JSON) { incrementDocument(id: 1, by: $n) { value } }";
     let response = batch(
@@ -56,7 +56,7 @@ fn the_requests_of_a_batch_are_answered_in_order_each_by_itself() {
     assert_eq!(answers[5], json!({"data": {"b": "Query"}}));
     assert_eq!(answers[6], json!({"data": {"document": {"value": 5}}}));
     assert_eq!(answers.as_array().map(Vec::len), Some(7));
-    // One request is answered as ever.
+    // A single request still works.
     assert_eq!(
         server
             .ask("POST", "/graphql", &[JSON], typename().to_string())
@@ -66,7 +66,7 @@ fn the_requests_of_a_batch_are_answered_in_order_each_by_itself() {
 }
 
 #[test]
-fn a_batch_that_is_too_large_or_not_whole_is_refused_and_nothing_of_it_is_done() {
+fn oversized_or_malformed_batches_are_rejected_without_effects() {
     let server = Server::with(&["--batch-max", "3"]);
     assert_eq!(batch(&server, &vec![typename(); 3]).status, 200);
     let insertion = insertion("1", "1");
@@ -98,7 +98,7 @@ fn a_batch_that_is_too_large_or_not_whole_is_refused_and_nothing_of_it_is_done()
 }
 
 #[test]
-fn what_a_batch_may_answer_is_bounded_together() {
+fn response_limit_applies_to_the_whole_batch() {
     let server = Server::with(&["--batch-max", "100"]);
     let text = "x".repeat(8 << 20);
     server.ask(
@@ -117,6 +117,6 @@ fn what_a_batch_may_answer_is_bounded_together() {
         let code = &answers[refused]["errors"][0]["extensions"]["code"];
         assert_eq!(code, "TOO_LARGE", "{refused}");
     }
-    // What is small still has room.
+    // Small responses still fit.
     assert_eq!(answers[20]["data"]["insertDocument"]["key"], json!("2"));
 }

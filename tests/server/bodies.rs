@@ -1,4 +1,4 @@
-//! Bodies: their limit, their pieces, and connections that are kept.
+//! Request bodies: size limit, chunks, and connections that stay open.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn limited() -> Server {
     Server::with(&["--body-bytes-max", &LIMIT.to_string()])
 }
 
-/// A body of so many bytes that asks for the type of the root.
+/// A body of this size that queries `__typename`.
 fn padded(bytes: usize) -> String {
     let body = r#"{"query": "{ __typename }"}"#;
     format!("{body}{}", " ".repeat(bytes - body.len()))
@@ -30,7 +30,7 @@ fn begin_chunked(connection: &mut Connection) {
 }
 
 #[test]
-fn a_body_over_the_limit_is_refused_by_its_declared_length_before_it_is_sent() {
+fn bodies_over_the_limit_are_rejected_by_their_content_length() {
     let server = limited();
     let mut connection = server.connect();
     connection.send(head("POST", "/graphql", &[JSON], LIMIT + 1));
@@ -44,11 +44,11 @@ fn a_body_over_the_limit_is_refused_by_its_declared_length_before_it_is_sent() {
 }
 
 #[test]
-fn a_body_over_the_limit_is_refused_when_it_comes_in_chunks() {
+fn chunked_bodies_over_the_limit_are_rejected() {
     let server = limited();
     let mut connection = server.connect();
     begin_chunked(&mut connection);
-    // It never ends: the answer comes as soon as the limit is passed.
+    // The body never ends. The response arrives once the limit is exceeded.
     connection.offer(chunk(&padded(600)));
     connection.offer(chunk(&" ".repeat(401)));
     let response = connection.response(true);
@@ -60,7 +60,7 @@ fn a_body_over_the_limit_is_refused_when_it_comes_in_chunks() {
 }
 
 #[test]
-fn a_body_of_just_the_limit_is_taken() {
+fn bodies_of_exactly_the_limit_are_accepted() {
     let server = limited();
     let mut connection = server.connect();
     assert_eq!(
@@ -81,7 +81,7 @@ fn a_body_of_just_the_limit_is_taken() {
 }
 
 #[test]
-fn the_default_limit_takes_a_large_document() {
+fn default_limit_accepts_a_large_document() {
     let server = Server::start();
     let text = "x".repeat(4 << 20);
     let response = server.ask(
@@ -105,7 +105,7 @@ fn the_default_limit_takes_a_large_document() {
 }
 
 #[test]
-fn a_body_that_comes_byte_by_byte_is_answered_when_it_is_whole_and_holds_nobody_up() {
+fn slow_bodies_are_answered_when_complete_and_block_no_other_requests() {
     let server = Server::start();
     let body = insertion("1", "[1, 2]");
     let mut slow = server.connect();
@@ -132,7 +132,7 @@ fn a_body_that_comes_byte_by_byte_is_answered_when_it_is_whole_and_holds_nobody_
 }
 
 #[test]
-fn a_body_that_ends_too_early_writes_nothing() {
+fn truncated_bodies_write_nothing() {
     let server = Server::start();
     let body = insertion("1", "1");
     for sent in [0, 1, body.len() - 1] {
@@ -153,7 +153,7 @@ fn a_body_that_ends_too_early_writes_nothing() {
 }
 
 #[test]
-fn requests_that_come_before_the_last_is_answered_are_answered_in_order() {
+fn pipelined_requests_are_answered_in_order() {
     let server = Server::start();
     let mut connection = server.connect();
     let mut all = String::new();
@@ -182,7 +182,7 @@ fn requests_that_come_before_the_last_is_answered_are_answered_in_order() {
 }
 
 #[test]
-fn what_is_no_http_is_refused_and_the_server_goes_on() {
+fn malformed_http_is_rejected_and_the_server_continues() {
     let server = Server::start();
     for (bytes, status) in [
         ("nonsense\r\n\r\n".to_owned(), 400),
@@ -230,7 +230,7 @@ fn what_is_no_http_is_refused_and_the_server_goes_on() {
 }
 
 #[test]
-fn brackets_in_a_body_are_refused_however_many_there_are() {
+fn deeply_nested_bodies_are_rejected() {
     let server = Server::start();
     for brackets in [
         "[".repeat(5_000),

@@ -1,4 +1,4 @@
-//! What clients may keep of responses to GET, and how they ask whether it is still so.
+//! Caching and revalidation of responses to GET.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const KEPT: Option<&str> = Some("private, no-cache");
 const NOT_STORED: Option<&str> = Some("no-store");
 const GZIP: (&str, &str) = ("accept-encoding", "gzip");
 
-/// A server with a document that is large enough to be compressed.
+/// A server with a document that is large enough for compression.
 fn with_document() -> Server {
     let server = Server::start();
     store(&server, 1);
@@ -31,7 +31,7 @@ fn tag(response: &Response) -> String {
 }
 
 #[test]
-fn a_query_by_get_has_a_tag_that_changes_with_the_response() {
+fn get_responses_have_an_etag_that_changes_with_the_response() {
     let server = with_document();
     let first = server.ask("GET", PATH, &[], "");
     assert_eq!((first.status, first.header("cache-control")), (200, KEPT));
@@ -40,7 +40,7 @@ fn a_query_by_get_has_a_tag_that_changes_with_the_response() {
     assert_eq!(tag(&server.ask("GET", PATH, &[], "")), strong);
     let head = server.ask("HEAD", PATH, &[], "");
     assert_eq!((tag(&head), head.status), (strong.clone(), 200));
-    // A small response, and one from another kind of execution, have one, too.
+    // Small responses, and those executed in another way, have tags too.
     let small = server.ask("GET", "/graphql?query={__typename}", &[], "");
     assert_ne!(tag(&small), strong);
     store(&server, 2);
@@ -50,7 +50,7 @@ fn a_query_by_get_has_a_tag_that_changes_with_the_response() {
 }
 
 #[test]
-fn a_client_that_has_the_response_is_told_so_and_sent_nothing() {
+fn revalidation_of_an_unchanged_response_returns_304() {
     let server = with_document();
     let strong = tag(&server.ask("GET", PATH, &[], ""));
     let several = format!("\"other\", W/{strong} , \"more\"");
@@ -69,7 +69,7 @@ fn a_client_that_has_the_response_is_told_so_and_sent_nothing() {
             assert_eq!(response.header("cache-control"), KEPT);
             assert_eq!(response.list("vary"), ["accept", "accept-encoding"]);
             assert_eq!(response.header("content-type"), None);
-            // The connection goes on: nothing followed the head.
+            // The connection still works, so no body followed the head.
             assert_eq!(connection.ask("GET", "/healthz", &[], "").body, "ok\n");
         }
         for sent in ["\"other\"", "", strong.trim_matches('"')] {
@@ -84,7 +84,7 @@ fn a_client_that_has_the_response_is_told_so_and_sent_nothing() {
 }
 
 #[test]
-fn a_compressed_response_has_a_weak_tag() {
+fn compressed_responses_have_a_weak_etag() {
     let server = with_document();
     let strong = tag(&server.ask("GET", PATH, &[], ""));
     let response = server.ask("GET", PATH, &[GZIP], "");
@@ -96,14 +96,14 @@ fn a_compressed_response_has_a_weak_tag() {
     assert_eq!((known.status, tag(&known)), (304, weak));
     assert_eq!(known.header("content-encoding"), None);
     assert_eq!(known.list("vary"), ["accept", "accept-encoding"]);
-    // What is too small to be compressed varies as others do, and its tag is strong.
+    // Responses that are too small for compression have the same `Vary`, and a strong tag.
     let small = server.ask("GET", "/graphql?query={__typename}", &[GZIP], "");
     assert_eq!(small.list("vary"), ["accept", "accept-encoding"]);
     assert!(tag(&small).starts_with('"'));
 }
 
 #[test]
-fn a_large_response_has_a_tag_and_is_sent_whole() {
+fn large_responses_have_an_etag_and_are_complete() {
     let server = Server::start();
     let document = json!(vec!["a long text"; 100_000]).to_string();
     server.ask("POST", "/graphql", &[JSON], insertion("1", &document));
@@ -117,7 +117,7 @@ fn a_large_response_has_a_tag_and_is_sent_whole() {
 }
 
 #[test]
-fn errors_are_not_stored_and_have_no_tag() {
+fn error_responses_are_not_stored_and_have_no_etag() {
     let server = with_document();
     for path in [
         "/graphql",
@@ -144,7 +144,7 @@ fn errors_are_not_stored_and_have_no_tag() {
 }
 
 #[test]
-fn operations_by_post_are_as_they_were() {
+fn post_responses_have_no_caching_headers() {
     let server = with_document();
     let body = r#"{"query": "{ document(id: 1) { value } }"}"#;
     let strong = tag(&server.ask("GET", PATH, &[], ""));
@@ -156,7 +156,7 @@ fn operations_by_post_are_as_they_were() {
 }
 
 #[test]
-fn a_response_varies_by_the_token_where_there_are_tokens() {
+fn responses_vary_by_authorization_if_tokens_are_required() {
     let directory = tempfile::tempdir().expect("a directory");
     let server = Server::with(&["--token-file", &token_file(directory.path())]);
     let bearer = bearer(READER);

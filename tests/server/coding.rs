@@ -1,4 +1,4 @@
-//! Bodies in gzip, both ways.
+//! Gzip in requests and responses.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ fn decoded(response: &Response) -> String {
     text
 }
 
-/// A server with a document that is worth compressing, and a path to read it.
+/// A server with a compressible document, and the URL path that reads it.
 fn with_document() -> (Server, &'static str, String) {
     let server = Server::start();
     let document = json!(vec!["the same again"; 10_000]).to_string();
@@ -36,7 +36,7 @@ fn with_document() -> (Server, &'static str, String) {
 }
 
 #[test]
-fn a_large_response_is_compressed_for_those_who_take_it() {
+fn large_responses_are_compressed_if_the_client_accepts_gzip() {
     let (server, path, answer) = with_document();
     for (accepted, compressed) in [
         ("gzip", true),
@@ -66,7 +66,7 @@ fn a_large_response_is_compressed_for_those_who_take_it() {
 }
 
 #[test]
-fn a_small_response_is_sent_as_it_is() {
+fn small_responses_are_not_compressed() {
     let server = Server::start();
     let headers = [JSON, ("accept-encoding", "gzip")];
     let response = server.ask("POST", "/graphql", &headers, QUERY);
@@ -75,7 +75,7 @@ fn a_small_response_is_sent_as_it_is() {
 }
 
 #[test]
-fn head_says_what_get_would_also_of_a_compressed_response() {
+fn head_has_the_same_headers_as_get_for_compressed_responses() {
     let (server, path, _) = with_document();
     for headers in [&[][..], &[("accept-encoding", "gzip")]] {
         let mut connection = server.connect();
@@ -84,13 +84,13 @@ fn head_says_what_get_would_also_of_a_compressed_response() {
         for name in ["content-type", "content-encoding", "content-length", "vary"] {
             assert_eq!(head.header(name), get.header(name), "{name}");
         }
-        // The connection goes on, so nothing followed the head.
+        // The connection still works, so no body followed the head.
         assert_eq!(connection.ask("GET", "/healthz", &[], "").body, "ok\n");
     }
 }
 
 #[test]
-fn a_body_in_gzip_is_taken() {
+fn gzip_request_bodies_are_accepted() {
     let server = Server::start();
     let document = json!({"a": vec![1; 10_000]});
     let body = gzip(insertion("1", &document.to_string()).as_bytes());
@@ -98,7 +98,7 @@ fn a_body_in_gzip_is_taken() {
     assert_eq!(response.json()["data"]["insertDocument"]["key"], json!("1"));
     let found = server.query("{ document(id: 1) { value } }");
     assert_eq!(found["data"]["document"]["value"], document);
-    // Members one behind the other are one text (RFC 1952 §2.2).
+    // Consecutive members form one text (RFC 1952 §2.2).
     let (first, rest) = QUERY.split_at(9);
     let members = [gzip(first.as_bytes()), gzip(rest.as_bytes())].concat();
     let response = server.ask("POST", "/graphql", &[JSON, GZIP], &members);
@@ -108,7 +108,7 @@ fn a_body_in_gzip_is_taken() {
 }
 
 #[test]
-fn a_body_that_is_not_the_gzip_it_claims_to_be_is_refused_and_does_nothing() {
+fn malformed_gzip_bodies_are_rejected_without_effects() {
     let server = Server::start();
     let whole = gzip(insertion("1", "1").as_bytes());
     let mut damaged = whole.clone();
@@ -145,7 +145,7 @@ fn a_body_that_is_not_the_gzip_it_claims_to_be_is_refused_and_does_nothing() {
 }
 
 #[test]
-fn a_gzip_bomb_is_refused_by_what_it_decodes_to_and_never_held() {
+fn gzip_bombs_are_rejected_by_decoded_size_and_not_buffered() {
     const LIMIT: usize = 4 << 20;
     let server = Server::with(&["--body-bytes-max", &LIMIT.to_string()]);
     let exact = format!("{QUERY}{}", " ".repeat(LIMIT - QUERY.len()));
@@ -154,7 +154,7 @@ fn a_gzip_bomb_is_refused_by_what_it_decodes_to_and_never_held() {
     let before = server.memory_peak();
     let spaces = gzip(&vec![b' '; 16 << 20]);
     let one_more = gzip(format!("{exact} ").as_bytes());
-    // 1 GiB in members one behind the other, and in one.
+    // 1 GiB in consecutive members, and in one.
     for bomb in [one_more, spaces.repeat(64), gzip(&vec![b' '; 256 << 20])] {
         assert!(bomb.len() < LIMIT, "it passes the limit only when decoded");
         let mut connection = server.connect();
@@ -174,10 +174,10 @@ fn a_gzip_bomb_is_refused_by_what_it_decodes_to_and_never_held() {
         server.assert_serves();
     }
     let more = server.memory_peak().saturating_sub(before);
-    // The allocator keeps some of what each thread has freed; the smallest bomb's 256 MiB are far
-    // from it.
+    // The allocator retains some freed memory of each thread, but far less than the 256 MiB of the
+    // smallest bomb.
     assert!(more < 16 * LIMIT, "{more} bytes more for bombs of 1 GiB");
-    // What decodes to nothing is bounded as it is sent.
+    // A body that decodes to nothing is limited by its encoded size.
     let nothing = gzip(b"").repeat(LIMIT / 20 + 1);
     let mut connection = server.connect();
     connection.offer(crate::support::head(
@@ -191,7 +191,7 @@ fn a_gzip_bomb_is_refused_by_what_it_decodes_to_and_never_held() {
     server.assert_serves();
 }
 
-/// Sends a body in gzip, of which the server may take only a part.
+/// Sends a gzip body. The server may read only a part of it.
 fn offered(server: &Server, body: &[u8]) -> Response {
     let mut connection = server.connect();
     let head = crate::support::head("POST", "/graphql", &[JSON, GZIP], body.len());
@@ -201,14 +201,14 @@ fn offered(server: &Server, body: &[u8]) -> Response {
 }
 
 #[test]
-fn members_of_gzip_are_bounded_by_what_they_decode_to() {
+fn gzip_members_are_limited_by_their_decoded_size() {
     let server = Server::start();
     let (query, empty, kib16) = (gzip(QUERY.as_bytes()), gzip(b""), gzip(&[b' '; 16 << 10]));
     let taken = json!({"data": {"__typename": "Query"}});
     for (body, what) in [
         ([&query[..], &empty.repeat(999)].concat(), "1,000"),
         ([&empty.repeat(999)[..], &query].concat(), "1,000"),
-        // Any number of members of a size that programs make.
+        // Members of a size that common programs write are not limited in number.
         (
             [&kib16.repeat(1_900)[..], &query].concat(),
             "1,901 that are large",
@@ -245,7 +245,7 @@ fn members_of_gzip_are_bounded_by_what_they_decode_to() {
             response.body.contains("the limit is 1000"),
             "{what}: {response:?}"
         );
-        // Without the limit it takes far longer, however fast this machine is.
+        // Without the limit it would take far longer on any machine.
         let time = begin.elapsed();
         assert!(time < Duration::from_secs(4), "{what}: {time:?}");
         server.assert_serves();

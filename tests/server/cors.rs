@@ -19,7 +19,7 @@ fn preflight(server: &Server, origin: &str) -> Response {
     server.ask("OPTIONS", "/graphql", &headers, "")
 }
 
-/// The headers that let a page in.
+/// The CORS headers of a response.
 fn allowing(response: &Response) -> Vec<(&str, Option<&str>)> {
     let names = ["origin", "methods", "headers", "credentials"];
     let names = names.map(|name| (name, format!("access-control-allow-{name}")));
@@ -30,7 +30,7 @@ fn allowing(response: &Response) -> Vec<(&str, Option<&str>)> {
 }
 
 #[test]
-fn without_an_allow_list_no_page_of_another_origin_is_let_in() {
+fn no_origin_is_allowed_by_default() {
     let server = Server::start();
     for origin in [APP, "null", "http://localhost:3000"] {
         let origin = ("origin", origin);
@@ -47,7 +47,7 @@ fn without_an_allow_list_no_page_of_another_origin_is_let_in() {
 }
 
 #[test]
-fn pages_of_origins_on_the_list_are_let_in_and_those_of_no_other() {
+fn only_configured_origins_are_allowed() {
     let server = Server::with(&[
         "--cors-origin",
         APP,
@@ -72,7 +72,7 @@ fn pages_of_origins_on_the_list_are_let_in_and_those_of_no_other() {
         let response = server.ask("POST", "/graphql", &headers, QUERY);
         assert_eq!(response.json(), json!({"data": {"__typename": "Query"}}));
         assert_eq!(allowing(&response)[0], ("origin", Some(origin)));
-        // Also where it is refused, so that the page can read why.
+        // Error responses have the headers too, so that the page can read them.
         let response = server.ask("POST", "/graphql", &[("origin", origin)], QUERY);
         assert_eq!(response.status, 415);
         assert_eq!(allowing(&response)[0], ("origin", Some(origin)));
@@ -90,7 +90,7 @@ fn pages_of_origins_on_the_list_are_let_in_and_those_of_no_other() {
         let headers = [JSON, ("origin", origin)];
         let response = server.ask("POST", "/graphql", &headers, QUERY);
         assert_eq!(allowing(&response)[0], ("origin", None), "{origin}");
-        // Caches must not hand this answer to an origin that is on the list.
+        // Caches must not serve this response to an allowed origin.
         assert!(response.list("vary").contains(&"origin".to_owned()));
     }
     let response = server.ask("OPTIONS", "/graphql", &[], "");
@@ -98,13 +98,13 @@ fn pages_of_origins_on_the_list_are_let_in_and_those_of_no_other() {
 }
 
 #[test]
-fn what_is_no_origin_is_refused_on_the_command_line() {
+fn invalid_origins_are_rejected_on_the_command_line() {
     let directory = tempfile::tempdir().expect("a directory");
     for origin in ["*", "app.example", "https://app.example/", "null"] {
         let output = command(&directory, &["--cors-origin", origin]).output();
         let output = output.expect("it runs");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("is no origin"), "{said}");
+        assert!(said.contains("is not an origin"), "{said}");
     }
 }

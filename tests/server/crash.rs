@@ -1,5 +1,5 @@
-//! The process is killed at any moment while clients write: what was acknowledged is there
-//! afterwards, whole, nothing is there by half, and what is sent again takes effect once.
+//! Kills the server process at random moments while clients write. Acknowledged operations must be
+//! present, none may be partial, and retries must take effect once.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,10 +13,10 @@ use crate::support::{JSON, Server, head};
 const KILLS: u64 = 20;
 const CLIENTS: u64 = 4;
 
-/// A client that writes numbered operations, one after another.
+/// A client that writes numbered operations in sequence.
 struct Client {
     number: u64,
-    /// The operation that is to be sent next, or again.
+    /// The number of the next operation to send or retry.
     next: u64,
 }
 
@@ -33,7 +33,7 @@ impl Client {
         format!("{}/{operation}", self.number)
     }
 
-    /// What the operation of this number inserts: leaves by the dozen, and a string that is split.
+    /// The content that this operation inserts: dozens of leaves, and a string that is split.
     fn content(&self, operation: u64) -> Value {
         let rows: Vec<Value> = (0..20)
             .map(|row| json!({"row": row, "of": operation}))
@@ -61,7 +61,7 @@ impl Client {
         json!({"query": query, "variables": variables}).to_string()
     }
 
-    /// Sends the next operation; none if the server went away before it answered.
+    /// Sends the next operation. Returns `None` if the server ended before it responded.
     fn send(&self, address: &str) -> Option<Value> {
         let body = self.body(self.next);
         let key = format!("{}-{}", self.number, self.next);
@@ -81,7 +81,7 @@ impl Client {
         serde_json::from_str(body).ok()
     }
 
-    /// Sends operations until the server goes away or it is told to stop.
+    /// Sends operations until the server ends or `stop` is set.
     fn run(&mut self, address: &str, stop: &AtomicBool) {
         while !stop.load(Relaxed) {
             let Some(answer) = self.send(address) else {
@@ -102,8 +102,8 @@ impl Client {
         }
     }
 
-    /// Asserts that the operations so far are there, each once and whole. The last one may be or
-    /// not: nobody was told. Returns how many there are.
+    /// Asserts that all acknowledged operations are present, once and complete. The last one may be
+    /// absent, because it was not acknowledged. Returns the number of operations.
     fn check(&self, server: &Server, sampled: u64) -> u64 {
         let (log, count) = (json!(self.log()), json!(self.count()));
         let found = server.query(&format!(
@@ -145,7 +145,7 @@ impl Client {
 }
 
 #[test]
-fn a_killed_server_has_lost_nothing_and_done_nothing_by_half() {
+fn kills_lose_no_acknowledged_operation_and_leave_no_partial_one() {
     let mut clients: Vec<Client> = (0..CLIENTS)
         .map(|number| Client { number, next: 0 })
         .collect();
@@ -184,7 +184,7 @@ fn a_killed_server_has_lost_nothing_and_done_nothing_by_half() {
     }
     let done: u64 = clients.iter().map(|client| client.next).sum();
     assert!(done > KILLS, "only {done} operations were acknowledged");
-    // Each sends again what it has no answer to: it takes effect now, or did before.
+    // Each client retries its unacknowledged operation. It takes effect now or did before.
     for client in &mut clients {
         let before = client.check(&server, 1);
         let answer = client.send(&server.address).expect("an answer");

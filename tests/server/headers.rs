@@ -11,14 +11,14 @@ fn increment(server: &Server, key: &str) -> Response {
 }
 
 #[test]
-fn a_key_makes_an_operation_take_effect_once_with_quotes_or_without() {
+fn idempotency_keys_apply_an_operation_once() {
     let server = Server::start();
     let first = increment(&server, "8e03978e-40d5-43dd-bc93-6894a57f9324");
     assert_eq!(first.status, 200);
     assert_eq!(first.json()["data"]["incrementDocument"]["value"], json!(1));
     let again = increment(&server, "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"");
     assert_eq!(again.body, first.body);
-    // Also after the server is started anew.
+    // The key still applies after a restart.
     server.signal("TERM");
     let server = Server::on(server.stopped(), &[]);
     let again = increment(&server, "8e03978e-40d5-43dd-bc93-6894a57f9324");
@@ -28,7 +28,7 @@ fn a_key_makes_an_operation_take_effect_once_with_quotes_or_without() {
 }
 
 #[test]
-fn a_key_that_is_none_is_refused_and_nothing_is_done() {
+fn invalid_idempotency_keys_are_rejected_without_effects() {
     let server = Server::start();
     for key in ["", "\"\"", &"x".repeat(256), "clé"] {
         let response = increment(&server, key);

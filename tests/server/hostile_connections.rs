@@ -1,5 +1,5 @@
-//! Connections that are made to hurt: slow senders and takers, half-closed ones, requests without
-//! end. Each is ended or held back, and others are served meanwhile.
+//! Hostile connections: slow senders and readers, half-closed connections, endless pipelining. Each
+//! is closed or throttled, and other clients are served meanwhile.
 
 use std::net::Shutdown;
 use std::thread;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Connection, JSON, Server, head, insertion};
 
-/// A body that asks for the type of the root.
+/// A body that queries `__typename`.
 const ASKING: &str = r#"{"query": "{ __typename }"}"#;
 
 fn begin_post(connection: &mut Connection, length: usize) {
@@ -16,7 +16,7 @@ fn begin_post(connection: &mut Connection, length: usize) {
 }
 
 #[test]
-fn a_head_that_does_not_come_ends_the_connection() {
+fn connections_without_a_request_head_are_closed() {
     let server = Server::with(&["--header-time-max", "300ms"]);
     for begun in [
         "",
@@ -37,11 +37,11 @@ fn a_head_that_does_not_come_ends_the_connection() {
 }
 
 #[test]
-fn a_head_that_trickles_in_ends_the_connection_however_often_a_byte_comes() {
+fn slow_request_heads_time_out_even_if_bytes_keep_arriving() {
     let server = Server::with(&["--header-time-max", "300ms"]);
     let mut slow = server.connect();
     slow.send("GET /graphql HTTP/1.1\r\nhost: localhost\r\nx: ");
-    // Each byte would begin the time anew if it were that of a byte, and this would never end.
+    // If each byte restarted the timeout, this loop would never end.
     while slow.offer("y") {
         server.assert_serves();
     }
@@ -49,7 +49,7 @@ fn a_head_that_trickles_in_ends_the_connection_however_often_a_byte_comes() {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_a_timeout_that_names_the_limit() {
+fn missing_bodies_time_out_and_the_error_names_the_limit() {
     let server = Server::with(&["--body-time-max", "300ms"]);
     for sent in ["", "{", &ASKING[..ASKING.len() - 1]] {
         let mut slow: Vec<Connection> = (0..20).map(|_| server.connect()).collect();
@@ -68,7 +68,7 @@ fn a_body_that_does_not_come_is_a_timeout_that_names_the_limit() {
 }
 
 #[test]
-fn a_compressed_body_that_does_not_come_is_a_timeout_as_well() {
+fn missing_compressed_bodies_time_out() {
     let server = Server::with(&["--body-time-max", "300ms"]);
     let mut slow = server.connect();
     let headers = [JSON, ("content-encoding", "gzip")];
@@ -79,7 +79,7 @@ fn a_compressed_body_that_does_not_come_is_a_timeout_as_well() {
 }
 
 #[test]
-fn past_the_limit_connections_wait_until_one_ends() {
+fn connections_over_the_limit_wait_until_one_closes() {
     let server = Server::with(&["--connections-max", "2"]);
     let asked = |connection: &mut Connection| {
         let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
@@ -108,11 +108,12 @@ fn past_the_limit_connections_wait_until_one_ends() {
 }
 
 #[test]
-fn connections_that_are_half_closed_give_their_places_back() {
+fn half_closed_connections_are_released() {
     let server = Server::with(&["--connections-max", "4"]);
     let whole = head("POST", "/graphql", &[JSON], ASKING.len()) + ASKING;
     for at in 0..200 {
-        // Closed for sending at the beginning, inside the head, before, inside and behind the body.
+        // The client stops sending at the start, inside the head, and before, inside and after the
+        // body.
         let sent = [
             0,
             10,
@@ -129,7 +130,7 @@ fn connections_that_are_half_closed_give_their_places_back() {
 }
 
 #[test]
-fn who_goes_away_before_the_answer_gives_the_place_back() {
+fn disconnected_clients_release_their_connection() {
     let server = Server::with(&["--connections-max", "2"]);
     let body = insertion("1", &format!("[{}1]", "1,".repeat(200_000)));
     server.ask("POST", "/graphql", &[JSON], body);
@@ -142,7 +143,7 @@ fn who_goes_away_before_the_answer_gives_the_place_back() {
     server.assert_serves();
 }
 
-/// A value that makes responses larger than what systems take ahead of those who read.
+/// Stores a value whose responses exceed the kernel's socket buffers.
 fn with_large_value(arguments: &[&str]) -> Server {
     let server = Server::with(arguments);
     let text = "x".repeat(30 << 20);
@@ -153,19 +154,20 @@ fn with_large_value(arguments: &[&str]) -> Server {
 }
 
 #[test]
-fn who_takes_nothing_of_a_response_is_cut_off() {
+fn clients_that_read_no_response_are_disconnected() {
     let server = with_large_value(&["--send-time-max", "300ms", "--connections-max", "1"]);
     let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
     let mut idle = server.connect();
     idle.send(head("POST", "/graphql", &[JSON], query.len()) + query);
-    // There is one place, which the one that takes nothing has until it is cut off.
+    // Only one connection is allowed, which the client that does not read holds until it is
+    // disconnected.
     server.assert_serves();
     let received = idle.rest().len();
     assert!(received < 30 << 20, "{received} bytes");
 }
 
 #[test]
-fn requests_in_a_row_whose_answers_nobody_takes_are_not_read_on() {
+fn pipelined_requests_with_unread_responses_are_not_read() {
     let server = with_large_value(&[]);
     let query = "{ document(id: 1) { value } }";
     let get = head(
@@ -183,7 +185,8 @@ fn requests_in_a_row_whose_answers_nobody_takes_are_not_read_on() {
         server.assert_serves();
     }
     let more = server.memory_peak().saturating_sub(before);
-    // An answer has 30 MiB, and is made of what is read, so some of them at the most.
+    // A response has 30 MiB and is built from the data read, so a few copies of it are expected at
+    // most.
     assert!(more < 256 << 20, "{more} bytes more for 400,000 requests");
     connection.shutdown(Shutdown::Both);
     assert!(!sender.join().expect("it ends"), "not all of it was taken");
@@ -191,7 +194,7 @@ fn requests_in_a_row_whose_answers_nobody_takes_are_not_read_on() {
 }
 
 #[test]
-fn a_long_row_of_requests_holds_nobody_up() {
+fn pipelined_requests_do_not_block_other_clients() {
     const REQUESTS: usize = 5_000;
     let server = Server::start();
     let request = head("POST", "/graphql", &[JSON], ASKING.len()) + ASKING;
@@ -211,16 +214,16 @@ fn a_long_row_of_requests_holds_nobody_up() {
 }
 
 #[test]
-fn small_requests_are_answered_when_others_hold_all_there_is() {
-    // None of those who hold is let go of, however slow the machine.
-    // While the third response is made, what was read for it is held as well.
+fn small_requests_are_answered_when_held_memory_is_exhausted() {
+    // The timeout is long, so that the slow readers stay connected on a slow machine. While the
+    // third response is built, the data read for it is held too.
     let patience = ["--held-bytes-max", "121MiB", "--send-time-max", "300s"];
     let server = with_large_value(&patience);
     let query = r#"{"query": "{ document(id: 1) { value } }"}"#;
     let mut holding: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
     for connection in &mut holding {
         connection.send(head("POST", "/graphql", &[JSON], query.len()) + query);
-        // The head was sent, and most of the 30 MiB are not taken.
+        // The head was sent, and most of the 30 MiB are unread.
         assert_eq!(connection.response(false).status, 200);
     }
     let another = server.ask("POST", "/graphql", &[JSON], query);
@@ -229,7 +232,8 @@ fn small_requests_are_answered_when_others_hold_all_there_is() {
     let large = json!("x".repeat(63 << 19)).to_string();
     let body = insertion("3", &large);
     for _ in 0..5 {
-        // It is refused before it has come whole, and who sends on is told all the same.
+        // The request is rejected before its body is complete. A client that keeps sending still
+        // gets the response.
         let mut connection = server.connect();
         connection.send(head("POST", "/graphql", &[JSON], body.len()));
         connection.offer(&body);

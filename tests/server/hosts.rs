@@ -1,8 +1,8 @@
-//! The names by which clients know the server.
+//! Validation of the `Host` header.
 
 use crate::support::Server;
 
-/// The status of a request with this head behind its first line.
+/// The status of a request with these header lines.
 fn status(server: &Server, target: &str, headers: &str) -> u16 {
     let mut connection = server.connect();
     connection.send(format!("GET {target} HTTP/1.1\r\n{headers}\r\n"));
@@ -10,7 +10,7 @@ fn status(server: &Server, target: &str, headers: &str) -> u16 {
 }
 
 #[test]
-fn on_loopback_a_name_of_another_site_is_refused_whatever_it_resolves_to() {
+fn unknown_host_names_are_rejected_on_loopback() {
     let server = Server::start();
     let asked = "/graphql?query={__typename}";
     for known in [
@@ -52,7 +52,7 @@ fn on_loopback_a_name_of_another_site_is_refused_whatever_it_resolves_to() {
 }
 
 #[test]
-fn a_name_that_is_given_is_known_besides() {
+fn configured_host_names_are_accepted() {
     let server = Server::with(&["--host", "DB.example", "--host", "192.0.2.1"]);
     let asked = "/graphql?query={__typename}";
     for (host, expected) in [

@@ -1,11 +1,11 @@
-//! Queries for the schema.
+//! Introspection queries.
 
 use serde_json::json;
 
 use crate::support::Server;
 
 #[test]
-fn introspection_can_be_turned_off_and_the_rest_is_answered_all_the_same() {
+fn introspection_can_be_disabled() {
     let server = Server::with(&["--no-introspection"]);
     for query in [
         "{ __schema { types { name } } }",

@@ -1,5 +1,4 @@
-//! Connections that rest between two requests: kept for longer than a head may take, and no longer
-//! than they may rest.
+//! Idle connections stay open for longer than the head timeout, but only until the idle timeout.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -7,11 +6,11 @@ use std::time::Duration;
 use crate::support::{Connection, JSON, Server, head};
 
 const ASKING: &str = r#"{"query": "{ __typename }"}"#;
-/// A limit that fires in no test, and one that has fired when [`past`] is over.
+/// A timeout that never expires in a test, and one that has expired after [`past`].
 const NEVER: &str = "600s";
 const SOON: &str = "1s";
 
-/// Rests for longer than [`SOON`].
+/// Waits for longer than [`SOON`].
 fn past() {
     sleep(Duration::from_secs(3));
 }
@@ -22,7 +21,7 @@ fn ask(connection: &mut Connection) {
 }
 
 #[test]
-fn between_two_requests_a_connection_may_rest_for_longer_than_a_head_may_take() {
+fn idle_connections_stay_open_for_longer_than_the_head_timeout() {
     let server = Server::with(&["--header-time-max", SOON, "--idle-time-max", NEVER]);
     let mut resting = server.connect();
     for _ in 0..3 {
@@ -33,19 +32,19 @@ fn between_two_requests_a_connection_may_rest_for_longer_than_a_head_may_take() 
 }
 
 #[test]
-fn a_connection_that_rests_for_too_long_ends() {
+fn idle_connections_are_closed_after_the_idle_timeout() {
     let server = Server::with(&["--header-time-max", NEVER, "--idle-time-max", SOON]);
     let (mut resting, mut new) = (server.connect(), server.connect());
     ask(&mut resting);
     resting.rest();
-    // One that has sent nothing yet does not rest: it has the time of a head.
+    // A connection that has sent nothing is not idle. The head timeout applies to it.
     past();
     ask(&mut new);
     new.rest();
 }
 
 #[test]
-fn a_new_connection_has_the_time_of_a_head_and_not_that_of_a_rest() {
+fn head_timeout_applies_to_new_connections() {
     let server = Server::with(&["--header-time-max", SOON, "--idle-time-max", NEVER]);
     for begun in ["", "G"] {
         let mut new = server.connect();
@@ -56,7 +55,7 @@ fn a_new_connection_has_the_time_of_a_head_and_not_that_of_a_rest() {
 }
 
 #[test]
-fn a_head_that_has_begun_has_its_own_time_also_after_a_rest() {
+fn head_timeout_applies_to_heads_begun_after_an_idle_time() {
     let server = Server::with(&["--header-time-max", SOON, "--idle-time-max", NEVER]);
     for begun in ["P", "POST /graphql HTTP/1.1\r\nhost: localhost\r\nx: y"] {
         let mut resting = server.connect();
@@ -74,7 +73,7 @@ fn a_head_that_has_begun_has_its_own_time_also_after_a_rest() {
 }
 
 #[test]
-fn a_head_that_begins_before_a_rest_is_over_may_still_take_its_time() {
+fn heads_begun_before_the_idle_timeout_get_the_whole_head_timeout() {
     let server = Server::with(&["--header-time-max", NEVER, "--idle-time-max", "2s"]);
     let mut resting = server.connect();
     ask(&mut resting);

@@ -1,11 +1,12 @@
-//! Every limit on what clients may ask moves with its flag, and names itself where it is passed.
-//! Those on connections are with the tests of connections.
+//! Every request limit can be set by its flag and is named in its error. The limits on connections
+//! are tested in `hostile_connections`.
 
 use serde_json::json;
 
 use crate::support::{JSON, Response, Server};
 
-/// A flag with what it is set to, a query that passes it with its variables, and what is told.
+/// A flag with its value, a query that exceeds the limit with its variables, and the expected text
+/// of the error.
 type Case = (
     &'static str,
     &'static str,
@@ -23,7 +24,7 @@ fn of(path: &str) -> String {
     format!("{{ document(id: 1) {{ {path} }} }}")
 }
 
-/// Limits on what a query is.
+/// Limits on the query.
 fn of_queries() -> Vec<Case> {
     vec![
         (
@@ -99,7 +100,7 @@ fn of_queries() -> Vec<Case> {
     ]
 }
 
-/// Limits on what comes with it and on what comes of it.
+/// Limits on variables and on responses.
 fn of_variables_and_answers() -> Vec<Case> {
     let entities = "query($r: [_Any!]!) { _entities(representations: $r) { __typename } }";
     let two = r#"{"r":[{"__typename":"Document","collection":"D","id":1},{"__typename":"Document","collection":"D","id":2}]}"#;
@@ -178,11 +179,11 @@ fn of_variables_and_answers() -> Vec<Case> {
 }
 
 #[test]
-fn each_limit_moves_with_its_flag_and_is_named() {
+fn every_limit_has_a_flag_and_is_named_in_its_error() {
     for (flag, amount, query, variables, told) in
         of_queries().into_iter().chain(of_variables_and_answers())
     {
-        // What is asked later is stored by a server that has no such limit.
+        // A server without low limits stores the data.
         let server = Server::start();
         let rows = vec![vec![1; 40]; 200];
         let insert = "mutation($d: JSON) { insertDocument(id: 1, document: $d) { key } }";

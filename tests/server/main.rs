@@ -1,4 +1,4 @@
-//! The server as a client meets it over TCP: the real binary, on a port of its own.
+//! The server over TCP: the real binary, on a free port.
 
 mod access;
 mod audits;

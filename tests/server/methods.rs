@@ -7,7 +7,7 @@ use crate::support::{JSON, Server, insertion};
 const GRAPHQL: (&str, &str) = ("accept", "application/graphql-response+json");
 
 #[test]
-fn every_endpoint_answers() {
+fn every_endpoint_responds() {
     let server = Server::start();
     for (path, status, content_type, body) in [
         ("/healthz", 200, "text/plain; charset=utf-8", Some("ok\n")),
@@ -58,7 +58,7 @@ fn every_endpoint_answers() {
 }
 
 #[test]
-fn only_get_head_post_and_options_are_methods_of_graphql() {
+fn graphql_accepts_only_get_head_post_and_options() {
     let server = Server::start();
     for method in ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"] {
         let response = server.ask(method, "/graphql", &[JSON], "{}");
@@ -76,7 +76,7 @@ fn only_get_head_post_and_options_are_methods_of_graphql() {
 }
 
 #[test]
-fn a_mutation_by_get_is_refused_and_does_nothing() {
+fn mutations_by_get_are_rejected() {
     let server = Server::start();
     for query in [
         "mutation{insertDocument(id:1,document:1){id}}",
@@ -102,7 +102,7 @@ fn a_mutation_by_get_is_refused_and_does_nothing() {
 }
 
 #[test]
-fn a_query_by_get_takes_variables_and_an_operation_name() {
+fn get_accepts_variables_and_an_operation_name() {
     let server = Server::start();
     server.ask(
         "POST",
@@ -137,10 +137,10 @@ fn a_query_by_get_takes_variables_and_an_operation_name() {
 }
 
 #[test]
-fn a_refused_request_is_400_for_graphql_responses_and_200_for_plain_json() {
+fn rejected_requests_are_400_for_graphql_responses_and_200_for_json() {
     let server = Server::start();
     for (body, plain) in [
-        // Could not be read: 400 for everyone.
+        // The request could not be parsed: 400 for every media type.
         ("", 400),
         ("not JSON", 400),
         ("{\"query\": \"{ __typename }\"", 400),
@@ -159,7 +159,7 @@ fn a_refused_request_is_400_for_graphql_responses_and_200_for_plain_json() {
         (r#"{"query": "{ __typename }", "extensions": 1}"#, 400),
         (r#"{"query": "{ __typename }"} more"#, 400),
         (r#"{"query": "\ud800"}"#, 400),
-        // Read, and refused before it was executed.
+        // The request was parsed, but rejected before execution.
         (r#"{"query": ""}"#, 200),
         (r#"{"query": "{"}"#, 200),
         (r#"{"query": "{ nothing }"}"#, 200),
@@ -194,7 +194,7 @@ fn a_refused_request_is_400_for_graphql_responses_and_200_for_plain_json() {
 }
 
 #[test]
-fn what_was_executed_is_200_errors_or_not() {
+fn executed_requests_are_200_even_with_errors() {
     let server = Server::start();
     for body in [
         r#"{"query": "{ __typename }"}"#,
@@ -213,7 +213,7 @@ fn what_was_executed_is_200_errors_or_not() {
 }
 
 #[test]
-fn the_media_type_is_the_one_that_the_client_likes_best() {
+fn response_media_type_is_the_preferred_one() {
     let server = Server::start();
     let (graphql, json) = (
         "application/graphql-response+json; charset=utf-8",
@@ -263,7 +263,7 @@ fn the_media_type_is_the_one_that_the_client_likes_best() {
 }
 
 #[test]
-fn a_body_that_is_not_json_by_its_header_is_refused_so_that_no_form_can_write() {
+fn bodies_without_a_json_content_type_are_rejected() {
     let server = Server::start();
     let body = insertion("1", "1");
     for content_type in [
@@ -312,7 +312,7 @@ fn a_body_that_is_not_json_by_its_header_is_refused_so_that_no_form_can_write() 
 }
 
 #[test]
-fn integers_and_markers_pass_through_http_as_they_are() {
+fn integers_and_markers_are_unchanged_by_http() {
     let server = Server::start();
     let digits = "9".repeat(300);
     for (id, document) in [

@@ -1,4 +1,4 @@
-//! What those see who watch a server: metrics, ids of requests, and the log.
+//! Metrics, request ids and log lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::{JSON, Response, Server};
 
-/// The samples of `/metrics`, by name and labels as they are written.
+/// The samples of `/metrics`, by name and labels.
 fn scrape(server: &Server) -> BTreeMap<String, f64> {
     let response = server.ask("GET", "/metrics", &[], "");
     assert_eq!(response.status, 200);
@@ -18,8 +18,8 @@ fn scrape(server: &Server) -> BTreeMap<String, f64> {
     parse(&response.body)
 }
 
-/// Reads the text format of OpenMetrics, and checks that every sample belongs to a family that was
-/// described before it, with no sample told twice.
+/// Parses the OpenMetrics text format. Checks that every sample belongs to a declared family and is
+/// not repeated.
 fn parse(text: &str) -> BTreeMap<String, f64> {
     let mut samples = BTreeMap::new();
     let mut families: BTreeMap<&str, &str> = BTreeMap::new();
@@ -105,14 +105,14 @@ fn requests_are_counted_by_type_name_and_outcome() {
                 r#"phyllo_request_seconds_bucket{le="+Inf",type="query"}"#,
                 5.0,
             ),
-            // Every query but that for a constant read two ranges: whether the document is there,
+            // Every query except the constant one read two ranges: the existence of the document,
             // and the part of it.
             (r#"phyllo_request_store_ranges_sum{type="query"}"#, 8.0),
             (r#"phyllo_request_store_ranges_count{type="query"}"#, 4.0),
             (r#"phyllo_store_operations_total{operation="commit"}"#, 1.0),
             ("phyllo_transaction_conflicts_total", 0.0),
             ("phyllo_transaction_retries_total", 0.0),
-            // Read and the mutation came again.
+            // The read and the mutation were repeated.
             (r#"phyllo_operation_cache_total{result="hit"}"#, 4.0),
             (r#"phyllo_operation_cache_total{result="miss"}"#, 5.0),
             (
@@ -125,7 +125,7 @@ fn requests_are_counted_by_type_name_and_outcome() {
     let read = samples[r#"phyllo_request_store_bytes_sum{type="query"}"#];
     assert!(read > 0.0 && samples["phyllo_store_read_bytes_total"] >= read);
     assert!(samples[r#"phyllo_store_operations_total{operation="write"}"#] >= 3.0);
-    // The server notices the end of a connection a moment after the client.
+    // The server detects that a connection was closed shortly after the client.
     let alone = |samples: BTreeMap<String, f64>| {
         samples["phyllo_http_requests_in_flight"] <= 1.0 && samples["phyllo_connections"] <= 1.0
     };
@@ -137,7 +137,7 @@ fn requests_are_counted_by_type_name_and_outcome() {
 }
 
 #[test]
-fn texts_that_are_found_by_their_hash_are_counted() {
+fn persisted_query_lookups_are_counted() {
     let server = Server::start();
     let text = "query Kept { __typename }";
     let digest = hex(&Sha256::digest(text));
@@ -159,7 +159,7 @@ fn texts_that_are_found_by_their_hash_are_counted() {
 }
 
 #[test]
-fn clients_cannot_make_the_server_count_without_bound() {
+fn metric_labels_are_bounded() {
     let server = Server::start();
     let mut connection = server.connect();
     for number in 0..150 {
@@ -199,7 +199,7 @@ fn clients_cannot_make_the_server_count_without_bound() {
 }
 
 #[test]
-fn metrics_ask_for_a_token_where_there_are_tokens() {
+fn metrics_require_a_token_if_tokens_are_configured() {
     let directory = tempfile::tempdir().expect("a directory");
     let tokens = directory.path().join("tokens");
     fs::write(&tokens, "prometheus read-only some-secret-token\n").expect("a file");
@@ -222,7 +222,7 @@ fn metrics_ask_for_a_token_where_there_are_tokens() {
 }
 
 #[test]
-fn every_response_carries_the_id_of_its_request() {
+fn every_response_has_its_request_id() {
     let server = Server::start();
     let given = ("x-request-id", "from-the-client.1");
     let odd = ("x-request-id", "no id at all");
@@ -243,7 +243,7 @@ fn every_response_carries_the_id_of_its_request() {
 }
 
 #[test]
-fn the_log_is_told_by_whom_and_under_which_id_a_request_was_answered() {
+fn log_lines_of_requests_have_the_caller_and_the_request_id() {
     let directory = tempfile::tempdir().expect("a directory");
     let tokens = directory.path().join("tokens");
     fs::write(&tokens, "someone read-write some-secret-token\n").expect("a file");
@@ -277,14 +277,14 @@ fn the_log_is_told_by_whom_and_under_which_id_a_request_was_answered() {
     for line in server.log().lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     }
-    // Without being told to, it says nothing of a request that goes well.
+    // At the default level, successful requests are not logged.
     let server = Server::logged(&["--token-file", tokens]);
     server.ask("POST", "/graphql", &headers, &body);
     assert!(!server.log().contains("id-17"), "{}", server.log());
 }
 
 #[test]
-fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
+fn logs_contain_no_secrets_and_no_document_data() {
     let directory = tempfile::tempdir().expect("a directory");
     let tokens = directory.path().join("tokens");
     fs::write(&tokens, "someone read-write SECRET-known-token-1\n").expect("a file");
@@ -329,7 +329,7 @@ fn no_secret_and_nothing_of_a_document_is_in_the_log_however_much_is_logged() {
         ] {
             send(&[("cookie", "SECRET"), ("x-request-id", "SECRET id")], body);
         }
-        // An index that two documents stand in the way of.
+        // Two documents violate the unique index.
         for query in [
             r#"mutation { a: insertDocument(id: 1, document: {u: \"SECRET-same\"}) { key } b: insertDocument(id: 2, document: {u: \"SECRET-same\"}) { key } }"#,
             r#"mutation { createIndex(name: \"i\", on: [\"$.u\"], unique: true) { state } }"#,

@@ -1,4 +1,4 @@
-//! Automatic persisted queries, as Apollo's clients send them.
+//! Automatic persisted queries, in the protocol of Apollo's clients.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ fn assert_unknown(response: &Response) {
 }
 
 #[test]
-fn a_hash_is_unknown_until_its_text_was_sent_with_it() {
+fn hashes_are_unknown_until_sent_with_their_query() {
     let server = Server::start();
     let query = "{ __typename }";
     let typename = json!({"data": {"__typename": "Query"}});
@@ -46,7 +46,7 @@ fn a_hash_is_unknown_until_its_text_was_sent_with_it() {
     let parameter = extensions(&hash(query)).to_string();
     assert_unknown(&post(&server, &by_hash));
     assert_unknown(&get(&server, &[("extensions", &parameter)]));
-    // A text without a hash is not kept.
+    // A query without a hash is not stored.
     post(&server, &json!({ "query": query }));
     assert_unknown(&post(&server, &by_hash));
     let both = json!({"query": query, "extensions": extensions(&hash(query))});
@@ -54,7 +54,7 @@ fn a_hash_is_unknown_until_its_text_was_sent_with_it() {
     assert_eq!(post(&server, &by_hash).json(), typename);
     let response = get(&server, &[("extensions", &parameter)]);
     assert_eq!(response.json(), typename);
-    // By GET as well, and for clients that take the status seriously.
+    // The same by GET, and with a media type for which the status differs.
     let query = "{ a: __typename }";
     let parameter = extensions(&hash(query)).to_string();
     let unknown = server.ask(
@@ -71,7 +71,7 @@ fn a_hash_is_unknown_until_its_text_was_sent_with_it() {
 }
 
 #[test]
-fn a_text_of_another_hash_is_refused_and_the_hash_goes_on_meaning_its_own() {
+fn queries_with_a_wrong_hash_are_rejected_and_not_stored() {
     let server = Server::start();
     let (query, other) = ("{ __typename }", "{ other: __typename }");
     let mismatch = json!({"query": other, "extensions": extensions(&hash(query))});
@@ -86,7 +86,7 @@ fn a_text_of_another_hash_is_refused_and_the_hash_goes_on_meaning_its_own() {
 }
 
 #[test]
-fn the_operation_name_and_the_variables_are_those_of_each_request() {
+fn operation_name_and_variables_are_taken_from_each_request() {
     let server = Server::start();
     for id in ["1", "2"] {
         server.ask("POST", "/graphql", &[JSON], insertion(id, id));
@@ -118,7 +118,7 @@ fn the_operation_name_and_the_variables_are_those_of_each_request() {
 }
 
 #[test]
-fn a_query_that_is_not_valid_is_not_kept() {
+fn invalid_queries_are_not_persisted() {
     let server = Server::start();
     for query in ["{", "{ nothing }"] {
         let both = json!({"query": query, "extensions": extensions(&hash(query))});
@@ -129,7 +129,7 @@ fn a_query_that_is_not_valid_is_not_kept() {
 }
 
 #[test]
-fn a_persisted_mutation_is_still_refused_by_get_and_takes_effect_once_by_its_key() {
+fn persisted_mutations_require_post_and_honor_idempotency_keys() {
     let server = Server::start();
     let query = "mutation { incrementDocument(id: 1) { value } }";
     let both = json!({"query": query, "extensions": extensions(&hash(query))}).to_string();
@@ -145,7 +145,7 @@ fn a_persisted_mutation_is_still_refused_by_get_and_takes_effect_once_by_its_key
 }
 
 #[test]
-fn extensions_that_name_no_hash_are_refused() {
+fn malformed_persisted_query_extensions_are_rejected() {
     let server = Server::start();
     let right = hash("{ __typename }");
     for persisted in [

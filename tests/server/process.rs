@@ -1,4 +1,4 @@
-//! The process: how it starts, what it says, and how it ends.
+//! The process: start, output and shutdown.
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::support::{JSON, Server, command, head, insertion};
 
 #[test]
-fn a_signal_to_stop_lets_what_was_accepted_be_answered_and_ends_with_success() {
+fn stop_signal_finishes_accepted_requests_and_exits_with_0() {
     for signal in ["TERM", "INT"] {
         let server = Server::start();
         let body = insertion("1", r#"{"late": true}"#);
         let (first, rest) = body.split_at(10);
         let mut slow = server.connect();
-        // Continue says that the request was accepted and its body is waited for.
+        // `100 Continue` shows that the request was accepted and the server waits for its body.
         let headers = [JSON, ("expect", "100-continue")];
         slow.send(head("POST", "/graphql", &headers, body.len()));
         assert_eq!(slow.response(false).status, 100);
@@ -23,7 +23,7 @@ fn a_signal_to_stop_lets_what_was_accepted_be_answered_and_ends_with_success() {
         let mut idle = server.connect();
         assert_eq!(idle.ask("GET", "/healthz", &[], "").status, 200);
         server.signal(signal);
-        // It has begun to stop when it has closed what is idle.
+        // The shutdown has begun once idle connections are closed.
         idle.assert_closed();
         slow.send(rest);
         let response = slow.response(true);
@@ -51,14 +51,14 @@ fn a_signal_to_stop_lets_what_was_accepted_be_answered_and_ends_with_success() {
 }
 
 #[test]
-fn a_server_that_nobody_has_called_stops_at_once() {
+fn idle_servers_stop_immediately() {
     let server = Server::start();
     server.signal("TERM");
     server.stopped();
 }
 
 #[test]
-fn a_port_that_is_taken_is_said_and_the_process_fails() {
+fn port_in_use_is_reported_and_the_process_fails() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     let directory = tempfile::tempdir().expect("a directory");
@@ -72,7 +72,7 @@ fn a_port_that_is_taken_is_said_and_the_process_fails() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(
-        said.contains(&address) && said.contains("another program") && said.contains("--listen"),
+        said.contains(&address) && said.contains("address is in use") && said.contains("--listen"),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");
@@ -80,7 +80,7 @@ fn a_port_that_is_taken_is_said_and_the_process_fails() {
 }
 
 #[test]
-fn an_address_that_is_none_of_this_machine_is_said_and_the_process_fails() {
+fn foreign_address_is_reported_and_the_process_fails() {
     let directory = tempfile::tempdir().expect("a directory");
     for address in ["192.0.2.1:8080", "nonsense", "127.0.0.1", "127.0.0.1:99999"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_phyllo"));
@@ -97,7 +97,7 @@ fn an_address_that_is_none_of_this_machine_is_said_and_the_process_fails() {
 }
 
 #[test]
-fn it_says_where_to_go_when_it_is_up() {
+fn start_prints_the_urls() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut process = command(&directory, &[]).spawn().expect("the binary starts");
     let mut stdout = process.stdout.take().expect("a pipe");
@@ -115,7 +115,7 @@ fn it_says_where_to_go_when_it_is_up() {
 }
 
 #[test]
-fn what_was_answered_survives_a_kill() {
+fn acknowledged_writes_survive_a_kill() {
     let server = Server::start();
     for id in 0..20 {
         let response = server.ask(

@@ -1,4 +1,4 @@
-//! What each sender may do, by the rules that the server has.
+//! Permissions of every kind of caller, for every configuration of the server.
 
 use std::sync::Arc;
 use std::thread::sleep;
@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use crate::access::{MUTATION, QUERY, READER, WRITER, bearer, token_file};
 use crate::support::{JSON, Response, Server};
 
-/// Sends requests with the headers of one sender.
+/// A client that sends the headers of one caller.
 struct Sender<'s> {
     server: &'s Server,
     authorization: Vec<(&'static str, String)>,
@@ -42,7 +42,7 @@ fn sha256(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
-/// What an outcome of a request is called in the tables below.
+/// The name of an outcome in the tables below.
 fn outcome(response: &Response) -> String {
     match response.status {
         401 | 403 | 405 => format!("{} {}", response.status, response.code()),
@@ -50,7 +50,7 @@ fn outcome(response: &Response) -> String {
     }
 }
 
-/// Asks for everything there is, in every way, and tells the outcomes.
+/// Sends every kind of request in every way, and returns the outcomes.
 fn outcomes(sender: &Sender<'_>) -> Vec<(&'static str, String)> {
     let persisted =
         |text: &str| json!({"persistedQuery": {"version": 1, "sha256Hash": sha256(text)}});
@@ -132,7 +132,7 @@ const MAY_READ: &[(&str, &str)] = &[
     ("mutation in the batch", "FORBIDDEN"),
 ];
 
-/// On a server that is read-only no mutation is in the schema, so that none is kept either.
+/// On a read-only server the schema has no mutations, so none is persisted.
 const NOBODY_WRITES: &[(&str, &str)] = &[
     ("query", "200"),
     ("query by GET", "200"),
@@ -166,7 +166,7 @@ const MAY_NOT: &[(&str, &str)] = &[
     ("batch", "401 UNAUTHENTICATED"),
 ];
 
-/// What may be sent as the header `Authorization`, and whose it is.
+/// Possible `Authorization` headers, by caller.
 fn senders() -> Vec<(&'static str, Vec<String>)> {
     vec![
         ("writer", vec![bearer(WRITER)]),
@@ -189,7 +189,7 @@ fn senders() -> Vec<(&'static str, Vec<String>)> {
 }
 
 #[test]
-fn every_sender_may_do_what_the_rules_of_the_server_say() {
+fn callers_have_exactly_their_permissions() {
     for (tokens, read_only) in [(false, false), (false, true), (true, false), (true, true)] {
         let directory = tempfile::tempdir().expect("a directory");
         let file = token_file(directory.path());
@@ -201,7 +201,7 @@ fn every_sender_may_do_what_the_rules_of_the_server_say() {
             arguments.push("--read-only");
         }
         let server = Server::with(&arguments);
-        // Its text is kept under its hash, as far as the sender may come in.
+        // The query is persisted under its hash if the caller is admitted.
         for (who, authorization) in senders() {
             let sent = authorization.clone();
             let values = authorization.into_iter();
@@ -226,7 +226,7 @@ fn every_sender_may_do_what_the_rules_of_the_server_say() {
 }
 
 #[test]
-fn no_mutation_of_the_schema_is_executed_for_who_may_only_read() {
+fn read_only_callers_cannot_execute_any_mutation() {
     let calls = [
         "insertDocument(document: 1) { key }",
         "replaceDocument(id: 1, document: 2) { key }",
@@ -275,7 +275,7 @@ fn no_mutation_of_the_schema_is_executed_for_who_may_only_read() {
                 response.body
             );
         }
-        // It is none that would be refused for another reason.
+        // The mutation would not be rejected for another reason.
         let writer = ("authorization", &*bearer(WRITER));
         let response = tokens.ask("POST", "/graphql", &[JSON, writer], body.to_string());
         assert_eq!(response.status, 200, "{call}: {}", response.body);
@@ -283,7 +283,7 @@ fn no_mutation_of_the_schema_is_executed_for_who_may_only_read() {
 }
 
 #[test]
-fn a_server_that_is_read_only_builds_no_index() {
+fn read_only_servers_build_no_indexes() {
     let server = Server::with(&["--read-only"]);
     let directory = server.store().to_owned();
     let state = |server: &Server| {
@@ -293,7 +293,7 @@ fn a_server_that_is_read_only_builds_no_index() {
     server.signal("TERM");
     let kept = server.stopped();
     assert_eq!(kept.path(), directory);
-    // An index is defined, and whoever would build it is gone.
+    // Defines an index and stops the process that would build it.
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
         let store = Embedded::open(kept.path(), EmbeddedOptions::default(), |_| {});
@@ -320,7 +320,7 @@ fn a_server_that_is_read_only_builds_no_index() {
         }
     });
     let server = Server::on(kept, &["--read-only"]);
-    // Others look for an index to build several times a second.
+    // Servers look for indexes to build several times per second.
     for _ in 0..10 {
         assert_eq!(state(&server), "BUILDING");
         sleep(INDEX_POLL_TIME / 4);

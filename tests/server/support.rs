@@ -1,4 +1,4 @@
-//! A server process on a store of its own, and a client that sends what it is told, byte by byte.
+//! A server process on its own store, and a client that sends raw bytes.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 
-/// Time for what never takes so long, so that a failure is no hang.
+/// A timeout for operations that are expected to be fast, so that a failure does not hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running server; killed when dropped.
+/// A running server, killed when dropped.
 pub(crate) struct Server {
     process: Child,
     _stdout: BufReader<ChildStdout>,
@@ -50,25 +50,25 @@ impl Server {
         Self::with(&[])
     }
 
-    /// A server with further arguments.
+    /// Starts a server with additional arguments.
     pub(crate) fn with(arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         Self::on(directory, arguments)
     }
 
-    /// A server on a directory.
+    /// Starts a server on a directory.
     pub(crate) fn on(directory: TempDir, arguments: &[&str]) -> Self {
         let mut command = command(&directory, arguments);
         command.stderr(Stdio::inherit());
         Self::run(command, directory, None)
     }
 
-    /// A server with further arguments, whose log is kept.
+    /// Starts a server with additional arguments and captures its log.
     pub(crate) fn logged(arguments: &[&str]) -> Self {
         Self::logged_at("info", arguments)
     }
 
-    /// The same, with a log of this much.
+    /// The same, with this log filter.
     pub(crate) fn logged_at(filter: &str, arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let log = NamedTempFile::new().expect("a file");
@@ -102,19 +102,19 @@ impl Server {
         self.directory.as_ref().expect("it was not taken").path()
     }
 
-    /// All that it has logged so far.
+    /// The log so far.
     pub(crate) fn log(&self) -> String {
         let log = self.log.as_ref().expect("its log is kept");
         std::fs::read_to_string(log).expect("UTF-8")
     }
 
-    /// Waits for its end and returns all that it has logged.
+    /// Waits for the process to end and returns its log.
     pub(crate) fn log_at_end(mut self) -> String {
         self.process.wait().expect("it ends");
         self.log()
     }
 
-    /// The first line of its log with this in it, once there is one.
+    /// Waits for a log line that contains `part` and returns it.
     pub(crate) fn wait_for_log(&self, part: &str) -> String {
         let begin = Instant::now();
         loop {
@@ -134,7 +134,7 @@ impl Server {
         Connection(BufReader::new(stream))
     }
 
-    /// The response to one request on a connection of its own.
+    /// Sends a request on a new connection and returns the response.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -145,7 +145,7 @@ impl Server {
         self.connect().ask(method, path, headers, body)
     }
 
-    /// The response to a query, as a client of JSON sends it.
+    /// Sends a query as a JSON client and returns the response.
     pub(crate) fn query(&self, query: &str) -> Value {
         let response = self.ask(
             "POST",
@@ -157,7 +157,7 @@ impl Server {
         response.json()
     }
 
-    /// Asserts that it serves others and goes on.
+    /// Asserts that the server still serves other clients.
     pub(crate) fn assert_serves(&self) {
         assert_eq!(
             self.query("{ __typename }"),
@@ -165,7 +165,7 @@ impl Server {
         );
     }
 
-    /// The most memory that it has held so far, in bytes.
+    /// The peak memory of the process so far, in bytes.
     pub(crate) fn memory_peak(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.expect("Linux tells");
@@ -176,7 +176,7 @@ impl Server {
             << 10
     }
 
-    /// Sends a signal, by its name.
+    /// Sends a signal, given by its name.
     pub(crate) fn signal(&self, signal: &str) {
         let kill = Command::new("kill")
             .args(["-s", signal, &self.process.id().to_string()])
@@ -184,14 +184,14 @@ impl Server {
         assert!(kill.expect("kill runs").success());
     }
 
-    /// Waits for its end, which is to be a success, and returns its directory.
+    /// Waits for a successful exit and returns the directory.
     pub(crate) fn stopped(mut self) -> TempDir {
         let status = self.process.wait().expect("it ends");
         assert!(status.success(), "{status}");
         self.ended()
     }
 
-    /// Waits for its end and returns its directory.
+    /// Waits for the process to end and returns the directory.
     pub(crate) fn ended(mut self) -> TempDir {
         self.process.wait().expect("it ends");
         self.directory.take().expect("it was not taken before")
@@ -200,7 +200,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
     }
@@ -214,7 +214,7 @@ pub(crate) struct Connection(BufReader<TcpStream>);
 pub(crate) struct Response {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
-    /// The body, unless it is encoded.
+    /// The body, unless it is compressed.
     pub(crate) body: String,
     /// The body as it was sent.
     pub(crate) bytes: Vec<u8>,
@@ -228,19 +228,19 @@ impl Connection {
             .expect("it is sent");
     }
 
-    /// Sends as much as the server takes; it may answer and close before the end. Whether it took
-    /// all.
+    /// Sends as much as the server reads. The server may respond and close before the end. Returns
+    /// whether all was sent.
     pub(crate) fn offer(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.0.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
-    /// Ends it in one direction or both.
+    /// Shuts down one or both directions.
     pub(crate) fn shutdown(&self, how: Shutdown) {
-        // The server may have ended it already.
+        // The server may have closed the connection already.
         let _ended = self.0.get_ref().shutdown(how);
     }
 
-    /// The same connection, to send on one thread and receive on another.
+    /// Clones the connection, to send on one thread and receive on another.
     pub(crate) fn other(&self) -> Self {
         let stream = self.0.get_ref().try_clone();
         Self(BufReader::new(stream.expect("a socket")))
@@ -258,7 +258,7 @@ impl Connection {
         self.response(method != "HEAD")
     }
 
-    /// The next response, with a body or without.
+    /// Reads the next response, with or without a body.
     pub(crate) fn response(&mut self, with_body: bool) -> Response {
         let status = self.line();
         let status = status
@@ -311,16 +311,16 @@ impl Connection {
         bytes
     }
 
-    /// Asserts that the server closes the connection without another byte.
+    /// Asserts that the server closes the connection without sending more.
     pub(crate) fn assert_closed(&mut self) {
         assert_eq!(String::from_utf8_lossy(&self.rest()), "");
     }
 
-    /// What comes until the server closes the connection, which it has to.
+    /// Reads until the server closes the connection. It must close it.
     pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
         if let Err(error) = self.0.read_to_end(&mut rest) {
-            // A reset is an end as well.
+            // A reset also ends the connection.
             assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error}");
         }
         rest
@@ -339,7 +339,7 @@ impl Response {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The values of a header that is a list, however many lines it has.
+    /// The values of a list header, across all its lines.
     pub(crate) fn list(&self, name: &str) -> Vec<String> {
         let lines = self.headers.iter().filter(|(header, _)| header == name);
         let elements = lines.flat_map(|(_, value)| value.split(','));
@@ -375,7 +375,7 @@ pub(crate) fn head(method: &str, path: &str, headers: &[(&str, &str)], length: u
     head + "\r\n"
 }
 
-/// The body of a request to insert a document, given as JSON text, under an id.
+/// The body of a request that inserts a JSON document under an id.
 pub(crate) fn insertion(id: &str, document: &str) -> String {
     let query = "mutation($id: ID, $d: JSON) { insertDocument(id: $id, document: $d) { key } }";
     format!(

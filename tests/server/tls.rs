@@ -1,4 +1,4 @@
-//! TLS, with certificates made anew for each test.
+//! TLS, with new certificates for each test.
 
 use std::fs::{self, Permissions};
 use std::io::{Read as _, Write as _};
@@ -21,16 +21,16 @@ use tokio_rustls::rustls::{
 
 use crate::support::{Server, command};
 
-/// The files of a certificate for `localhost`, and what a client is to trust.
+/// The files of a certificate for `localhost`, and the trust anchor of clients.
 struct Identity {
     directory: TempDir,
     trusted: RootCertStore,
 }
 
-/// What was answered over TLS, and what was agreed on for it.
+/// A response over TLS, and the negotiated parameters.
 #[derive(Debug)]
 struct Answered {
-    /// With its head.
+    /// Including the head.
     answer: String,
     version: Option<ProtocolVersion>,
     protocol: Option<Vec<u8>>,
@@ -46,7 +46,7 @@ impl Identity {
         identity
     }
 
-    /// Another certificate and another key in the same files.
+    /// Replaces the certificate and the key in the files.
     fn renew(&mut self) {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
@@ -72,7 +72,7 @@ impl Identity {
         vec![certificate, path(self.certificate()), key, path(self.key())]
     }
 
-    /// Asks over TLS.
+    /// Sends a request over TLS.
     fn ask(
         &self,
         server: &Server,
@@ -108,7 +108,7 @@ impl Identity {
     }
 }
 
-/// A request with these headers besides.
+/// A request with these additional headers.
 fn query(headers: &str) -> String {
     let body = json!({"query": "{ __typename }"}).to_string();
     format!(
@@ -124,7 +124,7 @@ fn start(arguments: &[String]) -> Server {
 }
 
 #[test]
-fn graphql_is_served_by_both_versions_of_tls_and_in_the_clear_no_more() {
+fn graphql_is_served_over_tls_1_2_and_1_3_but_not_in_clear_text() {
     let identity = Identity::new();
     let server = start(&identity.arguments());
     for (version, named) in [
@@ -155,13 +155,13 @@ fn graphql_is_served_by_both_versions_of_tls_and_in_the_clear_no_more() {
     }
     let only_http2 = identity.ask(&server, &query(""), rustls::ALL_VERSIONS, &[b"h2"]);
     assert!(only_http2.is_err(), "{only_http2:?}");
-    // Who does not know the certificate does not go on, and who speaks no TLS is not answered.
+    // Clients that do not trust the certificate abort. Clients without TLS get no response.
     let stranger = Identity::new();
     assert!(stranger.query(&server).is_err());
     let mut plain = TcpStream::connect(&server.address).expect("it listens");
     plain.write_all(query("").as_bytes()).expect("it is sent");
     let mut answer = Vec::new();
-    // A reset is an end as well.
+    // A reset also ends the connection.
     let _read = plain.read_to_end(&mut answer);
     assert!(
         !String::from_utf8_lossy(&answer).contains("HTTP"),
@@ -171,17 +171,17 @@ fn graphql_is_served_by_both_versions_of_tls_and_in_the_clear_no_more() {
 }
 
 #[test]
-fn tokens_are_asked_for_over_tls_as_well() {
+fn tokens_are_required_over_tls() {
     let identity = Identity::new();
     let tokens = identity.directory.path().join("tokens");
     fs::write(&tokens, "me read-only some-secret-token-of-mine\n").expect("a file");
     let mut arguments = identity.arguments();
     let tokens = tokens.to_str().expect("a plain path").to_owned();
     arguments.extend(["--token-file".to_owned(), tokens]);
-    // Others may reach it, without a word about it.
+    // With TLS, a non-loopback address logs no warning.
     arguments.extend(["--listen".to_owned(), "0.0.0.0:0".to_owned()]);
     let server = start(&arguments);
-    assert!(!server.log().contains("in the clear"), "{}", server.log());
+    assert!(!server.log().contains("in clear text"), "{}", server.log());
     let with = |headers: &str| {
         let asked = identity.ask(&server, &query(headers), rustls::ALL_VERSIONS, &[]);
         asked.expect("an answer").answer
@@ -192,12 +192,12 @@ fn tokens_are_asked_for_over_tls_as_well() {
 }
 
 #[test]
-fn a_new_certificate_holds_without_a_restart_and_a_broken_one_leaves_the_old_one_in_force() {
+fn certificate_changes_apply_without_a_restart_and_invalid_files_are_ignored() {
     let mut identity = Identity::new();
     let server = start(&identity.arguments());
     identity.query(&server).expect("an answer");
     fs::write(identity.certificate(), "no certificate").expect("a file");
-    server.wait_for_log("stays in force");
+    server.wait_for_log("stays in effect");
     identity.query(&server).expect("the old one is shown");
     server.signal("HUP");
     server.wait_for_log("SIGHUP: reloading");
@@ -214,7 +214,7 @@ fn a_new_certificate_holds_without_a_restart_and_a_broken_one_leaves_the_old_one
 }
 
 #[test]
-fn files_that_are_no_certificate_and_its_key_keep_the_server_from_starting() {
+fn invalid_certificates_or_keys_prevent_the_start() {
     let identity = Identity::new();
     let stranger = KeyPair::generate().expect("a key").serialize_pem();
     let key = fs::read_to_string(identity.key()).expect("a key");

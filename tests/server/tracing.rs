@@ -1,4 +1,4 @@
-//! Traces, as a collector receives them.
+//! Traces, as received by a collector.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::support::{JSON, Server};
 
-/// A collector on a port of its own.
+/// A collector on a free port.
 struct Collector {
     endpoint: String,
     received: Receiver<Vec<u8>>,
@@ -55,7 +55,7 @@ impl Collector {
         Self { endpoint, received }
     }
 
-    /// All that a server sends until it has stopped: the spans, and the bytes that they came in.
+    /// Stops the server and returns all spans that it has sent, and their bytes.
     fn all_of(self, server: Server) -> (Vec<Span>, Vec<u8>) {
         server.signal("TERM");
         server.stopped();
@@ -87,7 +87,7 @@ fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The spans right below another, in the order in which they began.
+/// The child spans of a span, in the order in which they began.
 fn below<'s>(spans: &'s [Span], parent: &Span) -> Vec<&'s Span> {
     let mut below: Vec<_> = spans
         .iter()
@@ -102,7 +102,7 @@ fn names(spans: &[&Span]) -> Vec<String> {
 }
 
 #[test]
-fn a_trace_shows_the_operations_of_a_request_and_what_they_asked_of_the_store() {
+fn traces_have_spans_for_operations_and_store_accesses() {
     let collector = Collector::start();
     let server = Server::with(&["--otlp-endpoint", &collector.endpoint, "--batch-max", "2"]);
     let trace = "0af7651916cd43dd8448eb211c80319c";
@@ -175,14 +175,14 @@ fn a_trace_shows_the_operations_of_a_request_and_what_they_asked_of_the_store() 
         pairs.into_iter().any(|pairs| pairs == "3"),
         "the first pair of the document and the two elements of the array"
     );
-    // Another request has a trace of its own.
+    // Another request has its own trace.
     let health = named("GET /healthz").expect("the request");
     assert_ne!(health.trace_id, http.trace_id);
     assert_eq!(health.parent_span_id, [0; 0]);
 }
 
 #[test]
-fn no_secret_and_nothing_of_a_document_is_in_a_trace() {
+fn traces_contain_no_secrets_and_no_document_data() {
     let directory = tempfile::tempdir().expect("a directory");
     let tokens = directory.path().join("tokens");
     std::fs::write(&tokens, "someone read-write SECRET-known-token-1\n").expect("a file");
@@ -238,8 +238,8 @@ fn no_secret_and_nothing_of_a_document_is_in_a_trace() {
 }
 
 #[test]
-fn a_collector_that_is_away_holds_nobody_up() {
-    // A port where nobody listens.
+fn an_unreachable_collector_does_not_block_requests() {
+    // A port on which nothing listens.
     let away = TcpListener::bind("127.0.0.1:0").expect("a port");
     let endpoint = format!("http://{}", away.local_addr().expect("an address"));
     drop(away);
@@ -249,13 +249,13 @@ fn a_collector_that_is_away_holds_nobody_up() {
     let log = server.log_at_end();
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("traces")).collect();
     assert!(
-        lines.iter().any(|line| line.contains("traces are lost")),
+        lines.iter().any(|line| line.contains("traces are dropped")),
         "{log}"
     );
 }
 
 #[test]
-fn an_endpoint_that_is_none_keeps_the_server_from_starting() {
+fn invalid_trace_endpoints_prevent_the_start() {
     for endpoint in [
         "https://127.0.0.1:4318",
         "127.0.0.1:4318",

@@ -1,4 +1,4 @@
-//! Clearing ranges of any size, and what is written into them afterwards.
+//! Clearing ranges of any size, and later writes into them.
 
 use phyllo::store::{RangeRead, Transaction};
 use rand::rngs::StdRng;
@@ -9,13 +9,13 @@ use crate::model::pairs::Pairs;
 use crate::seed::test_seed;
 
 on_every_engine!(
-    a_large_range_is_cleared_for_whoever_reads_later,
-    a_large_range_that_is_not_committed_stays,
+    a_large_range_is_cleared_for_later_readers,
+    an_uncommitted_large_clear_has_no_effect,
     clearing_an_empty_or_inverted_large_range_does_nothing,
-    what_is_written_into_a_cleared_range_is_read,
+    writes_into_a_cleared_range_are_read,
 );
 
-/// More than what the embedded engine removes at once.
+/// More pairs than the embedded engine removes at once.
 const PAIRS: u32 = 30_000;
 const ROUNDS: usize = 40;
 
@@ -23,7 +23,7 @@ fn name(number: u32) -> Vec<u8> {
     format!("m{number:06}").into_bytes()
 }
 
-/// Stores the pairs, and two beside them.
+/// Stores the pairs, and two outside the range.
 async fn filled(fresh: &Fresh) -> Pairs {
     let mut model: Pairs = (0..PAIRS).map(|at| (name(at), b"old".to_vec())).collect();
     model.set(b"l".to_vec(), b"before".to_vec());
@@ -46,7 +46,7 @@ async fn clear(fresh: &Fresh, transaction: &dyn Transaction, begin: &[u8], end: 
     cleared.expect("the store serves");
 }
 
-async fn a_large_range_is_cleared_for_whoever_reads_later(fresh: Fresh) {
+async fn a_large_range_is_cleared_for_later_readers(fresh: Fresh) {
     let mut model = filled(&fresh).await;
     let before = fresh.snapshot().await;
     let transaction = fresh.transaction().await;
@@ -64,7 +64,7 @@ async fn a_large_range_is_cleared_for_whoever_reads_later(fresh: Fresh) {
     assert_eq!(fresh.all_in(&*before).await, all);
 }
 
-async fn a_large_range_that_is_not_committed_stays(fresh: Fresh) {
+async fn an_uncommitted_large_clear_has_no_effect(fresh: Fresh) {
     let model = filled(&fresh).await;
     let transaction = fresh.transaction().await;
     clear(&fresh, &*transaction, b"m", b"n").await;
@@ -83,8 +83,8 @@ async fn clearing_an_empty_or_inverted_large_range_does_nothing(fresh: Fresh) {
     assert_eq!(fresh.get("a").await, Some(b"value".to_vec()));
 }
 
-/// Compares with a map while the embedded engine removes what was cleared.
-async fn what_is_written_into_a_cleared_range_is_read(fresh: Fresh) {
+/// Compares with a map while the embedded engine removes the cleared pairs.
+async fn writes_into_a_cleared_range_are_read(fresh: Fresh) {
     let mut chance = StdRng::seed_from_u64(test_seed());
     let mut model = filled(&fresh).await;
     for round in 0..ROUNDS {
@@ -118,7 +118,7 @@ async fn clear_some(
 fn write(fresh: &Fresh, transaction: &dyn Transaction, model: &mut Pairs, chance: &mut StdRng) {
     let first = chance.random_range(0..PAIRS);
     match chance.random_range(0..5) {
-        // A run of ascending keys, some of which were there and some not.
+        // A run of ascending keys, some of which exist.
         0 | 1 => {
             for number in first..first + chance.random_range(1..40) {
                 let mut key = name(number);
@@ -170,7 +170,7 @@ async fn compare(
             let found = batch.pairs.iter();
             let found = found.map(|(key, value)| (key.to_vec(), value.to_vec()));
             let found = fresh.without_prefix(found.collect());
-            // A store may end a batch before the read ends.
+            // A store may end a batch early.
             let come = if batch.more { found.len() } else { pairs_max };
             assert!(!batch.more || !found.is_empty());
             assert_eq!(found, expected[..come.min(expected.len())]);

@@ -1,4 +1,4 @@
-//! Transactions at the same time are as if one had come after another.
+//! Concurrent transactions are serializable.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,10 +12,10 @@ use super::engines::{Fresh, get, late};
 on_every_engine!(
     no_increment_is_lost,
     no_addition_is_lost,
-    two_that_read_what_the_other_writes_do_not_both_commit_unseen,
+    write_skew_is_a_conflict,
     snapshots_never_show_half_a_transaction,
-    commits_are_ordered_as_their_versions_are,
-    a_waiting_transaction_that_is_given_up_holds_nobody_up,
+    commits_are_ordered_by_their_versions,
+    an_abandoned_waiting_transaction_blocks_no_other,
 );
 
 const TASKS: u64 = 16;
@@ -67,8 +67,9 @@ async fn no_addition_is_lost(fresh: Fresh) {
     assert_eq!(fresh.get("sum").await, Some(sum.to_le_bytes().to_vec()));
 }
 
-/// Write skew: each may take the last item of one shelf only while the other shelf has one.
-async fn two_that_read_what_the_other_writes_do_not_both_commit_unseen(fresh: Fresh) {
+/// Write skew: each transaction may take the last item of one shelf only while the other shelf has
+/// one.
+async fn write_skew_is_a_conflict(fresh: Fresh) {
     for round in 0..40 {
         let part = fresh.part(round);
         part.set("left", "1").await;
@@ -149,7 +150,7 @@ async fn snapshots_never_show_half_a_transaction(fresh: Fresh) {
         .expect("the reader saw whole transactions only");
 }
 
-async fn commits_are_ordered_as_their_versions_are(fresh: Fresh) {
+async fn commits_are_ordered_by_their_versions(fresh: Fresh) {
     let key = fresh.key("last");
     let mut tasks = JoinSet::new();
     for _ in 0..TASKS {
@@ -180,13 +181,13 @@ async fn commits_are_ordered_as_their_versions_are(fresh: Fresh) {
     assert!(turns.is_sorted_by(|earlier, later| earlier.1.0 < later.1.0));
 }
 
-async fn a_waiting_transaction_that_is_given_up_holds_nobody_up(fresh: Fresh) {
+async fn an_abandoned_waiting_transaction_blocks_no_other(fresh: Fresh) {
     let first = fresh.transaction().await;
     first.set(&fresh.key("first"), b"");
     let mut waiting = Vec::new();
     for _ in 0..4 {
         let mut begin = Box::pin(fresh.store.begin());
-        // Whether the engine lets it wait or begins it at once: it is given up.
+        // The transaction is abandoned, whether the engine makes it wait or begins it at once.
         let _begun = futures::poll!(&mut begin);
         waiting.push(begin);
     }
@@ -196,7 +197,7 @@ async fn a_waiting_transaction_that_is_given_up_holds_nobody_up(fresh: Fresh) {
     assert_eq!(fresh.all().await.len(), 2);
 }
 
-/// Commits what `body` does, again after each conflict.
+/// Commits `body`, and repeats it after each conflict.
 async fn commit<F: Future<Output = ()> + Send + 'static>(
     fresh: &Fresh,
     mut body: impl FnMut(Arc<dyn Transaction>) -> F + Send,

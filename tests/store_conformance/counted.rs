@@ -1,4 +1,4 @@
-//! The store that counts what is asked of it.
+//! The store wrapper that counts operations.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use phyllo::store::{Observed, RangeRead, Read, Store};
 use super::engines::in_memory;
 
 #[tokio::test]
-async fn the_store_that_counts_counts_every_way_of_reading() {
+async fn the_counting_store_counts_every_kind_of_read() {
     let store = Observed::new(in_memory());
     let operations = store.operations();
     let transaction = store.begin().await.expect("begun");

@@ -1,4 +1,4 @@
-//! Commits of which nobody knows whether they took effect.
+//! Commits with an unknown outcome.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,13 +14,13 @@ use super::engines::{Fresh, late, pair, pairs};
 use super::injected::{Fault, Injected};
 
 on_every_engine!(
-    a_commit_in_doubt_that_took_effect_is_not_done_again,
-    a_commit_in_doubt_that_had_no_effect_is_done_again,
-    the_try_that_took_effect_is_the_one_that_is_told,
-    what_ends_without_a_commit_keeps_those_in_doubt_from_taking_effect,
-    what_stays_in_doubt_is_said_to_be_unknown,
-    what_reads_only_leaves_no_marker,
-    expired_markers_are_cleared_by_and_by,
+    an_unknown_commit_that_took_effect_is_not_repeated,
+    an_unknown_commit_without_effect_is_repeated,
+    the_attempt_that_took_effect_is_reported,
+    ending_without_a_commit_prevents_unknown_commits_from_taking_effect,
+    unresolved_outcomes_are_reported_as_unknown,
+    read_only_transactions_leave_no_marker,
+    expired_markers_are_cleared_gradually,
 );
 
 const EFFECT: Fault = Fault::CommitUnknown { takes_effect: true };
@@ -28,7 +28,7 @@ const NO_EFFECT: Fault = Fault::CommitUnknown {
     takes_effect: false,
 };
 
-async fn a_commit_in_doubt_that_took_effect_is_not_done_again(fresh: Fresh) {
+async fn an_unknown_commit_that_took_effect_is_not_repeated(fresh: Fresh) {
     let settled = add_one(&injected(&fresh, EFFECT, 1), late(), Ok).await;
     let (answer, version) = committed(settled);
     assert_eq!(answer, 1, "the body ran once");
@@ -40,7 +40,7 @@ async fn a_commit_in_doubt_that_took_effect_is_not_done_again(fresh: Fresh) {
     );
 }
 
-async fn a_commit_in_doubt_that_had_no_effect_is_done_again(fresh: Fresh) {
+async fn an_unknown_commit_without_effect_is_repeated(fresh: Fresh) {
     for times in [1, 2, 5] {
         let part = fresh.part(times);
         let settled = add_one(&injected(&part, NO_EFFECT, times), late(), Ok).await;
@@ -51,10 +51,10 @@ async fn a_commit_in_doubt_that_had_no_effect_is_done_again(fresh: Fresh) {
     }
 }
 
-async fn the_try_that_took_effect_is_the_one_that_is_told(fresh: Fresh) {
+async fn the_attempt_that_took_effect_is_reported(fresh: Fresh) {
     for times in [1, 3] {
         let part = fresh.part(times);
-        // The first tries have no effect; the one behind them has, and that is not known either.
+        // The first attempts have no effect. The next one has, but its outcome is unknown too.
         let faulty = injected(&injected(&part, EFFECT, 1), NO_EFFECT, times);
         let (answer, version) = committed(add_one(&faulty, late(), Ok).await);
         assert_eq!(answer, times + 1);
@@ -63,7 +63,7 @@ async fn the_try_that_took_effect_is_the_one_that_is_told(fresh: Fresh) {
     }
 }
 
-async fn what_ends_without_a_commit_keeps_those_in_doubt_from_taking_effect(fresh: Fresh) {
+async fn ending_without_a_commit_prevents_unknown_commits_from_taking_effect(fresh: Fresh) {
     let fails_later = |number: usize| match number {
         1 => Ok(1),
         _ => Err(Error::new(ErrorKind::AlreadyExists, "it is there")),
@@ -73,7 +73,7 @@ async fn what_ends_without_a_commit_keeps_those_in_doubt_from_taking_effect(fres
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     assert_eq!(fresh.all().await, []);
     assert_eq!(markers(&fresh).await, 1, "it would meet the first try");
-    // And if that is not known either.
+    // The same if that outcome is unknown too.
     let settled = add_one(&injected(&fresh, NO_EFFECT, 3), late(), fails_later).await;
     assert_eq!(
         settled.err().map(|error| error.kind()),
@@ -82,10 +82,10 @@ async fn what_ends_without_a_commit_keeps_those_in_doubt_from_taking_effect(fres
     assert_eq!(fresh.all().await, []);
 }
 
-async fn what_stays_in_doubt_is_said_to_be_unknown(fresh: Fresh) {
+async fn unresolved_outcomes_are_reported_as_unknown(fresh: Fresh) {
     for (fault, sum) in [(EFFECT, 1), (NO_EFFECT, 0)] {
         let part = fresh.part(sum);
-        // What could tell cannot be read before the time is over.
+        // The marker cannot be read before the deadline.
         let faulty = injected(&part, fault, 1);
         let blind = injected(&faulty, Fault::Get(ErrorKind::Unavailable), usize::MAX);
         let soon = Instant::now() + Duration::from_millis(200);
@@ -97,7 +97,7 @@ async fn what_stays_in_doubt_is_said_to_be_unknown(fresh: Fresh) {
     }
 }
 
-async fn what_reads_only_leaves_no_marker(fresh: Fresh) {
+async fn read_only_transactions_leave_no_marker(fresh: Fresh) {
     let key = fresh.key("nothing");
     let faulty = injected(&fresh, EFFECT, 0);
     let settled = transact(&*faulty.store, late(), |transaction| {
@@ -113,7 +113,7 @@ async fn what_reads_only_leaves_no_marker(fresh: Fresh) {
     assert_eq!(markers(&fresh).await, 1);
 }
 
-async fn expired_markers_are_cleared_by_and_by(fresh: Fresh) {
+async fn expired_markers_are_cleared_gradually(fresh: Fresh) {
     let expired = |shard| CommitMarker::new([shard; 16], 1).key().expect("short");
     fresh
         .write(|transaction| {
@@ -135,7 +135,7 @@ async fn expired_markers_are_cleared_by_and_by(fresh: Fresh) {
     panic!("none was cleared");
 }
 
-/// Adds one to `sum` and leaves the version in `log`; `answer` is told the number of the try.
+/// Adds one to `sum` and writes the version to `log`. `answer` receives the number of the attempt.
 async fn add_one(
     fresh: &Fresh,
     deadline: Instant,
@@ -144,7 +144,7 @@ async fn add_one(
     run(fresh, deadline, answer, true).await
 }
 
-/// The same, without a read of its own.
+/// The same without a read.
 async fn write_only(
     fresh: &Fresh,
     deadline: Instant,
@@ -187,7 +187,7 @@ fn injected(fresh: &Fresh, fault: Fault, times: usize) -> Fresh {
     fresh.through(Arc::new(Injected::new(fresh.store.clone(), fault, times)))
 }
 
-/// How many markers there are.
+/// The number of markers.
 async fn markers(fresh: &Fresh) -> usize {
     let (begin, _) = CommitMarker::expired(0, 0);
     let (end, _) = CommitMarker::expired(COMMIT_SHARDS, 0);

@@ -1,4 +1,4 @@
-//! The engines, each with a part of its key space that nobody else uses, and how cases read it.
+//! The engines, each with a part of the key space for one case, and helpers to read it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 pub(crate) type Pair = (Vec<u8>, Vec<u8>);
 
-/// A store, and the prefix of the keys that one case may use.
+/// A store, and the key prefix for one case.
 #[derive(Clone)]
 pub(crate) struct Fresh {
     pub(crate) store: Arc<dyn Store>,
@@ -22,7 +22,7 @@ pub(crate) fn embedded() -> Fresh {
     Fresh::of(Arc::new(in_memory()))
 }
 
-/// The embedded engine behind the store that counts, which is to change nothing.
+/// The embedded engine behind the counting store, which must not change its behavior.
 pub(crate) fn observed() -> Fresh {
     Fresh::of(Arc::new(Observed::new(in_memory())))
 }
@@ -37,7 +37,7 @@ impl Fresh {
         Self { store, prefix }
     }
 
-    /// The same keys of another store, which wraps this one.
+    /// The same keys through another store that wraps this one.
     pub(crate) fn through(&self, store: Arc<dyn Store>) -> Self {
         Self {
             store,
@@ -45,7 +45,7 @@ impl Fresh {
         }
     }
 
-    /// A part of the key space that nobody uses yet.
+    /// An unused part of the key space.
     pub(crate) fn part(&self, name: impl std::fmt::Display) -> Self {
         Self {
             store: self.store.clone(),
@@ -61,7 +61,7 @@ impl Fresh {
         self.prefix.clone()
     }
 
-    /// Past all keys of the case: `/` with which a prefix ends is followed by `0`.
+    /// After all keys of the case: prefixes end with `/`, which `0` follows.
     pub(crate) fn end(&self) -> Vec<u8> {
         let mut end = self.prefix.clone();
         *end.last_mut().expect("not empty") += 1;
@@ -76,7 +76,7 @@ impl Fresh {
         self.store.snapshot().await.expect("the store serves")
     }
 
-    /// Commits what `write` writes.
+    /// Commits the writes of `write`.
     pub(crate) async fn write(&self, write: impl FnOnce(&dyn Transaction)) -> Version {
         let transaction = self.transaction().await;
         write(&*transaction);
@@ -88,12 +88,12 @@ impl Fresh {
         self.write(|transaction| transaction.set(&key, value)).await
     }
 
-    /// What a new snapshot shows.
+    /// Reads from a new snapshot.
     pub(crate) async fn get(&self, key: impl AsRef<[u8]>) -> Option<Vec<u8>> {
         get(&*self.snapshot().await, &self.key(key)).await
     }
 
-    /// All pairs of the case, keys without the prefix.
+    /// All pairs of the case, with keys without the prefix.
     pub(crate) async fn all(&self) -> Vec<Pair> {
         self.all_in(&*self.snapshot().await).await
     }
@@ -146,7 +146,7 @@ pub(crate) fn pair(key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Pair {
     (key.as_ref().to_vec(), value.as_ref().to_vec())
 }
 
-/// A deadline that no case is to reach.
+/// A deadline that no case reaches.
 pub(crate) fn late() -> Instant {
     Instant::now() + Duration::from_secs(600)
 }

@@ -1,4 +1,4 @@
-//! A store that passes everything on, but for the failures that a case asks for.
+//! A store that forwards all calls and injects faults.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,14 +10,14 @@ use phyllo::store::{
     Batch, CommitError, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
 };
 
-/// What goes wrong.
+/// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Commits have no effect and fail in this way.
+    /// Commits have no effect and fail with this kind.
     Commit(ErrorKind),
-    /// Commits end unknown, and take effect or not.
+    /// The outcome of commits is unknown, and they take effect or not.
     CommitUnknown { takes_effect: bool },
-    /// Single reads fail in this way.
+    /// Single reads fail with this kind.
     Get(ErrorKind),
     /// Transactions do not begin.
     BeginNever,
@@ -30,7 +30,7 @@ pub(crate) struct Injected {
 }
 
 impl Injected {
-    /// `fault`, the first so many times.
+    /// Injects `fault` into the first `times` calls.
     pub(crate) fn new(inner: Arc<dyn Store>, fault: Fault, times: usize) -> Self {
         let remaining = Arc::new(AtomicUsize::new(times));
         Self {

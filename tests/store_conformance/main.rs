@@ -1,10 +1,10 @@
-//! What `phyllo::store` promises, checked against every engine.
+//! The contract of `phyllo::store`, tested with every engine.
 //!
-//! A case is an `async fn(Fresh)`; `on_every_engine!` makes a test of it for each engine that
-//! needs nothing but this process. To add one, add a function to `engines.rs` and a module to the
-//! macro. tests/foundationdb runs the same cases on a cluster. A case uses no key
-//! outside its own prefix, begins no transaction while it holds another (an engine may let one
-//! wait for the other), and stays far below ten megabytes and five seconds a transaction.
+//! A case is an `async fn(Fresh)`. `on_every_engine!` makes a test of it for each engine that runs
+//! in this process. To add an engine, add a function to `engines.rs` and a module to the macro.
+//! tests/foundationdb runs the same cases on a cluster. A case must use only keys with its own
+//! prefix, must not begin a transaction while it has another one open (an engine may block it), and
+//! must stay far below ten megabytes and five seconds per transaction.
 
 /// Makes a test of each case for each engine.
 macro_rules! on_every_engine {

@@ -1,4 +1,4 @@
-//! Random steps, compared one by one with a map in memory.
+//! Compares random steps with a map in memory.
 
 use phyllo::store::{RangeRead, Transaction};
 use proptest::collection::vec;
@@ -15,7 +15,7 @@ on_every_engine!(random_steps_do_what_they_do_to_a_map);
 #[derive(Clone, Debug)]
 enum Step {
     Set(Vec<u8>, Vec<u8>),
-    /// Many keys that ascend, as a document's do.
+    /// Many ascending keys, like those of a document.
     SetRun(Vec<u8>, u8),
     Clear(Vec<u8>),
     ClearRange(Vec<u8>, Vec<u8>),
@@ -144,7 +144,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Few different keys, so that steps meet.
+/// Few different keys, so that steps affect one another.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     vec(prop::sample::select(vec![0, 1, 5, b'a', 0xFE, 0xFF]), 0..4)
 }

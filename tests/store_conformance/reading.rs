@@ -9,24 +9,24 @@ use rand::{Rng, SeedableRng};
 use super::engines::{Fresh, Pair, get, pair, pairs};
 
 on_every_engine!(
-    keys_come_in_the_order_of_their_bytes,
-    a_range_holds_its_beginning_and_not_its_end,
-    a_limit_bounds_a_range_in_either_direction,
-    an_empty_or_inverted_range_holds_nothing,
-    several_ranges_bring_what_each_brings_alone,
-    reading_ahead_changes_nothing_that_is_read,
-    a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped,
-    a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped,
-    batches_bring_a_range_to_its_end_and_are_never_empty,
-    batches_leave_out_what_is_sought_past_and_go_on_in_another_snapshot,
-    a_key_that_is_not_there_differs_from_an_empty_value,
-    the_longest_key_and_value_come_back,
-    a_snapshot_stays_as_it_is_while_others_commit,
-    a_snapshot_taken_after_a_commit_shows_it,
-    a_snapshot_does_not_show_what_is_not_committed,
-    a_lazy_snapshot_shows_what_was_committed_before_and_stays_as_it_was_first_read,
+    keys_are_ordered_by_their_bytes,
+    ranges_include_their_beginning_and_exclude_their_end,
+    limits_apply_in_both_directions,
+    empty_or_inverted_ranges_are_empty,
+    several_ranges_return_the_same_as_each_alone,
+    prefetching_does_not_change_what_is_read,
+    ranges_with_more_pairs_than_a_batch_are_continued,
+    ranges_with_more_bytes_than_a_batch_are_continued,
+    batches_cover_a_range_and_are_never_empty,
+    batches_skip_sought_keys_and_continue_in_another_snapshot,
+    missing_keys_differ_from_empty_values,
+    the_longest_key_and_value_are_returned,
+    snapshots_do_not_change_while_others_commit,
+    snapshots_show_earlier_commits,
+    snapshots_do_not_show_uncommitted_writes,
+    lazy_snapshots_are_fixed_at_their_first_read,
     split_points_ascend_within_their_range,
-    a_store_that_serves_is_ready,
+    an_open_store_is_ready,
 );
 
 const AWKWARD: [&[u8]; 12] = [
@@ -44,7 +44,7 @@ const AWKWARD: [&[u8]; 12] = [
     b"\xFF\xFF",
 ];
 
-async fn keys_come_in_the_order_of_their_bytes(fresh: Fresh) {
+async fn keys_are_ordered_by_their_bytes(fresh: Fresh) {
     for key in AWKWARD.iter().rev().step_by(2).chain(AWKWARD.iter()) {
         let whole = fresh.key(key);
         fresh
@@ -60,7 +60,7 @@ async fn keys_come_in_the_order_of_their_bytes(fresh: Fresh) {
     assert_eq!(fresh.get(b"a\0b\0").await, None);
 }
 
-async fn a_range_holds_its_beginning_and_not_its_end(fresh: Fresh) {
+async fn ranges_include_their_beginning_and_exclude_their_end(fresh: Fresh) {
     letters(&fresh).await;
     let snapshot = fresh.snapshot().await;
     for (begin, end, expected) in [
@@ -78,7 +78,7 @@ async fn a_range_holds_its_beginning_and_not_its_end(fresh: Fresh) {
     }
 }
 
-async fn a_limit_bounds_a_range_in_either_direction(fresh: Fresh) {
+async fn limits_apply_in_both_directions(fresh: Fresh) {
     letters(&fresh).await;
     let (begin, end) = (fresh.key("b"), fresh.key("e"));
     let range = RangeRead::new(&begin, &end);
@@ -107,7 +107,7 @@ async fn a_limit_bounds_a_range_in_either_direction(fresh: Fresh) {
     }
 }
 
-async fn an_empty_or_inverted_range_holds_nothing(fresh: Fresh) {
+async fn empty_or_inverted_ranges_are_empty(fresh: Fresh) {
     letters(&fresh).await;
     let transaction = fresh.transaction().await;
     transaction.set(&fresh.key("bb"), b"");
@@ -127,8 +127,8 @@ async fn an_empty_or_inverted_range_holds_nothing(fresh: Fresh) {
     }
 }
 
-/// In any order, inside one another, near and far, empty, of few pairs and of more than a batch.
-async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
+/// In any order, nested, near and far, empty, of few pairs and of more than a batch.
+async fn several_ranges_return_the_same_as_each_alone(fresh: Fresh) {
     let mut random = StdRng::seed_from_u64(7);
     let key = |number: usize| fresh.key(format!("{number:05}"));
     let count = BATCH_PAIRS_MAX + 500;
@@ -190,7 +190,7 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
                 let found = found.expect("the store serves");
                 let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
                 let mut brought: Vec<Pair> = found.pairs.iter().map(owned).collect();
-                // Where a batch ends is the engine's business, but for the read's own limit.
+                // Engines choose where a batch ends, except for the limit of the read.
                 if found.more {
                     assert!(brought.len() < range.pairs_max, "{bounds:?}");
                     let last = brought.last().expect("more than nothing").0.clone();
@@ -213,7 +213,7 @@ async fn several_ranges_bring_what_each_brings_alone(fresh: Fresh) {
     }
 }
 
-async fn reading_ahead_changes_nothing_that_is_read(fresh: Fresh) {
+async fn prefetching_does_not_change_what_is_read(fresh: Fresh) {
     letters(&fresh).await;
     let transaction = fresh.transaction().await;
     transaction.set(&fresh.key("bb"), b"new");
@@ -229,7 +229,7 @@ async fn reading_ahead_changes_nothing_that_is_read(fresh: Fresh) {
         .read_ahead(&[whole.at_most(2), whole, last, whole.at_most(0)])
         .await;
     assert_eq!(fresh.all_in(&*transaction).await, expected);
-    // What is written after it is seen as well.
+    // Later writes are seen as well.
     transaction.set(&fresh.key("bc"), b"newer");
     transaction.clear_range(&begin, &fresh.key("b"));
     let found = fresh.all_in(&*transaction).await;
@@ -242,7 +242,7 @@ async fn reading_ahead_changes_nothing_that_is_read(fresh: Fresh) {
     assert_eq!(fresh.all().await, found);
 }
 
-async fn a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped(fresh: Fresh) {
+async fn ranges_with_more_pairs_than_a_batch_are_continued(fresh: Fresh) {
     let count = BATCH_PAIRS_MAX + 3_000;
     let expected: Vec<Pair> = (0..count)
         .map(|number| pair(format!("{number:06}"), number.to_string()))
@@ -282,7 +282,7 @@ async fn a_range_of_more_pairs_than_a_batch_goes_on_where_it_stopped(fresh: Fres
     }
 }
 
-async fn a_range_of_more_bytes_than_a_batch_goes_on_where_it_stopped(fresh: Fresh) {
+async fn ranges_with_more_bytes_than_a_batch_are_continued(fresh: Fresh) {
     let expected = three_megabytes(&fresh).await;
     let (begin, end) = (fresh.begin(), fresh.end());
     let snapshot = fresh.snapshot().await;
@@ -307,7 +307,7 @@ async fn three_megabytes(fresh: &Fresh) -> Vec<Pair> {
     pairs
 }
 
-async fn batches_bring_a_range_to_its_end_and_are_never_empty(fresh: Fresh) {
+async fn batches_cover_a_range_and_are_never_empty(fresh: Fresh) {
     let expected = three_megabytes(&fresh).await;
     let (snapshot, transaction) = (fresh.snapshot().await, fresh.transaction().await);
     let reads: [&dyn Read; 2] = [&*snapshot, &*transaction];
@@ -339,7 +339,7 @@ async fn to_the_end(fresh: &Fresh, mut batches: Batches<&dyn Read>) -> Vec<Pair>
     fresh.without_prefix(found)
 }
 
-async fn batches_leave_out_what_is_sought_past_and_go_on_in_another_snapshot(fresh: Fresh) {
+async fn batches_skip_sought_keys_and_continue_in_another_snapshot(fresh: Fresh) {
     let expected = three_megabytes(&fresh).await;
     let mut batches = Batches::new(fresh.snapshot().await, fresh.begin(), fresh.end());
     let first = batches.next().await.expect("the store serves");
@@ -362,14 +362,14 @@ async fn batches_leave_out_what_is_sought_past_and_go_on_in_another_snapshot(fre
     assert!(batches.next().await.expect("not an error").is_none());
 }
 
-async fn a_key_that_is_not_there_differs_from_an_empty_value(fresh: Fresh) {
+async fn missing_keys_differ_from_empty_values(fresh: Fresh) {
     fresh.set("empty", "").await;
     assert_eq!(fresh.get("empty").await, Some(Vec::new()));
     assert_eq!(fresh.get("missing").await, None);
     assert_eq!(fresh.all().await, [pair("empty", "")]);
 }
 
-async fn the_longest_key_and_value_come_back(fresh: Fresh) {
+async fn the_longest_key_and_value_are_returned(fresh: Fresh) {
     let mut key = fresh.begin();
     key.resize(KEY_BYTES_MAX, 0xFF);
     let sibling = [&key[..KEY_BYTES_MAX - 1], b"\xFE"].concat();
@@ -390,7 +390,7 @@ async fn the_longest_key_and_value_come_back(fresh: Fresh) {
     assert_eq!(get(&*snapshot, &key).await, None);
 }
 
-async fn a_snapshot_stays_as_it_is_while_others_commit(fresh: Fresh) {
+async fn snapshots_do_not_change_while_others_commit(fresh: Fresh) {
     letters(&fresh).await;
     let before = fresh.all().await;
     let snapshot = fresh.snapshot().await;
@@ -410,7 +410,7 @@ async fn a_snapshot_stays_as_it_is_while_others_commit(fresh: Fresh) {
     assert_ne!(fresh.all().await, before);
 }
 
-async fn a_snapshot_taken_after_a_commit_shows_it(fresh: Fresh) {
+async fn snapshots_show_earlier_commits(fresh: Fresh) {
     for round in 0..50 {
         let value = round.to_string();
         fresh.set("key", &value).await;
@@ -418,7 +418,7 @@ async fn a_snapshot_taken_after_a_commit_shows_it(fresh: Fresh) {
     }
 }
 
-async fn a_snapshot_does_not_show_what_is_not_committed(fresh: Fresh) {
+async fn snapshots_do_not_show_uncommitted_writes(fresh: Fresh) {
     fresh.set("key", "old").await;
     let transaction = fresh.transaction().await;
     transaction.set(&fresh.key("key"), b"new");
@@ -431,9 +431,7 @@ async fn a_snapshot_does_not_show_what_is_not_committed(fresh: Fresh) {
     assert_eq!(fresh.get("key").await, Some(b"new".to_vec()));
 }
 
-async fn a_lazy_snapshot_shows_what_was_committed_before_and_stays_as_it_was_first_read(
-    fresh: Fresh,
-) {
+async fn lazy_snapshots_are_fixed_at_their_first_read(fresh: Fresh) {
     let key = fresh.key(b"key");
     let (begin, end) = (fresh.begin(), fresh.end());
     let range = RangeRead::new(&begin, &end);
@@ -478,7 +476,7 @@ async fn split_points_ascend_within_their_range(fresh: Fresh) {
     assert!(points.iter().all(|point| (&begin..=&end).contains(&point)));
 }
 
-async fn a_store_that_serves_is_ready(fresh: Fresh) {
+async fn an_open_store_is_ready(fresh: Fresh) {
     fresh.store.ready().await.expect("ready");
     if let Some(bytes_max) = fresh.store.limits().transaction_bytes_max {
         assert!(bytes_max >= 1 << 20, "room for a document");
@@ -496,7 +494,7 @@ async fn letters(fresh: &Fresh) {
         .await;
 }
 
-/// The keys of some pairs, one after another.
+/// The keys of some pairs, joined.
 fn keys(fresh: &Fresh, pairs: Vec<Pair>) -> String {
     let keys = fresh.without_prefix(pairs).into_iter().map(|pair| pair.0);
     let keys = keys.collect::<Vec<_>>().concat();

@@ -1,4 +1,4 @@
-//! `transact`: when a body runs again, and when not.
+//! `transact`: when a body is retried.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,19 +13,19 @@ use super::engines::{Fresh, get, late, pair};
 use super::injected::{Fault, Injected};
 
 on_every_engine!(
-    a_body_runs_once_when_nothing_goes_wrong,
-    a_body_runs_again_after_conflicts_and_takes_effect_once,
-    a_body_runs_again_after_a_read_that_conflicts,
-    tries_are_bounded,
-    only_conflicts_are_tried_again,
-    an_error_of_the_body_undoes_it,
-    an_outcome_that_aborts_undoes_it_and_answers,
-    a_body_that_does_not_end_by_the_deadline_is_undone,
-    a_deadline_ends_waiting_for_a_transaction_to_begin,
-    a_deadline_ends_trying_again,
+    a_body_runs_once_without_failures,
+    a_body_is_retried_after_conflicts_and_takes_effect_once,
+    a_body_is_retried_after_a_conflicting_read,
+    attempts_are_limited,
+    only_conflicts_are_retried,
+    an_error_of_the_body_rolls_back,
+    an_abort_rolls_back_and_returns_the_result,
+    a_body_that_exceeds_the_deadline_is_rolled_back,
+    the_deadline_applies_to_waiting_for_a_transaction,
+    the_deadline_applies_to_retries,
 );
 
-async fn a_body_runs_once_when_nothing_goes_wrong(fresh: Fresh) {
+async fn a_body_runs_once_without_failures(fresh: Fresh) {
     let tries = Tries::default();
     let settled = tries.add_one(&fresh, late()).await.expect("committed");
     let TransactionResult::Committed(1, version) = settled else {
@@ -35,7 +35,7 @@ async fn a_body_runs_once_when_nothing_goes_wrong(fresh: Fresh) {
     assert_added(&fresh, 1).await;
 }
 
-async fn a_body_runs_again_after_conflicts_and_takes_effect_once(fresh: Fresh) {
+async fn a_body_is_retried_after_conflicts_and_takes_effect_once(fresh: Fresh) {
     for conflicts in [1, 3, 7] {
         let part = fresh.part(conflicts);
         let faulty = injected(&part, Fault::Commit(ErrorKind::Conflict), conflicts);
@@ -48,7 +48,7 @@ async fn a_body_runs_again_after_conflicts_and_takes_effect_once(fresh: Fresh) {
     }
 }
 
-async fn a_body_runs_again_after_a_read_that_conflicts(fresh: Fresh) {
+async fn a_body_is_retried_after_a_conflicting_read(fresh: Fresh) {
     let faulty = injected(&fresh, Fault::Get(ErrorKind::Conflict), 2);
     let tries = Tries::default();
     tries.add_one(&faulty, late()).await.expect("committed");
@@ -56,7 +56,7 @@ async fn a_body_runs_again_after_a_read_that_conflicts(fresh: Fresh) {
     assert_added(&fresh, 1).await;
 }
 
-async fn tries_are_bounded(fresh: Fresh) {
+async fn attempts_are_limited(fresh: Fresh) {
     let faulty = injected(&fresh, Fault::Commit(ErrorKind::Conflict), usize::MAX);
     let tries = Tries::default();
     let error = tries.add_one(&faulty, late()).await.err();
@@ -65,7 +65,7 @@ async fn tries_are_bounded(fresh: Fresh) {
     assert_eq!(fresh.all().await, []);
 }
 
-async fn only_conflicts_are_tried_again(fresh: Fresh) {
+async fn only_conflicts_are_retried(fresh: Fresh) {
     for kind in [
         ErrorKind::Unavailable,
         ErrorKind::Timeout,
@@ -83,7 +83,7 @@ async fn only_conflicts_are_tried_again(fresh: Fresh) {
     assert_eq!(fresh.all().await, []);
 }
 
-async fn an_error_of_the_body_undoes_it(fresh: Fresh) {
+async fn an_error_of_the_body_rolls_back(fresh: Fresh) {
     let tries = Tries::default();
     let settled: Result<TransactionResult<usize>> = tries
         .run(&fresh, late(), |_| {
@@ -98,7 +98,7 @@ async fn an_error_of_the_body_undoes_it(fresh: Fresh) {
     fresh.set("next", "").await;
 }
 
-async fn an_outcome_that_aborts_undoes_it_and_answers(fresh: Fresh) {
+async fn an_abort_rolls_back_and_returns_the_result(fresh: Fresh) {
     let tries = Tries::default();
     let settled = tries.run(&fresh, late(), |_| Ok(Decision::Abort("answer")));
     let settled = settled.await.expect("not an error");
@@ -108,7 +108,7 @@ async fn an_outcome_that_aborts_undoes_it_and_answers(fresh: Fresh) {
     fresh.set("next", "").await;
 }
 
-async fn a_body_that_does_not_end_by_the_deadline_is_undone(fresh: Fresh) {
+async fn a_body_that_exceeds_the_deadline_is_rolled_back(fresh: Fresh) {
     let key = fresh.key("key");
     let soon = Instant::now() + Duration::from_millis(20);
     let settled = transact(&*fresh.store, soon, move |transaction| {
@@ -125,7 +125,7 @@ async fn a_body_that_does_not_end_by_the_deadline_is_undone(fresh: Fresh) {
     fresh.set("next", "").await;
 }
 
-async fn a_deadline_ends_waiting_for_a_transaction_to_begin(fresh: Fresh) {
+async fn the_deadline_applies_to_waiting_for_a_transaction(fresh: Fresh) {
     let faulty = injected(&fresh, Fault::BeginNever, 1);
     let soon = Instant::now() + Duration::from_millis(20);
     let tries = Tries::default();
@@ -135,9 +135,9 @@ async fn a_deadline_ends_waiting_for_a_transaction_to_begin(fresh: Fresh) {
     assert_eq!(fresh.all().await, []);
 }
 
-async fn a_deadline_ends_trying_again(fresh: Fresh) {
+async fn the_deadline_applies_to_retries(fresh: Fresh) {
     let faulty = injected(&fresh, Fault::Commit(ErrorKind::Conflict), usize::MAX);
-    // The pauses of all tries together are some fifty times as long.
+    // The pauses of all attempts take about fifty times as long.
     let soon = Instant::now() + Duration::from_millis(20);
     let tries = Tries::default();
     let error = tries.add_one(&faulty, soon).await.err();
@@ -163,7 +163,7 @@ impl Tries {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Adds one to `sum`, after a read; answers with the number of the try.
+    /// Adds one to `sum` after a read. Returns the number of the attempt.
     async fn add_one(&self, fresh: &Fresh, deadline: Instant) -> Result<TransactionResult<usize>> {
         self.run(fresh, deadline, |tries| Ok(Decision::Commit(tries)))
             .await

@@ -1,4 +1,4 @@
-//! Versions: what a commit reports, and what it leaves where a stamp was asked for.
+//! Versions: the version that a commit reports, and the versionstamps that it writes.
 
 use phyllo::error::{ErrorKind, Result};
 use phyllo::store::{Batch, RangeRead, Read, Transaction};
@@ -6,16 +6,16 @@ use phyllo::store::{Batch, RangeRead, Read, Transaction};
 use super::engines::{Fresh, get, pair, pairs};
 
 on_every_engine!(
-    a_stamp_is_the_version_that_the_commit_reports,
+    stamps_equal_the_version_that_the_commit_reports,
     versions_ascend_in_the_order_of_commits_and_as_text,
-    stamped_keys_come_in_the_order_of_commits,
-    reading_a_stamped_value_in_its_transaction_is_refused,
-    reading_a_stamped_key_in_its_transaction_is_refused,
+    stamped_keys_are_in_commit_order,
+    reading_a_stamped_value_in_its_transaction_fails,
+    reading_a_stamped_key_in_its_transaction_fails,
     a_stamped_value_can_be_read_once_it_is_overwritten_or_cleared,
-    a_refused_read_does_not_harm_the_transaction,
+    a_rejected_read_does_not_affect_the_transaction,
 );
 
-async fn a_stamp_is_the_version_that_the_commit_reports(fresh: Fresh) {
+async fn stamps_equal_the_version_that_the_commit_reports(fresh: Fresh) {
     let stamp_at = fresh.key("log ").len();
     let version = fresh
         .write(|transaction| {
@@ -44,7 +44,7 @@ async fn versions_ascend_in_the_order_of_commits_and_as_text(fresh: Fresh) {
     assert!(texts.is_sorted_by(|earlier, later| earlier < later));
 }
 
-async fn stamped_keys_come_in_the_order_of_commits(fresh: Fresh) {
+async fn stamped_keys_are_in_commit_order(fresh: Fresh) {
     let stamp_at = fresh.begin().len();
     let mut expected = Vec::new();
     for round in 0..50 {
@@ -60,7 +60,7 @@ async fn stamped_keys_come_in_the_order_of_commits(fresh: Fresh) {
     assert_eq!(fresh.all().await, expected);
 }
 
-async fn reading_a_stamped_value_in_its_transaction_is_refused(fresh: Fresh) {
+async fn reading_a_stamped_value_in_its_transaction_fails(fresh: Fresh) {
     fresh.set("stamped", "before").await;
     fresh.set("other", "before").await;
     let transaction = fresh.transaction().await;
@@ -68,7 +68,7 @@ async fn reading_a_stamped_value_in_its_transaction_is_refused(fresh: Fresh) {
     transaction.set_versionstamped_value(&key, &[0; 10], 0);
     assert_refused(&fresh, &*transaction, &key).await;
     assert_refused(&fresh, transaction.without_conflict(), &key).await;
-    // What is beside it can be read, up to it and from behind it.
+    // Other keys, before and after it, can be read.
     let other = get(&*transaction, &fresh.key("other")).await;
     assert_eq!(other, Some(b"before".to_vec()));
     let (begin, behind, end) = (fresh.begin(), fresh.key("stamped\0"), fresh.end());
@@ -76,12 +76,12 @@ async fn reading_a_stamped_value_in_its_transaction_is_refused(fresh: Fresh) {
     assert_eq!(fresh.without_prefix(before), [pair("other", "before")]);
     let after = pairs(&*transaction, RangeRead::new(&behind, &end)).await;
     assert_eq!(after, []);
-    // An addition does not make the stamp known.
+    // An addition does not make the stamp readable.
     transaction.add(&key, 1);
     assert_refused(&fresh, &*transaction, &key).await;
 }
 
-async fn reading_a_stamped_key_in_its_transaction_is_refused(fresh: Fresh) {
+async fn reading_a_stamped_key_in_its_transaction_fails(fresh: Fresh) {
     fresh.set("a", "before").await;
     let transaction = fresh.transaction().await;
     let key = fresh.key("log 0123456789");
@@ -98,7 +98,7 @@ async fn reading_a_stamped_key_in_its_transaction_is_refused(fresh: Fresh) {
     let log = fresh.key("log ");
     let before = pairs(&*transaction, RangeRead::new(&begin, &log)).await;
     assert_eq!(fresh.without_prefix(before), [pair("a", "before")]);
-    // Of several ranges those that hold it are.
+    // Ranges that contain it cannot be read.
     let ranges = [(&begin, &log), (&begin, &end), (&log, &end)];
     let ranges = ranges.map(|(begin, end)| RangeRead::new(begin, end));
     for times in [1, 20] {
@@ -119,7 +119,7 @@ async fn reading_a_stamped_key_in_its_transaction_is_refused(fresh: Fresh) {
     assert_eq!(fresh.all().await, []);
 }
 
-/// A client that goes on refusing after a mere overwrite needs an engine that clears first.
+/// FoundationDB's client keeps failing after an overwrite, so that engine must clear the key first.
 async fn a_stamped_value_can_be_read_once_it_is_overwritten_or_cleared(fresh: Fresh) {
     type Mend = fn(&dyn Transaction, &[u8], &[u8]);
     let mends: [(Mend, Option<&str>); 4] = [
@@ -156,7 +156,7 @@ async fn a_stamped_value_can_be_read_once_it_is_overwritten_or_cleared(fresh: Fr
     }
 }
 
-async fn a_refused_read_does_not_harm_the_transaction(fresh: Fresh) {
+async fn a_rejected_read_does_not_affect_the_transaction(fresh: Fresh) {
     let transaction = fresh.transaction().await;
     let key = fresh.key("stamped");
     transaction.set_versionstamped_value(&key, &[0; 10], 0);

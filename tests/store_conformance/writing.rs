@@ -1,4 +1,4 @@
-//! Writes of one transaction: what it sees of them itself, and what others see afterwards.
+//! Writes of one transaction, as seen by itself and by later readers.
 
 use phyllo::store::{RangeRead, Transaction};
 
@@ -7,17 +7,17 @@ use super::engines::{Fresh, Pair, get, pair, pairs};
 on_every_engine!(
     a_transaction_reads_its_own_writes,
     later_writes_of_a_transaction_win,
-    an_empty_or_inverted_range_clears_nothing,
-    clearing_a_range_leaves_its_end,
-    reads_without_conflict_see_the_same,
-    a_dropped_transaction_leaves_nothing,
-    an_aborted_transaction_leaves_nothing,
-    a_transaction_that_only_reads_commits,
-    conflict_ranges_change_nothing_that_is_read,
+    empty_or_inverted_ranges_clear_nothing,
+    clearing_a_range_keeps_its_end,
+    reads_without_conflict_return_the_same,
+    a_dropped_transaction_has_no_effect,
+    an_aborted_transaction_has_no_effect,
+    read_only_transactions_commit,
+    conflict_ranges_do_not_change_reads,
     adding_begins_at_zero_and_wraps_around,
-    adding_takes_a_value_of_any_length_as_eight_bytes,
-    adding_is_seen_in_the_same_transaction,
-    every_kind_of_write_makes_a_transaction_larger,
+    additions_treat_any_value_as_eight_bytes,
+    additions_are_visible_in_the_same_transaction,
+    every_kind_of_write_increases_the_transaction_size,
 );
 
 async fn a_transaction_reads_its_own_writes(fresh: Fresh) {
@@ -70,8 +70,8 @@ async fn later_writes_of_a_transaction_win(fresh: Fresh) {
         1 | 2 => None,
         _ => Some(value.unwrap_or(0) + 2),
     };
-    // Every sequence of three, with and without a read after each step, on a key that is there
-    // and on one that is not.
+    // Every sequence of three, with and without a read after each step, for an existing and a
+    // missing key.
     for case in 0..(4 * 4 * 4 * 2 * 2) {
         let (reads, there) = (case & 1 == 1, case & 2 == 2);
         let sequence = [case >> 2 & 3, case >> 4 & 3, case >> 6 & 3];
@@ -96,7 +96,7 @@ async fn later_writes_of_a_transaction_win(fresh: Fresh) {
     }
 }
 
-async fn an_empty_or_inverted_range_clears_nothing(fresh: Fresh) {
+async fn empty_or_inverted_ranges_clear_nothing(fresh: Fresh) {
     fresh.set("b", "").await;
     fresh
         .write(|transaction| {
@@ -108,7 +108,7 @@ async fn an_empty_or_inverted_range_clears_nothing(fresh: Fresh) {
     assert_eq!(fresh.all().await, [pair("b", "")]);
 }
 
-async fn clearing_a_range_leaves_its_end(fresh: Fresh) {
+async fn clearing_a_range_keeps_its_end(fresh: Fresh) {
     let expected = [&b"a"[..], b"b", b"b\0", b"b\xFF", b"c", b"c\0"].map(|key| fresh.key(key));
     fresh
         .write(|transaction| expected.iter().for_each(|key| transaction.set(key, b"")))
@@ -121,7 +121,7 @@ async fn clearing_a_range_leaves_its_end(fresh: Fresh) {
     assert_eq!(fresh.all().await, expected);
 }
 
-async fn reads_without_conflict_see_the_same(fresh: Fresh) {
+async fn reads_without_conflict_return_the_same(fresh: Fresh) {
     fresh.set("a", "old").await;
     let transaction = fresh.transaction().await;
     transaction.set(&fresh.key("b"), b"new");
@@ -131,7 +131,7 @@ async fn reads_without_conflict_see_the_same(fresh: Fresh) {
     assert_eq!(fresh.all_in(reads).await, expected);
 }
 
-async fn a_dropped_transaction_leaves_nothing(fresh: Fresh) {
+async fn a_dropped_transaction_has_no_effect(fresh: Fresh) {
     fresh.set("there", "before").await;
     for read in [false, true] {
         let transaction = fresh.transaction().await;
@@ -144,7 +144,7 @@ async fn a_dropped_transaction_leaves_nothing(fresh: Fresh) {
     }
 }
 
-async fn an_aborted_transaction_leaves_nothing(fresh: Fresh) {
+async fn an_aborted_transaction_has_no_effect(fresh: Fresh) {
     fresh.set("there", "before").await;
     for read in [false, true] {
         let transaction = fresh.transaction().await;
@@ -158,7 +158,7 @@ async fn an_aborted_transaction_leaves_nothing(fresh: Fresh) {
     }
 }
 
-async fn a_transaction_that_only_reads_commits(fresh: Fresh) {
+async fn read_only_transactions_commit(fresh: Fresh) {
     fresh.set("there", "before").await;
     let transaction = fresh.transaction().await;
     assert!(get(&*transaction, &fresh.key("there")).await.is_some());
@@ -168,7 +168,7 @@ async fn a_transaction_that_only_reads_commits(fresh: Fresh) {
     assert_eq!(fresh.all().await, [pair("there", "before")]);
 }
 
-async fn conflict_ranges_change_nothing_that_is_read(fresh: Fresh) {
+async fn conflict_ranges_do_not_change_reads(fresh: Fresh) {
     fresh
         .write(|transaction| {
             let (begin, end) = (fresh.begin(), fresh.end());
@@ -199,7 +199,7 @@ async fn adding_begins_at_zero_and_wraps_around(fresh: Fresh) {
     assert_eq!(fresh.get("sum").await, Some(vec![0, 1, 0, 0, 0, 0, 0, 0]));
 }
 
-async fn adding_takes_a_value_of_any_length_as_eight_bytes(fresh: Fresh) {
+async fn additions_treat_any_value_as_eight_bytes(fresh: Fresh) {
     let key = fresh.key("sum");
     for (before, after) in [
         (&b""[..], [1, 0, 0, 0, 0, 0, 0, 0]),
@@ -215,7 +215,7 @@ async fn adding_takes_a_value_of_any_length_as_eight_bytes(fresh: Fresh) {
     }
 }
 
-async fn adding_is_seen_in_the_same_transaction(fresh: Fresh) {
+async fn additions_are_visible_in_the_same_transaction(fresh: Fresh) {
     let key = fresh.key("sum");
     let transaction = fresh.transaction().await;
     transaction.add(&key, 1);
@@ -230,7 +230,7 @@ async fn adding_is_seen_in_the_same_transaction(fresh: Fresh) {
     assert_eq!(fresh.get("sum").await, bytes(Some(42)));
 }
 
-async fn every_kind_of_write_makes_a_transaction_larger(fresh: Fresh) {
+async fn every_kind_of_write_increases_the_transaction_size(fresh: Fresh) {
     let transaction = fresh.transaction().await;
     let key = |key: &str| fresh.key(key);
     let mut before = bytes_of(&*transaction).await;
@@ -255,7 +255,7 @@ async fn every_kind_of_write_makes_a_transaction_larger(fresh: Fresh) {
         before = bytes;
     }
     assert!(before >= 1_000 + 6 * fresh.begin().len());
-    // Reading does not make it forget what it wrote.
+    // A read does not change the size of the writes.
     get(&*transaction, &key("a")).await;
     assert!(bytes_of(&*transaction).await >= before);
 }

@@ -6,19 +6,19 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A server that is killed when the test is over.
+/// A server that is killed when dropped.
 pub(crate) struct Server {
     process: Child,
     url: String,
 }
 
 impl Server {
-    /// Serves a store on a free port, and returns when it is up.
+    /// Serves a store on a free port and returns when the server is ready.
     pub(crate) fn start(store: &Path) -> Self {
         Self::run(Command::new(env!("CARGO_BIN_EXE_phyllo")), store, &[])
     }
 
-    /// As [`Server::start`], by a command that ends with the program, and with more arguments.
+    /// Like [`Server::start`], with a command that ends with the program, and additional arguments.
     pub(crate) fn run(mut command: Command, store: &Path, more: &[&str]) -> Self {
         let mut process = command
             .args(["serve", "--listen", "127.0.0.1:0", "--store"])
@@ -35,7 +35,7 @@ impl Server {
         Self { process, url }
     }
 
-    /// The memory that it holds, in bytes.
+    /// The memory use of the process, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.expect("Linux tells");
@@ -46,7 +46,7 @@ impl Server {
             << 10
     }
 
-    /// Asks it to stop, and waits for its end, which is to be a success.
+    /// Stops the server and waits for a successful exit.
     pub(crate) fn stop(&mut self) {
         let asked = Command::new("kill")
             .args(["-s", "TERM", &self.process.id().to_string()])
@@ -56,7 +56,7 @@ impl Server {
         assert!(status.success(), "{status}");
     }
 
-    /// Where it serves, without a slash at the end.
+    /// The URL of the server, without a trailing slash.
     pub(crate) fn url(&self) -> String {
         self.url.clone()
     }
@@ -64,7 +64,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test has noticed.
+        // The process may have ended by itself, which the test has detected.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
     }

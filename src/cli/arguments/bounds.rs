@@ -1,4 +1,4 @@
-//! The flags of `phyllo serve` for what clients may ask.
+//! The limit flags of `phyllo serve`.
 
 use clap::Args;
 
@@ -7,42 +7,42 @@ use crate::limits::Bounds;
 
 const DEFAULT: Bounds = Bounds::DEFAULT;
 
-// What nests is bounded above as well: the parser and validation recurse into it.
+// Nesting limits have an upper bound too, because the parser and validation are recursive.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
-#[command(next_help_heading = "Limits on what clients may ask")]
+#[command(next_help_heading = "Limits on requests")]
 pub(crate) struct LimitArguments {
-    /// The body of a request, as it is sent and as it decodes
+    /// The body of a request, both as sent and decompressed
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.body_bytes))]
     body_bytes_max: ByteSize,
     /// The text of a query
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.query_bytes))]
     query_bytes_max: ByteSize,
-    /// Tokens in the text of a query; lines as well
+    /// Tokens in the text of a query, and also lines
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_tokens), value_parser = any())]
     query_tokens_max: u64,
     /// Operations in the text of a query
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_operations), value_parser = any())]
     query_operations_max: u64,
-    /// Brackets open at the same place of the text of a query
+    /// Nesting depth of brackets in the text of a query
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_brackets), value_parser = up_to(128))]
     query_brackets_max: u64,
     /// Directives in the text of a query
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_directives), value_parser = any())]
     query_directives_max: u64,
-    /// Levels of fields in a query, fragments expanded
+    /// Levels of fields in a query, with fragments expanded
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_levels), value_parser = up_to(64))]
     query_levels_max: u64,
-    /// Fields in a query, fragments expanded
+    /// Fields in a query, with fragments expanded
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_fields), value_parser = any())]
     query_fields_max: u64,
-    /// Aliases in a query, fragments expanded
+    /// Aliases in a query, with fragments expanded
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_aliases), value_parser = any())]
     query_aliases_max: u64,
-    /// Values in arguments, and directives, of a query, fragments expanded
+    /// Argument values and directives in a query, with fragments expanded
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_values), value_parser = any())]
     query_values_max: u64,
-    /// Fields with a path in a query, fragments expanded
+    /// Fields with a path in a query, with fragments expanded
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_paths), value_parser = any())]
     query_paths_max: u64,
     /// Levels of lists and objects in a variable that is not JSON
@@ -54,16 +54,16 @@ pub(crate) struct LimitArguments {
     /// A string in a variable that is not JSON
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.variable_string_bytes))]
     variable_string_bytes_max: ByteSize,
-    /// Variables in arguments, each as often as it is used
+    /// Variables in arguments, counted for each use
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.argument_bytes))]
     argument_bytes_max: ByteSize,
     /// Entities, and nodes by id, in one request
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.entities), value_parser = any())]
     entities_max: u64,
-    /// Places read for one request, in each element of a list
+    /// Paths read by one request, counted for each list element
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.places), value_parser = any())]
     places_max: u64,
-    /// Fields in one response, in each element of a list
+    /// Fields in one response, counted for each list element
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.response_fields), value_parser = any())]
     response_fields_max: u64,
     /// Steps of work for one request
@@ -78,25 +78,25 @@ pub(crate) struct LimitArguments {
     /// JSON in one response, or in the responses to a batch
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.response_bytes))]
     response_bytes_max: ByteSize,
-    /// Bodies, what is read of the store and responses, of all requests together
+    /// Bodies, data read from the store and responses, for all requests together
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.held_bytes))]
     held_bytes_max: ByteSize,
-    /// Time for one request, or for a batch, once its body is there
+    /// Time for one request, or for a batch, after its body is received
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.request_time))]
     request_time_max: Time,
     /// Time for a client to send the head of a request
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.header_time))]
     header_time_max: Time,
-    /// Time for which a connection is kept between two requests
+    /// Time that an idle connection stays open between two requests
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.idle_time))]
     idle_time_max: Time,
     /// Time for a client to send the body of a request
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.body_time))]
     body_time_max: Time,
-    /// Time for a client to take 64 KiB of a response
+    /// Time for a client to receive 64 KiB of a response
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.send_time))]
     send_time_max: Time,
-    /// Connections at the same time; more wait
+    /// Open connections; further ones wait
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.connections), value_parser = up_to(1_000_000))]
     connections_max: u64,
 }

@@ -1,24 +1,25 @@
-//! Where a store is: a directory, or a FoundationDB cluster.
+//! The location of a store: a directory or a FoundationDB cluster.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// What the name of a cluster begins with.
+/// The prefix of cluster locations.
 const CLUSTER: &[u8] = b"fdb:";
 
-/// Where a store is.
+/// The location of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreLocation {
-    /// The embedded engine, in this directory.
+    /// The embedded engine in this directory.
     Directory(PathBuf),
-    /// The cluster of this cluster file; of the default one, if none is given.
+    /// The cluster of this cluster file, or of the default one.
     Cluster(Option<PathBuf>),
 }
 
 impl From<OsString> for StoreLocation {
-    /// `fdb:` is the default cluster, `fdb:FILE` that of a cluster file; all else is a directory.
+    /// Parses `fdb:` as the default cluster and `fdb:FILE` as the cluster of a cluster file. Any
+    /// other text is a directory.
     fn from(text: OsString) -> Self {
         match text.as_bytes().strip_prefix(CLUSTER) {
             Some([]) => Self::Cluster(None),

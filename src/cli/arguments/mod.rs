@@ -1,4 +1,4 @@
-//! What can be said on the command line, and what `--help` tells about it.
+//! The command line arguments and their help texts.
 
 #![expect(
     clippy::doc_link_with_quotes,
@@ -30,25 +30,25 @@ pub(crate) use serve::Serve;
 
 /// A GraphQL server for JSON documents that are read and written by path.
 ///
-/// A store is a directory. `import` and `serve` make it; every command finds it by --store, and
-/// works while a server runs on it, through that server. A store can also be a FoundationDB
-/// cluster: any number of servers and commands work on it at the same time.
+/// A store is a directory. `import` and `serve` create it. Every command selects it with --store
+/// and, while a server runs on it, works through that server. A store can also be a FoundationDB
+/// cluster, which any number of servers and commands can use at the same time.
 #[derive(Debug, Parser)]
 #[command(
     name = "phyllo",
     version,
     after_help = "\
-To begin:
-  phyllo import people.json      store a document, an array of documents, or lines of them
-  phyllo get people-1 /name      read a part of the first one
-  phyllo serve                   serve them all over GraphQL, with a page to explore them
+Getting started:
+  phyllo sample                  store the sample data: `countries` and `guides`
+  phyllo import people.json      import a document, an array of documents, or NDJSON
+  phyllo get people-1 /name      print a part of the first document
+  phyllo serve                   serve all documents over GraphQL, with an editor at /
 
-Exit codes: 0 done, 1 failed, 2 the command line means nothing or names a collection that is
-not there."
+Exit codes: 0 success, 1 failure, 2 invalid command line or unknown collection."
 )]
 pub(crate) struct CommandArguments {
-    /// The directory of the store; or a FoundationDB cluster: fdb:FILE is that of a cluster file,
-    /// fdb: that of the default one
+    /// The directory of the store, or a FoundationDB cluster: fdb:FILE with a cluster file, fdb:
+    /// with the default cluster file
     #[arg(
         long,
         global = true,
@@ -65,6 +65,10 @@ pub(crate) struct CommandArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(Box<Serve>),
+    /// Store the sample data: the collections `countries` and `guides`
+    ///
+    /// Documents that are already stored are not changed.
+    Sample,
     Import(Import),
     Export(Export),
     Get(Get),
@@ -75,43 +79,44 @@ pub(crate) enum Command {
     Backup(BackupArguments),
     Delete(Delete),
     Drop(Drop),
-    /// Print the collections that hold a document, and how many
+    /// List the collections that have documents, with their counts
     Collections,
     Schema(Schema),
 }
 
 /// Print the GraphQL schema
 ///
-/// Of a server that is started with --read-only or --no-admin, give the same flag here.
+/// For the schema of a server that runs with --read-only or --no-admin, pass the same flags.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// As a gateway composes it into its own: what `_service { sdl }` tells
+    /// Print the schema for composition by a gateway, as `_service { sdl }` returns it
     #[arg(long)]
     pub(crate) subgraph: bool,
-    /// Without mutations
+    /// Omit mutations
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Without the mutations that make and drop indexes and drop collections
+    /// Omit the mutations that create and drop indexes and drop collections
     #[arg(long)]
     pub(crate) no_admin: bool,
 }
 
-/// Store documents from a file or from standard input
+/// Import documents from a file or from standard input
 ///
-/// The file is one JSON document, a JSON array of documents, lines with a document each (NDJSON),
-/// or what `phyllo export` wrote; which of them is told by looking, or by --format.
+/// The file is a JSON document, a JSON array of documents, lines with one document each (NDJSON),
+/// or the output of `phyllo export`. The format is detected unless --format is given.
 ///
-/// Documents are committed in batches, each whole or not at all, and what was said to be imported
-/// survives a crash. Importing the same file again replaces the documents by themselves.
+/// Documents are committed in batches, each of them atomic. Documents that are reported as imported
+/// survive a crash. Importing the same file again replaces the documents.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Ids: a document's id is the member that --id names; without --id, the document's own `doc_id` if
-that is a string or a 64-bit integer; and without that, the file's name without its ending and
-the document's number in it (countries-1, countries-2, …; countries, if the file is one document).
+Ids: with --id, a document's id is the member that --id names. Otherwise it is the document's
+`doc_id`, if that is a string or a 64-bit integer. Without a `doc_id`, it is the file's name without
+its extension, followed by the document's number (countries-1, countries-2, …); for a file that is
+one document, it has no number (countries).
 
 Examples:
-  phyllo import countries.json --id /cca3     each country under its code: \"ABW\", \"AFG\", …
-  phyllo import compat-data.json              one document, under the id compat-data
+  phyllo import countries.json --id /cca3     with country codes as ids: \"ABW\", \"AFG\", …
+  phyllo import compat-data.json              one document, with the id compat-data
   curl -s https://example.org/log | phyllo import - --name log --collection logs --format lines
   phyllo export --store a | phyllo import - --store b")]
 pub(crate) struct Import {
@@ -119,32 +124,32 @@ pub(crate) struct Import {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
-    /// What the file consists of, instead of looking
+    /// The format of the file, instead of detecting it
     #[arg(long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
     /// The member of each document that is its id, as a JSON Pointer such as /code
     #[arg(long, value_name = "POINTER", value_parser = Path::pointer)]
     pub(crate) id: Option<Path>,
-    /// What ids that are made up begin with, instead of the file's name
+    /// The prefix of generated ids, instead of the file's name
     #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) name: Option<String>,
-    /// What to do where a document is stored already
+    /// What to do if a document with the same id is already stored
     #[arg(long, value_enum, default_value_t = IfStored::Replace)]
     pub(crate) existing: IfStored,
-    /// What to do about a document that cannot be stored; either way it is reported, and the
-    /// exit code is 1
+    /// What to do if a document cannot be stored; in both cases it is reported and the exit code is
+    /// 1
     #[arg(long, value_enum, default_value_t = OnError::Stop)]
     pub(crate) on_error: OnError,
 }
 
 /// Print all documents of a collection
 ///
-/// A line {"id": …, "document": …} each, in the order of their ids, all as they were at one
-/// moment. `phyllo import` reads it back under the same ids.
+/// Prints one line {"id": …, "document": …} per document, ordered by id, all from one snapshot.
+/// `phyllo import` restores them under the same ids.
 ///
-/// FoundationDB keeps no moment for longer than five seconds. An export of a cluster that takes
-/// longer goes on, between two documents, with a later moment: each document is whole, but
-/// changes made meanwhile may be in one of them and not in another.
+/// FoundationDB keeps a snapshot for five seconds. An export of a cluster that takes longer
+/// continues with a later snapshot after a document. Each document is consistent, but concurrent
+/// changes may be in some documents and missing in others.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -154,38 +159,39 @@ Examples:
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
-    /// Write to this file, which appears once it is complete
+    /// Write to this file; it is created only when the export is complete
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Verify everything that is stored, as it is at one moment
+/// Verify everything that is stored, at one snapshot
 ///
-/// Each leaf can be read, arrays have no holes, nothing stands below a leaf, documents are entered
-/// and counted, versions are of documents, and every key is one that this program knows. A line
-/// tells of each fault, with its key as a tuple and in hexadecimal; what other programs have left
-/// there, which is no fault, is told too. A check changes nothing and works while a server runs.
+/// The check verifies that each leaf can be read, arrays have no holes, nothing is stored below a
+/// leaf, documents are in the catalog and counted, versions belong to documents, and every key is
+/// known. It prints a line for each fault, with the key as a tuple and in hexadecimal. It also
+/// reports data of other programs, which is not a fault. A check changes nothing and can run while
+/// a server runs.
 ///
-/// If there are faults the exit code is 1.
+/// If there are faults, or data that could not be verified, the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   phyllo check
   phyllo check --collection logs
-  phyllo check --json | tail -1      the summary, for machines")]
+  phyllo check --json | tail -1      the summary as JSON")]
 pub(crate) struct CheckArguments {
-    /// Only what belongs to this collection
+    /// Check only the data of this collection
     #[arg(long, value_name = "NAME", value_parser = parse_collection)]
     pub(crate) collection: Option<String>,
-    /// Print an object for each finding, and at last one with the summary
+    /// Print a JSON object for each finding, and a last one with the summary
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 /// Print a document, or the part of it at a path, as JSON
 ///
-/// Numbers come out exactly as they are stored, members of objects in the order of their names.
-/// If nothing is stored there the exit code is 1.
+/// Numbers are printed exactly as stored, and members of objects are ordered by name. If nothing is
+/// stored there, the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -196,14 +202,14 @@ Examples:
 pub(crate) struct Get {
     #[command(flatten)]
     pub(crate) place: PlaceArguments,
-    /// Indent it, also if the output is no terminal
+    /// Indent the JSON even if the output is not a terminal
     #[arg(long)]
     pub(crate) pretty: bool,
 }
 
 /// Print how a document is stored: its keys and values
 ///
-/// A pair a line. Keys and values are tuples of FoundationDB's tuple layer:
+/// Prints one pair per line. Keys and values are tuples of FoundationDB's tuple layer:
 ///   ("D", "ABW", "latlng", 0) → (12.5,)
 #[derive(Debug, Args)]
 #[command(
@@ -216,56 +222,56 @@ Examples:
 pub(crate) struct PairsArguments {
     #[command(flatten)]
     pub(crate) place: PlaceArguments,
-    /// Print the bytes, in hexadecimal: the key, a space, and the value
+    /// Print bytes in hexadecimal: the key, a space, and the value
     #[arg(long)]
     pub(crate) hex: bool,
 }
 
-/// Enter documents that another program stored
+/// Adopt documents that another program stored
 ///
 /// Programs that follow FoundationDB's "Hierarchical Documents" recipe store the same keys and
-/// values as Phyllo, but no catalog. Their documents can be read at once; entered into the catalog
-/// they are also counted and listed. Their version stays null until Phyllo writes them.
+/// values as Phyllo, but no catalog. Their documents can be read at once. Adopting them adds them
+/// to the catalog, so that they are also counted and listed. Their version stays null until Phyllo
+/// writes them.
 ///
-/// It works in small transactions while others read and write, and can be run again at any time:
-/// what the catalog knows stays as it is. Documents under ids that Phyllo has no name for (bytes,
-/// UUIDs, integers past 64 bits) are left as they are and printed, a line each.
+/// The command works in small transactions while other clients read and write. It can be repeated
+/// at any time: documents in the catalog stay unchanged. Documents whose ids Phyllo does not
+/// support (bytes, UUIDs, integers beyond 64 bits) stay unchanged and are printed, one per line.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   phyllo adopt D --store fdb:/etc/foundationdb/fdb.cluster")]
 pub(crate) struct Adopt {
-    /// The collection: the string that the other program's keys begin with
+    /// The collection: the string with which the other program's keys begin
     #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
     pub(crate) collection: String,
 }
 
-/// Copy all documents of a store to another, such as from a directory to a cluster
+/// Copy all documents of a store to another, for example from a directory to a cluster
 ///
-/// The target is to be empty, and to serve nobody yet: a document of many megabytes is written in
-/// several transactions, and can be read by half until its last one. The source is to be written
-/// to by nobody meanwhile. A directory must be held by no server; of a cluster, which keeps no
-/// moment for longer than five seconds, this program cannot tell who uses it.
+/// The target must be empty and not in use yet: a document of many megabytes is written in several
+/// transactions, and is incomplete until the last one. Nothing may write to the source during the
+/// copy. No server may hold a directory. For a cluster, which keeps snapshots for five seconds
+/// only, this program cannot detect other users.
 ///
-/// An interrupted copy is taken up by running it again. A document is entered into the target's
-/// catalog in one transaction with its last leaf; those that are entered are passed over, and only
-/// those that the catalog does not know are written again. Before
-/// anything is written, all that the target holds is compared with the source, and a target that
-/// holds anything else is refused.
+/// If a copy is interrupted, run the command again to resume it. A document is added to the
+/// target's catalog in the transaction that writes its last leaf. Documents in the catalog are
+/// skipped; only the others are written again. Before anything is written, the contents of the
+/// target are compared with the source. A target with other contents is rejected.
 ///
-/// Leaves, entries and counts are copied, documents that other programs stored and that were not
-/// adopted among them. Versions are stamped anew, because those of one cluster mean nothing in
-/// another; answers that are kept for clients that retry are not copied.
+/// Leaves, catalog entries and counts are copied, including documents of other programs that were
+/// not adopted. Documents get new versions, because the versions of one cluster are not valid in
+/// another. Responses that are stored for retries with an idempotency key are not copied.
 ///
-/// In the end both stores are read through. The numbers of documents and leaves and the SHA-256 of
-/// leaves and catalog are printed for both, and if they differ the exit code is 1.
+/// At the end both stores are read completely. For both, the command prints the number of documents
+/// and leaves and the SHA-256 of the leaves and of the catalog. If they differ, the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   phyllo copy --from ./phyllo-data --to fdb:/etc/foundationdb/fdb.cluster
   phyllo copy --from fdb: --to ./copy")]
 pub(crate) struct Copy {
-    /// The store to copy, a directory or fdb:FILE; --store has no meaning here
+    /// The store to copy from, a directory or fdb:FILE; --store is ignored
     #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(StoreLocation::from))]
     pub(crate) from: StoreLocation,
     /// The store to copy to
@@ -273,33 +279,33 @@ pub(crate) struct Copy {
     pub(crate) to: StoreLocation,
 }
 
-/// Write the whole store, as it is at one moment, to a new directory
+/// Write a snapshot of the whole store to a new directory
 ///
-/// It works while a server runs, and holds nobody up: what was answered before it began is in it,
-/// and of what is written meanwhile nothing. The directory is then a store like any other: check
-/// it, serve it, copy it. To restore a backup is to serve it, or a copy of it.
+/// The command can run while a server runs and does not block it. The backup has all writes that
+/// were acknowledged before it began, and none that are made meanwhile. The directory is a store
+/// like any other: check it, serve it or copy it. To restore a backup, serve it or a copy of it.
 ///
-/// Documents keep their versions; those that a restored store gives from then on are none that
-/// the original has given. A FoundationDB cluster is backed up by its own tools.
+/// Documents keep their versions. A restored store never assigns a version that the original has
+/// assigned. For a FoundationDB cluster, use its own backup tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   phyllo backup /backup/monday
   phyllo check --store /backup/monday")]
 pub(crate) struct BackupArguments {
-    /// The directory to write to; it is made if need be, and must hold no store
+    /// The directory to write to; it is created if needed and must not contain a store
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArguments {
-    /// The document's id: an integer such as 42; a JSON string such as '"42"'; any other text
-    /// is that text
+    /// The document's id: an integer such as 42, a JSON string such as '"42"', or any other text,
+    /// which is taken as a string
     #[arg(allow_negative_numbers = true, value_parser = DocumentId::parse)]
     pub(crate) id: DocumentId,
-    /// The place in the document: a JSON Pointer such as /name/common, or a list in JSON such as
-    /// ["name", "common"]; all of it, if left out
+    /// The path in the document: a JSON Pointer such as /name/common or a JSON list such as
+    /// ["name", "common"]; the whole document if omitted
     #[arg(value_parser = parse_path, default_value = "", hide_default_value = true)]
     pub(crate) path: WrittenPath,
     #[command(flatten)]
@@ -319,19 +325,19 @@ pub(crate) enum ExportFormat {
     Document,
     /// A JSON array of documents
     Array,
-    /// Lines of one document each (NDJSON); blank lines do not count
+    /// One document per line (NDJSON); blank lines are ignored
     Lines,
-    /// Lines of exactly {"id": …, "document": …}, as `phyllo export` writes them
+    /// Lines of exactly {"id": …, "document": …}, as written by `phyllo export`
     Export,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum IfStored {
-    /// Report the new one as an error
+    /// Report an error for the new document
     Fail,
-    /// Leave the stored one as it is
+    /// Keep the stored document
     Skip,
-    /// Put the new one in its place
+    /// Replace the stored document
     Replace,
 }
 
@@ -347,8 +353,8 @@ impl From<IfStored> for Existing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnError {
-    /// Store what comes before it, and stop
+    /// Stop, and keep the documents that were stored before
     Stop,
-    /// Store all others
+    /// Continue with the other documents
     Continue,
 }

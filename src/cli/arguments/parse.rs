@@ -1,10 +1,10 @@
-//! Parsers of arguments.
+//! Argument parsers.
 
 use crate::database::check_collection;
 use crate::document::path::Path;
 use crate::error::Result;
 
-/// A path, and how it was written.
+/// A path, and the text that it was parsed from.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenPath {
     pub(crate) text: String,

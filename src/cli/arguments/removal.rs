@@ -1,28 +1,28 @@
-//! What `phyllo delete` and `phyllo drop` are told.
+//! The arguments of `phyllo delete` and `phyllo drop`.
 
 use clap::Args;
 
 use super::parse::parse_collection;
 
-/// Delete the documents of a collection that pass a filter
+/// Delete the documents of a collection that match a filter
 ///
-/// It goes through the collection in the order of ids, in many small transactions, while others read
-/// and write: so it deletes any number of documents, and what is deleted stays deleted if it is
-/// interrupted. A document that is stored meanwhile may be deleted or not. Each document is deleted
-/// only if it passes the filter in the transaction that deletes it.
+/// The command reads the collection in id order, in many small transactions, while other clients
+/// read and write. So it can delete any number of documents; if it is interrupted, the documents
+/// deleted so far stay deleted. A document that is stored meanwhile may or may not be deleted. A
+/// document is deleted only if it matches the filter in the transaction that deletes it.
 ///
-/// An index that serves the filter is used, as by `documents` in GraphQL.
+/// An index that supports the filter is used, as by `documents` in GraphQL.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   phyllo delete logs --where '{\"at\": \"$.time\", \"lt\": \"2024\"}'
   phyllo delete logs --where '{\"not\": {\"at\": \"$.tags[*]\", \"eq\": \"keep\"}}'
-  phyllo delete logs --everything        every document; indexes stay")]
+  phyllo delete logs --everything        delete all documents, keep indexes")]
 pub(crate) struct Delete {
     /// The collection
     #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
     pub(crate) collection: String,
-    /// What documents have to pass: the JSON of a filter as GraphQL's `where` has it
+    /// The filter, in the JSON form of GraphQL's `where`
     #[arg(
         id = "where",
         long = "where",
@@ -31,17 +31,16 @@ pub(crate) struct Delete {
         hide_default_value = true
     )]
     pub(crate) filter: String,
-    /// Whether the filter may be empty, so that every document passes
+    /// Allow an empty filter, which matches every document
     #[arg(long)]
     pub(crate) everything: bool,
 }
 
 /// Remove a collection: its documents, indexes and count
 ///
-/// It is one transaction, however large the collection is: whoever reads later sees nothing of it.
-/// Documents that other programs stored there are removed too. In a directory the space is given
-/// back in the background, also by the next command or server that opens the store, and is used
-/// again; the file does not shrink.
+/// The collection is removed in one transaction, however large it is. Documents that other programs
+/// stored in it are removed too. In a directory, the space is reclaimed in the background, also by
+/// the next command or server that opens the store, and is reused. The file does not shrink.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -50,7 +49,7 @@ pub(crate) struct Drop {
     /// The collection
     #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
     pub(crate) collection: String,
-    /// That everything in it is to be removed; required
+    /// Confirm that the whole collection is removed; required
     #[arg(long, required = true)]
     pub(crate) everything: bool,
 }

@@ -1,4 +1,4 @@
-//! What can be said of a server.
+//! The arguments of `phyllo serve`.
 
 #![expect(clippy::doc_markdown, reason = "the comments are read in a terminal")]
 
@@ -14,9 +14,9 @@ use crate::server::{Host, Origin};
 
 /// Serve the store over HTTP and GraphQL
 ///
-/// The store is made if there is none. The server stops on SIGINT and SIGTERM, once what it has
-/// accepted is answered. It logs to standard error; RUST_LOG says how much (for example
-/// RUST_LOG=info,phyllo::request=debug for a line about each request).
+/// The store is created if it does not exist. On SIGINT or SIGTERM, the server finishes the
+/// accepted requests and stops. It logs to standard error. RUST_LOG sets the log level (for example
+/// RUST_LOG=info,phyllo::request=debug for a line for each request).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -34,9 +34,9 @@ pub(crate) struct Serve {
         default_value = "127.0.0.1:8080"
     )]
     pub(crate) listen: SocketAddr,
-    /// A name by which clients know the server, such as `db.example`; can be given several times
-    /// (in the variable with commas). Requests to other names are refused; where it listens on
-    /// loopback, also without this flag, but for localhost
+    /// A host name of the server, such as `db.example`; repeatable (comma-separated in the
+    /// variable). Requests for other hosts are rejected. On a loopback address they are also
+    /// rejected without this flag, except for localhost
     #[arg(
         long = "host",
         value_name = "NAME",
@@ -44,9 +44,8 @@ pub(crate) struct Serve {
         value_delimiter = ','
     )]
     pub(crate) hosts: Vec<Host>,
-    /// An origin, such as `https://app.example`, whose pages may send requests from a browser; can
-    /// be given several times (in the variable with commas). Without, only pages of the server
-    /// itself may
+    /// An origin, such as `https://app.example`, whose pages may send requests from a browser;
+    /// repeatable (comma-separated in the variable). By default, only the server's own pages may
     #[arg(
         long = "cors-origin",
         value_name = "ORIGIN",
@@ -54,27 +53,27 @@ pub(crate) struct Serve {
         value_delimiter = ','
     )]
     pub(crate) cors_origins: Vec<Origin>,
-    /// Take batches, which are JSON arrays of requests, of so many at most
+    /// Accept batches (JSON arrays of requests) with at most this number of requests
     #[arg(long, value_name = "REQUESTS", value_parser = parse_positive)]
     pub(crate) batch_max: Option<usize>,
-    /// Refuse queries for the schema (__schema, __type), which the page at / needs to complete
-    /// and explain; a gateway's _service and /schema.graphql are answered all the same
+    /// Reject introspection queries (__schema, __type), which the page at / needs for completion
+    /// and documentation; a gateway's _service and /schema.graphql still work
     #[arg(long)]
     pub(crate) no_introspection: bool,
-    /// Leave the mutations that make and drop indexes and drop collections out of the schema; the
-    /// command line has them all the same
+    /// Omit the mutations that create and drop indexes and drop collections from the schema; the
+    /// commands for these still work
     #[arg(long)]
     pub(crate) no_admin: bool,
-    /// Let in only those who send a token of this file, as `Authorization: Bearer …`. A line is a
-    /// comment that begins with #, or a name for the log, read-only or read-write, and the token:
-    /// "importer read-write a9LhE4uGd1PsXo6QiVrBtM". The file is read anew when it changes
+    /// Require a token from this file, sent as `Authorization: Bearer …`. A line is a comment that
+    /// begins with #, or a name for the log, read-only or read-write, and the token: "importer
+    /// read-write a9LhE4uGd1PsXo6QiVrBtM". The file is reloaded when it changes
     #[arg(long, value_name = "FILE", env = "PHYLLO_TOKEN_FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Refuse mutations, whoever sends them, and build no index. Commands on this machine, such as
-    /// an import, go on
+    /// Reject all mutations and build no indexes. Commands on this machine, such as an import, can
+    /// still write
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Speak HTTPS, with this certificate and its chain (PEM); read anew when it changes
+    /// Serve HTTPS with this certificate chain (PEM); reloaded when it changes
     #[arg(
         long,
         value_name = "FILE",
@@ -90,18 +89,18 @@ pub(crate) struct Serve {
         requires = "tls_cert"
     )]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Listen on an address that others can reach although everybody may then read and change
-    /// everything: there is no --token-file
+    /// Allow listening on a non-loopback address without --token-file, so that everyone who can
+    /// reach it can read and change all data
     #[arg(long, env = "PHYLLO_INSECURE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) insecure: bool,
-    /// How the log is written to standard error
+    /// The format of the log on standard error
     #[arg(long, value_enum, value_name = "FORMAT", env = "PHYLLO_LOG_FORMAT", default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
-    /// Send traces to the OpenTelemetry collector there, by OTLP over plain HTTP, such as
-    /// http://127.0.0.1:4318; each shows what a request read of the store
+    /// Export traces to this OpenTelemetry collector by OTLP over plain HTTP, for example
+    /// http://127.0.0.1:4318; each trace shows what a request read from the store
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     pub(crate) otlp_endpoint: Option<String>,
-    /// Memory for pages of the store's file, in MiB; a cluster has none here
+    /// Memory for cached pages of the store's file, in MiB; ignored for a cluster
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cache_mib: u32,
     #[command(flatten)]
@@ -110,9 +109,9 @@ pub(crate) struct Serve {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Lines to read
+    /// Plain text lines
     Text,
-    /// A JSON object a line
+    /// One JSON object per line
     Json,
 }
 

@@ -1,4 +1,4 @@
-//! Amounts on the command line: bytes such as `32MiB`, times such as `30s`.
+//! Quantities on the command line: bytes such as `32MiB`, durations such as `30s`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// A number of bytes: plain, or in KiB, MiB or GiB.
+/// A number of bytes, plain or in KiB, MiB or GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteSize(pub(crate) usize);
 
@@ -25,7 +25,7 @@ impl FromStr for ByteSize {
         bytes
             .filter(|bytes| *bytes > 0)
             .map(Self)
-            .ok_or_else(|| Error::bad_input("it is no number of bytes such as 1000, 64KiB or 2GiB"))
+            .ok_or_else(|| Error::bad_input("it must be a size in bytes such as 1000 or 64KiB"))
     }
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// A time in seconds or milliseconds.
+/// A duration in seconds or milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Duration);
 
@@ -52,7 +52,7 @@ impl FromStr for Time {
         let time = found.and_then(|(number, unit)| number.parse::<u64>().ok()?.checked_mul(unit));
         time.filter(|time| *time > 0)
             .map(|time| Self(Duration::from_millis(time)))
-            .ok_or_else(|| Error::bad_input("it is no time such as 30s or 500ms"))
+            .ok_or_else(|| Error::bad_input("it must be a time such as 30s or 500ms"))
     }
 }
 

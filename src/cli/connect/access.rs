@@ -1,4 +1,4 @@
-//! A database that a command works on: one that it holds itself, or one that a server holds.
+//! Access to a database, either opened by this process or through the server that holds it.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -25,18 +25,18 @@ use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
 use crate::operations::{self, Deletion, NewDocument, Policy};
 use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
-/// How long to wait before looking again whether a store is free.
+/// The interval of checks whether a store has been released.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The way to a database. Both ways do and answer the same.
+/// Access to a database. Both variants have the same behavior.
 pub(crate) enum DatabaseAccess {
     /// This process holds the store.
     Direct(Database),
-    /// Another process holds it and serves it.
+    /// A server holds the store.
     Through(Client),
 }
 
-/// Whether a command makes the store that it does not find.
+/// Whether a command creates a missing store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     Fail,
@@ -44,11 +44,11 @@ pub(crate) enum Missing {
 }
 
 impl DatabaseAccess {
-    /// Opens a store; one in a directory through the server that holds it where there is one.
+    /// Opens a store. If a server holds its directory, connects to that server.
     ///
     /// # Errors
-    /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it and does not share
-    /// it, or it cannot be opened.
+    /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it without serving it,
+    /// or it cannot be opened.
     pub(crate) async fn open(store: &StoreLocation, missing: Missing) -> Result<Self> {
         match store {
             StoreLocation::Directory(directory) => Self::open_directory(directory, missing).await,
@@ -74,7 +74,7 @@ impl DatabaseAccess {
             if let Some(store) = open_unless_held(directory, EmbeddedOptions::default()).await? {
                 return open_database(store).await.map(Self::Direct);
             }
-            // It may be a server that is about to make its socket, or a command that is soon done.
+            // The holder may be a server that is about to create its socket, or a short command.
             if Instant::now() >= deadline {
                 return Err(held(directory));
             }
@@ -82,8 +82,8 @@ impl DatabaseAccess {
         }
     }
 
-    /// Stores a batch in one transaction: [`operations::put_batch`]. `texts` are the documents'
-    /// own, in the same order.
+    /// Stores a batch in one transaction: [`operations::put_batch`]. `texts` are the JSON texts of
+    /// the documents, in the same order.
     pub(crate) async fn put_batch(
         &self,
         collection: &str,
@@ -102,7 +102,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// Enters documents that another program stored: [`operations::adopt`].
+    /// Adopts documents that another program stored: [`operations::adopt`].
     pub(crate) async fn adopt(&self, collection: &str, begin: Option<Vec<u8>>) -> Result<Adopted> {
         match self {
             Self::Direct(database) => operations::adopt(database, collection, begin).await,
@@ -110,7 +110,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// The JSON at a place of a document; none if nothing is stored there.
+    /// Returns the JSON at a path of a document, or `None` if nothing is stored there.
     pub(crate) async fn get(
         &self,
         document: DocumentKey,
@@ -122,7 +122,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// The pairs at a place of a document.
+    /// Returns the pairs at a path of a document.
     pub(crate) async fn pairs(&self, document: DocumentKey, path: WrittenPath) -> Result<Pairs> {
         match self {
             Self::Direct(database) => {
@@ -137,7 +137,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// The collections that hold a document.
+    /// Lists the collections that hold a document.
     pub(crate) async fn collections(&self) -> Result<Vec<Collection>> {
         match self {
             Self::Direct(database) => operations::collections(database).await,
@@ -153,7 +153,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// Deletes the next documents that pass: [`operations::delete_portion`].
+    /// Deletes the next matching documents: [`operations::delete_portion`].
     pub(crate) async fn delete_portion(
         &self,
         deletion: &Deletion,
@@ -168,7 +168,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// The names of the collections that are there, if `collection` is not.
+    /// Returns the names of the existing collections if `collection` does not exist.
     pub(crate) async fn other_names(&self, collection: &str) -> Result<Option<Vec<String>>> {
         match self {
             Self::Direct(database) => operations::other_names(database, collection).await,
@@ -176,7 +176,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// All documents of a collection.
+    /// Scans all documents of a collection.
     pub(crate) async fn scan(&self, collection: &str) -> Result<ExportedDocuments> {
         match self {
             Self::Direct(database) => operations::scan(database, collection)
@@ -189,7 +189,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// All that is stored now.
+    /// Backs up everything that is stored now.
     pub(crate) async fn backup(&self) -> Result<BackupBatches> {
         match self {
             Self::Direct(database) => operations::backup(database)
@@ -199,7 +199,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// A check of the store, or of one collection.
+    /// Checks the store, or one collection.
     pub(crate) async fn check(&self, collection: Option<&str>) -> Result<FindingsSource> {
         match self {
             Self::Direct(database) => operations::check(database, collection)
@@ -210,14 +210,14 @@ impl DatabaseAccess {
     }
 }
 
-/// A store at one moment, one batch of pairs after another.
+/// A snapshot of a store, in batches of pairs.
 pub(crate) enum BackupBatches {
     Direct(store::Backup),
     Through(client::BackupStream),
 }
 
 impl BackupBatches {
-    /// The number of the last commit in it.
+    /// The number of the last commit in the backup.
     pub(crate) fn last_commit(&self) -> u64 {
         match self {
             Self::Direct(backup) => backup.last_commit(),
@@ -225,7 +225,7 @@ impl BackupBatches {
         }
     }
 
-    /// The next pairs; none behind the last.
+    /// Returns the next pairs, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Pairs>> {
         match self {
             Self::Direct(backup) => backup.next().await,
@@ -234,14 +234,14 @@ impl BackupBatches {
     }
 }
 
-/// What a check finds, one after another.
+/// The findings of a check.
 pub(crate) enum FindingsSource {
     Direct(Box<Check>),
     Through(client::FindingsStream),
 }
 
 impl FindingsSource {
-    /// The next finding, or the summary after the last.
+    /// Returns the next finding, or the summary at the end.
     pub(crate) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
         match self {
             Self::Direct(check) => {
@@ -253,14 +253,14 @@ impl FindingsSource {
     }
 }
 
-/// The documents of a collection, one after another.
+/// The documents of a collection.
 pub(crate) enum ExportedDocuments {
     Direct(Scan),
     Through(Records),
 }
 
 impl ExportedDocuments {
-    /// The next one; none after the last.
+    /// Returns the next document, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         match self {
             Self::Direct(scan) => scan.next().await,
@@ -269,8 +269,7 @@ impl ExportedDocuments {
     }
 }
 
-/// Opens the database of a store for a server: a directory, which nobody else is to hold, or a
-/// cluster.
+/// Opens a store for a server. No other process may hold a directory.
 ///
 /// # Errors
 /// `UNAVAILABLE`: another process holds it, or it cannot be opened.
@@ -284,11 +283,10 @@ pub(crate) async fn open_to_serve(
     }
 }
 
-/// Opens the database of a store for a copy, without the help of a server: a directory, which
-/// nobody else is to hold, or a cluster.
+/// Opens a store for a copy, without connecting to a server. No other process may hold a directory.
 ///
 /// # Errors
-/// As [`DatabaseAccess::open`].
+/// Errors of [`DatabaseAccess::open`].
 pub(crate) async fn open_to_copy(
     clusters: &mut Clusters,
     store: &StoreLocation,
@@ -317,11 +315,11 @@ async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Databa
         if let Some(store) = open_unless_held(directory, options).await? {
             return open_database(store).await;
         }
-        // It may be a command that is soon done.
+        // The holder may be a short command.
         if Instant::now() >= deadline {
             return Err(failed(format!(
-                "another process holds the store {}: another server, or a command such as an \
-                 import that is not done yet",
+                "another process holds the store {}: another server, or a command that is still \
+                 running, such as an import",
                 directory.display()
             )));
         }
@@ -329,7 +327,7 @@ async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Databa
     }
 }
 
-/// Opens the store; none if another process holds it.
+/// Opens the store, or returns `None` if another process holds it.
 async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<Option<Embedded>> {
     if is_held(directory) {
         return Ok(None);
@@ -337,7 +335,7 @@ async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<
     if let Ok(store) = open_store(directory, options) {
         return Ok(Some(store));
     }
-    // The lock may have been taken in between, if only by one who looks as we did.
+    // Another process may have taken the lock meanwhile, if only for its own check.
     sleep(PAUSE).await;
     if is_held(directory) {
         return Ok(None);
@@ -349,8 +347,7 @@ async fn open_database(store: impl Store + 'static) -> Result<Database> {
     Database::open(Arc::new(store), Instant::now() + OPEN_TIME_MAX).await
 }
 
-/// Opens the store and shows on standard error how far putting it in order is, if it was not
-/// closed.
+/// Opens the store. Shows the progress of a recovery on standard error if the store was not closed.
 fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
     let bar = ProgressBar::no_length();
     bar.set_style(
@@ -360,7 +357,7 @@ fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
     let opened = Embedded::open(directory, options, move |progress| {
         if repairing.length().is_none() {
             repairing.set_length(100);
-            let message = "the store was not closed; putting it in order";
+            let message = "the store was not closed; recovering it";
             repairing.set_message(message);
             if repairing.is_hidden() {
                 say(format_args!("{message}"));
@@ -377,7 +374,7 @@ fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
     opened
 }
 
-/// Whether another process has the store's lock.
+/// Whether another process holds the store's lock.
 fn is_held(directory: &Path) -> bool {
     let Ok(file) = File::open(directory.join(FILE_NAME)) else {
         return false;
@@ -389,16 +386,16 @@ fn no_store(place: &dyn std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::NotFound,
         format!(
-            "there is no store in {place}; `phyllo import` and `phyllo serve` make one, and \
-             --store says where it is"
+            "there is no store in {place}; `phyllo import` and `phyllo serve` create one, and \
+             --store sets its location"
         ),
     )
 }
 
 fn held(directory: &Path) -> Error {
     failed(format!(
-        "another process holds the store {} and does not share it: a command such as an import \
-         that is not done yet, or a server that is starting or stopping; try again later",
+        "another process holds the store {} and does not share it: a command that is still \
+         running, such as an import, or a server that is starting or stopping; try again later",
         directory.display()
     ))
 }

@@ -23,23 +23,24 @@ use crate::operations::{Deletion, Policy};
 use crate::server::local::{SOCKET_NAME, backup, checked, removal, wire, with_short_path};
 use crate::store::Pairs;
 
-/// One connection to a server's local socket.
+/// A connection to a server's local socket.
 pub(crate) struct Client {
     sender: Mutex<SendRequest<Full<Bytes>>>,
 }
 
 impl Client {
-    /// Connects to the server that holds the store in `directory`; none if there is no such.
+    /// Connects to the server that holds the store in `directory`. Returns `None` if there is no
+    /// server.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: there may be one, and it cannot be reached.
+    /// `UNAVAILABLE`: the socket exists but cannot be reached.
     pub(crate) async fn connect(directory: &Path) -> Result<Option<Self>> {
         let connected = with_short_path(directory, SOCKET_NAME, |path| {
             std::os::unix::net::UnixStream::connect(path)
         });
         let stream = match connected {
             Ok(stream) => stream,
-            // None was ever there, or one was there and did not come to remove its socket.
+            // There is no socket, or its server ended without removing it.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -52,7 +53,7 @@ impl Client {
         };
         let stream = asynchronous(stream).map_err(|error| unreachable(directory, &error))?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(broken)?;
-        // What goes wrong on the connection is told to the request that waits for it.
+        // The pending request receives any error of the connection.
         tokio::spawn(connection);
         Ok(Some(Self {
             sender: Mutex::new(sender),
@@ -204,11 +205,11 @@ impl Client {
     }
 }
 
-/// The records of an export, as they arrive.
+/// The records of an export, decoded as they arrive.
 pub(crate) struct Records(Fields);
 
 impl Records {
-    /// The next document; none after the last.
+    /// Returns the next document, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         match wire::ExportRecord::read(self.0.next().await?)? {
             wire::ExportRecord::Document(document) => Ok(Some(Ok(document))),
@@ -219,11 +220,11 @@ impl Records {
     }
 }
 
-/// What a check tells, as it arrives.
+/// The findings of a check, decoded as they arrive.
 pub(crate) struct FindingsStream(Fields);
 
 impl FindingsStream {
-    /// The next finding, or the summary after the last.
+    /// Returns the next finding, or the summary at the end.
     pub(crate) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
         match checked::CheckRecord::read(self.0.next().await?)? {
             checked::CheckRecord::Finding(finding) => Ok(Ok(finding)),
@@ -233,19 +234,19 @@ impl FindingsStream {
     }
 }
 
-/// A backup, as it arrives.
+/// A backup, decoded as it arrives.
 pub(crate) struct BackupStream {
     last_commit: u64,
     fields: Fields,
 }
 
 impl BackupStream {
-    /// The number of the last commit in it.
+    /// The number of the last commit in the backup.
     pub(crate) fn last_commit(&self) -> u64 {
         self.last_commit
     }
 
-    /// The next pairs; none behind the last.
+    /// Returns the next pairs, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Pairs>> {
         match backup::BackupRecord::read(self.fields.next().await?)? {
             backup::BackupRecord::Pairs(pairs) => Ok(Some(pairs)),
@@ -256,7 +257,7 @@ impl BackupStream {
     }
 }
 
-/// The fields of an answer that is read as it arrives.
+/// The fields of a response, split as they arrive.
 struct Fields {
     body: Incoming,
     bytes: Vec<u8>,
@@ -302,7 +303,7 @@ fn asynchronous(stream: std::os::unix::net::UnixStream) -> io::Result<UnixStream
 
 fn unreachable(directory: &Path, error: &io::Error) -> Error {
     failed(format!(
-        "the server that holds the store {} cannot be reached by {SOCKET_NAME} there: {error}",
+        "the server that holds the store {} cannot be reached through its {SOCKET_NAME}: {error}",
         directory.display()
     ))
 }
@@ -310,7 +311,7 @@ fn unreachable(directory: &Path, error: &io::Error) -> Error {
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn broken(error: hyper::Error) -> Error {
     failed(format!(
-        "the connection to the server that holds the store is broken: {error}; whether the last \
-         write was done is not known"
+        "the connection to the server that holds the store failed: {error}; the last write may or \
+         may not be committed"
     ))
 }

@@ -1,10 +1,10 @@
-//! The store in a FoundationDB cluster, where this program was built with it.
+//! Opens FoundationDB clusters, if the program was built with FoundationDB.
 
 use std::path::Path;
 
 use crate::error::Result;
 
-/// The clusters of this process, and the client that they share: it is started once.
+/// The clusters of this process. They share one client, which is started once.
 #[derive(Default)]
 pub(crate) struct Clusters {
     #[cfg(feature = "foundationdb")]
@@ -12,10 +12,10 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// Opens the cluster of a cluster file, by default of the default one.
+    /// Opens the cluster of a cluster file, or of the default one.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the file is no cluster file, or the client cannot be used.
+    /// `UNAVAILABLE`: the cluster file is invalid, or the client cannot be used.
     #[cfg(feature = "foundationdb")]
     pub(crate) fn open(
         &mut self,
@@ -26,11 +26,11 @@ impl Clusters {
             Some(network) => network.clone(),
             None => Network::start(NetworkOptions::default())?,
         };
-        // Each store keeps the network until it is dropped.
+        // Each store keeps the network alive until it is dropped.
         self.network.insert(network).open(cluster_file)
     }
 
-    /// Says how to build the program that opens it.
+    /// Fails and explains how to build the program with FoundationDB.
     ///
     /// # Errors
     /// `UNAVAILABLE`: always.
@@ -52,7 +52,7 @@ pub(crate) fn open(cluster_file: Option<&Path>) -> Result<crate::store::Foundati
     Clusters::default().open(cluster_file)
 }
 
-/// Says how to build the program that opens it: [`Clusters::open`].
+/// Fails like [`Clusters::open`].
 #[cfg(not(feature = "foundationdb"))]
 pub(crate) fn open(cluster_file: Option<&Path>) -> Result<crate::store::Embedded> {
     Clusters::default().open(cluster_file)

@@ -1,4 +1,4 @@
-//! How a command reaches a store: directly, or through the server that has it open.
+//! Connects commands to a store, directly or through the server that holds it.
 
 pub(crate) mod access;
 pub(crate) mod client;

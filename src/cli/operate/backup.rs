@@ -21,13 +21,13 @@ pub(crate) async fn run(store: &StoreLocation, asked: BackupArguments) -> Done {
         pairs += batch.len() as u64;
         bytes += batch.bytes() as u64;
         bar.set_position(bytes);
-        // Here it can be interrupted.
+        // Allows an interrupt here.
         yield_now().await;
     }
     target.finish(backup.last_commit())?;
     bar.finish_and_clear();
     say(format_args!(
-        "{} pairs, {}, are backed up in {}",
+        "backed up {} pairs ({}) to {}",
         HumanCount(pairs),
         HumanBytes(bytes),
         asked.directory.display()

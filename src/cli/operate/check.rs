@@ -91,7 +91,7 @@ fn summary_text(summary: &Summary) -> String {
     let others = match not_adopted + foreign {
         0 => String::new(),
         _ => format!(
-            "; of other programs {not_adopted} documents that are not adopted, and {foreign} others"
+            "; of other programs: {not_adopted} documents not adopted, and {foreign} others"
         ),
     };
     let mut judged = match faults {

@@ -19,7 +19,7 @@ pub(crate) async fn run(asked: Copy) -> Done {
     let source = open_to_copy(&mut clusters, &asked.from, Missing::Fail).await?;
     let target = open_to_copy(&mut clusters, &asked.to, Missing::Create).await?;
     let bar = Bar::new();
-    bar.0.set_message("comparing what is there, ");
+    bar.0.set_message("comparing the target, ");
     check_target(&source, &target).await?;
     let copied = copy(&source, &target, |copied| bar.show(copied)).await?;
     bar.0.set_message("verifying, ");
@@ -36,15 +36,15 @@ pub(crate) async fn run(asked: Copy) -> Done {
         documents, skipped, ..
     } = copied;
     say(format_args!(
-        "{documents} documents copied, {skipped} were there; leaves and catalog {}",
+        "{documents} documents copied, {skipped} already present; leaves and catalog {}",
         if from == to { "are equal" } else { "differ" }
     ));
     if from == to {
         return Ok(());
     }
     Err(failed(
-        "the target differs from the source: if somebody has written to the source meanwhile, \
-         copy again, to an empty store; if not, `phyllo check` may tell what is wrong",
+        "the target differs from the source: if the source was changed during the copy, repeat \
+         the copy to an empty store; otherwise run `phyllo check` on both stores",
     )
     .into())
 }
@@ -78,7 +78,7 @@ impl Bar {
     fn show(&self, copied: &Copied) {
         self.0.set_position(copied.bytes);
         self.0.set_message(format!(
-            "{} documents, {} leaves copied, {} documents were there, {}/s, ",
+            "{} documents, {} leaves copied, {} documents already present, {}/s, ",
             HumanCount(copied.documents),
             HumanCount(copied.leaves),
             HumanCount(copied.skipped),

@@ -17,8 +17,8 @@ use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
 pub(crate) async fn run(store: &StoreLocation, asked: Serve) -> Done {
-    // From here on SIGHUP does not end the process, also while it opens the store. The server
-    // reloads its files on SIGHUP; it has just read them when it begins to serve.
+    // From here on SIGHUP does not end the process, even while the store opens. Files need no
+    // reload then, because the server has just read them.
     let _hangup = signal(SignalKind::hangup());
     let traces = asked.otlp_endpoint.as_deref().map(Traces::to).transpose()?;
     log_to_stderr(asked.log_format, traces.as_ref());
@@ -57,8 +57,8 @@ async fn serve_store(store: &StoreLocation, asked: Serve) -> Done {
     Ok(())
 }
 
-/// Whether a server may listen where others can reach it: it must know who may come in, or be
-/// told in so many words that everybody may.
+/// Checks whether the server may listen on a non-loopback address. It requires a token file or an
+/// explicit `--insecure`.
 fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -> Result<()> {
     if listen.ip().to_canonical().is_loopback() {
         return Ok(());
@@ -66,23 +66,24 @@ fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -
     if access.asks_for_token() {
         if !tls {
             tracing::warn!(
-                "tokens and documents cross the network in the clear on {listen}, unless \
-                 something before this server speaks TLS: see --tls-cert and --tls-key"
+                "tokens and documents are sent in clear text on {listen}, unless a proxy in front \
+                 of this server terminates TLS: see --tls-cert and --tls-key"
             );
         }
         return Ok(());
     }
     if insecure {
-        tracing::warn!("everybody who can reach {listen} may read and change everything");
+        tracing::warn!("everyone who can reach {listen} can read and change all data");
         return Ok(());
     }
     Err(Error::bad_input(format!(
-        "others can reach {listen}, and everybody could read and change everything: say who may \
-         come in with --token-file, or that all may with --insecure; or listen on 127.0.0.1"
+        "{listen} is not a loopback address, and everyone who can reach it could read and change \
+         all data: require tokens with --token-file, allow this with --insecure, or listen on \
+         127.0.0.1"
     )))
 }
 
-/// Has the log written to standard error, and traces collected.
+/// Writes the log to standard error and collects traces.
 fn log_to_stderr(format: LogFormat, traces: Option<&Traces>) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt::layer()
@@ -99,6 +100,6 @@ fn log_to_stderr(format: LogFormat, traces: Option<&Traces>) {
     let subscriber = tracing_subscriber::registry()
         .with(lines.with_filter(filter))
         .with(traces.map(Traces::layer));
-    // Only a program that has set its own before can make it fail, and that one is kept.
+    // This fails only if the embedding program has set a subscriber, which then stays.
     let _set = subscriber.try_init();
 }

@@ -27,7 +27,7 @@ pub(crate) async fn run(store: &StoreLocation, export: Export) -> Done {
         return write_all(documents, Output::stdout()).await;
     };
     let name = path.display().to_string();
-    // Of a link, the file that it leads to is the one to replace.
+    // A symbolic link is resolved, so that its target is replaced.
     let path = fs::canonicalize(&path).unwrap_or(path);
     if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
         let opened = File::options().write(true).open(&path);
@@ -51,7 +51,7 @@ async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Wri
             Ok(Some(Ok(document))) => {
                 write_line(&mut line, &document);
                 output.write(&line)?;
-                // Here it can be interrupted.
+                // Allows an interrupt here.
                 yield_now().await;
             }
             Ok(Some(Err(Foreign { key }))) => {
@@ -68,8 +68,8 @@ async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Wri
     output.finish()?;
     if foreign > 0 {
         say(format_args!(
-            "not exported: {foreign} that another program stored under ids that are neither \
-             strings nor 64-bit integers"
+            "not exported: {foreign} documents that another program stored with ids that are \
+             neither strings nor 64-bit integers"
         ));
     }
     if damaged > 0 {
@@ -90,7 +90,7 @@ fn write_line(line: &mut Vec<u8>, document: &Scanned) {
     line.extend_from_slice(b"}\n");
 }
 
-/// A file under another name beside the one that it will have. Dropped, it is removed.
+/// A partial file next to its final path. Dropping it removes the file.
 struct Partial {
     partial: PathBuf,
     path: PathBuf,
@@ -101,8 +101,8 @@ impl Partial {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".partial-{}", std::process::id()));
         let partial = path.with_file_name(name);
-        // It holds what the store holds, so it is for the owner only; a file that it replaces was
-        // opened to others on purpose.
+        // The file has the contents of the store, so only its owner may read it. A file that it
+        // replaces keeps its permissions.
         let mode = fs::metadata(path).map_or(0o600, |replaced| replaced.permissions().mode());
         let options = &mut File::options();
         let file = options
@@ -115,7 +115,7 @@ impl Partial {
         Ok((Self { partial, path }, file))
     }
 
-    /// Gives the file its name, once all of it is on the disk.
+    /// Syncs the file to disk and renames it to its final path.
     fn complete(self, file: &File) -> std::io::Result<()> {
         file.sync_all()?;
         fs::rename(&self.partial, &self.path)
@@ -124,7 +124,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After the renaming there is nothing left to remove.
+        // After the rename there is nothing to remove.
         let _removed = fs::remove_file(&self.partial);
     }
 }

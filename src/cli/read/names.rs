@@ -1,13 +1,13 @@
-//! Names of collections that are not there.
+//! Suggestions for misspelled collection names.
 
 use crate::cli::connect::access::DatabaseAccess;
 use crate::cli::outcome::{Done, Ended};
 use crate::error::{Error, ErrorKind};
 
-/// Names that are told, at most.
+/// The maximum number of suggestions.
 const TOLD_MAX: usize = 3;
 
-/// Fails if nothing at all is stored of a collection, and tells the names that come nearest.
+/// Fails if the collection does not exist, and suggests the most similar names.
 pub(crate) async fn check(access: &DatabaseAccess, collection: &str) -> Done {
     match access.other_names(collection).await? {
         None => Ok(()),
@@ -18,8 +18,8 @@ pub(crate) async fn check(access: &DatabaseAccess, collection: &str) -> Done {
 fn nowhere(collection: &str, names: &[String]) -> Error {
     let nearest = nearest(collection, names);
     let told = match (&nearest[..], names) {
-        ([], []) => "there is none at all".to_owned(),
-        ([], _) => "`phyllo collections` lists those that there are".to_owned(),
+        ([], []) => "there are no collections".to_owned(),
+        ([], _) => "`phyllo collections` lists the existing ones".to_owned(),
         (nearest, _) => {
             let quoted: Vec<String> = nearest.iter().map(|name| format!("{name:?}")).collect();
             format!("did you mean {}?", quoted.join(" or "))
@@ -31,7 +31,7 @@ fn nowhere(collection: &str, names: &[String]) -> Error {
     )
 }
 
-/// Those names that differ by few characters, or by nothing but case, the nearest first.
+/// Returns the names that differ in few characters or only in case, the most similar first.
 fn nearest<'n>(collection: &str, names: &'n [String]) -> Vec<&'n str> {
     let distance_max = (collection.chars().count() / 3).max(1);
     let lower = collection.to_lowercase();
@@ -68,11 +68,11 @@ mod tests {
         let told = |names: &[String]| nowhere("x", names).message().to_owned();
         assert_eq!(
             told(&[]),
-            "there is no collection \"x\"; there is none at all"
+            "there is no collection \"x\"; there are no collections"
         );
         assert!(
             told(&["countries".to_owned()])
-                .ends_with("`phyllo collections` lists those that there are")
+                .ends_with("`phyllo collections` lists the existing ones")
         );
         assert!(told(&["y".to_owned()]).ends_with("did you mean \"y\"?"));
     }

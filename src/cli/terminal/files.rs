@@ -1,15 +1,15 @@
-//! How many files the process may have open: each connection is one.
+//! The limit on open files. Each connection uses one.
 
 use crate::limits::{Bounds, OTHER_FILES};
 
-/// Raises the process's limit as far as the connections need and the system lets it; where that is
-/// not enough, fewer connections are served at the same time, and the log says so.
+/// Raises the process's limit as far as needed and permitted. If that is not enough, lowers the
+/// number of connections and logs a warning.
 pub(crate) fn make_room(bounds: &Bounds) -> Bounds {
     let wanted = bounds.connections.saturating_add(OTHER_FILES) as u64;
     let files = match rlimit::increase_nofile_limit(wanted) {
         Ok(files) => usize::try_from(files).unwrap_or(usize::MAX),
         Err(error) => {
-            tracing::warn!("how many files may be open is not known: {error}");
+            tracing::warn!("the limit on open files is unknown: {error}");
             return *bounds;
         }
     };
@@ -18,8 +18,8 @@ pub(crate) fn make_room(bounds: &Bounds) -> Bounds {
         return *bounds;
     }
     tracing::warn!(
-        "the system lets this process have {files} files open (ulimit -n), so {connections} \
-         connections are served at the same time and not {}",
+        "the limit on open files (ulimit -n) is {files}, so the server accepts at most \
+         {connections} connections at the same time instead of {}",
         bounds.connections
     );
     Bounds {

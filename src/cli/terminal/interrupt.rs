@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: the first asks a command to stop, the second makes it.
+//! SIGINT and SIGTERM: the first asks a command to stop, the second ends the process.
 
 use std::io;
 
@@ -7,12 +7,12 @@ use tokio::sync::oneshot;
 
 use crate::cli::outcome::{Done, FAILED, failed};
 
-/// Returns when the process is told to stop. Told again from then on, it ends at once: the command
-/// may be waiting for somebody to read its output.
+/// Returns at the first signal. A second signal ends the process at once, because the command may
+/// be blocked on its output.
 pub(crate) async fn interrupted() {
     let (tell, told) = oneshot::channel();
     tokio::spawn(async {
-        // Without signals of our own the first ends the process without asking.
+        // If no handler can be installed, the first signal ends the process.
         if let Ok((mut interrupt, mut terminate)) = signals() {
             either(&mut interrupt, &mut terminate).await;
             let _told = tell.send(());
@@ -36,7 +36,8 @@ async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
     }
 }
 
-/// Runs a command until it is done or the process is told to stop; what it holds is released.
+/// Runs a command until it completes or the process receives a signal. Dropping the command
+/// releases its resources.
 pub(crate) async fn or(command: impl Future<Output = Done>) -> Done {
     tokio::select! {
         biased;

@@ -1,4 +1,4 @@
-//! Standard output and standard error, either of which may be closed at any time.
+//! Standard output and standard error. Either may be closed at any time.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::outcome::{Done, Ended, failed};
 
-/// A line on standard error that shows how far a command of unknown length is, in this form.
+/// A progress line on standard error for a command of unknown length, with this template.
 pub(crate) fn spinner(template: &str) -> ProgressBar {
     let bar = ProgressBar::no_length();
     let style = ProgressStyle::with_template(template);
@@ -17,7 +17,7 @@ pub(crate) fn spinner(template: &str) -> ProgressBar {
     bar
 }
 
-/// Where a command's result goes.
+/// The destination of a command's result.
 pub(crate) struct Output<W: Write> {
     out: BufWriter<W>,
     name: String,
@@ -31,7 +31,7 @@ impl Output<io::StdoutLock<'static>> {
 }
 
 impl<W: Write> Output<W> {
-    /// An output that errors call `name`.
+    /// An output that error messages call `name`.
     pub(crate) fn new(out: W, name: impl Into<String>) -> Self {
         Self {
             out: BufWriter::with_capacity(64 << 10, out),
@@ -45,7 +45,7 @@ impl<W: Write> Output<W> {
         written.map_err(|error| ended(&error, &self.name))
     }
 
-    /// Writes what is still held back.
+    /// Flushes the buffer.
     pub(crate) fn finish(mut self) -> Done {
         let flushed = self.out.flush();
         flushed.map_err(|error| ended(&error, &self.name))
@@ -59,7 +59,7 @@ fn ended(error: &io::Error, name: &str) -> Ended {
     failed(format!("{name} cannot be written: {error}")).into()
 }
 
-/// Says something on standard error, if anybody listens.
+/// Prints a line to standard error. Ignores errors.
 pub(crate) fn say(message: fmt::Arguments<'_>) {
     let _said = writeln!(io::stderr(), "{message}");
 }

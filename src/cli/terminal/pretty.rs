@@ -1,13 +1,13 @@
-//! JSON for the eye: the same text with line feeds and spaces, numbers as they were written.
+//! Indented JSON: the same text with line feeds and spaces, numbers unchanged.
 
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, Reader, write_string};
 use crate::error::{Error, Result};
 
-/// The JSON text, a member or element to a line, each level two spaces further in.
+/// Indents JSON text: one member or element per line, two spaces per level.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is no JSON.
+/// `BAD_USER_INPUT`: the text is not JSON.
 pub(crate) fn pretty(json: &[u8]) -> Result<Vec<u8>> {
     let text = std::str::from_utf8(json).map_err(|error| Error::internal(error.to_string()))?;
     let mut reader = Reader::new(text, usize::MAX);
@@ -24,9 +24,9 @@ pub(crate) fn pretty(json: &[u8]) -> Result<Vec<u8>> {
 struct Printer {
     out: Vec<u8>,
     level: usize,
-    /// A container was opened, and nothing is in it yet.
+    /// A container was opened and is still empty.
     opened: bool,
-    /// A member's name was printed, and its value follows.
+    /// A member's name was printed and its value follows.
     named: bool,
 }
 
@@ -54,7 +54,7 @@ impl Printer {
         }
     }
 
-    /// Goes to where a member, an element or the value of a member begins.
+    /// Writes the separator before a member, an element or the value of a member.
     fn begin(&mut self) {
         if !std::mem::take(&mut self.named) && self.level > 0 {
             if !self.opened {

@@ -11,7 +11,7 @@ use crate::database::Adopted;
 use crate::key::tuple_text;
 
 pub(crate) async fn run(store: &StoreLocation, asked: Adopt) -> Done {
-    // A cluster in which only other programs have stored anything is no store of ours yet.
+    // A cluster in which only other programs have stored data is not a Phyllo store yet.
     let missing = match store {
         StoreLocation::Directory(_) => Missing::Fail,
         StoreLocation::Cluster(_) => Missing::Create,
@@ -54,7 +54,7 @@ impl AdoptReport {
         self.known += batch.known;
         self.foreign += batch.foreign.len() as u64;
         self.bar.set_message(format!(
-            "{} documents entered, {} known, ",
+            "{} documents adopted, {} already known, ",
             HumanCount(self.entered),
             HumanCount(self.known)
         ));
@@ -73,8 +73,8 @@ impl AdoptReport {
     fn end(&self, collection: &str) {
         self.bar.finish_and_clear();
         say(format_args!(
-            "the collection {collection:?}: {} entered, {} known before; {} under ids that Phyllo \
-             has no name for, left as they are",
+            "the collection {collection:?}: {} documents adopted, {} already known; {} with ids \
+             that Phyllo does not support, left unchanged",
             self.entered, self.known, self.foreign
         ));
     }

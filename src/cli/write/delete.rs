@@ -31,8 +31,8 @@ pub(crate) async fn run(store: &StoreLocation, asked: Delete) -> Done {
     })
 }
 
-/// Goes through the collection, a portion in each transaction: a smaller one after one that did not
-/// go through for its size.
+/// Deletes in one transaction after another. If a transaction fails because of its size, the next
+/// one reads fewer documents.
 async fn delete_all(
     access: &DatabaseAccess,
     deletion: &Deletion,
@@ -55,7 +55,7 @@ async fn delete_all(
         if after.is_none() {
             return Ok(());
         }
-        // Here it can be interrupted.
+        // Allows an interrupt here.
         tokio::task::yield_now().await;
     }
 }
@@ -86,18 +86,19 @@ impl DeleteReport {
         self.looked += swept.looked;
         self.deleted += swept.deleted;
         self.bar.set_message(format!(
-            "{} documents deleted of {} looked at, ",
+            "{} documents deleted of {} examined, ",
             HumanCount(self.deleted),
             HumanCount(self.looked)
         ));
     }
 
-    /// Says what was done, also if it failed on the way: what was deleted stays deleted.
+    /// Reports the deleted documents. They stay deleted after a failure, so it reports them then,
+    /// too.
     fn end(&self, collection: &str, complete: bool) {
         self.bar.finish_and_clear();
         if complete || self.looked > 0 {
             say(format_args!(
-                "the collection {collection:?}: {} documents deleted of {} looked at",
+                "the collection {collection:?}: {} documents deleted of {} examined",
                 HumanCount(self.deleted),
                 HumanCount(self.looked)
             ));

@@ -4,3 +4,4 @@ pub(crate) mod adopt;
 pub(crate) mod delete;
 pub(crate) mod drop;
 pub(crate) mod import;
+pub(crate) mod sample;

@@ -1,7 +1,7 @@
-//! Pages of other origins that may send requests (<https://fetch.spec.whatwg.org/#cors-protocol>).
+//! Cross-origin requests (<https://fetch.spec.whatwg.org/#cors-protocol>).
 //!
-//! None may unless the operator names them, one by one. There is no wildcard and no
-//! `Access-Control-Allow-Credentials`: Phyllo knows no cookies.
+//! Only origins that the operator lists are allowed. There is no wildcard and no
+//! `Access-Control-Allow-Credentials`, because Phyllo uses no cookies.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ use crate::limits::PREFLIGHT_TIME;
 /// The methods of `/graphql`.
 pub(crate) const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
-/// An origin, as browsers write it: `https://app.example` or `http://localhost:5173`.
+/// An origin, serialized as in browsers: `https://app.example` or `http://localhost:5173`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(HeaderValue);
 
@@ -26,13 +26,13 @@ impl FromStr for Origin {
     type Err = Error;
 
     /// # Errors
-    /// `BAD_USER_INPUT`: it is no origin, or has more than one.
+    /// `BAD_USER_INPUT`: the text is not exactly one origin.
     fn from_str(text: &str) -> Result<Self, Error> {
         let lower = text.to_ascii_lowercase();
         origin(&lower).map(Self).ok_or_else(|| {
             Error::bad_input(format!(
-                "{text:?} is no origin such as https://app.example or http://localhost:5173 \
-                 (no path, no slash at the end, no wildcard)"
+                "{text:?} is not an origin such as https://app.example or http://localhost:5173 \
+                 (no path, no trailing slash, no wildcard)"
             ))
         })
     }
@@ -45,7 +45,7 @@ fn origin(text: &str) -> Option<HeaderValue> {
     if host.is_empty() || host.contains('*') || text != format!("{scheme}://{authority}") {
         return None;
     }
-    // Browsers leave out the port that the scheme has by itself, and never name a user.
+    // Browsers omit the default port of the scheme and never send user information.
     let port = authority
         .port_u16()
         .filter(|port| !matches!((scheme, port), ("http", 80) | ("https", 443)));
@@ -60,7 +60,7 @@ fn origin(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&written).ok().filter(|_| plain)
 }
 
-/// Lets pages of these origins send any header and read the answers.
+/// Allows pages of these origins to send any header and to read responses.
 pub(crate) fn allowing(origins: &[Origin]) -> CorsLayer {
     let origins = origins.iter().map(|Origin(origin)| origin.clone());
     CorsLayer::new()
@@ -70,8 +70,7 @@ pub(crate) fn allowing(origins: &[Origin]) -> CorsLayer {
         .max_age(PREFLIGHT_TIME)
 }
 
-/// Says which methods there are in each answer to OPTIONS, since those that are no preflight ask
-/// for that.
+/// Middleware that adds `Allow` to responses to OPTIONS, for requests that are not preflights.
 pub(crate) async fn with_methods(request: Request, next: Next) -> Response {
     let asked = request.method() == Method::OPTIONS;
     let mut response = next.run(request).await;

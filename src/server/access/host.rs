@@ -1,5 +1,5 @@
-//! Who a request takes the server for: against pages of other sites that have a name of theirs
-//! resolve to this machine (DNS rebinding), and so pass for pages of the server.
+//! Rejects requests with an unknown `Host` header, as a protection against DNS rebinding: another
+//! site could resolve its own name to this machine, and its pages would then be same-origin.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -18,7 +18,7 @@ use crate::document::leaf::abridged;
 use crate::error::Error;
 use crate::graphql::GraphQl;
 
-/// A name or an address by which clients may know the server, such as `db.example`, with any port.
+/// A host name or address of the server, such as `db.example`, valid for every port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host(String);
 
@@ -26,7 +26,7 @@ impl FromStr for Host {
     type Err = Error;
 
     /// # Errors
-    /// `BAD_USER_INPUT`: it is no name of a host, or has a port or a scheme.
+    /// `BAD_USER_INPUT`: the text is not a host name or address, or has a port or a scheme.
     fn from_str(text: &str) -> Result<Self, Error> {
         let host = text.to_ascii_lowercase();
         let bare = host
@@ -36,7 +36,7 @@ impl FromStr for Host {
         match name(&host) {
             Some(found) if found == host => Ok(Self(host)),
             _ => Err(Error::bad_input(format!(
-                "{text:?} is no name or address of a host such as db.example or 192.0.2.1 (no \
+                "{text:?} is not a host name or address such as db.example or 192.0.2.1 (no \
                  port, no scheme, no wildcard)"
             ))),
         }
@@ -49,8 +49,9 @@ impl fmt::Display for Host {
     }
 }
 
-/// The router, which answers only requests to names that the server has: where it listens on
-/// loopback those of this machine and the given ones; elsewhere the given ones, or any if none are.
+/// Limits the router to known hosts. On a loopback address, these are the names of this machine and
+/// the configured ones. On other addresses, they are the same if any are configured; if none are,
+/// every host is accepted.
 pub(crate) fn checked(router: Router, listen: SocketAddr, hosts: &[Host]) -> Router {
     if hosts.is_empty() && !listen.ip().is_loopback() {
         return router;
@@ -68,20 +69,20 @@ pub(crate) fn checked(router: Router, listen: SocketAddr, hosts: &[Host]) -> Rou
     }))
 }
 
-/// Whether all that the request says of its host names the server.
+/// Whether every host that the request names is known.
 fn is_known(request: &Request, hosts: &[Host]) -> bool {
     let headers = request.headers().get_all(HOST).iter();
     let mut named = headers.map(|host| host.to_str().ok().and_then(name));
     let known = |host: Option<String>| {
         host.is_some_and(|host| is_of_this_machine(&host) || hosts.iter().any(|it| it.0 == host))
     };
-    // A proxy's form of a request names the host once more.
+    // In absolute form, as sent to proxies, the request target also names the host.
     let authority = request.uri().authority();
     let authority = authority.is_none_or(|host| known(name(host.as_str())));
     named.next().is_some_and(known) && named.next().is_none() && authority
 }
 
-/// The host that a text names, in lower case and without its port.
+/// Returns the host of an authority, in lower case and without its port.
 fn name(text: &str) -> Option<String> {
     let authority: Authority = text.parse().ok()?;
     let host = authority.host().to_ascii_lowercase();
@@ -90,8 +91,8 @@ fn name(text: &str) -> Option<String> {
     plain.then(|| host.to_owned())
 }
 
-/// No other site's name resolves to these, whatever its servers answer: browsers look up none of
-/// them elsewhere (RFC 6761 §6.3).
+/// Whether the host always refers to this machine. Browsers never resolve these names by DNS (RFC
+/// 6761 §6.3), so no other site can claim them.
 fn is_of_this_machine(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     match address.parse::<IpAddr>() {
@@ -104,7 +105,8 @@ fn refused(request: &Request) -> Response {
     let host = request.headers().get(HOST);
     let host = host.map_or("", |host| host.to_str().unwrap_or_default());
     let error = Error::bad_input(format!(
-        "this server is not known as {:?}: start it with --host NAME for each name that is its own",
+        "{:?} is not a host name of this server: start it with --host NAME for each name that \
+         clients use",
         abridged(host)
     ));
     let json = HeaderValue::from_static("application/json; charset=utf-8");

@@ -1,4 +1,4 @@
-//! Who may come in, and what they may do: decided here and nowhere else.
+//! Authenticates callers and decides what they may execute. No other module makes access decisions.
 
 pub(crate) mod cors;
 pub(crate) mod host;
@@ -21,28 +21,28 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::{GraphQl, Methods};
 use tokens::AccessTokens;
 
-/// The rules of a server. Without a file of tokens everybody may come in.
+/// The access rules of a server. Without a token file, every caller is admitted.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     tokens: Option<Arc<ReloadedFile<AccessTokens>>>,
     read_only: bool,
 }
 
-/// Who sends a request.
+/// The sender of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// Whether it was told from others by its token.
+    /// Whether the caller was identified by a token.
     pub(crate) known: bool,
-    /// What it may have executed, by a method that is for all operations.
+    /// What the caller may execute over POST.
     pub(crate) methods: Methods,
 }
 
 impl Access {
-    /// Rules by a file of tokens, if there is one. On a server that is `read_only` nobody may
-    /// change data.
+    /// Creates rules from a token file, if there is one. A `read_only` server rejects all
+    /// mutations.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the file cannot be read. `BAD_USER_INPUT`: it is no file of tokens.
+    /// `UNAVAILABLE`: the file cannot be read. `BAD_USER_INPUT`: it is not a valid token file.
     pub fn new(token_file: Option<PathBuf>, read_only: bool) -> Result<Self> {
         let tokens = token_file.map(|path| {
             let file = Watch { path, secret: true };
@@ -54,17 +54,17 @@ impl Access {
         })
     }
 
-    /// Whether only those come in who have a token.
+    /// Whether requests must carry a token.
     pub fn asks_for_token(&self) -> bool {
         self.tokens.is_some()
     }
 
-    /// Whether nobody may change data.
+    /// Whether the server rejects all mutations.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
 
-    /// Sees to it that a file of tokens that has changed is read anew; never ends.
+    /// Reloads the token file whenever it changes. Never returns.
     pub(crate) async fn watch(self) {
         match self.tokens {
             Some(tokens) => tokens.watch().await,
@@ -72,32 +72,31 @@ impl Access {
         }
     }
 
-    /// Reads the file of tokens at once, if there is one.
+    /// Reloads the token file immediately, if there is one.
     pub(crate) async fn reload(&self) {
         if let Some(tokens) = &self.tokens {
             tokens.clone().reload().await;
         }
     }
 
-    /// Who sends a request with these headers, and what they may do. Rules by path, once there are
-    /// any, are found here too.
+    /// Identifies the sender of a request by its headers. Access rules by path belong here.
     ///
     /// # Errors
-    /// `UNAUTHENTICATED`: no token was sent, or none that is known.
+    /// `UNAUTHENTICATED`: the token is missing or unknown.
     fn caller(&self, headers: &HeaderMap) -> Result<Caller> {
         let mut writes = true;
         if let Some(tokens) = &self.tokens {
             let sent = bearer(headers)?;
             let tokens = tokens.current();
             let token = tokens.find(sent).ok_or_else(|| {
-                unauthenticated("the token that was sent is none that this server knows")
+                unauthenticated("the token that was sent is not known to this server")
             })?;
             tracing::Span::current().record("caller", &*token.name);
             writes = token.writes;
         }
         let methods = match (writes, self.read_only) {
             (_, true) => Methods::ReadOnly("this server is read-only"),
-            (false, _) => Methods::ReadOnly("the token that was sent is read-only"),
+            (false, _) => Methods::ReadOnly("the token is read-only"),
             (true, false) => Methods::All,
         };
         Ok(Caller {
@@ -107,8 +106,9 @@ impl Access {
     }
 }
 
-/// Lets in those who may, and says to what is behind it who they are. OPTIONS tells nothing that
-/// is not in the documentation, and browsers send no token with it.
+/// Middleware that rejects unauthenticated requests and passes the [`Caller`] to the handlers.
+/// OPTIONS needs no token: browsers send none with it, and the response only contains documented
+/// facts.
 pub(crate) async fn admit(
     State(access): State<Access>,
     mut request: Request,
@@ -123,12 +123,12 @@ pub(crate) async fn admit(
     next.run(request).await
 }
 
-/// The token in the header `Authorization` (RFC 6750 §2.1).
+/// Returns the token in the `Authorization` header (RFC 6750 §2.1).
 fn bearer(headers: &HeaderMap) -> Result<&[u8]> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = sent.next() else {
         return Err(unauthenticated(
-            "this server asks for a token, in the header `Authorization: Bearer …`",
+            "this server requires a token in the header `Authorization: Bearer …`",
         ));
     };
     let value = value.as_bytes();
@@ -139,7 +139,7 @@ fn bearer(headers: &HeaderMap) -> Result<&[u8]> {
     let token = token.trim_ascii();
     if !scheme.eq_ignore_ascii_case(b"bearer") || token.is_empty() || sent.next().is_some() {
         return Err(unauthenticated(
-            "the header Authorization must be one, of the form `Bearer …`, with a token",
+            "there must be exactly one Authorization header, of the form `Bearer …`, with a token",
         ));
     }
     Ok(token)
@@ -149,7 +149,7 @@ fn unauthenticated(message: &str) -> Error {
     Error::new(ErrorKind::Unauthenticated, message)
 }
 
-/// 401. Which error it is for RFC 6750 §3.1: none where no token was sent.
+/// Builds a 401 response. The challenge has no error code if no token was sent (RFC 6750 §3.1).
 fn refused(headers: &HeaderMap, error: &Error) -> Response {
     let media = Media::accepted(headers).unwrap_or(Media::Json);
     let body = GraphQl::refuse(error);
@@ -163,7 +163,7 @@ fn refused(headers: &HeaderMap, error: &Error) -> Response {
     response
 }
 
-/// 403, to a request that asks for more than its sender may do.
+/// Builds a 403 response for a caller without the required permission.
 pub(crate) fn forbidden(caller: &Caller, media: Media, body: Vec<u8>) -> Response {
     let mut response = response(media, StatusCode::FORBIDDEN, body);
     if caller.known {

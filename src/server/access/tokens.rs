@@ -1,10 +1,10 @@
-//! The file of tokens.
+//! The token file.
 //!
-//! A line is blank, a comment that begins with `#`, or a token's name, what it may do
-//! (`read-only` or `read-write`) and the token itself, with blanks between the three:
+//! A line is blank, a comment that begins with `#`, or a name, a permission (`read-only` or
+//! `read-write`) and a token, separated by blanks:
 //!
 //! ```text
-//! # name      may do       token
+//! # name      permission   token
 //! dashboard   read-only    3q0vJ2xR8mYb7NfKc5TzWw
 //! importer    read-write   a9LhE4uGd1PsXo6QiVrBtM
 //! ```
@@ -17,26 +17,26 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::limits::{TOKEN_CHARACTERS_MAX, TOKEN_CHARACTERS_MIN, TOKEN_NAME_BYTES_MAX};
 
-/// The tokens that the server knows; as digests, so that memory holds none of them.
+/// The known tokens, stored as digests so that no token is kept in memory.
 pub(crate) struct AccessTokens(Vec<AccessToken>);
 
 pub(crate) struct AccessToken {
-    /// By which the log knows it.
+    /// The name that log lines use.
     pub(crate) name: Arc<str>,
-    /// Whether its holder may change data.
+    /// Whether the token permits mutations.
     pub(crate) writes: bool,
     sha256: [u8; 32],
 }
 
 impl AccessTokens {
-    /// Reads a file of tokens.
+    /// Parses a token file.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: a line of it is none, or it has no token. The message names the line and
-    /// tells nothing that stands in it.
+    /// `BAD_USER_INPUT`: a line is invalid, or there is no token. The message names the line and
+    /// contains none of its text.
     pub(crate) fn read(file: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(file)
-            .map_err(|_| Error::bad_input("the file of tokens is not UTF-8"))?;
+            .map_err(|_| Error::bad_input("the token file is not UTF-8"))?;
         let mut tokens: Vec<AccessToken> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
@@ -46,18 +46,17 @@ impl AccessTokens {
             let token = AccessToken::read(line)
                 .and_then(|token| token.unlike(&tokens))
                 .map_err(|why| {
-                    Error::bad_input(format!("line {number} of the file of tokens: {why}"))
+                    Error::bad_input(format!("line {number} of the token file: {why}"))
                 })?;
             tokens.push(token);
         }
         if tokens.is_empty() {
-            return Err(Error::bad_input("the file of tokens has no token"));
+            return Err(Error::bad_input("the token file has no token"));
         }
         Ok(Self(tokens))
     }
 
-    /// The token that was sent, if it is known. The time that this takes depends on how many
-    /// there are, and on no token.
+    /// Looks up a token. The lookup time depends on the number of tokens, not on their contents.
     pub(crate) fn find(&self, sent: &[u8]) -> Option<&AccessToken> {
         let sent: [u8; 32] = Sha256::digest(sent).into();
         let mut found = None;
@@ -92,7 +91,7 @@ impl AccessToken {
         if !is_token(token) {
             return Err(format!(
                 "the token must be {TOKEN_CHARACTERS_MIN} to {TOKEN_CHARACTERS_MAX} letters, \
-                 digits and -._~+/, perhaps with = at the end"
+                 digits and -._~+/, optionally followed by ="
             ));
         }
         Ok(Self {
@@ -113,7 +112,7 @@ impl AccessToken {
     }
 }
 
-/// Whether it can be sent as a bearer token (RFC 6750 §2.1), and not be guessed at once.
+/// Whether `text` is a valid bearer token (RFC 6750 §2.1) of acceptable length.
 fn is_token(text: &str) -> bool {
     let bare = text.trim_end_matches('=');
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);

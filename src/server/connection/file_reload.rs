@@ -1,4 +1,4 @@
-//! Files that are reloaded when they change, or on request, without a restart.
+//! Reloads files when they change, or on request, without a restart.
 
 use std::fmt;
 use std::fs::File;
@@ -13,27 +13,27 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, Result};
 use crate::limits::{WATCH_PERIOD, WATCHED_FILE_BYTES_MAX};
 
-/// What some files say. When one of them changes they are read anew; if they then say nothing
-/// that can be read, what they said before stays in force, and the log tells why.
+/// A value parsed from a set of files. When a file changes, all are reloaded. If the new contents
+/// are invalid, the previous value stays in effect and the error is logged.
 pub(crate) struct ReloadedFile<T> {
     files: Vec<Watch>,
     read: ParseFiles<T>,
     current: ArcSwap<T>,
-    /// What was last seen in them, readable or not.
+    /// What the last read found, whether or not it was valid.
     seen: Mutex<Seen>,
 }
 
-/// Makes something of the contents of the files, which come in the order of their paths.
+/// Parses the contents of the files, given in the order of their paths.
 type ParseFiles<T> = fn(&[Vec<u8>]) -> Result<T>;
 
-/// The digest of the files' contents; or why they cannot be read.
+/// The digest of the files' contents, or why they cannot be read.
 type Seen = Result<[u8; 32], String>;
 
 /// A file to watch.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) path: PathBuf,
-    /// Whether it holds a secret, so that only its owner should be able to open it.
+    /// Whether the file holds a secret, so that only its owner should have access to it.
     pub(crate) secret: bool,
 }
 
@@ -41,7 +41,7 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
     /// Reads the files for the first time.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: one of them cannot be read. What `read` fails with.
+    /// `UNAVAILABLE`: a file cannot be read. Errors of `read`.
     pub(crate) fn new(files: Vec<Watch>, read: ParseFiles<T>) -> Result<Self> {
         let contents = contents(&files)?;
         let value = read(&contents)?;
@@ -54,12 +54,12 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
         })
     }
 
-    /// What they say.
+    /// Returns the value in effect.
     pub(crate) fn current(&self) -> Arc<T> {
         self.current.load_full()
     }
 
-    /// Looks for changes, for ever.
+    /// Checks for changes periodically. Never returns.
     pub(crate) async fn watch(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WATCH_PERIOD).await;
@@ -67,20 +67,20 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
         }
     }
 
-    /// Reads the files at once, and logs what came of it.
+    /// Reads the files immediately and logs the outcome.
     pub(crate) async fn reload(self: Arc<Self>) {
         self.look_aside(true).await;
     }
 
     async fn look_aside(self: Arc<Self>, asked: bool) {
-        // A panic in there was printed; the next look may go better.
+        // The panic hook has already reported a panic. The next read may succeed.
         let _looked = tokio::task::spawn_blocking(move || self.look(asked)).await;
     }
 
-    /// Reads the files; uses and logs what they hold if that has changed since the last look. If
-    /// `asked`, logs also that it has not.
+    /// Reads the files. If they changed since the last read, uses the new value and logs that. If
+    /// `asked`, also logs that they did not change.
     fn look(&self, asked: bool) {
-        // Held to the end, so that of two looks at the same time the later one wins.
+        // Held until the end, so that of two concurrent reads the later one wins.
         let mut last = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = contents(&self.files);
         let seen = match &contents {
@@ -96,12 +96,12 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
             Ok(_) if !changed => tracing::info!("{self} has not changed"),
             Ok(value) => {
                 self.current.store(Arc::new(value));
-                tracing::info!("{self} changed and holds from now on");
+                tracing::info!("{self} changed and was reloaded");
                 warn_of_open(&self.files);
             }
             Err(error) => {
                 tracing::error!(
-                    "{self} cannot be used; what it said before stays in force: {error}"
+                    "{self} cannot be used; the previous version stays in effect: {error}"
                 );
             }
         }
@@ -118,7 +118,7 @@ impl<T> fmt::Display for ReloadedFile<T> {
     }
 }
 
-/// Shows the files' names only.
+/// Shows only the file names.
 impl<T> fmt::Debug for ReloadedFile<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ReloadedFile").field(&self.files).finish()
@@ -161,7 +161,7 @@ fn warn_of_open(files: &[Watch]) {
         let mode = file.path.metadata().map(|file| file.permissions().mode());
         if mode.is_ok_and(|mode| mode & 0o077 != 0) {
             tracing::warn!(
-                "{} holds a secret and is open to others than its owner: chmod 600",
+                "{} contains a secret and is accessible to other users: run chmod 600",
                 file.path.display()
             );
         }

@@ -1,5 +1,5 @@
-//! The time that a client has for the head of a request: one time for a head that has begun and for
-//! the first of a connection, another, longer one until the next head begins.
+//! Timeouts for the head of a request. One timeout applies to the first head of a connection and to
+//! heads that have begun. Another, longer one applies to idle connections.
 
 use std::io;
 use std::pin::Pin;
@@ -12,17 +12,17 @@ use hyper::rt::{Sleep, Timer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time;
 
-/// How long clients may take.
+/// Timeouts for request heads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeadTimes {
-    /// From the first byte of a head to its last one; for the first head of a connection from when
-    /// it was opened.
+    /// From the first byte of a head to its last. For the first head of a connection, from when the
+    /// connection was opened.
     pub(crate) head: Duration,
     /// From the end of one request to the first byte of the next.
     pub(crate) idle: Duration,
 }
 
-/// A stream that tells when something comes, and the timer of the connection that reads it.
+/// Wraps a stream to detect received bytes, and returns the timer for its connection.
 pub(crate) fn timed<S>(stream: S, times: HeadTimes) -> (Heard<S>, HeadTimer) {
     let came = Arc::new(AtomicBool::new(false));
     let timer = HeadTimer {
@@ -33,19 +33,19 @@ pub(crate) fn timed<S>(stream: S, times: HeadTimes) -> (Heard<S>, HeadTimer) {
     (Heard { stream, came }, timer)
 }
 
-/// Gives each head its time. A connection asks for a sleep when it begins to wait for one, whatever
-/// it then says of its end, and for no other reason.
+/// Gives each head its timeout. The connection calls `sleep` once each time it begins to wait for a
+/// head, and for no other reason. The duration that it passes is ignored.
 pub(crate) struct HeadTimer {
     times: HeadTimes,
     came: Arc<AtomicBool>,
-    /// Whether no head was waited for so far.
+    /// Whether the connection has not waited for a head yet.
     first: AtomicBool,
 }
 
 impl Timer for HeadTimer {
     fn sleep(&self, _: Duration) -> Pin<Box<dyn Sleep>> {
         let first = self.first.swap(false, Relaxed);
-        // What came before belongs to the request before, or came too early to be told apart from it.
+        // Earlier bytes belong to the previous request or cannot be told apart from it.
         self.came.store(false, Relaxed);
         let time = if first {
             self.times.head
@@ -64,11 +64,11 @@ impl Timer for HeadTimer {
     }
 }
 
-/// Is over when a head has not come in its time.
+/// Completes when a head has not arrived in time.
 struct HeadSleep {
     over: Pin<Box<time::Sleep>>,
     head: Duration,
-    /// Tells when the head begins; none when it has.
+    /// Set when the head begins. `None` once that was seen.
     begins: Option<Arc<AtomicBool>>,
 }
 
@@ -86,7 +86,7 @@ impl Future for HeadSleep {
     }
 }
 
-/// A stream that tells when something comes.
+/// A stream that records when bytes are received.
 pub(crate) struct Heard<S> {
     stream: S,
     came: Arc<AtomicBool>,

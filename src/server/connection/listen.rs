@@ -1,5 +1,4 @@
-//! Connections: accepted up to a limit, given a time to send their heads, and let finish at the
-//! end.
+//! Accepts connections up to a limit, serves them, and drains them on shutdown.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -24,15 +23,15 @@ use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
 use crate::server::observe::metrics::counters::Metrics;
 
-/// Begins to listen.
+/// Binds the listening socket.
 ///
 /// # Errors
-/// `UNAVAILABLE`: another program listens there, or the address is none of this machine.
+/// `UNAVAILABLE`: the address is in use or cannot be bound.
 pub(crate) async fn bind(address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let why = match error.kind() {
             ErrorKind::AddrInUse => {
-                "another program listens there; choose another port with --listen".to_owned()
+                "the address is in use; choose another port with --listen".to_owned()
             }
             _ => error.to_string(),
         };
@@ -40,7 +39,7 @@ pub(crate) async fn bind(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// Serves connections in the clear until `stop`, then lets what was accepted be answered.
+/// Serves connections without TLS until `stop`, then finishes the requests in flight.
 pub async fn serve_connections(
     listener: TcpListener,
     router: Router,
@@ -54,15 +53,15 @@ pub async fn serve_connections(
     serve(listener, door, router, stop).await;
 }
 
-/// What a connection passes before it is served.
+/// The settings that apply to every connection.
 pub(crate) struct Door {
     pub(crate) bounds: Bounds,
-    /// None for plain HTTP.
+    /// `None` for plain HTTP.
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
 }
 
-/// Serves connections until `stop`, then lets what was accepted be answered.
+/// Serves connections until `stop`, then finishes the requests in flight.
 pub(crate) async fn serve(
     listener: TcpListener,
     door: Door,
@@ -90,7 +89,7 @@ pub(crate) async fn serve(
         tokio::spawn(async move {
             match tls {
                 None => answer(stream, router, times, watcher).await,
-                // Boxed, so that connections in the clear need not carry its room.
+                // Boxed, so that plain connections do not reserve memory for TLS.
                 Some(tls) => Box::pin(answer_by_tls(tls, stream, router, times, watcher)).await,
             }
             drop((place, counted));
@@ -98,11 +97,11 @@ pub(crate) async fn serve(
     }
     drop(listener);
     if timeout(STOP_TIME_MAX, graceful.shutdown()).await.is_err() {
-        tracing::warn!("stopped with requests unanswered after {STOP_TIME_MAX:?}");
+        tracing::warn!("shutdown timed out after {STOP_TIME_MAX:?} with requests in flight");
     }
 }
 
-/// Answers what comes over one connection.
+/// Serves the requests of one connection.
 async fn answer(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
@@ -119,7 +118,7 @@ async fn answer(
     }
 }
 
-/// Answers what comes over one connection once TLS is agreed on.
+/// Serves the requests of one connection after the TLS handshake.
 async fn answer_by_tls(
     tls: Tls,
     stream: Patient<TcpStream>,
@@ -129,11 +128,11 @@ async fn answer_by_tls(
 ) {
     match greet(&tls, stream, times.head).await {
         Ok(stream) => answer(stream, router, times, watcher).await,
-        Err(error) => tracing::debug!("a connection did not come to TLS: {error}"),
+        Err(error) => tracing::debug!("a TLS handshake failed: {error}"),
     }
 }
 
-/// Agrees on TLS, in the time that there is for the head of a request.
+/// Performs the TLS handshake, within the time limit for a request head.
 async fn greet(
     tls: &Tls,
     stream: Patient<TcpStream>,
@@ -143,7 +142,7 @@ async fn greet(
     agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// The next connection, when there is a place for it.
+/// Accepts the next connection once fewer than the maximum are open.
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
@@ -153,7 +152,7 @@ async fn accept(
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                // Answers are small and complete: they gain nothing by waiting for more.
+                // Responses are written as a whole, so delaying packets gains nothing.
                 let _delayed = stream.set_nodelay(true);
                 return (stream, place);
             }

@@ -1,4 +1,4 @@
-//! Connections: accepted, encrypted and bounded in time.
+//! Connections: listening, TLS, timeouts and reloaded files.
 
 pub(crate) mod file_reload;
 pub(crate) mod header_timeout;

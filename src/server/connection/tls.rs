@@ -1,4 +1,4 @@
-//! TLS: what the server proves itself with, read anew when it changes.
+//! TLS: the certificate and key of the server, reloaded when they change.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,17 +12,16 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::file_reload::{ReloadedFile, Watch};
 use crate::error::{Error, Result};
 
-/// A certificate with its chain, and its private key. TLS 1.2 and 1.3, HTTP/1.1.
+/// A certificate with its chain, and its private key. Supports TLS 1.2 and 1.3 with HTTP/1.1.
 #[derive(Clone, Debug)]
 pub struct Tls(Arc<ReloadedFile<Arc<ServerConfig>>>);
 
 impl Tls {
-    /// Reads the certificate and its chain from one PEM file and the key from another, or from
-    /// the same.
+    /// Reads the certificate chain and the key from PEM files. Both may be the same file.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: a file cannot be read. `BAD_USER_INPUT`: it holds no certificate or no key,
-    /// or the key is that of another certificate.
+    /// `UNAVAILABLE`: a file cannot be read. `BAD_USER_INPUT`: a file has no certificate or no key,
+    /// or the key does not belong to the certificate.
     pub fn new(certificate: PathBuf, key: PathBuf) -> Result<Self> {
         let files = [(certificate, false), (key, true)];
         let files = files.map(|(path, secret)| Watch { path, secret });
@@ -33,17 +32,17 @@ impl Tls {
         Ok(Self(Arc::new(config)))
     }
 
-    /// Greets a connection with the certificate that holds now.
+    /// Returns an acceptor that uses the current certificate.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from((*self.0.current()).clone())
     }
 
-    /// Sees to it that files that have changed are read anew; never ends.
+    /// Reloads the files whenever they change. Never returns.
     pub(crate) async fn watch(self) {
         self.0.watch().await;
     }
 
-    /// Reads the files at once.
+    /// Reloads the files immediately.
     pub(crate) async fn reload(&self) {
         self.0.clone().reload().await;
     }
@@ -53,7 +52,7 @@ fn config(certificate: &[u8], key: &[u8]) -> Result<ServerConfig> {
     let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| unusable("certificate", &error))?;
     if chain.is_empty() {
-        return Err(unusable("certificate", &"the file holds none in PEM"));
+        return Err(unusable("certificate", &"the file contains none in PEM"));
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| unusable("key", &error))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -1,4 +1,4 @@
-//! A connection whose client has to take what is sent to it, within a time.
+//! Closes connections whose clients read responses too slowly.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -10,12 +10,12 @@ use tokio::time::{Sleep, sleep};
 
 use crate::limits::{LINGER_BYTES_AT_ONCE, LINGER_TIME_MAX, SENT_BYTES_PER_TIME};
 
-/// A stream that fails with [`io::ErrorKind::TimedOut`] where the other side takes less than
-/// [`SENT_BYTES_PER_TIME`] of what waits for it in the given time.
+/// A stream that fails with [`io::ErrorKind::TimedOut`] if the peer reads less than
+/// [`SENT_BYTES_PER_TIME`] of the pending data within the given time.
 pub(crate) struct Patient<S> {
     stream: S,
     time: Duration,
-    /// Runs from when something had to wait until all or enough of it was taken.
+    /// Set from when a write blocks until enough bytes, or all of them, are written.
     waiting: Option<Waiting>,
     lingering: Option<Pin<Box<Sleep>>>,
 }
@@ -97,14 +97,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         self.stream.is_write_vectored()
     }
 
-    /// What is flushed was taken, at least by the system.
+    /// Flushed data has been written, at least to the kernel.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.waiting = None;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
-    /// A client that still sends, say the rest of a body that was refused, would have the connection
-    /// reset and lose the answer. So what it sends is thrown away for a while.
+    /// If the client still sends, for example the rest of a rejected body, closing at once would
+    /// reset the connection and lose the response. So incoming data is discarded for a while.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.lingering.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
@@ -118,12 +118,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
                 if over.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
-                // Others have their turn before more is read.
+                // Yields to other tasks before reading more.
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
             (Poll::Pending, Some(over)) => over.as_mut().poll(context).map(Ok),
-            // Nothing comes, or nothing comes any more.
+            // The client has closed its side or sends nothing.
             _ => Poll::Ready(Ok(())),
         }
     }

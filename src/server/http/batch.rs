@@ -1,4 +1,4 @@
-//! Several requests in one body.
+//! Batches: several requests in one body.
 
 use tokio::time::Instant;
 
@@ -7,9 +7,9 @@ use crate::error::{Error, Limit};
 use crate::graphql::{GraphQl, GraphQlResponse, Left, Methods, Request};
 use crate::limits::Bounds;
 
-/// Answers one request after the other, each by itself, as a JSON array. The bounds of a single
-/// request on time and on the bytes of its response hold for all together: each has what the ones
-/// before it have left.
+/// Executes the requests one after another and returns their responses as a JSON array. The limits
+/// of a single request on time and response bytes apply to the whole batch: each request gets what
+/// the previous ones left.
 pub(crate) async fn answer(
     endpoint: &Endpoint,
     requests: Vec<Request>,
@@ -34,7 +34,7 @@ pub(crate) async fn answer(
     answers
 }
 
-/// The room and time that there is for one more.
+/// Returns the remaining response bytes and the deadline for the next request.
 fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<Left, Error> {
     let limit = bounds.response_bytes;
     let response_bytes = limit.saturating_sub(answers.len());
@@ -42,8 +42,8 @@ fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<Left, Erro
         return Err(Error::too_large(
             Limit::new("responseBytes", limit),
             format!(
-                "the answers before this one in the batch have {limit} bytes, which is the limit: \
-                 it was not executed"
+                "the responses before this one in the batch reach the limit of {limit} bytes: \
+                 this request was not executed"
             ),
         ));
     }
@@ -51,8 +51,7 @@ fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<Left, Erro
         return Err(Error::timeout(
             Some(Limit::of_time("requestMilliseconds", bounds.request_time)),
             format!(
-                "the time for the batch is over ({:?}, which is the limit): this request was not \
-                 executed",
+                "the batch exceeded its time limit of {:?}: this request was not executed",
                 bounds.request_time
             ),
         ));

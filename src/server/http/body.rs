@@ -1,4 +1,4 @@
-//! Bodies of requests: read within their bounds, decoded where they are compressed.
+//! Reads request bodies within their limits and decompresses them.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use crate::limits::{
     BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
 };
 
-/// How a body is encoded.
+/// The content encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Identity,
@@ -24,7 +24,7 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// The one that the headers name; none if it is another, or several.
+    /// Returns the encoding in the headers. `None` if it is unsupported or there are several.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut named = headers.get_all(CONTENT_ENCODING).iter();
         let coding = named.next().map(HeaderValue::as_bytes);
@@ -37,12 +37,12 @@ impl Coding {
     }
 }
 
-/// The body of a request, whole and decoded.
+/// Reads and decodes the whole body of a request.
 ///
 /// # Errors
-/// `TOO_LARGE`: it has more than `bytes_max` bytes, as it was sent or decoded. `TIMEOUT`: it took
-/// too long to arrive. `BAD_USER_INPUT`: it did not arrive whole, or is not in that coding.
-/// `UNAVAILABLE`: the bodies of all requests are too much together.
+/// `TOO_LARGE`: the body, as sent or decoded, has more than `bytes_max` bytes. `TIMEOUT`: it did
+/// not arrive in time. `BAD_USER_INPUT`: it is incomplete or does not match its encoding.
+/// `UNAVAILABLE`: the bodies of all requests together exceed their memory limit.
 pub(crate) async fn body(
     request: Request<Body>,
     coding: Coding,
@@ -55,7 +55,7 @@ pub(crate) async fn body(
     if length.is_some_and(|length| length > bytes_max) {
         return Err(too_large(bytes_max));
     }
-    // As it was sent it is bounded too, since gzip can be made to decode to nothing.
+    // The encoded size is limited too, because gzip input can decode to nothing.
     let sent = Limited::new(request.into_body(), bytes_max);
     let read = async {
         match coding {
@@ -74,7 +74,7 @@ pub(crate) async fn body(
     })
 }
 
-/// Collects a body that is in no coding. A small one that comes in one piece is not copied.
+/// Collects a body without an encoding. A body that arrives in one piece is not copied.
 async fn whole(
     mut sent: Limited<Body>,
     length: Option<usize>,
@@ -92,7 +92,7 @@ async fn whole(
         }
         all.extend_from_slice(&std::mem::take(&mut first));
         if all.len() >= BODY_RESERVED_FROM_BYTES && all.capacity() - all.len() < data.len() {
-            // If there is no room for all of it, there may be for what comes.
+            // If the allocation fails, appending may still succeed, because it needs less memory.
             let rest = length.unwrap_or_default().saturating_sub(all.len());
             let _reserved = all.try_reserve_exact(rest);
         }
@@ -101,8 +101,7 @@ async fn whole(
     Ok(if all.is_empty() { first } else { all.into() })
 }
 
-/// Decodes a body as it arrives, and stops where it passes the bound, so that never more than
-/// that is held.
+/// Decodes a body while it arrives and stops at the limit, so that memory use never exceeds it.
 async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Result<Bytes, Error> {
     let mut decoder = Decoder::new(bytes_max);
     while let Some(frame) = sent.frame().await {
@@ -112,18 +111,19 @@ async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Re
             let before = decoder.decoded();
             decoder.write_all(piece)?;
             share.take(decoder.decoded() - before)?;
-            // A little that is sent can be much to decode: others have their turn meanwhile.
+            // A small input can take long to decode, so this yields to other tasks.
             yield_now().await;
         }
     }
     decoder.finish()
 }
 
-/// Decodes gzip: members one behind the other (RFC 1952 §2.2). A member takes microseconds to begin
-/// and to end, also one that decodes to nothing, so their number is bounded by what they decode to.
+/// Decodes gzip, which is a sequence of members (RFC 1952 §2.2). Starting and ending a member takes
+/// microseconds even if it decodes to nothing, so the number of members is limited by the bytes
+/// that they decode to.
 struct Decoder {
     member: GzDecoder<Bounded>,
-    /// The members so far, this one included.
+    /// The number of members so far, including this one.
     members: usize,
     bytes_max: usize,
 }
@@ -138,7 +138,7 @@ impl Decoder {
         }
     }
 
-    /// Bytes that the body has decoded to so far.
+    /// The number of bytes decoded so far.
     fn decoded(&self) -> usize {
         self.member.get_ref().bytes.len()
     }
@@ -155,7 +155,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Ends a member behind which there is more.
+    /// Ends a member and begins the next one.
     fn begin_member(&mut self) -> Result<(), Error> {
         if self.members >= BODY_MEMBERS_MAX + self.decoded() / BODY_MEMBER_BYTES {
             return Err(Error::too_large(
@@ -188,12 +188,12 @@ impl Decoder {
     fn failed(&self, error: &io::Error) -> Error {
         match error.kind() {
             io::ErrorKind::FileTooLarge => too_large(self.bytes_max),
-            _ => Error::bad_input(format!("the body is not gzip as it is to be: {error}")),
+            _ => Error::bad_input(format!("the body is not valid gzip: {error}")),
         }
     }
 }
 
-/// Takes bytes up to a bound.
+/// A buffer of limited size.
 #[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,
@@ -218,7 +218,7 @@ fn unread(error: &(dyn std::error::Error + Send + Sync + 'static), bytes_max: us
     if error.is::<LengthLimitError>() {
         return too_large(bytes_max);
     }
-    Error::bad_input(format!("the body did not arrive whole: {error}"))
+    Error::bad_input(format!("the body could not be read completely: {error}"))
 }
 
 fn too_large(bytes_max: usize) -> Error {

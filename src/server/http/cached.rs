@@ -1,8 +1,8 @@
-//! What responses to GET tell caches (RFC 9110 §8.8, §13; RFC 9111).
+//! Caching headers of responses to GET (RFC 9110 §8.8, §13; RFC 9111).
 //!
-//! A response without errors has an entity tag, a digest of its bytes, and may be kept by its
-//! client, which has to ask each time whether it is still the one. The query is executed to tell
-//! that; what is saved is sending the response. All others are not stored.
+//! A response without errors has an entity tag, which is a digest of its bytes. Clients may store
+//! it but must revalidate it before each use. The query is executed for each revalidation; only
+//! sending the response is saved. All other responses have `no-store`.
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -21,11 +21,11 @@ use crate::server::response::media::Media;
 use crate::server::response::response_body;
 use crate::store::offload_if_large;
 
-/// Bytes of the digest that make an entity tag.
+/// Bytes of the digest that form an entity tag.
 const TAG_BYTES: usize = 16;
 
-/// The response to a GET whose operation was executed without errors: 304 if the client has it
-/// already. `by_token` if the server asks for tokens.
+/// Builds the response to a GET that was executed without errors, or 304 if the client already has
+/// it. `by_token` says whether the server requires tokens.
 pub(crate) async fn executed(
     media: Media,
     json: Vec<u8>,
@@ -34,7 +34,7 @@ pub(crate) async fn executed(
     pool: &Pool,
 ) -> Response<Body> {
     let json = Bytes::from(json);
-    // Counts among what is held from here on.
+    // From here on, the body counts towards the memory held by all requests.
     let body = response_body::body(json.clone(), pool);
     let mut answer = match tag(json).await {
         None => return response(media, StatusCode::OK, body),
@@ -43,7 +43,7 @@ pub(crate) async fn executed(
             Some(same) => {
                 let mut unchanged = Response::new(Body::empty());
                 *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
-                // As the client has it: its representation may be the one in gzip.
+                // Repeats the client's tag, which may be that of the gzip representation.
                 with_tag(unchanged, if same == "*" { &tag } else { same })
             }
         },
@@ -55,7 +55,7 @@ pub(crate) async fn executed(
     answer
 }
 
-/// Completes what a response to GET tells caches, once it is compressed or refused.
+/// Middleware that sets the remaining caching headers after compression, and on errors.
 pub(crate) async fn completed(request: Request, next: Next) -> Response<Body> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = next.run(request).await;
@@ -71,7 +71,7 @@ fn complete(headers: &mut HeaderMap) {
         return;
     };
     if headers.contains_key(CONTENT_ENCODING) && !tag.as_bytes().starts_with(b"W/") {
-        // The tag is of other bytes, which mean the same.
+        // The tag identifies the uncompressed bytes, so it is weak for these.
         let weak = HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat());
         if let Ok(weak) = weak {
             headers.insert(ETAG, weak);
@@ -79,8 +79,8 @@ fn complete(headers: &mut HeaderMap) {
     }
 }
 
-/// A strong entity tag; none if it could not be made. A large text is digested where that holds
-/// nobody up.
+/// Returns a strong entity tag, or `None` if hashing failed. Large responses are hashed on another
+/// thread.
 async fn tag(json: Bytes) -> Option<String> {
     let digest = offload_if_large(json.len(), move || Ok(Sha256::digest(&json))).await;
     Some(format!("\"{}\"", hex(&digest.ok()?[..TAG_BYTES])))
@@ -93,7 +93,7 @@ fn with_tag(mut response: Response<Body>, tag: &str) -> Response<Body> {
     response
 }
 
-/// What of a request the response depends on, in one list, whether it is compressed or not.
+/// Returns one list of the request headers that the response depends on, compressed or not.
 fn varying(by_token: bool) -> HeaderValue {
     const HEADERS: [HeaderName; 3] = [ACCEPT, ACCEPT_ENCODING, AUTHORIZATION];
     let count = if by_token { 3 } else { 2 };

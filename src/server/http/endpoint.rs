@@ -1,4 +1,4 @@
-//! What every GraphQL request over HTTP needs.
+//! State and responses that the handlers of `/graphql` share.
 
 use crate::graphql::{GraphQl, GraphQlResponse, Methods, Request, RequestStats};
 use crate::server::access::{Caller, forbidden};
@@ -14,7 +14,7 @@ use axum::http::{Response, StatusCode};
 use std::time::Instant;
 use tracing::Instrument as _;
 
-/// What `/graphql` needs to answer.
+/// The state of the handlers of `/graphql`.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) graphql: GraphQl,
@@ -23,7 +23,8 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Executes a request, and tells those who watch. Also whether it has errors.
+    /// Executes a request and records metrics, a span and a log line. The second value says whether
+    /// the response has errors.
     pub(crate) async fn execute(
         &self,
         request: Request,
@@ -47,7 +48,7 @@ impl Endpoint {
         match answer {
             GraphQlResponse::Executed(json) => self.executed(media, json),
             GraphQlResponse::Refused(json) => {
-                // A query that is not known today may be tomorrow.
+                // A rejected query may succeed later, for example once it is persisted.
                 let response = response(media, media.refused(), json);
                 with(response, CACHE_CONTROL, "no-store")
             }

@@ -1,4 +1,4 @@
-//! GraphQL over HTTP, by method.
+//! The handlers of `/graphql`, by HTTP method.
 
 use super::batch;
 use super::body::{Coding, body};
@@ -25,15 +25,15 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
 
-/// Compresses what is sent in gzip for those who take it. The level is the fastest: it has most
-/// of the gain for a fraction of the work.
+/// Compresses responses with gzip if the client accepts it. The fastest level gives most of the
+/// gain for a fraction of the CPU time.
 pub(crate) fn compression() -> CompressionLayer<SizeAbove> {
     CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(SizeAbove::new(COMPRESSED_BYTES_MIN))
 }
 
-/// What `/graphql` answers, by method.
+/// Builds the routes of `/graphql`.
 pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter {
     let endpoint = Endpoint {
         graphql,
@@ -47,11 +47,11 @@ pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
     layered(methods, options).layer(from_fn(cached::completed))
 }
 
-/// Methods with all that requests and responses pass on their way.
+/// Wraps handlers in the middleware for access, compression and CORS.
 pub(crate) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRouter {
     let methods = methods
         .layer(compression())
-        // Inside of CORS, so that pages that may send requests can read why one is refused.
+        // Inside CORS, so that pages of allowed origins can read the errors.
         .layer(from_fn_with_state(options.access.clone(), admit));
     if options.cors_origins.is_empty() {
         return methods;
@@ -61,7 +61,7 @@ pub(crate) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRo
         .layer(from_fn(cors::with_methods))
 }
 
-/// Queries may come by GET: `?query=…&variables=…&operationName=…`.
+/// Handles GET, which only executes queries: `?query=…&variables=…&operationName=…`.
 pub(crate) async fn by_get(
     State(endpoint): State<Endpoint>,
     Extension(caller): Extension<Caller>,
@@ -84,8 +84,8 @@ pub(crate) async fn by_get(
     }
 }
 
-/// All operations come by POST, as JSON and nothing else, so that no form of another site can
-/// send one.
+/// Handles POST, which executes all operations. The body must be JSON, so that forms of other sites
+/// cannot send one.
 pub(crate) async fn by_post(
     State(endpoint): State<Endpoint>,
     Extension(caller): Extension<Caller>,
@@ -114,7 +114,7 @@ pub(crate) async fn by_post(
     let share = endpoint.graphql.pool().share();
     let body = match body(request, coding, endpoint.graphql.bounds(), &share).await {
         Ok(body) => body,
-        // What is left of the body is not read, so the connection ends: the client is told.
+        // The rest of the body is not read, so the connection is closed.
         Err(error) => return with(refused(media, &error), CONNECTION, "close"),
     };
     match posted(body, endpoint.batch_max).await {
@@ -128,7 +128,7 @@ pub(crate) async fn by_post(
         }
         Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
             let error =
-                Error::bad_input("an Idempotency-Key is for one operation, not for a batch");
+                Error::bad_input("an Idempotency-Key is not supported for a batch of requests");
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
@@ -139,13 +139,13 @@ pub(crate) async fn by_post(
     }
 }
 
-/// What a body holds; a large one is read where that holds nobody up.
+/// Parses a body. Large bodies are parsed on another thread.
 pub(crate) async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Posted, Error> {
     offload_if_large(body.len(), move || Posted::from_json(&body, batch_max)).await
 }
 
-/// The key of the header `Idempotency-Key`, with or without the quotes that its draft standard
-/// has around it.
+/// Returns the key in the `Idempotency-Key` header, without the quotes that its draft standard
+/// requires.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let mut given = headers.get_all("idempotency-key").iter();
     let Some(value) = given.next() else {
@@ -163,7 +163,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Err
             Ok(Some(key.to_owned()))
         }
         _ => Err(Error::bad_input(format!(
-            "the header Idempotency-Key must be one text of 1 to {IDEMPOTENCY_KEY_BYTES_MAX} \
+            "the header Idempotency-Key must have one value of 1 to {IDEMPOTENCY_KEY_BYTES_MAX} \
              visible ASCII characters"
         ))),
     }
@@ -191,7 +191,7 @@ pub(crate) fn not_acceptable() -> Response<Body> {
     )
 }
 
-/// The response to a body of which the headers say that it cannot be read.
+/// The response to a body whose headers declare an unsupported format.
 pub(crate) fn unsupported(media: Media, message: &str) -> Response<Body> {
     let refusal = GraphQl::refuse(&Error::bad_input(message));
     response(media, StatusCode::UNSUPPORTED_MEDIA_TYPE, refusal)

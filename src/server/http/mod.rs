@@ -1,4 +1,4 @@
-//! GraphQL over HTTP, as its specification has it: <https://graphql.github.io/graphql-over-http/>.
+//! GraphQL over HTTP, per its specification: <https://graphql.github.io/graphql-over-http/>.
 
 pub(crate) mod batch;
 pub(crate) mod body;

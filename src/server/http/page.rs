@@ -1,12 +1,11 @@
 //! The page at `/`: `GraphiQL`, built from `web/` by `build.rs` and embedded in the binary.
 //!
-//! Nothing is loaded from another host, and [`CONTENT_SECURITY_POLICY`] has the browser see to
-//! that. Every file is embedded as gzip and sent so; for the rare client that does not take
-//! gzip it is decompressed on the way. The files' names hold a digest of their contents, so
-//! they are cached for ever; the page that names them is asked for anew each time.
+//! The page loads nothing from other hosts, and [`CONTENT_SECURITY_POLICY`] enforces that. Files
+//! are embedded and sent as gzip, and decompressed for clients that do not accept gzip. File names
+//! contain a digest of the contents, so the files are cached indefinitely. The page that names them
+//! is revalidated each time.
 //!
-//! A binary built where npm was missing has no page. It then answers with one that says why
-//! and what to do.
+//! A binary built without npm has no `GraphiQL`. It serves a page that explains how to build it.
 
 use std::io::Read as _;
 
@@ -23,15 +22,15 @@ include!(concat!(env!("OUT_DIR"), "/page_assets.rs"));
 
 const INDEX: &str = "index.html";
 
-/// What the page may do. Two directives are wider than `'self'`, both for Monaco, the editor
-/// in `GraphiQL`: it places every line of text by a `style` attribute and writes its colours
-/// into `<style>` elements, and its squiggly underlines are `data:` images. Script, workers,
-/// fonts and requests are ours alone, without `eval`.
+/// Two directives are wider than `'self'`, both for Monaco, the editor in `GraphiQL`. Monaco
+/// positions text with `style` attributes, writes colors into `<style>` elements, and draws
+/// squiggly underlines with `data:` images. Scripts, workers, fonts and requests are limited to
+/// this server, without `eval`.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
     worker-src 'self'; connect-src 'self'; font-src 'self'; img-src 'self' data:; \
     style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Headers of every answer from here.
+/// Security headers of every response of this module.
 const SAFETY: [(HeaderName, HeaderValue); 3] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -47,10 +46,10 @@ const SAFETY: [(HeaderName, HeaderValue); 3] = [
     ),
 ];
 
-/// One file of the page. `build.rs` writes the table of them, by name.
+/// One file of the page. `build.rs` generates the table of assets.
 struct Asset {
     name: &'static str,
-    /// Weak, since both encodings of a file go by it (RFC 9110 §8.8.1).
+    /// Weak, because both encodings of a file share it (RFC 9110 §8.8.1).
     etag: &'static str,
     gzip: &'static [u8],
 }
@@ -99,7 +98,7 @@ impl Asset {
         (SAFETY, common, content_type, self.plain()).into_response()
     }
 
-    /// The page is asked for anew each time; what it names never changes.
+    /// The page is revalidated each time. Assets never change.
     fn cache_control(&self) -> &'static str {
         match self.name {
             INDEX => "no-cache",
@@ -111,7 +110,7 @@ impl Asset {
         let mut plain = Vec::new();
         flate2::read::GzDecoder::new(self.gzip)
             .read_to_end(&mut plain)
-            .expect("the build wrote whole gzip files, and a Vec takes all bytes");
+            .expect("the build writes valid gzip files, and writing to a Vec cannot fail");
         plain
     }
 }
@@ -130,8 +129,8 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Whether the client takes gzip (RFC 9110 §12.5.3). One that says nothing, such as a bare
-/// `curl`, would take anything by the letter, and most likely wants to read it.
+/// Whether the client accepts gzip (RFC 9110 §12.5.3). Without `Accept-Encoding`, every encoding is
+/// acceptable, but such a client, for example `curl`, most likely shows the text as is.
 fn takes_gzip(request: &HeaderMap) -> bool {
     let weight_of = |coding: &str| {
         elements(request, &header::ACCEPT_ENCODING)
@@ -143,7 +142,7 @@ fn takes_gzip(request: &HeaderMap) -> bool {
     weight.is_some_and(|weight| weight > 0.0)
 }
 
-/// Takes `gzip;q=0.5` apart. A weight that cannot be read counts as 0.
+/// Splits `gzip;q=0.5`. An invalid weight counts as 0.
 fn coding_and_weight(element: &str) -> (&str, f32) {
     let (coding, parameter) = element.split_once(';').unwrap_or((element, "q=1"));
     let weight = parameter.trim().strip_prefix("q=");
@@ -151,20 +150,21 @@ fn coding_and_weight(element: &str) -> (&str, f32) {
     (coding.trim(), weight.unwrap_or(0.0))
 }
 
-/// The page of a server that was built without one.
+/// The page of a binary that was built without `GraphiQL`.
 fn apology(reason: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Phyllo</title>\n\
          <style>body {{ font: 16px/1.6 system-ui, sans-serif; margin: 3rem auto; \
          max-width: 42rem; padding: 0 1rem }}</style></head>\n<body><h1>Phyllo is running</h1>\n\
-         <p>This binary was built without its page, the GraphQL editor GraphiQL, because \
+         <p>This binary was built without the GraphQL editor GraphiQL, because \
          <em>{}</em>.</p>\n\
-         <p>To get it, install <a href=\"https://nodejs.org/\">Node.js</a> 20 or newer, which \
-         brings npm, and with the package registry in reach run \
+         <p>To include it, install <a href=\"https://nodejs.org/\">Node.js</a> 20 or newer with \
+         npm, make sure that the package registry is reachable, and run \
          <code>touch build.rs &amp;&amp; cargo build</code> in Phyllo's sources \
          (without <code>PHYLLO_WEB=skip</code>).</p>\n\
-         <p>The API does without: <code>POST</code> to <a href=\"graphql\">graphql</a> from any \
-         GraphQL client; the schema is at <a href=\"schema.graphql\">schema.graphql</a>.</p>\n\
+         <p>The API works without it: send <code>POST</code> requests to \
+         <a href=\"graphql\">graphql</a> from any GraphQL client. The schema is at \
+         <a href=\"schema.graphql\">schema.graphql</a>.</p>\n\
          </body></html>\n",
         reason.replace('&', "&amp;").replace('<', "&lt;")
     )

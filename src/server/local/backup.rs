@@ -1,27 +1,27 @@
-//! A backup as it crosses the local socket: records, a field each ([`wire`]).
+//! The records of a backup on the local socket, one field each ([`wire`]).
 
 use super::wire;
 use crate::error::{Error, Result};
 use crate::store::Pairs;
 
-/// `GET`: answers [`BackupRecord`]s, the first of them a [`BackupRecord::Begin`].
+/// `GET`: returns [`BackupRecord`]s, beginning with [`BackupRecord::Begin`].
 pub const BACKUP: &str = "/v1/backup";
 
-/// One step of a backup.
+/// A record of a backup.
 #[derive(Debug)]
 pub enum BackupRecord {
-    /// The number of the last commit in it.
+    /// The number of the last commit in the backup.
     Begin(u64),
-    /// Pairs, behind all before.
+    /// Pairs, in key order after all previous ones.
     Pairs(Pairs),
-    /// That was all.
+    /// The backup is complete.
     End,
-    /// It goes no further.
+    /// The backup failed and ends here.
     Failed(Error),
 }
 
 impl BackupRecord {
-    /// The record as a field.
+    /// Encodes the record as a field.
     pub fn to_field(&self) -> Vec<u8> {
         let mut record = Vec::new();
         match self {
@@ -42,10 +42,10 @@ impl BackupRecord {
         wire::field(&record)
     }
 
-    /// Reads what [`BackupRecord::to_field`] wrote, without the length before it.
+    /// Decodes the output of [`BackupRecord::to_field`], without its length prefix.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: it did not write that.
+    /// `UNAVAILABLE`: the record is malformed.
     pub fn read(record: &[u8]) -> Result<Self> {
         match record.split_first().ok_or_else(wire::cut_short)? {
             (b'b', number) => {

@@ -1,4 +1,4 @@
-//! What a check tells across the local socket: records, a field each ([`wire`]).
+//! The records of a check on the local socket, one field each ([`wire`]).
 
 use std::borrow::Cow;
 
@@ -6,22 +6,22 @@ use super::wire;
 use crate::database::{Finding, Severity, Summary};
 use crate::error::{Error, Result};
 
-/// `GET ?collection=…`, or without it of the whole store: answers [`CheckRecord`]s.
+/// `GET ?collection=…`, or without it for the whole store: returns [`CheckRecord`]s.
 pub const CHECK: &str = "/v1/check";
 
-/// One step of a check.
+/// A record of a check.
 #[derive(Debug)]
 pub enum CheckRecord {
-    /// Something was found.
+    /// A finding.
     Finding(Finding),
-    /// That was all.
+    /// The check is complete.
     End(Summary),
-    /// It goes no further.
+    /// The check failed and ends here.
     Failed(Error),
 }
 
 impl CheckRecord {
-    /// The record as a field.
+    /// Encodes the record as a field.
     pub fn to_field(&self) -> Vec<u8> {
         let mut record = Vec::new();
         match self {
@@ -49,10 +49,10 @@ impl CheckRecord {
         wire::field(&record)
     }
 
-    /// Reads what [`CheckRecord::to_field`] wrote, without the length before it.
+    /// Decodes the output of [`CheckRecord::to_field`], without its length prefix.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: it did not write that.
+    /// `UNAVAILABLE`: the record is malformed.
     pub fn read(record: &[u8]) -> Result<Self> {
         let (kind, rest) = record.split_first().ok_or_else(wire::cut_short)?;
         match kind {

@@ -1,9 +1,9 @@
-//! The local socket: how the command line reaches a store that a server holds.
+//! The local socket: how commands reach a store that a running server holds.
 //!
-//! The embedded engine's lock is exclusive, so while a server runs, every other command works
-//! through it, by HTTP over a Unix domain socket in the store's directory. What crosses it are
-//! the operations that commands are made of ([`operations`]), never reads and writes of the
-//! store: a batch of documents is one transaction here too, and an export one snapshot.
+//! The embedded engine's lock is exclusive. While a server runs, commands send their requests to it
+//! by HTTP over a Unix domain socket in the store's directory. A request is one of the commands'
+//! [`operations`], never a single read or write of the store. So a batch of documents is one
+//! transaction, and an export reads one snapshot.
 //!
 //! Only the user who runs the server can open the socket.
 
@@ -37,11 +37,11 @@ use crate::store::Backup;
 
 pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
 
-/// Serves the local socket of `directory` until `stop` is over and what was accepted is answered,
-/// and removes it then. To be called by whoever holds the store of that directory.
+/// Serves the local socket of `directory` until `stop` completes and the accepted requests are
+/// answered, then removes it. The caller must hold the store of that directory.
 ///
 /// # Errors
-/// `UNAVAILABLE`: the socket cannot be made.
+/// `UNAVAILABLE`: the socket cannot be created.
 pub async fn serve_local(
     directory: &Path,
     database: Database,
@@ -50,7 +50,7 @@ pub async fn serve_local(
     LocalSocket::bind(directory)?.serve(database, stop).await
 }
 
-/// What the local socket answers.
+/// The routes of the local socket.
 pub fn router(database: Database) -> Router {
     Router::new()
         .route(wire::PUT_BATCH, post(put_batch))
@@ -90,7 +90,7 @@ impl IntoResponse for LocalError {
     }
 }
 
-/// What does not cross the socket.
+/// Logs the detail of an error, which is not sent over the socket.
 fn log(error: Error) -> Error {
     if let Some(detail) = error.detail() {
         tracing::error!(code = error.kind().code(), detail, "{}", error.message());
@@ -98,8 +98,8 @@ fn log(error: Error) -> Error {
     error
 }
 
-/// One transaction. It runs on a thread of its own, because taking documents apart and writing
-/// them is work for the processor, and goes on to its end also when the client goes away.
+/// Runs one transaction. It runs on a blocking thread, because parsing and writing documents is
+/// CPU-bound, and it completes even if the client disconnects.
 async fn put_batch(
     State(database): State<Database>,
     uri: Uri,
@@ -113,11 +113,11 @@ async fn put_batch(
         Handle::current().block_on(put)
     };
     let results = tokio::task::spawn_blocking(put).await;
-    let results = results.map_err(|error| Error::internal(format!("a batch ended: {error}")))??;
+    let results = results.map_err(|error| Error::internal(format!("batch failed: {error}")))??;
     Ok(wire::write_results(&results))
 }
 
-/// One transaction, of which the body says where it begins.
+/// Runs one transaction, beginning at the key in the body.
 async fn adopt(
     State(database): State<Database>,
     uri: Uri,
@@ -152,7 +152,7 @@ async fn export(State(database): State<Database>, uri: Uri) -> Result<Body, Loca
     Ok(Body::from_stream(parts(scan, export_chunk)))
 }
 
-/// The parts of a body, each with what the next one comes from, until there is none.
+/// Streams the parts of a body. Each call of `next` returns a part and the state for the next part.
 fn parts<T, F: Future<Output = (Vec<u8>, Option<T>)>>(
     first: T,
     next: impl Fn(T) -> F + Copy,
@@ -163,8 +163,8 @@ fn parts<T, F: Future<Output = (Vec<u8>, Option<T>)>>(
     })
 }
 
-/// The next chunk of an export, and the scan if it goes on. The last record says how it ended,
-/// so that a client can tell an end from a broken connection.
+/// Returns the next chunk of an export, and the scan unless it has ended. The last record says how
+/// the export ended, so that a client can detect a broken connection.
 async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
     let mut chunk = Vec::new();
     while chunk.len() < EXPORT_CHUNK_BYTES {
@@ -188,7 +188,7 @@ async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, Local
     Ok(Body::from_stream(parts(check, check_record)))
 }
 
-/// The next record of a check, and the check if it goes on.
+/// Returns the next record of a check, and the check unless it has ended.
 async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
     let record = match check.next().await {
         Ok(Some(finding)) => checked::CheckRecord::Finding(finding),
@@ -199,7 +199,7 @@ async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
     (record.to_field(), goes_on.then_some(check))
 }
 
-/// A snapshot is taken before this is answered, and kept until all of it is sent.
+/// Takes a snapshot before the response begins and keeps it until the backup is sent.
 async fn back_up(State(database): State<Database>) -> Result<Body, LocalError> {
     let backup = operations::backup(&database).await?;
     let begin = backup::BackupRecord::Begin(backup.last_commit()).to_field();
@@ -208,7 +208,7 @@ async fn back_up(State(database): State<Database>) -> Result<Body, LocalError> {
     Ok(Body::from_stream(futures::StreamExt::chain(begin, parts)))
 }
 
-/// The next record of a backup, and the backup if it goes on.
+/// Returns the next record of a backup, and the backup unless it has ended.
 async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
     let record = match backup.next().await {
         Ok(Some(pairs)) => backup::BackupRecord::Pairs(pairs),
@@ -219,14 +219,14 @@ async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
     (record.to_field(), goes_on.then_some(backup))
 }
 
-/// One transaction.
+/// Runs one transaction.
 async fn drop_collection(State(database): State<Database>, uri: Uri) -> Result<String, LocalError> {
     let collection = parameter(&uri, "collection")?;
     let documents = operations::drop_collection(&database, &collection).await?;
     Ok(documents.to_string())
 }
 
-/// One transaction, of which the parameters say where it begins.
+/// Runs one transaction, beginning after the id in `after`.
 async fn sweep(
     State(database): State<Database>,
     uri: Uri,

@@ -1,22 +1,21 @@
-//! What removes collections and documents, and names of collections, as it crosses the local socket
-//! ([`wire`]).
+//! Dropping collections, deleting documents and listing names on the local socket ([`wire`]).
 
 use super::wire;
 use crate::database::Swept;
 use crate::document::id::DocumentId;
 use crate::error::Result;
 
-/// `POST ?collection=…`: answers how many documents the catalog counted, in decimal.
+/// `POST ?collection=…`: returns how many documents the catalog counted, in decimal.
 pub const DROP: &str = "/v1/drop";
-/// `POST ?collection=…&everything=…&documents=…`, perhaps with `&after=…`, the filter as JSON:
-/// answers fields documents looked at, documents deleted and, if there is more to do, the id of the
-/// last one.
+/// `POST ?collection=…&everything=…&documents=…`, optionally with `&after=…`, and the filter as
+/// JSON in the body: returns the fields documents read, documents deleted and, if there is more to
+/// do, the id of the last one.
 pub const SWEEP: &str = "/v1/sweep";
-/// `GET ?collection=…`: answers 204 if the collection is there, or the names of those that are, a
-/// field each.
+/// `GET ?collection=…`: returns 204 if the collection exists, or else the names of the existing
+/// collections, one field each.
 pub const NAMES: &str = "/v1/names";
 
-/// What became of a portion.
+/// Encodes the result of one transaction of a deletion.
 pub fn write_swept(swept: &Swept) -> Vec<u8> {
     let mut out = Vec::new();
     wire::write_field(&mut out, swept.looked.to_string().as_bytes());
@@ -27,10 +26,10 @@ pub fn write_swept(swept: &Swept) -> Vec<u8> {
     out
 }
 
-/// Reads what [`write_swept`] wrote.
+/// Decodes the output of [`write_swept`].
 ///
 /// # Errors
-/// `UNAVAILABLE`: it did not write that.
+/// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_swept(bytes: &[u8]) -> Result<Swept> {
     let (looked, rest) = wire::split_field(bytes).ok_or_else(wire::cut_short)?;
     let (deleted, rest) = wire::split_field(rest).ok_or_else(wire::cut_short)?;
@@ -48,7 +47,7 @@ pub fn read_swept(bytes: &[u8]) -> Result<Swept> {
     })
 }
 
-/// Names, a field each.
+/// Encodes names, one field each.
 pub fn write_names(names: &[String]) -> Vec<u8> {
     let mut out = Vec::new();
     for name in names {
@@ -57,10 +56,10 @@ pub fn write_names(names: &[String]) -> Vec<u8> {
     out
 }
 
-/// Reads what [`write_names`] wrote.
+/// Decodes the output of [`write_names`].
 ///
 /// # Errors
-/// `UNAVAILABLE`: it did not write that.
+/// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_names(mut bytes: &[u8]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     while !bytes.is_empty() {
@@ -71,10 +70,10 @@ pub fn read_names(mut bytes: &[u8]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Reads a number in decimal.
+/// Parses a decimal number.
 ///
 /// # Errors
-/// `UNAVAILABLE`: it is none.
+/// `UNAVAILABLE`: the bytes are not a number.
 pub fn number<T: std::str::FromStr>(bytes: &[u8]) -> Result<T> {
     wire::text(bytes)?.parse().map_err(|_| wire::cut_short())
 }

@@ -1,5 +1,5 @@
-//! The socket's file: where it is, who may open it, and how its path fits into the 100-odd bytes
-//! that the path of a Unix domain socket can have.
+//! The socket file: its location, its permissions, and how its path is kept within the roughly 100
+//! bytes that the path of a Unix domain socket can have.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -16,30 +16,30 @@ use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::limits::{SOCKET_PATH_BYTES_MAX, STOP_TIME_MAX};
 
-/// The socket's file in the directory of the store.
+/// The name of the socket file in the directory of the store.
 pub const SOCKET_NAME: &str = "phyllo.sock";
-/// The directory in which it is made.
+/// The private directory in which the socket is created.
 const PRIVATE_NAME: &str = "phyllo.new";
 
-/// The local socket of a directory, bound. Dropped, it is removed: drop it while the store is
-/// still held, so that it is not another server's.
+/// The bound local socket of a directory. Dropping it removes the file. Drop it while the store is
+/// still held, so that it does not remove the socket of another server.
 pub struct LocalSocket {
     listener: Option<UnixListener>,
     path: PathBuf,
 }
 
 impl LocalSocket {
-    /// Binds the local socket of `directory`, whose store the caller holds: what a server that was
-    /// killed has left there is replaced.
+    /// Binds the local socket of `directory`, whose store the caller must hold. Replaces a socket
+    /// that a killed server left behind.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the socket cannot be made.
+    /// `UNAVAILABLE`: the socket cannot be created.
     pub fn bind(directory: &Path) -> Result<Self> {
         let path = directory.join(SOCKET_NAME);
         let listener = bind(directory, &path).map_err(|error| {
             let place = path.display();
             Error::unavailable(
-                format!("the local socket {place} cannot be made: {error}"),
+                format!("the local socket {place} cannot be created: {error}"),
                 "",
             )
         })?;
@@ -49,11 +49,11 @@ impl LocalSocket {
         })
     }
 
-    /// Answers on the socket until `stop` is over, and then for as long as what was accepted
-    /// takes, but no longer than [`STOP_TIME_MAX`].
+    /// Serves the socket until `stop` completes, then finishes the accepted requests, for at most
+    /// [`STOP_TIME_MAX`].
     ///
     /// # Errors
-    /// `UNAVAILABLE`: it cannot be served.
+    /// `UNAVAILABLE`: serving failed.
     pub async fn serve(
         mut self,
         database: Database,
@@ -75,7 +75,7 @@ impl LocalSocket {
         };
         tokio::select! {
             served = serving => served.map_err(|error| {
-                Error::unavailable("the local socket has failed", error.to_string())
+                Error::unavailable("the local socket failed", error.to_string())
             }),
             () = patience => Ok(()),
         }
@@ -84,13 +84,13 @@ impl LocalSocket {
 
 impl Drop for LocalSocket {
     fn drop(&mut self) {
-        // What is left behind is replaced by the next server.
+        // If this fails, the next server replaces the file.
         let _removed = fs::remove_file(&self.path);
     }
 }
 
-/// Binds in a directory that others cannot enter, and moves the socket to its place only when it is
-/// closed to others itself.
+/// Binds in a directory that other users cannot enter, and moves the socket into place after its
+/// own permissions are restricted.
 fn bind(directory: &Path, path: &Path) -> io::Result<UnixListener> {
     let private = directory.join(PRIVATE_NAME);
     remove_left(&private)?;
@@ -103,7 +103,7 @@ fn bind(directory: &Path, path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Removes what a server that was killed while it bound its socket has left.
+/// Removes what a server left behind if it was killed while binding.
 fn remove_left(private: &Path) -> io::Result<()> {
     let unless_missing = |removed: io::Result<()>| match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -113,16 +113,16 @@ fn remove_left(private: &Path) -> io::Result<()> {
         unless_missing(fs::remove_file(private.join(SOCKET_NAME)))?;
         return fs::remove_dir(private);
     }
-    // An older server bound under this name.
+    // Older versions bound the socket under this name.
     unless_missing(fs::remove_file(private))
 }
 
-/// Hands to `connect` the path of the socket `name` in `directory`, or another path to the same
-/// file where that one is too long: through the open directory.
+/// Calls `connect` with the path of the socket `name` in `directory`. If that path is too long,
+/// passes a path through the open directory instead.
 ///
 /// # Errors
-/// What `connect` fails with; the directory cannot be opened; the path is too long on a system
-/// that does not show open directories as files.
+/// Errors of `connect`. The directory cannot be opened. The path is too long, and the system does
+/// not provide open directories as files.
 pub fn with_short_path<T>(
     directory: &Path,
     name: &str,
@@ -136,8 +136,8 @@ pub fn with_short_path<T>(
     let open_directory = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
     if !open_directory.exists() {
         return Err(io::Error::other(format!(
-            "its path has more than the {SOCKET_PATH_BYTES_MAX} bytes that this system allows; \
-             use a shorter --store, such as a relative one"
+            "its path is longer than the {SOCKET_PATH_BYTES_MAX} bytes that this system allows; \
+             use a shorter --store path, such as a relative one"
         )));
     }
     connect(&open_directory.join(name))

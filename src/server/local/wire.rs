@@ -1,5 +1,5 @@
-//! What crosses the local socket, byte for byte: fields, each a length (64 bits, little-endian)
-//! and that many bytes. Paths begin with the version of all this.
+//! The byte format of the local socket. A body is a sequence of fields: a length (64 bits,
+//! little-endian) and that many bytes. URL paths begin with the protocol version.
 
 use crate::database::{Adopted, Collection, Foreign, Put, Scanned};
 use crate::document::id::DocumentId;
@@ -9,19 +9,21 @@ use crate::store::Pairs;
 
 use crate::operations::{NewDocument, Policy};
 
-/// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: answers
-/// what became of each, a field each.
+/// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: returns the
+/// result of each document, one field each.
 pub const PUT_BATCH: &str = "/v1/put-batch";
-/// `POST ?collection=…`, the key where to begin, or nothing: answers fields documents entered,
-/// documents known, where to go on (empty: nowhere), and the key of each foreign document.
+/// `POST ?collection=…`, with the key to begin at, or an empty body: returns the fields documents
+/// adopted, documents already known, next key (empty at the end), and the key of each foreign
+/// document.
 pub const ADOPT: &str = "/v1/adopt";
-/// `GET ?collection=…&id=…&path=…`: answers the JSON there, or 204 if nothing is there.
+/// `GET ?collection=…&id=…&path=…`: returns the JSON at the path, or 204 if nothing is stored
+/// there.
 pub const GET: &str = "/v1/get";
-/// `GET ?collection=…&id=…&path=…`: answers fields key, value, key, value, …
+/// `GET ?collection=…&id=…&path=…`: returns the fields key, value, key, value, …
 pub const PAIRS: &str = "/v1/pairs";
-/// `GET ?collection=…`: answers [`ExportRecord`]s, a field each.
+/// `GET ?collection=…`: returns [`ExportRecord`]s, one field each.
 pub const EXPORT: &str = "/v1/export";
-/// `GET`: answers fields name, count, name, count, …
+/// `GET`: returns the fields name, count, name, count, …
 pub const COLLECTIONS: &str = "/v1/collections";
 
 const LENGTH_BYTES: usize = size_of::<u64>();
@@ -32,21 +34,21 @@ pub fn write_field(out: &mut Vec<u8>, field: &[u8]) {
     out.extend_from_slice(field);
 }
 
-/// A field by itself.
+/// Encodes one field.
 pub fn field(bytes: &[u8]) -> Vec<u8> {
     let mut field = Vec::with_capacity(LENGTH_BYTES + bytes.len());
     write_field(&mut field, bytes);
     field
 }
 
-/// The first field of `bytes` and what follows it; none if it is not all there yet.
+/// Splits off the first field. `None` if it is incomplete.
 pub fn split_field(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
     rest.split_at_checked(length)
 }
 
-/// All fields, which come in pairs.
+/// Decodes a sequence of pairs of fields.
 fn read_twos(mut bytes: &[u8]) -> Result<Vec<(&[u8], &[u8])>> {
     let mut twos = Vec::new();
     while !bytes.is_empty() {
@@ -66,11 +68,11 @@ pub fn write_document(out: &mut Vec<u8>, id: &DocumentId, json: &[u8]) {
     write_field(out, json);
 }
 
-/// Reads a batch and takes its documents apart, as far as one that is none where that is to end
-/// the batch.
+/// Decodes a batch and parses its documents. Unless the policy continues on errors, stops after the
+/// first invalid document.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is no batch.
+/// `BAD_USER_INPUT`: an id or a field of the batch is invalid.
 pub(crate) fn read_documents(bytes: &[u8], policy: Policy) -> Result<Vec<NewDocument>> {
     let mut documents = Vec::new();
     for (id, json) in read_twos(bytes)? {
@@ -85,7 +87,7 @@ pub(crate) fn read_documents(bytes: &[u8], policy: Policy) -> Result<Vec<NewDocu
     Ok(documents)
 }
 
-/// What became of each document of a batch.
+/// Encodes the result of each document of a batch.
 pub fn write_results(results: &[Result<Put>]) -> Vec<u8> {
     let mut out = Vec::new();
     for result in results {
@@ -99,10 +101,10 @@ pub fn write_results(results: &[Result<Put>]) -> Vec<u8> {
     out
 }
 
-/// Reads what [`write_results`] wrote.
+/// Decodes the output of [`write_results`].
 ///
 /// # Errors
-/// `UNAVAILABLE`: it did not write that.
+/// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_results(mut bytes: &[u8]) -> Result<Vec<Result<Put>>> {
     let mut results = Vec::new();
     while !bytes.is_empty() {
@@ -118,7 +120,7 @@ pub fn read_results(mut bytes: &[u8]) -> Result<Vec<Result<Put>>> {
     Ok(results)
 }
 
-/// What became of a batch of an adoption.
+/// Encodes the result of one batch of an adoption.
 pub fn write_adopted(adopted: &Adopted) -> Vec<u8> {
     let mut out = Vec::new();
     write_field(&mut out, adopted.entered.to_string().as_bytes());
@@ -130,10 +132,10 @@ pub fn write_adopted(adopted: &Adopted) -> Vec<u8> {
     out
 }
 
-/// Reads what [`write_adopted`] wrote.
+/// Decodes the output of [`write_adopted`].
 ///
 /// # Errors
-/// `UNAVAILABLE`: it did not write that.
+/// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_adopted(bytes: &[u8]) -> Result<Adopted> {
     let mut rest = bytes;
     let mut field = || {
@@ -158,7 +160,7 @@ pub fn read_adopted(bytes: &[u8]) -> Result<Adopted> {
     Ok(adopted)
 }
 
-/// Pairs as they are stored.
+/// Encodes pairs as they are stored.
 pub fn write_pairs<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Vec<u8> {
     let mut out = Vec::new();
     for (key, value) in pairs {
@@ -168,10 +170,10 @@ pub fn write_pairs<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Vec
     out
 }
 
-/// Reads what [`write_pairs`] wrote.
+/// Decodes the output of [`write_pairs`].
 ///
 /// # Errors
-/// `UNAVAILABLE`: it did not write that.
+/// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_pairs(bytes: &[u8]) -> Result<Pairs> {
     let mut pairs = Pairs::default();
     for (key, value) in read_twos(bytes)? {
@@ -180,7 +182,7 @@ pub fn read_pairs(bytes: &[u8]) -> Result<Pairs> {
     Ok(pairs)
 }
 
-/// Collections, with the count in decimal.
+/// Encodes collections, with their counts in decimal.
 pub fn write_collections(collections: &[Collection]) -> Vec<u8> {
     let mut out = Vec::new();
     for Collection { name, count } in collections {
@@ -190,10 +192,10 @@ pub fn write_collections(collections: &[Collection]) -> Vec<u8> {
     out
 }
 
-/// Reads what [`write_collections`] wrote.
+/// Decodes the output of [`write_collections`].
 ///
 /// # Errors
-/// `UNAVAILABLE`: it did not write that.
+/// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_collections(bytes: &[u8]) -> Result<Vec<Collection>> {
     let collections = read_twos(bytes)?.into_iter().map(|(name, count)| {
         Ok(Collection {
@@ -204,21 +206,21 @@ pub fn read_collections(bytes: &[u8]) -> Result<Vec<Collection>> {
     collections.collect()
 }
 
-/// One step of an export.
+/// A record of an export.
 #[derive(Debug)]
 pub enum ExportRecord {
     /// A document.
     Document(Scanned),
     /// A document that cannot be exported.
     Foreign(Foreign),
-    /// That was all.
+    /// The export is complete.
     End,
-    /// A document is damaged, or the export goes no further ([`is_about_one`]).
+    /// A document is damaged, or the export failed and ends here ([`is_about_one`]).
     Failed(Error),
 }
 
 impl ExportRecord {
-    /// Whether no other follows.
+    /// Whether this is the last record.
     pub fn is_last(&self) -> bool {
         match self {
             Self::Document(_) | Self::Foreign(_) => false,
@@ -227,7 +229,7 @@ impl ExportRecord {
         }
     }
 
-    /// Appends the record, a field.
+    /// Appends the record as a field.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut field = Vec::new();
         match self {
@@ -249,10 +251,10 @@ impl ExportRecord {
         write_field(out, &field);
     }
 
-    /// Reads a record from its field.
+    /// Decodes a record.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: it is none.
+    /// `UNAVAILABLE`: the record is malformed.
     pub fn read(field: &[u8]) -> Result<Self> {
         match field.split_first().ok_or_else(cut_short)? {
             (b'd', rest) => {
@@ -270,12 +272,13 @@ impl ExportRecord {
     }
 }
 
-/// An error: its code, a line feed and its message. Its detail stays in the server's log.
+/// Encodes an error: its code, a line feed and its message. Its detail is only logged by the
+/// server.
 pub fn error_text(error: &Error) -> String {
     format!("{}\n{}", error.kind().code(), error.message())
 }
 
-/// Reads what [`error_text`] wrote.
+/// Decodes the output of [`error_text`].
 pub fn read_error(text: &str) -> Error {
     let known = text
         .split_once('\n')
@@ -286,24 +289,24 @@ pub fn read_error(text: &str) -> Error {
     }
 }
 
-/// The error about an answer that this program does not understand.
+/// The error for a response that this program cannot parse.
 pub fn cut_short() -> Error {
     Error::unavailable(
-        "the server that holds the store broke off, or speaks another version of Phyllo's local \
-         protocol than this program",
+        "the server that holds the store closed the connection, or uses another version of \
+         Phyllo's local protocol",
         "",
     )
 }
 
-/// The text that bytes are.
+/// Converts bytes to text.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: they are none.
+/// `BAD_USER_INPUT`: the bytes are not UTF-8.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| Error::bad_input("not valid UTF-8"))
 }
 
-/// Whether an error in an export is about one document, damaged data, and it goes on behind that.
+/// Whether an export error concerns one damaged document, so that the export continues after it.
 pub fn is_about_one(error: &Error) -> bool {
     error.kind() == ErrorKind::Internal
 }

@@ -1,4 +1,4 @@
-//! For whoever watches the server: is it alive, and does it serve?
+//! Health checks.
 
 use axum::Router;
 use axum::extract::State;
@@ -7,7 +7,8 @@ use axum::routing::get;
 
 use crate::database::Database;
 
-/// `/healthz`: the process answers. `/readyz`: it serves, too; 503 with the reason if not.
+/// `/healthz`: the process responds. `/readyz`: the database is ready too, or else 503 with the
+/// reason.
 pub(crate) fn routes(database: Database) -> Router {
     Router::new()
         .route("/healthz", get(async || "ok\n"))

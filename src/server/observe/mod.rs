@@ -1,4 +1,4 @@
-//! What operators see: logs, metrics, traces, health.
+//! Observability: logs, metrics, traces and health checks.
 
 pub(crate) mod health;
 pub(crate) mod metrics;

@@ -1,5 +1,4 @@
-//! Requests as those see them who watch the server: each has an id, is counted, and can be told
-//! in the log. What it brought, its variables and its token are never told.
+//! Request ids, log lines, spans and counts. Documents, variables and tokens are never logged.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -20,10 +19,11 @@ use crate::graphql::RequestStats;
 use crate::limits::{REQUEST_ID_CHARACTERS_MAX, SLOW_REQUEST_TIME};
 use crate::store::TRACES;
 
-/// The header of a request's id, in the request and in its response.
+/// The header of the request id, in the request and in its response.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Gives a request its id, under which the log tells what happens meanwhile, and counts it.
+/// Middleware that assigns a request id, which all log lines of the request carry, and counts the
+/// request.
 pub(crate) async fn observe(
     State(metrics): State<Metrics>,
     request: Request,
@@ -48,7 +48,7 @@ pub(crate) async fn observe(
     response
 }
 
-/// The span of an HTTP request, part of the trace that it names.
+/// The span of an HTTP request, which continues the trace that the request names.
 fn http_span(request: &Request, route: &'static str, id: &str) -> Span {
     let method = match *request.method() {
         Method::GET => "GET",
@@ -72,7 +72,7 @@ fn http_span(request: &Request, route: &'static str, id: &str) -> Span {
     span
 }
 
-/// The span of a GraphQL operation, of which [`tell`] tells the rest.
+/// The span of a GraphQL operation. [`tell`] records its fields.
 pub(crate) fn operation_span() -> Span {
     tracing::trace_span!(
         target: TRACES,
@@ -84,15 +84,15 @@ pub(crate) fn operation_span() -> Span {
     )
 }
 
-/// `/metrics`.
+/// Handles `/metrics`.
 pub(crate) async fn metrics(
     State(metrics): State<Metrics>,
 ) -> ([(&'static str, &'static str); 1], String) {
     ([("content-type", CONTENT_TYPE)], metrics.text())
 }
 
-/// Counts a GraphQL request, and tells about it in its span, and in the log: at level debug, unless
-/// the server failed it or it took long.
+/// Counts a GraphQL request, records its span and logs it: at level warn if the server failed, at
+/// info if it was slow, otherwise at debug.
 pub(crate) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, span: &Span) {
     metrics.count(report, took);
     let operation = abridged(report.operation.as_deref().unwrap_or_default());
@@ -137,7 +137,7 @@ pub(crate) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, spa
     }
 }
 
-/// The id that the client gave, if it is a plain one; or a new one.
+/// Returns the client's request id if it is valid, or else a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let given = headers.get(REQUEST_ID).map(HeaderValue::as_bytes);
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
@@ -149,7 +149,7 @@ fn request_id(headers: &HeaderMap) -> String {
     }
 }
 
-/// A path as metrics name it, of which there are few.
+/// Maps a path to one of a fixed set of route labels.
 fn route(path: &str) -> &'static str {
     const ROUTES: [&str; 6] = [
         "/",

@@ -1,8 +1,8 @@
-//! Traces of requests, sent to a collector by OTLP over HTTP.
+//! Traces of requests, exported to a collector by OTLP over HTTP.
 //!
-//! A trace has a span for the HTTP request, one for each GraphQL operation in it, and below that
-//! one for each read and commit of the store. They tell names of operations, numbers of bytes,
-//! and outcomes; nothing of a document, its id or a token is in them.
+//! A trace has a span for the HTTP request, one for each GraphQL operation in it, and one for each
+//! read and commit of the store below that. Spans contain operation names, byte counts and
+//! outcomes. They contain no document, document id or token.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -33,24 +33,24 @@ use crate::error::{Error, Result};
 use crate::limits::{COLLECTOR_ANSWER_BYTES_MAX, COLLECTOR_TIME_MAX, TRACES_END_TIME_MAX};
 use crate::store::TRACES;
 
-/// Sends traces from when its [`Traces::layer`] is set.
+/// Exports the spans of its [`Traces::layer`].
 #[derive(Clone, Debug)]
 pub struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Traces for the collector at `endpoint`, the URL that `/v1/traces` is appended to. How many
-    /// requests are traced, and under which name of a service, is told by the variables that
-    /// OpenTelemetry specifies for that. To be called in a runtime.
+    /// Exports to the collector at `endpoint`, the URL to which `/v1/traces` is appended. The
+    /// standard OpenTelemetry environment variables set the sampling rate and the service name.
+    /// Must be called in a Tokio runtime.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the endpoint is no URL of plain HTTP.
+    /// `BAD_USER_INPUT`: the endpoint is not a plain HTTP URL.
     pub fn to(endpoint: &str) -> Result<Self> {
         let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
         let http = |uri: &Uri| uri.scheme_str() == Some("http") && uri.authority().is_some();
         if !url.parse().as_ref().is_ok_and(http) {
             return Err(Error::bad_input(format!(
-                "traces are sent to a collector by plain HTTP, to an endpoint such as \
-                 http://127.0.0.1:4318, and {endpoint:?} is none"
+                "the trace endpoint must be a plain HTTP URL such as http://127.0.0.1:4318, not \
+                 {endpoint:?}"
             )));
         }
         let exporter = SpanExporter::builder()
@@ -74,7 +74,7 @@ impl Traces {
         Ok(Self(provider))
     }
 
-    /// What collects the spans.
+    /// The layer that collects the spans.
     pub fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
@@ -89,7 +89,7 @@ impl Traces {
             .with_filter(filter_fn(|span| span.is_span() && span.target() == TRACES))
     }
 
-    /// Sends what was not sent yet.
+    /// Exports the pending spans and shuts down.
     pub async fn end(self) {
         let ended = tokio::task::spawn_blocking(move || {
             let ended = self.0.shutdown_with_timeout(TRACES_END_TIME_MAX);
@@ -101,26 +101,26 @@ impl Traces {
     }
 }
 
-/// Makes a span part of the trace that the headers of a request name (W3C Trace Context), if they
-/// name one.
+/// Makes a span part of the trace that the request headers name (W3C Trace Context), if any.
 pub(crate) fn continue_trace(span: &tracing::Span, headers: &HeaderMap) {
     if !span.is_disabled() && headers.contains_key("traceparent") {
         let context = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
-        // It fails where no traces are collected.
+        // This fails if traces are disabled.
         let _parent = span.set_parent(context);
     }
 }
 
-/// Names a span once its name is known: after its beginning, the field `otel.name` is not heeded.
+/// Renames a span after its creation, when the field `otel.name` is no longer read.
 pub(crate) fn name(span: &tracing::Span, name: &str) {
     span.context().span().update_name(name.to_owned());
 }
 
-/// A client of the collector. The exporter's own thread belongs to no runtime.
+/// The HTTP client of the exporter. It spawns onto `runtime`, because the exporter's thread has
+/// none.
 #[derive(Debug)]
 struct Sender {
     runtime: Handle,
-    /// Whether the last one was not taken.
+    /// Whether the last export failed.
     failing: Arc<AtomicBool>,
 }
 
@@ -140,9 +140,9 @@ impl HttpClient for Sender {
         let failed_before = self.failing.swap(failure.is_some(), Relaxed);
         match failure {
             Some(why) if !failed_before => {
-                tracing::warn!("traces are lost, because {collector} does not take them: {why}");
+                tracing::warn!("traces are dropped: exporting to {collector} failed: {why}");
             }
-            None if failed_before => tracing::info!("{collector} takes traces again"),
+            None if failed_before => tracing::info!("exporting traces to {collector} works again"),
             _ => {}
         }
         answer
@@ -155,7 +155,7 @@ async fn send(mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
     let port = authority.port_u16().unwrap_or(80);
     let stream = TcpStream::connect(format!("{}:{port}", authority.host())).await?;
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
-    // What goes wrong on the connection is told to the request that waits for it.
+    // The pending request receives any error of the connection.
     tokio::spawn(connection);
     let path = uri.path_and_query().ok_or("no path")?;
     *request.uri_mut() = Uri::from(path.clone());

@@ -1,22 +1,22 @@
-//! Conditional requests (RFC 9110 §13): whether a client has what it asks for already.
+//! Conditional requests (RFC 9110 §13).
 
 use axum::http::header::IF_NONE_MATCH;
 use axum::http::{HeaderMap, HeaderName};
 
-/// The element of `If-None-Match` that names an entity tag, or `*`. Tags are compared weakly
-/// (RFC 9110 §13.1.2). None if the client has to be sent what it asks for.
+/// Returns the element of `If-None-Match` that matches the entity tag, or `*`. Tags are compared
+/// weakly (RFC 9110 §13.1.2). `None` if the response must be sent.
 pub(crate) fn known<'r>(etag: &str, request: &'r HeaderMap) -> Option<&'r str> {
     let mut known = elements(request, &IF_NONE_MATCH);
     known.find(|known| *known == "*" || opaque(known) == opaque(etag))
 }
 
-/// A tag without the mark of a weak one.
+/// The tag without its `W/` prefix.
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// The elements of a header that is a list (RFC 9110 §5.6.1). Those of a quoted text that has a
-/// comma are parts of it, which no value of ours equals.
+/// Splits the elements of a list header (RFC 9110 §5.6.1). A quoted string with a comma is split
+/// too; its parts match no tag of this server.
 pub(crate) fn elements<'r>(
     request: &'r HeaderMap,
     name: &HeaderName,

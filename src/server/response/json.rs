@@ -1,4 +1,4 @@
-//! Responses as JSON.
+//! JSON responses.
 
 use super::media::Media;
 use axum::body::Body;

@@ -1,9 +1,9 @@
-//! Media types: in which one to answer, and which one a body is in.
+//! Media types of requests and responses.
 
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 
-/// The media types that a response can have.
+/// The media types of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Media {
     GraphQl,
@@ -20,8 +20,8 @@ impl Media {
         }
     }
 
-    /// The status of a response to a request that was read but not executed: clients of plain
-    /// JSON take any other status than 200 for a failure of the network.
+    /// The status of a response to a request that was parsed but not executed. Clients that expect
+    /// `application/json` treat any status other than 200 as a network failure.
     pub(crate) const fn refused(self) -> StatusCode {
         match self {
             Self::GraphQl => StatusCode::BAD_REQUEST,
@@ -29,7 +29,8 @@ impl Media {
         }
     }
 
-    /// The one that the client likes best; plain JSON if it does not say or takes anything.
+    /// Returns the media type that the client prefers. Plain JSON if it does not say or accepts
+    /// anything; `None` if it accepts neither.
     pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let mut accept = headers.get_all(ACCEPT).iter().peekable();
         if accept.peek().is_none() {
@@ -62,7 +63,7 @@ fn media_range(range: &str) -> Option<(Media, f32)> {
     ))
 }
 
-/// Whether the header says that the body is JSON in UTF-8.
+/// Whether the content type is JSON in UTF-8.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers
         .get(CONTENT_TYPE)

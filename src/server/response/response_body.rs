@@ -1,4 +1,5 @@
-//! Bodies of large responses, which count among what all requests hold until they are sent.
+//! Bodies of large responses. They count towards the memory held by all requests until they are
+//! sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 use crate::budget::{Pool, Share};
 use crate::limits::SENT_BYTES_AT_A_TIME;
 
-/// The body of a response, of which a connection takes no more at a time than it can send.
+/// Creates a response body that is sent in chunks, so that a connection buffers at most one.
 pub(crate) fn body(json: impl Into<Bytes>, pool: &Pool) -> Body {
     let json = json.into();
     if json.len() <= SENT_BYTES_AT_A_TIME {
@@ -24,7 +25,7 @@ pub(crate) fn body(json: impl Into<Bytes>, pool: &Pool) -> Body {
     })
 }
 
-/// What is left to send.
+/// The bytes that remain to be sent.
 struct ResponseBody {
     left: Bytes,
     _share: Share,

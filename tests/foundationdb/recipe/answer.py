@@ -12,7 +12,7 @@ from hierarchical_documents import get_doc, insert_doc
 
 
 def unwrapped(found, path):
-    # A path element 0 makes get_doc take what is around it for an array, and any other an object.
+    # For a path element 0, get_doc treats the parent as an array, for any other one as an object.
     for segment in path:
         found = found[0] if isinstance(found, list) else found[segment]
     return found

@@ -1,9 +1,9 @@
-//! The Python that runs the recipe's code.
+//! The Python environment that runs the recipe's code.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A Python that has FoundationDB's package, in a directory that is kept from run to run.
+/// A Python with FoundationDB's package, in a directory that is reused.
 pub(crate) fn environment() -> Result<PathBuf, &'static str> {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recipe-python");
     let python = directory.join("bin/python");

@@ -1,4 +1,4 @@
-//! Sorted pairs of any kind to JSON text.
+//! Assembles sorted pairs of any kind into JSON text.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use phyllo::document::tree::Tree;
 use phyllo::error::ErrorKind;
 use phyllo::key::{JsonText, Leaves, NoTree, Verified, Verify, tree};
 
-/// Each is a program that writes pairs: see [`pairs`].
+/// Each seed is a program that writes pairs: see [`pairs`].
 pub(super) const SEEDS: &[&[u8]] = &[
     b"\x00\x07\x10",
     b"\x01\x00\x07\x20\x01\x01\x07\x30",
@@ -61,8 +61,8 @@ pub(super) fn check(bytes: &[u8]) {
     }
 }
 
-/// Pairs written by a program in bytes: each appends an element to a key, ends the key with a
-/// value, or goes back up.
+/// Interprets bytes as a program that writes pairs. Each step appends an element to a key, ends the
+/// key with a value, or removes an element.
 fn pairs(program: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut pairs = BTreeMap::new();
     let mut elements: Vec<Vec<u8>> = Vec::new();

@@ -1,4 +1,4 @@
-//! JSON texts to leaves and back, beside another parser.
+//! Converts JSON texts to leaves and back, and compares with another parser.
 
 use phyllo::document::tree::Tree;
 use phyllo::error::ErrorKind;
@@ -24,7 +24,7 @@ pub(super) fn check(bytes: &[u8]) {
     let leaves = match (Leaves::from_json(text), other) {
         (Ok(leaves), Ok(_)) => leaves,
         (Ok(leaves), Err(error)) => {
-            // It goes no deeper than 127 levels, and some names mean something else to it.
+            // The other parser supports 127 levels, and gives some names a special meaning.
             let excused = error.to_string().contains("recursion") || text.contains("$serde_json");
             assert!(excused, "{error}: {text}");
             leaves
@@ -47,7 +47,7 @@ pub(super) fn check(bytes: &[u8]) {
     }
     assert_eq!(verify.finish(), None);
     let _own = leaves.own_id();
-    // Of members of the same name the last one wins, also where a value is held whole.
+    // The last of duplicate members wins, also for values that are held whole.
     let grown = tree(leaves.iter()).expect("no deeper than a document");
     assert_eq!(Tree::from_json(text).ok(), Some(grown), "{text}");
     let json = leaves.to_json();

@@ -1,6 +1,5 @@
-//! What is fuzzed: each target takes any bytes, and panics where the program does what it must
-//! not. The same functions run briefly with the tests and for as long as one likes under a
-//! coverage-guided fuzzer (docs/fuzzing.md).
+//! Fuzz targets. Each takes any bytes and panics if the program misbehaves. The same functions run
+//! briefly with the tests, and for longer under a coverage-guided fuzzer (docs/fuzzing.md).
 
 mod assemble;
 mod json;
@@ -13,18 +12,18 @@ mod server;
 mod tuple;
 mod world;
 
-/// Something to throw bytes at.
+/// A fuzz target.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
-    /// Its name, that of its module.
+    /// Its name, which is that of its module.
     pub(crate) name: &'static str,
-    /// Panics where something is wrong.
+    /// Panics if the program misbehaves.
     pub(crate) check: fn(&[u8]),
-    /// Inputs to begin with.
+    /// The initial inputs.
     pub(crate) seeds: &'static [&'static [u8]],
 }
 
-/// A new target is a module with these two and a line here.
+/// To add a target, add a module with these two functions and a line here.
 pub(crate) const TARGETS: [Target; 9] = [
     target("assemble", assemble::check, assemble::SEEDS),
     target("json", json::check, json::SEEDS),

@@ -1,5 +1,5 @@
-//! Changes of a document: the first line is a document, the rest a JSON Patch, which is also taken
-//! as a merge patch.
+//! Changes a document. The first line is a document, the rest is a JSON Patch, which is also
+//! applied as a merge patch.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ enum Change<'t> {
     Merge(&'t MergePatch),
 }
 
-/// Changes a document, in a transaction that is never committed. What is stored then is, pair for
-/// pair, what storing the same document anew would be.
+/// Changes a document in a transaction that is never committed. The pairs must equal those of
+/// storing the result as a new document.
 async fn changed(world: &World, document: &Leaves, change: &Change<'_>) {
     let transaction = world.database.store().begin().await.expect("it serves");
     let key = DocumentKey::new("D", DocumentId::Integer(1)).expect("short");
@@ -103,7 +103,7 @@ async fn exact(transaction: &dyn Transaction, key: &DocumentKey) -> Result<()> {
     let end = [&begin[..], &[0xFF]].concat();
     let batch = transaction.range(RangeRead::new(&begin, &end)).await?;
     if batch.more {
-        // Larger than what a fuzzer makes often.
+        // Larger than fuzzers usually generate.
         return Ok(());
     }
     let mut json = Vec::new();

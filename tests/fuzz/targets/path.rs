@@ -53,7 +53,7 @@ pub(super) fn check(bytes: &[u8]) {
                 (Some((KeyStep::Index(found), bytes)), Segment::Index(index)) => {
                     assert_eq!((found, bytes), (*index, expected.len()));
                 }
-                // No array has so many elements, and nothing is found there.
+                // No array has this many elements, so nothing is found.
                 (None, Segment::Index(index)) => assert!(i64::try_from(*index).is_err()),
                 other => panic!("{other:?}"),
             }

@@ -1,4 +1,4 @@
-//! The text of a GraphQL request: bounded, parsed, validated and executed on an empty database.
+//! The text of a GraphQL request: limited, parsed, validated and executed on an empty database.
 
 use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use serde_json::Value;

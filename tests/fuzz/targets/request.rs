@@ -18,7 +18,7 @@ pub(super) fn check(bytes: &[u8]) {
     let body = Bytes::copy_from_slice(bytes);
     let from_body = Request::from_json(&body);
     if let Ok(request) = &from_body {
-        // Other parsers go less deep.
+        // Other parsers support fewer levels.
         if bytes.iter().filter(|byte| b"[{".contains(byte)).count() < 100 {
             serde_json::from_slice::<IgnoredAny>(bytes).expect("what is read is JSON");
         }
@@ -33,7 +33,7 @@ pub(super) fn check(bytes: &[u8]) {
     }
 }
 
-/// A body is one request, or a batch within its bound.
+/// A body is one request, or a batch within its limit.
 fn check_batch(body: &Bytes) {
     match Posted::from_json(body, Some(3)) {
         Ok(Posted::One(request)) => assert_eq!(Request::from_json(body).ok(), Some(request)),
@@ -45,7 +45,7 @@ fn check_batch(body: &Bytes) {
     }
 }
 
-/// Variables are an object, as text, or nothing.
+/// Variables are an object, as text, or absent.
 fn check_variables(request: &Request) {
     let variables = request.variables.text();
     let (first, last) = (variables.first(), variables.last());

@@ -1,5 +1,5 @@
-//! What comes over a connection: arbitrary bytes, or a well-formed request with an arbitrary body,
-//! query, variables or compressed body, to the server on an empty database.
+//! Bytes on a connection to the server with an empty database: arbitrary bytes, or a well-formed
+//! request with an arbitrary body, query, variables or compressed body.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::world::World;
 
-/// The first byte says what the others are.
+/// The first byte selects the meaning of the others.
 pub(super) const SEEDS: &[&[u8]] = &[
     b"rGET /graphql?query={__typename} HTTP/1.1\r\nhost: localhost\r\n\r\n",
     b"rPOST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 25\r\n\r\n{\"query\":\"{__typename }\"}",
@@ -49,17 +49,17 @@ impl Served {
         Self { world, address }
     }
 
-    /// What comes back until the server ends the connection.
+    /// Sends bytes and reads until the server closes the connection.
     fn sent(&self, bytes: &[u8], half_close: bool) -> Vec<u8> {
         let exchange = async {
             let mut stream = TcpStream::connect(self.address).await.expect("it listens");
-            // It may answer and close before it has taken all.
+            // The server may respond and close before it has read everything.
             let _taken = stream.write_all(bytes).await;
             if half_close {
                 let _closed = stream.shutdown().await;
             }
             let mut answer = Vec::new();
-            // A reset is an end as well.
+            // A reset also ends the connection.
             let _ended = stream.read_to_end(&mut answer).await;
             answer
         };
@@ -111,7 +111,7 @@ pub(super) fn check(bytes: &[u8]) {
     }
 }
 
-/// If anything comes back, it is HTTP and no failure of the server's own.
+/// Any response is HTTP without an internal error.
 fn check_any(answer: &[u8]) {
     let text = String::from_utf8_lossy(answer);
     if !text.is_empty() {
@@ -121,7 +121,7 @@ fn check_any(answer: &[u8]) {
     }
 }
 
-/// It is a GraphQL response, which tells of no failure of the server's own.
+/// The response is GraphQL without an internal error.
 fn check_answer(answer: &[u8]) {
     check_any(answer);
     let text = String::from_utf8_lossy(answer);

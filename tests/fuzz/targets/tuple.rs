@@ -1,4 +1,4 @@
-//! Packed tuples as other programs may have left them.
+//! Packed tuples, as other programs may have written them.
 
 use phyllo::document::path::SegmentRef;
 use phyllo::key::{
@@ -32,7 +32,7 @@ pub(super) fn check(bytes: &[u8]) {
             KeyStep::Index(index) => Some(SegmentRef::Index(*index)),
             KeyStep::Marker(_) => None,
         };
-        // A segment is packed in one way only.
+        // A segment has only one packed form.
         if let Some(segment) = segment {
             let mut packed = Vec::new();
             append_segment(&mut packed, segment);

@@ -8,7 +8,7 @@ use phyllo::store::Embedded;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 
-/// A database, and what runs its calls.
+/// A database, and the runtime for its calls.
 pub(super) struct World {
     pub(super) runtime: Runtime,
     pub(super) database: Database,

@@ -1,4 +1,4 @@
-//! Random changes. A draft hints at a place; which one it is depends on what is stored by then.
+//! Random changes. A draft has a hint for a path. The path depends on the stored data.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ pub(super) struct Operation(pub(super) Vec<Draft>);
 pub(super) struct Draft {
     kind: Kind,
     id: i64,
-    /// Which of the places at which something stands.
+    /// Selects one of the existing paths.
     pub(super) pick: usize,
     tail: Tail,
     as_pointer: bool,
@@ -24,7 +24,7 @@ pub(super) struct Draft {
     steps: Vec<Step>,
 }
 
-/// Where to go on from a place at which something stands.
+/// How to continue from an existing path.
 #[derive(Clone, Debug)]
 enum Tail {
     Here,
@@ -48,7 +48,7 @@ pub(super) fn operations(max: usize) -> impl Strategy<Value = Vec<Operation>> {
 }
 
 impl Draft {
-    /// The change, given what is stored.
+    /// The change, given the stored data.
     pub(super) fn exact(&self, documents: &Documents) -> Change {
         let document = documents.get(self.id);
         let mut path = match document {
@@ -91,7 +91,7 @@ impl Step {
         let mut to = path(part, self.to, &self.tail);
         let mut from = some_path(part, self.from);
         match self.op {
-            // What these do to the whole is decided by Phyllo alone.
+            // Only Phyllo defines their effect on the whole document.
             "remove" if to.is_empty() => to.push(json!("nothing")),
             "move" if from.is_empty() || to.starts_with(&from) => from = vec![json!("nothing")],
             _ => {}
@@ -186,8 +186,8 @@ fn tail() -> impl Strategy<Value = Tail> {
     ]
 }
 
-/// Names that are hard on an encoding. None is of digits only: as a pointer's token it would be an
-/// index where the model has an array.
+/// Names that are difficult to encode. None has only digits, because as a pointer token it would be
+/// an index if the model has an array.
 fn name() -> impl Strategy<Value = String> {
     let names = [
         "", "a", "a\0", "a\u{ff}", "ab", "b", "é", "🍃", "~", "/", "a/b", "~1", "\u{1}", "-1", "01",

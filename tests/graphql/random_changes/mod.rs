@@ -1,8 +1,8 @@
-//! Long random sequences of changes, on one hand through GraphQL, on the other on plain JSON values
-//! in memory with the crate `json-patch`. After each operation the documents, their parts, kinds,
-//! children, versions and raw keys agree, and so do the entries of indexes.
+//! Compares long random sequences of changes through GraphQL with the same changes on plain JSON
+//! values, using the crate `json-patch`. After each operation, the documents, their parts, kinds,
+//! children, versions, raw keys and index entries must agree.
 //!
-//! A failure prints its seed and the shortest sequence that fails.
+//! A failure prints its seed and the shortest failing sequence.
 
 mod generate;
 
@@ -19,12 +19,12 @@ use super::support::{Client, client};
 use crate::model::change::{Change, Kind};
 use crate::model::documents::{self, Decision, Documents};
 
-cases!(sync[random_changes_do_what_they_do_to_plain_json]);
+cases!(sync[random_changes_equal_those_on_plain_json]);
 
-/// Operations of each sequence: some thousands in all on an engine of this process.
+/// Operations of each sequence, some thousands in total on the embedded engine.
 const OPERATIONS_MAX: usize = 60;
 
-fn random_changes_do_what_they_do_to_plain_json() {
+fn random_changes_equal_those_on_plain_json() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -52,8 +52,8 @@ fn random_changes_do_what_they_do_to_plain_json() {
     }
 }
 
-/// Indexes whose entries every change has to keep: on the whole, on parts at several levels, on
-/// what several paths select together.
+/// Indexes that every change must maintain: on the whole document, on parts at several levels, and
+/// on several paths together.
 const INDEXES: &str = r#"
     whole: createIndex(name: "whole", on: ["$"]) { state }
     each: createIndex(name: "each", on: ["$[*]"]) { state }
@@ -86,7 +86,7 @@ impl Run {
 
     async fn step(&mut self, operation: &Operation) -> Result<(), TestCaseError> {
         let mut expected = self.documents.clone();
-        // What the generator could only hint at is made exact by what is stored before each.
+        // Hints of the generator are resolved with the data stored before each operation.
         let mut changes = Vec::new();
         let mut outcomes = Vec::new();
         for draft in &operation.0 {
@@ -132,7 +132,7 @@ impl Run {
         self.check_documents(operation).await
     }
 
-    /// What was changed has a new version, which is greater than every earlier one.
+    /// A changed document has a new version, greater than all earlier ones.
     async fn check_versions(&mut self, after: &Documents) -> Result<(), TestCaseError> {
         let newest = self.versions.values().max().cloned().unwrap_or_default();
         for id in Documents::IDS {
@@ -182,7 +182,7 @@ impl Run {
     }
 }
 
-/// What the query of `check_documents` is to see of a part.
+/// The expected result for a part in the query of `check_documents`.
 fn seen(part: &Value, path: &[Value]) -> Value {
     let child = |segment: Value, value: &Value| {
         let path = [path, &[segment]].concat();

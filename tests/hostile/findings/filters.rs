@@ -1,4 +1,4 @@
-//! Filters that once stopped the server for seconds to minutes (finding 3).
+//! Filters that used to block the server for seconds to minutes (finding 3).
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::super::server::alone;
 use super::super::world::{index, list, numbers, store};
 use super::{BOUNDED, Case, Expected};
 
-/// Filters in a list, near the limit of 1,000.
+/// Filters in a list, close to the limit of 1,000.
 const FILTERS: usize = 990;
 const FIND: &str = "query($w: DocumentFilter) { documents(where: $w) { nodes { key } } }";
 
@@ -21,7 +21,7 @@ fn find(filter: &str) -> Vec<u8> {
 }
 
 #[test]
-fn filters_that_count_hold_nobody_up() {
+fn count_filters_do_not_block_other_clients() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     store(&mut case.server.client(), "D", "1", &numbers(100_000));
@@ -49,7 +49,7 @@ fn filters_that_count_hold_nobody_up() {
 }
 
 #[test]
-fn filters_that_another_site_sends_by_get_hold_nobody_up() {
+fn filters_sent_by_get_do_not_block_other_clients() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     store(&mut case.server.client(), "D", "1", &numbers(100_000));
@@ -61,7 +61,7 @@ fn filters_that_another_site_sends_by_get_hold_nobody_up() {
 }
 
 #[test]
-fn filters_with_a_thousand_values_hold_nobody_up() {
+fn filters_with_a_thousand_values_do_not_block_other_clients() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits {
         // Enough to store the array.
@@ -85,7 +85,7 @@ fn filters_with_a_thousand_values_hold_nobody_up() {
 }
 
 #[test]
-fn filters_of_a_thousand_spans_of_an_index_hold_nobody_up() {
+fn filters_with_a_thousand_index_ranges_do_not_block_other_clients() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     let client = &mut case.server.client();
@@ -118,7 +118,7 @@ fn filters_of_a_thousand_spans_of_an_index_hold_nobody_up() {
 }
 
 #[test]
-fn filters_with_long_paths_hold_nobody_up() {
+fn filters_with_long_paths_do_not_block_other_clients() {
     let Some(_alone) = alone() else { return };
     let limits = Limits {
         body_bytes: 16 << 20,

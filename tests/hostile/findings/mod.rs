@@ -1,7 +1,7 @@
-//! Requests that once broke a bound, and their variants: each is refused by a code that fits, or
-//! answered rightly, and all bounds hold meanwhile.
+//! Requests that once exceeded a bound, and their variants. Each is rejected with a suitable code
+//! or answered correctly, and all bounds hold meanwhile.
 //!
-//! Limits are lowered instead of documents made larger, so that a debug build takes seconds.
+//! Limits are low and documents small, so that a debug build takes seconds.
 
 mod filters;
 mod reads;
@@ -25,14 +25,14 @@ const WRITER_WAIT_MAX: Duration = Duration::from_secs(2);
 /// The same for a debug build.
 const WRITER_WAIT_DEBUG_MAX: Duration = Duration::from_secs(10);
 
-/// A server, and what did not hold so far.
+/// A server, and the violations so far.
 struct Case {
     server: Server,
     bounds: Bounds,
     violations: Vec<String>,
 }
 
-/// What a request has to come to.
+/// The expected outcome of a request.
 #[derive(Clone)]
 enum Expected {
     /// One of these codes.
@@ -41,7 +41,7 @@ enum Expected {
     RefusedOr(&'static [&'static str], Value),
     /// This data.
     Data(Value),
-    /// Whatever is within the bounds.
+    /// Any response within the bounds.
     Bounded,
 }
 
@@ -54,7 +54,7 @@ impl Case {
         }
     }
 
-    /// Sends requests, each from a client of its own and all at the same time.
+    /// Sends requests concurrently, each from its own client.
     fn check(&mut self, name: &str, requests: &[Vec<u8>], expected: &Expected) -> Vec<Answer> {
         let (server, running) = (&self.server, Running::new(1));
         running.note(0, Some(name.to_owned()));
@@ -81,12 +81,12 @@ impl Case {
         answers
     }
 
-    /// As [`Case::check`], of one query.
+    /// Like [`Case::check`], for one query.
     fn check_query(&mut self, name: &str, query: &str, variables: &str, expected: &Expected) {
         self.check(name, &[post(&body(query, variables))], expected);
     }
 
-    /// As [`Case::check_query`], while another client writes.
+    /// Like [`Case::check_query`], while another client writes.
     fn check_write(&mut self, name: &str, query: &str, variables: &str, expected: &Expected) {
         let request = post(&body(query, variables));
         let small =
@@ -165,7 +165,7 @@ impl Case {
         }
     }
 
-    /// Asserts that everything held, and that the store is sound.
+    /// Asserts that there are no violations and the store is sound.
     fn end(mut self) {
         self.violations.extend(self.server.stop_and_check());
         let violations = self.violations.join("\n");
@@ -190,5 +190,5 @@ impl Expected {
     }
 }
 
-/// The codes of requests that pass a bound.
+/// The codes of requests that exceed a limit.
 const BOUNDED: &[&str] = &["TOO_COMPLEX", "TOO_LARGE", "TIMEOUT", "UNAVAILABLE"];

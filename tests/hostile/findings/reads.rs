@@ -1,4 +1,4 @@
-//! What filters read, which once was outside of every limit (finding 5).
+//! Data that filters read, which used to be unlimited (finding 5).
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn filled(limits: Limits) -> Case {
     let case = Case::new(limits);
     let client = &mut case.server.client();
     for id in 0..DOCUMENTS {
-        // Texts, which are read quickly, and numbers, which take room in memory.
+        // Strings, which are read quickly, and numbers, which use much memory.
         let numbers = list(DOCUMENT_BYTES / 64, |at| (at * 7).to_string());
         let text = "x".repeat(DOCUMENT_BYTES / 2);
         let document = format!("{{\"n\":{id},\"s\":\"{text}\",\"a\":{numbers}}}");
@@ -26,7 +26,7 @@ fn filled(limits: Limits) -> Case {
 }
 
 #[test]
-fn what_filters_read_counts_in_what_all_requests_hold() {
+fn data_read_by_filters_counts_as_held_memory() {
     let Some(_alone) = alone() else { return };
     let limits = Limits {
         held_bytes: 16 << 20,
@@ -48,13 +48,13 @@ fn what_filters_read_counts_in_what_all_requests_hold() {
 }
 
 #[test]
-fn filters_on_large_documents_work_for_pages_of_any_length() {
+fn filters_on_large_documents_work_for_any_page_size() {
     let Some(_alone) = alone() else { return };
-    // The documents looked at for one page once shared a limit of 256 MiB, however few were held at
-    // the same time.
+    // The documents read for one page used to share a limit of 256 MiB, however few were held at a
+    // time.
     let limits = Limits {
         body_bytes: 16 << 20,
-        // The engine's cache holds the whole collection as well.
+        // The engine's cache holds the whole collection too.
         held_bytes: 512 << 20,
         read_bytes: 1 << 30,
         steps: 50_000_000,

@@ -1,4 +1,4 @@
-//! Responses that once passed their limit many times over (finding 4).
+//! Responses that used to exceed their limit many times over (finding 4).
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn aliases(count: usize, field: &str) -> String {
 }
 
 #[test]
-fn names_and_ids_count_in_responses() {
+fn names_and_ids_count_towards_the_response_limit() {
     let Some(_alone) = alone() else { return };
     let limits = Limits {
         response_bytes: 1 << 20,
@@ -90,7 +90,7 @@ fn names_and_ids_count_in_responses() {
 }
 
 #[test]
-fn paths_and_aliases_count_in_responses() {
+fn paths_and_aliases_count_towards_the_response_limit() {
     let Some(_alone) = alone() else { return };
     let limits = Limits {
         response_bytes: 1 << 20,
@@ -157,7 +157,7 @@ fn paths_and_aliases_count_in_responses() {
 }
 
 #[test]
-fn fields_that_wait_for_reads_count_in_what_is_held() {
+fn fields_that_wait_for_reads_count_as_held_memory() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     store(&mut case.server.client(), "D", "many", &numbers(5_000));

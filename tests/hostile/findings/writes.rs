@@ -1,4 +1,4 @@
-//! Writes of a few bytes that once wrote gigabytes or held all others up (finding 6).
+//! Small requests that used to write gigabytes or block all other writers (finding 6).
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn copy(from: &str, path: &str) -> String {
 }
 
 #[test]
-fn copies_count_in_what_a_request_may_write() {
+fn copies_count_towards_the_write_limit() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     let client = &mut case.server.client();
@@ -66,7 +66,7 @@ fn copies_count_in_what_a_request_may_write() {
 }
 
 #[test]
-fn values_at_thousands_of_places_count_in_what_a_request_may_write() {
+fn values_at_thousands_of_paths_count_towards_the_write_limit() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     let client = &mut case.server.client();
@@ -92,7 +92,7 @@ fn values_at_thousands_of_places_count_in_what_a_request_may_write() {
 }
 
 #[test]
-fn removals_at_the_beginning_of_an_array_hold_no_writer_up() {
+fn removals_at_the_start_of_an_array_do_not_block_writers() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);
     store(&mut case.server.client(), "D", "1", &numbers(100_000));
@@ -125,9 +125,9 @@ fn removals_at_the_beginning_of_an_array_hold_no_writer_up() {
 }
 
 #[test]
-fn an_index_on_a_large_array_is_built_while_others_write() {
+fn indexes_on_large_arrays_are_built_during_writes() {
     let Some(_alone) = alone() else { return };
-    // More than one transaction may write, with the document itself.
+    // More than one transaction can write, together with the document.
     let limits = Limits {
         write_bytes: 4 << 20,
         ..Limits::LOW
@@ -142,7 +142,7 @@ fn an_index_on_a_large_array_is_built_while_others_write() {
         &format!("[{},\"mark\"]", &small[1..small.len() - 1]),
     );
     for part in 0..4 {
-        // The document is grown past what one request may write.
+        // The document is grown beyond what one request can write.
         let elements = list(40_000, |at| (part * 40_000 + at).to_string());
         let query =
             "mutation($d: JSON) { replaceDocument(id: 2, path: $p, document: $d) { kind } }";
@@ -160,7 +160,7 @@ fn an_index_on_a_large_array_is_built_while_others_write() {
     }
     let create = "mutation { a: createIndex(name: \"a\", on: [\"$[*]\"]) { state } }";
     case.check_write("createIndex", create, "{}", &Expected::Bounded);
-    // A second one, whose building is waited for while others write and read.
+    // A second index, while other clients write and read.
     let mut builder = case.server.client();
     let ((), seen) = super::during(&case.server, &case.bounds, &super::Running::new(1), || {
         index(&mut builder, "D", "b", "$.p3[*]", false);

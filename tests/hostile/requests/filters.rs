@@ -1,4 +1,4 @@
-//! Filters, and JSONPaths.
+//! Filters and JSONPaths.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("orders", orders),
 ];
 
-/// Filters in one `where`, of 1,000, with those around them.
+/// Filters in one `where`, of at most 1,000, including those that contain them.
 const FILTERS: usize = 990;
 /// Values in one `where`.
 const VALUES: usize = 1_000;
@@ -42,7 +42,7 @@ fn find(maker: &mut Maker, collection: &str, filter: &str) -> Operation {
     }
 }
 
-/// A list of filters, as many as fit.
+/// A list of as many filters as fit.
 fn listed(maker: &mut Maker, filter: impl Fn(&mut Maker) -> String) -> String {
     let mut filters = vec![filter(maker)];
     let count = maker
@@ -60,7 +60,7 @@ fn listed(maker: &mut Maker, filter: impl Fn(&mut Maker) -> String) -> String {
     format!("{{\"{list}\":[{}]}}", filters.join(","))
 }
 
-/// A JSONPath that costs something on some document.
+/// A JSONPath that is expensive on some document.
 pub(super) fn path(maker: &mut Maker) -> String {
     let (n, m) = (maker.large(ELEMENTS), maker.large(ELEMENTS));
     let short = maker.random.random_range(1..200);
@@ -117,14 +117,14 @@ fn lists(maker: &mut Maker) -> Operation {
     find(maker, collection, &filter)
 }
 
-/// What once stopped the server for minutes.
+/// Used to block the server for minutes.
 fn counts(maker: &mut Maker) -> Operation {
     let slice = maker.random.random_range(1..100);
     let path = maker.one_of(&["$", "$.a", "$.items"]);
     let filter = format!("{{\"at\":\"{path}[?count({path}[0:{slice}])>100]\",\"exists\":true}}");
     let filter = listed(maker, |_| filter.clone());
     if maker.chance(3) {
-        // The same without variables, which a GET may carry.
+        // The same without variables, so that it fits in a GET.
         let filter = "{at: \"$[?count($[0:88])>100]\", exists: true}, ".repeat(maker.large(100));
         return Operation::query_of(format!(
             "documents(collection: \"arrays\", where: {{any: [{filter}]}}) {{ nodes {{ key }} }}"
@@ -238,7 +238,7 @@ fn selects(maker: &mut Maker) -> Operation {
     for alias in 0..aliases {
         let path = json!(path(maker));
         let below = maker.one_of(&["value", "path", "kind", "path value", "document { key }"]);
-        // A string takes all.
+        // Writing to a string cannot fail.
         let _ = write!(fields, "a{alias}: select(query: {path}) {{ {below} }} ");
     }
     let id = maker.one_of(&["numbers", "members", "objects", "deep"]);

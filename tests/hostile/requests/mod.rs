@@ -1,4 +1,4 @@
-//! Random requests that are made to hurt.
+//! Random hostile requests.
 
 mod filters;
 mod responses;
@@ -10,17 +10,17 @@ use rand::{Rng, SeedableRng};
 
 use super::client::{body, get, post};
 
-/// Makes requests; the same seed makes the same ones.
+/// Generates requests, deterministically for a seed.
 pub(crate) struct Maker {
     pub(crate) random: StdRng,
     client: usize,
     families: Vec<(&'static str, Family)>,
 }
 
-/// Makes an operation.
+/// Generates an operation.
 type Family = fn(&mut Maker) -> Operation;
 
-/// An operation, or the part of a mutation that hurts.
+/// An operation, or the expensive part of a mutation.
 #[derive(Default)]
 pub(crate) struct Operation {
     /// The declarations of its variables.
@@ -30,41 +30,42 @@ pub(crate) struct Operation {
     /// The members of its variables, as JSON.
     variables: String,
     mutation: bool,
-    /// Whether it has an index built.
+    /// Whether it starts an index build.
     builds: bool,
 }
 
-/// A request, ready to be sent.
+/// A request as bytes.
 pub(crate) struct Request {
     pub(crate) family: &'static str,
-    /// Its beginning, for people.
+    /// Its beginning, for messages.
     pub(crate) told: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) kind: Kind,
 }
 
-/// What a request is.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Query,
-    /// It commits if it has no error, and counts in the ledger then.
+    /// It commits if it has no error, and then counts in the ledger.
     Mutation {
-        /// Whether it always fails in the end.
+        /// Whether it always fails at the end.
         aborted: bool,
-        /// Whether it has an index built.
+        /// Whether it starts an index build.
         builds: bool,
     },
 }
 
-/// What is told of a request.
+/// The bytes of a request that messages show.
 const TOLD_BYTES: usize = 240;
-/// The head of a request has room for a URL of so many bytes.
+/// The maximum length of a URL that fits in a request head.
 const URL_BYTES_MAX: usize = 6 << 10;
-/// A batch stays below the limit of a body.
+/// The maximum size of a batch, below the limit of a body.
 const BATCH_BYTES_MAX: usize = 3 << 20;
 
 impl Maker {
-    /// A maker of the requests of one client, of families whose names have one of these words.
+    /// Creates a generator for one client. It uses the families whose names contain one of these
+    /// words.
     pub(crate) fn new(seed: u64, client: usize, words: &[String]) -> Self {
         let all = [filters::FAMILIES, responses::FAMILIES, writes::FAMILIES].concat();
         let wanted =
@@ -123,7 +124,7 @@ impl Maker {
         (name, family(self))
     }
 
-    /// A mutation that also counts in the ledger, and perhaps fails in its last field.
+    /// A mutation that also counts in the ledger, and may fail in its last field.
     fn mutation(&mut self, family: &'static str, mut operation: Operation) -> Request {
         let aborted = self.chance(5);
         let id = format!("c{}", self.client);
@@ -147,12 +148,12 @@ impl Maker {
         }
     }
 
-    /// True once in so many times.
+    /// True once in so many times on average.
     fn chance(&mut self, times: u32) -> bool {
         self.random.random_ratio(1, times)
     }
 
-    /// A number up to a maximum, more often a large one: its maximum half of the time.
+    /// A number up to a maximum, which it is half of the time.
     fn large(&mut self, most: usize) -> usize {
         if self.random.random() {
             return most;
@@ -199,7 +200,7 @@ fn told(query: &str, variables: &str) -> String {
     )
 }
 
-/// A text so many times, each with its number for `#`.
+/// Repeats a text and replaces `#` with the number of the repetition.
 pub(crate) fn repeated(count: usize, text: &str) -> String {
     (0..count)
         .map(|at| text.replace('#', &at.to_string()))

@@ -1,4 +1,4 @@
-//! Responses that are many times their request.
+//! Requests with responses many times their size.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("indexes and collections", collections),
 ];
 
-/// A field so many times, each by an alias of its own.
+/// Repeats a field, each time with another alias.
 fn aliased(maker: &mut Maker, fields: &[&str], most: usize) -> String {
     let field = maker.one_of(fields);
     repeated(maker.large(most), &format!("a#: {field} "))
@@ -83,7 +83,7 @@ fn entities(maker: &mut Maker) -> Operation {
     }
 }
 
-/// Objects by their global ids, of which some are long.
+/// Objects by their global ids, some of which are long.
 fn nodes(maker: &mut Maker) -> Operation {
     let count = maker.large(900);
     let long = maker.chance(2);
@@ -113,7 +113,7 @@ fn nodes(maker: &mut Maker) -> Operation {
     }
 }
 
-/// The schema's text, again and again.
+/// Repeats the text of the schema.
 fn schemas(maker: &mut Maker) -> Operation {
     let texts = aliased(maker, &["sdl"], 900);
     Operation::query_of(format!("_service {{ {texts} }}"))
@@ -196,7 +196,7 @@ fn fragments(maker: &mut Maker) -> Operation {
             level + 1
         );
         let each = repeated(spreads, &below);
-        // A string takes all.
+        // Writing to a string cannot fail.
         let _ = write!(fragments, "fragment F{level} on Subdocument {{ {each} }} ");
     }
     let _ = write!(

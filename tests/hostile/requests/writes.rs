@@ -1,4 +1,4 @@
-//! Writes. They change a fixed set of documents, which `resets` make anew.
+//! Writes to a fixed set of documents, which `resets` restores.
 
 use rand::Rng;
 use serde_json::json;
@@ -76,7 +76,7 @@ fn copies(maker: &mut Maker) -> Operation {
     patch("scratch", &id, "", &operations)
 }
 
-/// The elements that are removed are added again, so that arrays keep their length.
+/// Removed elements are added again, so that arrays keep their length.
 fn removals(maker: &mut Maker) -> Operation {
     let count = maker.large(200);
     let (collection, id, path) = match maker.random.random_range(0..3) {
@@ -137,7 +137,7 @@ fn bulk_filters(maker: &mut Maker) -> Operation {
     let filter = vec![format!("{{\"at\":{},\"exists\":true}}", json!(filter)); maker.large(500)];
     let filter = format!("{{\"any\":[{}]}}", filter.join(","));
     let (collection, path) = (maker.one_of(&["arrays", "large", "marks"]), path(maker));
-    // What is put there is what is there most of the time.
+    // Usually the value equals the stored one.
     let path = if collection == "marks" {
         "$.items[0:100]".to_owned()
     } else {
@@ -157,7 +157,7 @@ fn bulk_small(maker: &mut Maker) -> Operation {
         0 => ("$.n", n.to_string()),
         1 => ("$.tags[*]", format!("\"t{n}\"")),
         2 => ("$.tags", format!("[\"t{n}\",\"t{}\",{n}]", n / 2)),
-        // A second document of this value is refused by the unique index.
+        // The unique index rejects a second document with this value.
         _ => ("$.u", n.to_string()),
     };
     bulk("small", filter, path, &value)

@@ -1,10 +1,10 @@
-//! A stream, read a chunk at a time and taken a piece at a time.
+//! Reads a stream in chunks and splits off pieces.
 
 use std::io::{self, ErrorKind, Read};
 
 use crate::limits::IMPORT_CHUNK_BYTES;
 
-/// A place in a stream's text.
+/// A position in a stream's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextPosition {
     /// From 1.
@@ -14,7 +14,7 @@ pub(crate) struct TextPosition {
 }
 
 impl TextPosition {
-    /// The place behind `text`, which begins here.
+    /// Returns the position after `text`, which begins here.
     pub(crate) fn after(self, text: &[u8]) -> Self {
         match memchr::memrchr(b'\n', text) {
             Some(last) => Self {
@@ -29,7 +29,7 @@ impl TextPosition {
     }
 }
 
-/// Holds what was read and not yet taken: never more than the largest piece and one chunk.
+/// Buffers bytes until they are taken. It holds at most the largest piece and one chunk.
 pub(crate) struct Chunks<R> {
     source: R,
     bytes: Vec<u8>,
@@ -49,17 +49,17 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// What was read and not yet taken.
+    /// The buffered bytes.
     pub(crate) fn ahead(&self) -> &[u8] {
         &self.bytes[self.begin..]
     }
 
-    /// Where [`Chunks::ahead`] begins.
+    /// The position of [`Chunks::ahead`].
     pub(crate) fn place(&self) -> TextPosition {
         self.place
     }
 
-    /// Reads on; false if the stream is over.
+    /// Reads more bytes. Returns false at the end of the stream.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -93,19 +93,19 @@ impl<R: Read> Chunks<R> {
         taken
     }
 
-    /// Goes on behind the next `length` bytes.
+    /// Skips the next `length` bytes.
     pub(crate) fn skip(&mut self, length: usize) {
         let end = self.begin + length;
         self.place = self.place.after(&self.bytes[self.begin..end]);
         self.begin = end;
     }
 
-    /// Goes on behind the next `length` bytes, which no line or column counts.
+    /// Skips the next `length` bytes without counting them in the column.
     pub(crate) fn skip_mark(&mut self, length: usize) {
         self.begin += length;
     }
 
-    /// Goes on at the next byte that is no space; false if there is none.
+    /// Skips white space. Returns false at the end of the stream.
     pub(crate) fn skip_space(&mut self) -> io::Result<bool> {
         loop {
             let ahead = self.ahead();
@@ -127,7 +127,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
 
-/// The bytes without the white space around them, and how many were left out in front.
+/// Trims white space and returns the number of bytes removed at the start.
 pub(crate) fn trimmed(bytes: &[u8]) -> (usize, &[u8]) {
     let text = |byte: &u8| !is_space(*byte);
     let begin = bytes.iter().position(text).unwrap_or(bytes.len());

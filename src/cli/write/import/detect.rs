@@ -1,4 +1,4 @@
-//! What a stream consists of, told by looking at its beginning.
+//! Detects the format of a stream from its beginning.
 
 use std::io::{self, Read};
 
@@ -8,17 +8,16 @@ use super::scan::Scanner;
 use crate::cli::arguments::ExportFormat;
 use crate::limits::IMPORT_DETECT_BYTES;
 
-/// Tells what the stream consists of, and reads no more of it than its first document and what
-/// follows that on the line.
+/// Detects the format of the stream. Reads at most the first document and the rest of its line.
 ///
-/// - A `[` begins an array of documents, unless that array ends on the first lines and something
-///   follows on a line of its own: then these are lines.
-/// - Any other value that is followed by more is the first of several lines, unless it goes on
-///   over a line's end as only a document of several lines does.
-/// - Lines whose first is exactly `{"id": …, "document": …}` are an export.
+/// - A `[` begins an array of documents, unless the array ends within the first lines and more text
+///   follows on a line of its own. Then the format is lines.
+/// - Any other value that is followed by more text is the first of several lines, unless it
+///   continues across a line feed, which only a single document can do.
+/// - Lines of which the first is exactly `{"id": …, "document": …}` are an export.
 pub(crate) fn detect<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     if !chunks.skip_space()? {
-        // No document, as in an export of nothing.
+        // There is no document, as in an export of an empty collection.
         return Ok(ExportFormat::Lines);
     }
     match chunks.ahead()[0] {
@@ -84,7 +83,7 @@ fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     }
 }
 
-/// The first value, an object, ends at `end`.
+/// Detects the format when the first value is an object that ends at `end`.
 fn after_object<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<ExportFormat> {
     if std::str::from_utf8(&chunks.ahead()[..end]).is_ok_and(record::is_record) {
         return Ok(ExportFormat::Export);
@@ -96,8 +95,8 @@ fn after_object<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<Expor
     })
 }
 
-/// Whether the JSON value in which there is a line feed at `at` can be one that goes on behind
-/// it: if not, a line is broken.
+/// Whether the JSON value with a line feed at `at` can continue on the next line. If not, the line
+/// is malformed.
 fn goes_on<R: Read>(chunks: &mut Chunks<R>, at: usize) -> io::Result<bool> {
     let before = chunks.ahead()[..at].trim_ascii_end().last().copied();
     if matches!(before, Some(b'{' | b'[' | b',' | b':')) {
@@ -111,7 +110,7 @@ fn something_behind<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<b
     Ok(first_behind(chunks, end)?.is_some())
 }
 
-/// The first byte from `at` on that is no space.
+/// Returns the first byte from `at` on that is not white space.
 fn first_behind<R: Read>(chunks: &mut Chunks<R>, mut at: usize) -> io::Result<Option<u8>> {
     loop {
         let behind = &chunks.ahead()[at..];
@@ -125,7 +124,7 @@ fn first_behind<R: Read>(chunks: &mut Chunks<R>, mut at: usize) -> io::Result<Op
     }
 }
 
-/// Where the array or object that `bytes` begin with ends, if it does.
+/// Returns the end of the array or object at the start of `bytes`, if it is complete.
 fn value_end(bytes: &[u8]) -> Option<usize> {
     let mut scanner = Scanner::default();
     let (mut at, mut depth) = (0, 0_usize);

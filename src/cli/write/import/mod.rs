@@ -1,8 +1,8 @@
 //! `phyllo import`
 //!
-//! A thread reads the stream ([`read`]): it finds where each document ends ([`split`]), takes it
-//! apart and names it ([`prepare`]), and makes batches. Meanwhile the batch before is committed
-//! here, in one transaction. Memory is bounded by the largest document and three batches.
+//! A thread reads the stream ([`read`]): it finds the end of each document ([`split`]), parses it
+//! and determines its id ([`prepare`]), and makes batches. Meanwhile this task commits the previous
+//! batch in one transaction. Memory is bounded by the largest document and three batches.
 
 pub(crate) mod chunks;
 pub(crate) mod detect;
@@ -81,7 +81,7 @@ struct Importing {
 }
 
 impl Importing {
-    /// Commits what is read. Returns why it ended early, if it did.
+    /// Commits the batches. Returns the reason if it ended early.
     async fn run(
         &mut self,
         mut steps: tokio::sync::mpsc::Receiver<ImportEvent>,
@@ -91,7 +91,7 @@ impl Importing {
             let step = tokio::select! {
                 biased;
                 () = &mut interrupted => {
-                    return Some("interrupted; the batches before that are stored");
+                    return Some("interrupted; the batches before are stored");
                 }
                 step = steps.recv() => step?,
             };
@@ -100,7 +100,7 @@ impl Importing {
                     Ok(go_on) => go_on,
                     Err(error) => {
                         self.report.broken(&error.to_string());
-                        return Some("stopped; the batches before that are stored");
+                        return Some("stopped; the batches before are stored");
                     }
                 },
                 ImportEvent::Bad(failure) => {
@@ -109,20 +109,20 @@ impl Importing {
                 }
                 ImportEvent::Broken(reason) => {
                     self.report.broken(&reason);
-                    return Some("stopped there; what comes before it is stored");
+                    return Some("stopped there; the documents before it are stored");
                 }
             };
             self.report.show();
             if !go_on {
                 return Some(
-                    "stopped there; what comes before it is stored (--on-error continue \
-                             goes on)",
+                    "stopped there; the documents before it are stored (use --on-error continue \
+                             to continue)",
                 );
             }
         }
     }
 
-    /// Commits a batch; false if the import is to stop behind it.
+    /// Commits a batch. Returns false if the import stops after it.
     async fn commit(&mut self, batch: Vec<Prepared>) -> Result<bool> {
         let mut documents = Vec::with_capacity(batch.len());
         let mut texts = Vec::with_capacity(batch.len());
@@ -153,11 +153,11 @@ impl Importing {
     }
 }
 
-/// What is imported.
+/// The input of an import.
 struct Stream {
     source: Box<dyn Read + Send>,
     bytes: Option<u64>,
-    /// What ids that are made up begin with.
+    /// The prefix of generated ids.
     name: String,
 }
 

@@ -1,4 +1,4 @@
-//! From a document's text to what is stored: its id and its leaves.
+//! Parses a document's text into its id and its leaves.
 
 use super::record;
 use super::split::Piece;
@@ -15,11 +15,11 @@ use crate::operations::NewDocument;
 
 use super::chunks::TextPosition;
 
-/// Where the ids of documents come from.
+/// How documents get their ids.
 pub(crate) struct Naming {
     /// The member that is the id.
     pub(crate) id: Option<Path>,
-    /// What ids that are made up begin with.
+    /// The prefix of generated ids.
     pub(crate) name: String,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Naming {
 pub(crate) struct ImportFailure {
     /// Its number in the stream.
     pub(crate) number: u64,
-    /// Where it begins or, if that is known, where in it the mistake is.
+    /// The position of the error in the stream or, if unknown, of the document.
     pub(crate) place: TextPosition,
-    /// What is wrong with it.
+    /// The error message.
     pub(crate) reason: String,
 }
 
@@ -43,10 +43,10 @@ pub(crate) struct Prepared {
 }
 
 impl Naming {
-    /// Takes a document apart and names it.
+    /// Parses a document and determines its id.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// Why the document cannot be imported, and where the error is.
     pub(crate) fn prepare(
         &self,
         piece: Piece,
@@ -66,7 +66,7 @@ impl Naming {
         }
     }
 
-    /// The id, the leaves and, where the piece is more than the document, the document's text.
+    /// Returns the id, the leaves and, if the piece is more than the document, the document's text.
     fn id_and_leaves(
         &self,
         piece: &Piece,
@@ -90,7 +90,7 @@ impl Naming {
         let leaves = Leaves::from_json(text)?;
         let id = match &self.id {
             Some(path) => member_id(&leaves, path)?,
-            // A `doc_id` of another kind is a member like any other.
+            // A `doc_id` of another type is an ordinary member.
             None => match leaves.own_id() {
                 Ok(Some(id)) => id,
                 _ => self.made_up(piece.number, format),
@@ -99,7 +99,8 @@ impl Naming {
         Ok((id, leaves, None))
     }
 
-    /// The same one for the same document of the same stream, so that it is not stored twice.
+    /// Generates an id. It depends on the stream and the document's number, so repeating an import
+    /// does not store the document twice.
     fn made_up(&self, number: u64, format: ExportFormat) -> DocumentId {
         let text = match format {
             ExportFormat::Document => self.name.clone(),
@@ -109,7 +110,7 @@ impl Naming {
     }
 }
 
-/// The id that the member at `path` is.
+/// Returns the id in the member at `path`.
 fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
     let found = path.places().into_iter().find_map(|place| {
         let mut key = Vec::new();
@@ -124,13 +125,12 @@ fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
             "the member that --id names is neither a string nor a 64-bit integer",
         )),
         None => Err(Error::bad_input(
-            "the member that --id names is not there, or is an object or an array",
+            "the member that --id names is missing, or is an object or an array",
         )),
     }
 }
 
-/// The failure of a document, at the place in the stream where its text stops being JSON if that
-/// is what is wrong.
+/// Builds the failure of a document. For a JSON syntax error, it has the position of the error.
 fn failure(piece: &Piece, error: &Error) -> ImportFailure {
     let (place, reason) = match std::str::from_utf8(&piece.text) {
         Ok(text) => match mistake(text, error) {
@@ -149,7 +149,7 @@ fn failure(piece: &Piece, error: &Error) -> ImportFailure {
     }
 }
 
-/// Where and how the text stops being JSON, if that is what `error` is about.
+/// Returns the offset and the message of a JSON syntax error, if `error` is one.
 fn mistake(text: &str, error: &Error) -> Option<(usize, String)> {
     let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX);
     loop {

@@ -1,5 +1,4 @@
-//! Reads a stream on a thread of its own and makes batches of it, while the batch before is
-//! committed.
+//! Reads a stream on its own thread and makes batches, while the previous batch is committed.
 
 use std::io::Read;
 
@@ -13,32 +12,32 @@ use crate::limits::{
     IMPORT_BATCH_BYTES_MAX, IMPORT_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_LEAVES_BYTES_MAX,
 };
 
-/// Batches that are made and not yet committed, beside the one that is being made.
+/// Complete batches that wait to be committed, besides the one that is being filled.
 const BATCHES_WAITING_MAX: usize = 1;
 
-/// What comes out of a stream.
+/// An event of reading a stream.
 pub(crate) enum ImportEvent {
     /// Documents to store in one transaction.
     Batch(Vec<Prepared>),
     /// A document that cannot be stored.
     Bad(ImportFailure),
-    /// The stream goes no further, and why.
+    /// The stream cannot be read further, and why.
     Broken(String),
 }
 
-/// How to read.
+/// Options for reading.
 pub(crate) struct ReadOptions {
     pub(crate) format: Option<ExportFormat>,
     pub(crate) naming: Naming,
-    /// Whether to go on behind a document that cannot be stored.
+    /// Whether to continue after a document that cannot be stored.
     pub(crate) go_on: bool,
 }
 
 impl ReadOptions {
-    /// Starts to read. It ends when the stream does, or when nobody takes the steps any more.
+    /// Starts the thread. It ends at the end of the stream, or when the receiver is dropped.
     ///
     /// # Errors
-    /// There can be no more threads.
+    /// The thread cannot be created.
     pub(crate) fn start(
         self,
         source: impl Read + Send + 'static,
@@ -68,7 +67,7 @@ impl ReadOptions {
         }
     }
 
-    /// Takes one document; false after the last.
+    /// Reads one document. Returns false at the end.
     fn one(
         &self,
         splitter: &mut Splitter<impl Read>,
@@ -79,7 +78,7 @@ impl ReadOptions {
             return Ok(false);
         };
         let format = match splitter.format() {
-            // Whoever says which member is the id means lines that only look like an export.
+            // If the user names the id member, lines that look like an export are plain documents.
             ExportFormat::Export if self.format.is_none() && self.naming.id.is_some() => {
                 ExportFormat::Lines
             }
@@ -92,7 +91,7 @@ impl ReadOptions {
             }
             Err(failure) if self.go_on => Ok(send(steps, ImportEvent::Bad(failure))),
             Err(failure) => {
-                // What comes before it is stored, and told first.
+                // Sends the documents before the failure first, so that they are stored.
                 send_batch(batch, steps);
                 send(steps, ImportEvent::Bad(failure));
                 Ok(false)

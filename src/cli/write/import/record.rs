@@ -5,23 +5,23 @@ use crate::document::json::{Event, JsonError, Reader};
 use crate::error::{Error, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
-/// The id's text, and the document's.
+/// The texts of the id and of the document.
 pub(crate) struct ImportRecord<'t> {
     pub(crate) id: String,
     pub(crate) document: &'t str,
 }
 
-/// Takes a line apart.
+/// Parses a line.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is not what an export consists of.
+/// `BAD_USER_INPUT`: the line is not a record of an export.
 pub(crate) fn parse(line: &str) -> Result<ImportRecord<'_>> {
     members(line)
         .map_err(|error| json_error(&error, line))?
         .ok_or_else(|| {
             Error::bad_input(
-                "not exactly {\"id\": …, \"document\": …}, with a string as the id, which is what \
-                 the lines of an export are",
+                "not exactly {\"id\": …, \"document\": …} with a string as the id, like each line \
+                 of an export",
             )
         })
 }
@@ -32,7 +32,7 @@ pub(crate) fn is_record(line: &str) -> bool {
 }
 
 fn members(line: &str) -> Result<Option<ImportRecord<'_>>, JsonError> {
-    // The record is one level itself.
+    // The record itself adds one level.
     let mut reader = Reader::new(line, DOCUMENT_LEVELS_MAX + 1);
     if reader.next()? != Event::BeginObject {
         return Ok(None);

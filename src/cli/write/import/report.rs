@@ -1,4 +1,4 @@
-//! What an import says while it runs and at its end, on standard error.
+//! Progress and summary of an import, on standard error.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::prepare::ImportFailure;
 use crate::cli::terminal::output::say;
 use crate::database::Put;
 
-/// Counts what became of the documents, and shows how far the import is.
+/// Counts the results of an import and shows its progress.
 pub(crate) struct ImportReport {
     bar: ProgressBar,
     begun: Instant,
@@ -22,7 +22,7 @@ pub(crate) struct ImportReport {
 }
 
 impl ImportReport {
-    /// A report on a stream of so many bytes, if that is known.
+    /// Creates a report. `bytes` is the size of the stream, if it is known.
     pub(crate) fn new(stream: &str, bytes: Option<u64>, collection: &str) -> Self {
         let (bar, template) = match bytes {
             Some(bytes) => (
@@ -48,12 +48,12 @@ impl ImportReport {
         }
     }
 
-    /// The same stream, whose bytes are counted as they are read.
+    /// Wraps the stream to count the bytes that are read.
     pub(crate) fn counting<R: Read>(&self, source: R) -> impl Read + use<R> {
         self.bar.wrap_read(source)
     }
 
-    /// A document is stored.
+    /// Counts a stored document.
     pub(crate) fn put(&mut self, put: Put) {
         match put {
             Put::Created => self.created += 1,
@@ -62,7 +62,7 @@ impl ImportReport {
         }
     }
 
-    /// A document is not.
+    /// Counts and reports a failed document.
     pub(crate) fn bad(&mut self, failure: &ImportFailure) {
         self.failed += 1;
         let ImportFailure {
@@ -76,13 +76,13 @@ impl ImportReport {
         ));
     }
 
-    /// The stream, or the store, goes no further.
+    /// Reports that the stream or the store failed.
     pub(crate) fn broken(&mut self, reason: &str) {
         self.failed += 1;
         self.say(&format!("{}: {reason}", self.stream));
     }
 
-    /// Shows what was put so far.
+    /// Updates the progress line.
     pub(crate) fn show(&self) {
         let documents = self.documents();
         self.bar.set_message(format!(
@@ -92,12 +92,12 @@ impl ImportReport {
         ));
     }
 
-    /// Whether all went well.
+    /// Whether nothing failed.
     pub(crate) fn is_good(&self) -> bool {
         self.failed == 0
     }
 
-    /// The summary; `early` says why the import ended before the stream did, if so.
+    /// Prints the summary. `early` is the reason if the import ended before the stream did.
     pub(crate) fn end(&self, early: Option<&str>) {
         self.bar.finish_and_clear();
         let documents = self.documents();

@@ -1,6 +1,6 @@
-//! The bytes that give a JSON text its structure.
+//! Finds the structural bytes of JSON text.
 
-/// Whether a byte outside strings matters.
+/// Whether a byte outside strings is structural.
 const MATTERS: [bool; 256] = {
     let mut matters = [false; 256];
     let bytes = b"{}[],\"\n";
@@ -12,8 +12,8 @@ const MATTERS: [bool; 256] = {
     matters
 };
 
-/// Finds brackets, commas and line feeds outside strings, and looks at nothing else. What it is
-/// given may end anywhere, and go on in the next call.
+/// Finds brackets, commas and line feeds outside strings. The text can be passed in pieces of any
+/// size.
 #[derive(Default)]
 pub(crate) struct Scanner {
     in_string: bool,
@@ -21,11 +21,11 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// The next byte of `bytes`, from `at` on, that is one of `{}[],` or a line feed outside a
-    /// string, and where it is; `at` is then behind it.
+    /// Returns the next byte of `{}[],` or line feed outside a string, from `at` on, and its
+    /// position. Moves `at` past it.
     ///
-    /// JSON has no line feed inside a string, so one there ends the string: what is wrong with
-    /// one line stays in it.
+    /// JSON strings contain no line feed, so a line feed ends a string. That confines an error to
+    /// its line.
     pub(crate) fn next(&mut self, bytes: &[u8], at: &mut usize) -> Option<(usize, u8)> {
         loop {
             if self.in_string {
@@ -48,7 +48,7 @@ impl Scanner {
         }
     }
 
-    /// Goes behind the string's end, but before a line feed that ends it.
+    /// Skips to the end of the string, or to a line feed that ends it.
     fn skip_string(&mut self, bytes: &[u8], at: &mut usize) {
         if self.escaped && *at < bytes.len() {
             self.escaped = false;

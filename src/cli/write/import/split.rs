@@ -1,4 +1,4 @@
-//! A stream's documents, one after another, found without parsing them.
+//! Splits a stream into documents without parsing them.
 
 use std::io::{self, Read};
 
@@ -9,23 +9,23 @@ use crate::cli::arguments::ExportFormat;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The text of a document, or what stands in its place.
+/// The text of a document, or the malformed text in its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     /// The document's number in the stream, from 1.
     pub(crate) number: u64,
-    /// Where it begins in the stream.
+    /// The position where it begins in the stream.
     pub(crate) place: TextPosition,
-    /// Its text, without the white space around it.
+    /// The text, without surrounding white space.
     pub(crate) text: Vec<u8>,
 }
 
-/// Why a stream goes no further.
+/// Why a stream cannot be read further.
 #[derive(Debug)]
 pub(crate) enum Broken {
-    /// It cannot be read.
+    /// Reading failed.
     Io(io::Error),
-    /// It does not consist of what it should, and what follows cannot be told.
+    /// The stream does not have the expected structure, so further documents cannot be found.
     Shape(String),
 }
 
@@ -35,7 +35,7 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// Splits a stream. It holds one document and one chunk at a time.
+/// Splits a stream. It buffers one document and one chunk at a time.
 pub(crate) struct Splitter<R> {
     chunks: Chunks<R>,
     format: ExportFormat,
@@ -51,7 +51,7 @@ enum Array {
 }
 
 impl<R: Read> Splitter<R> {
-    /// A splitter of a stream of this format or, if none is given, of what it looks like.
+    /// Creates a splitter for a stream of this format. If none is given, the format is detected.
     pub(crate) fn new(source: R, format: Option<ExportFormat>) -> io::Result<Self> {
         let mut chunks = Chunks::new(source);
         while chunks.ahead().len() < BYTE_ORDER_MARK.len() && chunks.fill()? {}
@@ -70,12 +70,12 @@ impl<R: Read> Splitter<R> {
         })
     }
 
-    /// What the stream consists of.
+    /// The format of the stream.
     pub(crate) fn format(&self) -> ExportFormat {
         self.format
     }
 
-    /// The next document; none after the last.
+    /// Returns the next document, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Piece>, Broken> {
         match self.format {
             ExportFormat::Document => self.document(),
@@ -93,7 +93,7 @@ impl<R: Read> Splitter<R> {
     }
 
     fn line(&mut self) -> Result<Option<Piece>, Broken> {
-        // Blank lines do not count, so all white space in front may go.
+        // Blank lines are ignored, so all leading white space is skipped.
         if !self.chunks.skip_space()? {
             return Ok(None);
         }
@@ -143,12 +143,12 @@ impl<R: Read> Splitter<R> {
 
     fn end_array(&mut self) -> Result<(), Broken> {
         if self.chunks.skip_space()? {
-            return Err(self.shape("something follows the array"));
+            return Err(self.shape("unexpected text after the array"));
         }
         Ok(())
     }
 
-    /// Where the comma or bracket is that ends the element.
+    /// Finds the comma or bracket that ends the element.
     fn element_end(&mut self) -> Result<(usize, u8), Broken> {
         let mut scanner = Scanner::default();
         let (mut at, mut depth) = (0, 0_usize);
@@ -172,7 +172,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// Takes the next document, the one in the next `length` bytes.
+    /// Takes the next document, which is in the next `length` bytes.
     fn piece(&mut self, length: usize) -> Piece {
         self.number += 1;
         let (space, _) = trimmed(&self.chunks.ahead()[..length]);

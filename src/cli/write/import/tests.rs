@@ -1,4 +1,4 @@
-//! The splitter against a parser that sees everything at once, at every size of chunk.
+//! Compares the splitter with a parser of the whole text, for every chunk size.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use super::chunks::TextPosition;
 use super::split::{Broken, Piece, Splitter};
 use crate::cli::arguments::ExportFormat;
 
-/// Hands out a few bytes at a time.
+/// A reader that returns a few bytes at a time.
 struct Trickle<'t> {
     text: &'t [u8],
     bytes_max: usize,

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// The type of what `/metrics` answers.
+/// The content type of `/metrics`.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What a server counts from its start on. Clones count together.
+/// The metrics of a server since its start. Clones share them.
 #[derive(Clone)]
 pub struct Metrics(Arc<Registered>);
 
@@ -29,14 +29,14 @@ impl fmt::Debug for Metrics {
 }
 
 impl Metrics {
-    /// All of it as text.
+    /// Returns all metrics as text.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        encode(&mut text, &self.0.registry).expect("a string takes all");
+        encode(&mut text, &self.0.registry).expect("writing to a string cannot fail");
         text
     }
 
-    /// Counts a request that was answered in so much time.
+    /// Counts a GraphQL request that took the given time.
     pub(crate) fn count(&self, report: &RequestStats, took: Duration) {
         let this = &*self.0;
         let ty = report.ty.unwrap_or("none");
@@ -99,25 +99,25 @@ impl Metrics {
         }
     }
 
-    /// Counts a response of a route.
+    /// Counts an HTTP response.
     pub(crate) fn responded(&self, route: &'static str, status: u16) {
         let labels = ResponseLabels { route, status };
         self.0.responses.get_or_create(&labels).inc();
     }
 
-    /// Counts a request as one that is being answered, until it is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn request(&self) -> GaugeGuard {
         GaugeGuard::new(&self.0.in_flight)
     }
 
-    /// Counts a connection, until it is dropped as one that is open.
+    /// Counts a connection as open until the guard is dropped.
     pub(crate) fn connection(&self) -> GaugeGuard {
         self.0.accepted.inc();
         GaugeGuard::new(&self.0.connections)
     }
 }
 
-/// Something that is counted for as long as it is there.
+/// Decrements its gauge when dropped.
 pub(crate) struct GaugeGuard(Gauge);
 
 impl GaugeGuard {

@@ -1,4 +1,4 @@
-//! What the server counts, for Prometheus: `/metrics`, in the text format of OpenMetrics.
+//! Prometheus metrics: `/metrics`, in the OpenMetrics text format.
 
 pub(crate) mod counters;
 pub(crate) mod names;

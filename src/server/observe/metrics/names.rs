@@ -1,4 +1,4 @@
-//! Names of operations, as far as metrics tell them apart.
+//! Operation names as metric labels.
 
 use crate::limits::OPERATION_NAME_CHARACTERS_MAX;
 use std::collections::HashSet;
@@ -6,13 +6,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::limits::METRICS_OPERATIONS_MAX;
 
-/// The names of operations that are told apart: the first ones that come, so that clients cannot
-/// make the server count without bound.
+/// The operation names that have a label of their own. Only the first names do, so that clients
+/// cannot create labels without bound.
 #[derive(Default)]
 pub(crate) struct Names(RwLock<HashSet<Arc<str>>>);
 
 impl Names {
-    /// The name itself, or `other`; empty for an operation without a name.
+    /// Returns the name, or `other` once the limit is reached. Empty for an unnamed operation.
     pub(crate) fn bounded(&self, name: Option<&str>) -> Arc<str> {
         let name = abridged(name.unwrap_or_default());
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -26,7 +26,7 @@ impl Names {
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let name: Arc<str> = name.into();
-        // Others may have been faster.
+        // Another thread may have added names meanwhile.
         if known.len() >= METRICS_OPERATIONS_MAX && !known.contains(&name) {
             return "other".into();
         }
@@ -35,7 +35,7 @@ impl Names {
     }
 }
 
-/// The beginning of an operation's name, which is ASCII.
+/// Truncates an operation's name, which is ASCII.
 pub(crate) fn abridged(name: &str) -> &str {
     name.get(..OPERATION_NAME_CHARACTERS_MAX).unwrap_or(name)
 }

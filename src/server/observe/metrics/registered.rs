@@ -1,4 +1,4 @@
-//! The metrics by name, and what each of them tells.
+//! The metrics, with their names and help texts.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use prometheus_client::registry::{Metric, Registry};
 
 use super::names::Names;
 
-/// What is looked up for each request is the number of its name and outcome, and of its route and
-/// status; the others are at hand.
+/// Per request, only the counters with name, outcome, route and status labels are looked up. The
+/// other metrics are fields.
 pub(crate) struct Registered {
     pub(crate) registry: Registry,
     pub(crate) names: Names,
@@ -31,11 +31,11 @@ pub(crate) struct Registered {
     pub(crate) accepted: Counter,
 }
 
-/// The types of requests; the last is that of requests which came to none.
+/// The types of requests. `none` stands for requests that have no operation.
 pub(crate) const TYPES: [&str; 4] = ["query", "mutation", "subscription", "none"];
 const STORE_OPERATIONS: [&str; 6] = ["transaction", "get", "range", "pair", "write", "commit"];
 
-/// What is told apart by the type of a request.
+/// The metrics with a label for the request type.
 pub(crate) struct ByType {
     pub(crate) seconds: Histogram,
     pub(crate) reads: Histogram,
@@ -43,7 +43,7 @@ pub(crate) struct ByType {
     pub(crate) bytes: Histogram,
 }
 
-/// How often something was looked up, by whether it was found.
+/// Counters of cache hits and misses.
 pub(crate) struct Lookups {
     pub(crate) hit: Counter,
     pub(crate) miss: Counter,
@@ -87,57 +87,58 @@ impl Registered {
             requests: register(
                 &mut registry,
                 "requests",
-                "GraphQL requests, each of a batch by itself, by type, operation name and outcome",
+                "GraphQL requests, counting each request of a batch, by type, operation name and \
+                 outcome",
             ),
             by_type: ByType::register(&mut registry),
             store: register_store(&mut registry),
             store_bytes: register(
                 &mut registry,
                 "store_read_bytes",
-                "Bytes that GraphQL requests read",
+                "Bytes that GraphQL requests read from the store",
             ),
             conflicts: register(
                 &mut registry,
                 "transaction_conflicts",
-                "Commits of GraphQL requests that were refused because of a conflict",
+                "Commits of GraphQL requests that failed with a conflict",
             ),
             retries: register(
                 &mut registry,
                 "transaction_retries",
-                "Tries of transactions of GraphQL requests behind the first",
+                "Retries of transactions of GraphQL requests",
             ),
             parsed: Lookups::register(
                 &mut registry,
                 "operation_cache",
-                "Requests by whether their text was found parsed and validated",
+                "Lookups in the cache of parsed and validated operations, by result",
             ),
             persisted: Lookups::register(
                 &mut registry,
                 "persisted_queries",
-                "Requests by the hash of a text alone, by whether the text was found",
+                "Lookups of persisted queries by hash, by result",
             ),
             responses: register(
                 &mut registry,
                 "http_responses",
-                "Responses by route and status",
+                "HTTP responses by route and status",
             ),
             in_flight: register(
                 &mut registry,
                 "http_requests_in_flight",
-                "Requests that are being answered",
+                "HTTP requests in flight",
             ),
-            connections: register(&mut registry, "connections", "Connections that are open"),
+            connections: register(&mut registry, "connections", "Open connections"),
             accepted: register(
                 &mut registry,
                 "connections_accepted",
-                "Connections that were accepted",
+                "Accepted connections",
             ),
             registry,
         }
     }
 }
 
-/// A new metric, told under this name.
+/// Registers a new metric.
 fn register<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
     let metric = M::default();
     registry.register(name, help, metric.clone());
@@ -148,7 +149,7 @@ fn register_store(registry: &mut Registry) -> [Counter; STORE_OPERATIONS.len()] 
     let family: Family<StoreLabel, Counter> = register(
         registry,
         "store_operations",
-        "What GraphQL requests asked of the store",
+        "Store operations of GraphQL requests",
     );
     STORE_OPERATIONS.map(|operation| family.get_or_create_owned(&StoreLabel { operation }))
 }
@@ -166,22 +167,22 @@ impl ByType {
         let families = [
             register(
                 "request_seconds",
-                "Time to execute a GraphQL request, once it is read",
+                "Execution time of a GraphQL request, without reading its body",
                 seconds,
             ),
             register(
                 "request_store_reads",
-                "Reads of keys and ranges that a GraphQL request came to",
+                "Reads of keys and ranges per GraphQL request",
                 counts,
             ),
             register(
                 "request_store_ranges",
-                "Reads of ranges that a GraphQL request came to",
+                "Reads of ranges per GraphQL request",
                 counts,
             ),
             register(
                 "request_store_bytes",
-                "Bytes read from the store that a GraphQL request came to",
+                "Bytes read from the store per GraphQL request",
                 bytes,
             ),
         ];

@@ -1,0 +1,51 @@
+//! `phyllo sample`
+//!
+//! The data are lines of an export, a file for each collection, in the program itself.
+
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::outcome::Done;
+use crate::cli::terminal::output::Output;
+use crate::cli::write::import::record;
+use crate::database::Existing;
+use crate::document::id::DocumentId;
+use crate::error::Result;
+use crate::key::Leaves;
+use crate::operations::{NewDocument, Policy};
+
+/// The collections and their documents.
+const SAMPLES: [(&str, &str); 2] = [
+    ("countries", include_str!("countries.ndjson")),
+    ("guides", include_str!("guides.ndjson")),
+];
+
+/// Stores the sample data. Documents that are stored already stay as they are.
+pub(crate) async fn run(store: &StoreLocation) -> Done {
+    let access = DatabaseAccess::open(store, Missing::Create).await?;
+    let mut output = Output::stdout();
+    for (collection, lines) in SAMPLES {
+        let count = put(&access, collection, lines).await?;
+        output.write(format!("{collection}\t{count}\n").as_bytes())?;
+    }
+    output.finish()
+}
+
+/// Stores the documents of a collection in one transaction. Returns their number.
+async fn put(access: &DatabaseAccess, collection: &str, lines: &str) -> Result<usize> {
+    let policy = Policy {
+        existing: Existing::Skip,
+        go_on: false,
+    };
+    let (mut documents, mut texts) = (Vec::new(), Vec::new());
+    for line in lines.lines() {
+        let record = record::parse(line)?;
+        documents.push(NewDocument {
+            id: DocumentId::parse(&record.id)?,
+            leaves: Leaves::from_json(record.document),
+        });
+        texts.push(record.document.as_bytes().to_vec());
+    }
+    let results = access.put_batch(collection, documents, &texts, policy);
+    let stored: Result<Vec<_>> = results.await?.into_iter().collect();
+    stored.map(|stored| stored.len())
+}
