@@ -184,7 +184,7 @@ fn what_is_no_query_is_refused_with_its_place_and_what_is_wrong() {
             "`b` means nothing here: strings need quotes",
         ),
         ("$[?@.* == 1]", 8, "expected"),
-        ("$[?1]", 5, "expected a comparison"),
+        ("$[?1]", 4, "a literal is not a test: compare it"),
         ("$[?@.a == 1 && ]", 16, "a test"),
         ("$[?foo(@)]", 4, "there is no function `foo`"),
         ("$[?in(@.a,@.b)]", 4, "there is no function `in`"),

@@ -174,7 +174,7 @@ impl<'q> QueryParser<'q> {
             PrimaryExpr::Logical(_, expression) => Ok(expression),
             PrimaryExpr::Literal(_) if self.rest().starts_with('=') => Err(self.expected("`==`")),
             PrimaryExpr::Literal(_) => {
-                Err(self.error(at, "a literal is no test: it has to be compared"))
+                Err(self.error(at, "a literal is not a test: compare it"))
             }
             PrimaryExpr::Value(call, _) => {
                 let name = call.name;
