@@ -80,7 +80,7 @@ pub fn check_collection(collection: &str) -> Result<()> {
 }
 
 /// Returns the end of the range that holds `key` and all keys below it.
-pub(crate) fn end_of(key: &[u8]) -> Vec<u8> {
+pub(crate) fn prefix_end(key: &[u8]) -> Vec<u8> {
     [key, &[0xFF]].concat()
 }
 

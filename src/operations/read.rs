@@ -2,7 +2,9 @@
 
 use crate::budget::Budget;
 use crate::database;
-use crate::database::{Answer, Collection, Database, DocumentKey, Extent, Part, Scan, Want, load};
+use crate::database::{
+    Answer, Collection, Database, DocumentKey, Extent, ReadRequest, Scan, Value, load,
+};
 use crate::document::path::Path;
 use crate::error::Result;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::sync::Arc;
 /// Returns the JSON at a path of a document, or `None` if nothing is stored there.
 ///
 /// # Errors
-/// Errors of [`part`] and [`Part::json`].
+/// Errors of [`part`] and [`Value::json`].
 pub async fn get(
     database: &Database,
     document: DocumentKey,
@@ -24,12 +26,12 @@ pub async fn get(
 ///
 /// # Errors
 /// Errors of [`load`].
-pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Result<Option<Part>> {
+pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Result<Option<Value>> {
     let snapshot = database.snapshot().await?;
-    let want = Want::Part(Arc::new(document), path, Extent::Whole);
+    let want = ReadRequest::Value(Arc::new(document), path, Extent::Whole);
     let answers = load(&*snapshot, &[&want], &Budget::of_background().reserve()).await;
     Ok(match answers.into_iter().next().transpose()? {
-        Some(Answer::Part(part)) => part,
+        Some(Answer::Value(part)) => part,
         _ => None,
     })
 }

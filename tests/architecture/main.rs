@@ -356,8 +356,8 @@ fn work_that_clients_can_make_large_takes_a_budget() {
         ("src/document/jsonpath/mod.rs", "pub fn select<"),
         ("src/document/filter/mod.rs", "pub fn holds<"),
         ("src/document/filter/mod.rs", "pub fn passes("),
-        ("src/database/read/slice.rs", "pub fn tree("),
-        ("src/database/read/slice.rs", "pub async fn write_json("),
+        ("src/database/read/value_ref.rs", "pub fn tree("),
+        ("src/database/read/value_ref.rs", "pub async fn write_json("),
         ("src/database/read/load.rs", "pub async fn load("),
         ("src/database/read/load.rs", "pub async fn read_asked<"),
         ("src/database/read/children.rs", "pub async fn children("),
@@ -488,4 +488,22 @@ fn errors_with_facts_are_made_by_their_own_functions() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A page that names a file which was moved misleads its readers.
+#[test]
+fn files_that_architecture_md_names_exist() {
+    let text = fs::read_to_string("ARCHITECTURE.md").expect("ARCHITECTURE.md");
+    let names = text.split('`').skip(1).step_by(2);
+    let names: Vec<_> = names
+        .filter(|name| Path::new(name).extension().is_some_and(|it| it == "rs"))
+        .collect();
+    assert!(names.len() > 30, "the names were not found: {names:?}");
+    let sources = sources();
+    let exists = |name: &str| {
+        let is_source = sources.iter().any(|(_, path, _)| path.ends_with(name));
+        is_source || Path::new(name).exists()
+    };
+    let missing: Vec<_> = names.iter().filter(|name| !exists(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -71,9 +71,10 @@ fn each_fault_is_printed_with_its_key_and_the_exit_code_is_1() {
         );
         let (lines, summary) = ran.out.rsplit_once("1 documents, ").expect("a summary");
         assert_eq!(lines, expected);
-        assert!(summary.ends_with(
-            "of other programs 1 documents that are not adopted, and 1 others; 2 faults\n"
-        ));
+        assert!(
+            summary
+                .ends_with("of other programs: 1 documents not adopted, and 1 others; 2 faults\n")
+        );
         let ran = store.run(&["check", "--collection", "D"]).expect(1);
         assert!(ran.out.ends_with("; 1 fault\n"), "{}", ran.out);
     }

@@ -173,7 +173,7 @@ fn shared_directories_keep_their_mode_but_the_file_is_restricted() {
     fs::create_dir_all(store.path()).expect("made");
     set_mode(store.path(), 0o1777);
     let log = Served::start(&store).stop();
-    assert!(log.contains("users share (mode 1777)"), "{log}");
+    assert!(log.contains("shared directory (mode 1777)"), "{log}");
     assert_eq!(mode(store.path()), 0o1777);
     assert_eq!(mode(&store.path().join(FILE_NAME)), 0o600);
 }

@@ -3,7 +3,7 @@
 use foundationdb_tuple::{Bytes, pack};
 use futures::FutureExt;
 use phyllo::budget::Budget;
-use phyllo::database::{Adopted, Collection, Existing, Put, Want, adopt, collections};
+use phyllo::database::{Adopted, Collection, Existing, Put, ReadRequest, adopt, collections};
 use phyllo::key::{IndexKey, tuple_text};
 use phyllo::store::{Decision, TransactionResult, key_after};
 
@@ -65,7 +65,7 @@ fn leaf(id: i64) -> (Vec<u8>, Vec<u8>) {
 }
 
 fn version(world: &World, id: i64) -> String {
-    let want = Want::Version(numbered(id).into());
+    let want = ReadRequest::Version(numbered(id).into());
     let answers = world.run(async {
         let snapshot = world.database.snapshot().await.expect("a snapshot");
         phyllo::database::load(&*snapshot, &[&want], &Budget::of_background().reserve()).await

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use phyllo::database::{ChildrenPage, Existing, Extent, Put, Want};
+use phyllo::database::{ChildrenPage, Existing, Extent, Put, ReadRequest};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Kind;
 use phyllo::document::path::{Path, Place, Segment, Token};
@@ -269,7 +269,7 @@ proptest! {
         let world = World::new();
         let document = Arc::new(world.insert(Some(DocumentId::Integer(1)), &json).expect("valid"));
         let places = places(&model);
-        let asked: Vec<(Want, String)> = places
+        let asked: Vec<(ReadRequest, String)> = places
             .iter()
             .enumerate()
             .take(100)
@@ -277,16 +277,16 @@ proptest! {
             .map(|(at, (place, value))| {
                 let path = if at % 2 == 0 { Path::from(place) } else { pointer(place) };
                 let extent = if at % 5 == 4 { Extent::First } else { Extent::Whole };
-                (Want::Part(document.clone(), path, extent), value.text())
+                (ReadRequest::Value(document.clone(), path, extent), value.text())
             })
             .collect();
-        let wants: Vec<Want> = asked.iter().map(|(want, _)| want.clone()).collect();
+        let wants: Vec<ReadRequest> = asked.iter().map(|(want, _)| want.clone()).collect();
         for ((want, expected), part) in asked.iter().zip(world.load_all(&wants)) {
             let part = part.expect("there");
             if part.is_whole() {
                 prop_assert_eq!(&text(&part), expected);
             } else {
-                prop_assert!(matches!(want, Want::Part(_, _, Extent::First)));
+                prop_assert!(matches!(want, ReadRequest::Value(_, _, Extent::First)));
             }
         }
     }

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use phyllo::budget::Budget;
 use phyllo::database::{
     Answer, Builder as IndexBuilder, Bulk, Check, Children, ChildrenPage, Database, DocumentKey,
-    Existing, Extent, Finding, Foreign, Part, Put, Scan, Scanned, Summary, Want, bulk, children,
-    create_index, insert, load, put,
+    Existing, Extent, Finding, Foreign, Put, ReadRequest, Scan, Scanned, Summary, Value, bulk,
+    children, create_index, insert, load, put,
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place};
@@ -164,36 +164,36 @@ impl World {
         })
     }
 
-    pub(crate) fn load(&self, document: &DocumentKey, path: &Path) -> Result<Option<Part>> {
+    pub(crate) fn load(&self, document: &DocumentKey, path: &Path) -> Result<Option<Value>> {
         self.read(document, path, Extent::Whole)
     }
 
-    pub(crate) fn first(&self, document: &DocumentKey, path: &Path) -> Result<Option<Part>> {
+    pub(crate) fn first(&self, document: &DocumentKey, path: &Path) -> Result<Option<Value>> {
         self.read(document, path, Extent::First)
     }
 
-    fn read(&self, document: &DocumentKey, path: &Path, extent: Extent) -> Result<Option<Part>> {
-        let want = Want::Part(Arc::new(document.clone()), path.clone(), extent);
+    fn read(&self, document: &DocumentKey, path: &Path, extent: Extent) -> Result<Option<Value>> {
+        let want = ReadRequest::Value(Arc::new(document.clone()), path.clone(), extent);
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
             Ok::<_, Error>(load(&*snapshot, &[&want], &Budget::of_background().reserve()).await)
         })?;
         match &answers[..] {
-            [Ok(Answer::Part(part))] => Ok(part.clone()),
+            [Ok(Answer::Value(part))] => Ok(part.clone()),
             [Err(error)] => Err(error.clone()),
             other => panic!("no answer: {other:?}"),
         }
     }
 
-    pub(crate) fn load_all(&self, wants: &[Want]) -> Vec<Option<Part>> {
+    pub(crate) fn load_all(&self, wants: &[ReadRequest]) -> Vec<Option<Value>> {
         let answers = self.run(async {
             let snapshot = self.database.snapshot().await?;
-            let wants: Vec<&Want> = wants.iter().collect();
+            let wants: Vec<&ReadRequest> = wants.iter().collect();
             Ok::<_, Error>(load(&*snapshot, &wants, &Budget::of_background().reserve()).await)
         });
         let answers = answers.expect("they can be read").into_iter();
         let part = |answer| match answer {
-            Ok(Answer::Part(part)) => part,
+            Ok(Answer::Value(part)) => part,
             other => panic!("no part: {other:?}"),
         };
         answers.map(part).collect()
@@ -258,7 +258,7 @@ pub(crate) fn numbered(id: i64) -> DocumentKey {
     DocumentKey::new("D", DocumentId::Integer(id)).expect("a short key")
 }
 
-pub(crate) fn text(part: &Part) -> String {
+pub(crate) fn text(part: &Value) -> String {
     let json = part.json().expect("a well-formed part");
     String::from_utf8(json).expect("JSON text is UTF-8")
 }

@@ -56,7 +56,7 @@ async fn concurrent_creation_creates_one_store() {
         for opened in made {
             match opened {
                 Ok((store, _)) => assert!(held.replace(store).is_none(), "two hold it"),
-                Err(error) => assert!(error.message().contains("holds it"), "{error}"),
+                Err(error) => assert!(error.message().contains("has locked it"), "{error}"),
             }
         }
         let store = held.expect("one holds it");

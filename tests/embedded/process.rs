@@ -44,7 +44,7 @@ async fn one_process_cannot_open_a_store_twice() {
     let directory = tempfile::tempdir().expect("a directory");
     let (store, _) = open(directory.path()).expect("a new store");
     let error = assert_unavailable(open(directory.path()).map(|_| ()));
-    assert!(error.message().contains("holds it"), "{error}");
+    assert!(error.message().contains("has locked it"), "{error}");
     // The rejected attempt did not affect the open store.
     set(&store, "key", "value").await.expect("committed");
     assert_unavailable(open(directory.path()).map(|_| ()));

@@ -34,6 +34,24 @@ async fn commits_are_neither_reported_nor_visible_before_their_sync() {
     assert_eq!(value, Some(b"old".to_vec()));
 }
 
+/// The sync thread then waits for a transaction that ends only after the store is closed. The commit
+/// was not reported as successful, so it can be lost.
+#[tokio::test]
+async fn a_store_closes_while_an_open_transaction_delays_a_sync() {
+    let (_disk, store) = opened().await;
+    let first = begin(&store).await;
+    first.set(b"key", b"value");
+    let mut queued = Box::pin(begin(&store));
+    assert!(poll!(&mut queued).is_pending());
+    let mut commit = pin!(first.commit());
+    // The lock goes to the queued transaction, before the sync thread.
+    assert!(poll!(&mut commit).is_pending());
+    let open = queued.await;
+    drop(store);
+    assert!(commit.await.is_err());
+    drop(open);
+}
+
 /// Reads of another transaction's unsynced commit are not reported before its sync, whether the
 /// transaction commits or aborts.
 #[tokio::test]

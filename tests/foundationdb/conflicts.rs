@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use phyllo::budget::Budget;
 use phyllo::database::{
-    Answer, Check, Database, DocumentKey, Existing, Extent, Want, insert, load, merge, patch, put,
+    Answer, Check, Database, DocumentKey, Existing, Extent, ReadRequest, insert, load, merge,
+    patch, put,
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::merge::MergePatch;
@@ -333,13 +334,13 @@ async fn store(database: &Database, id: &DocumentId) {
 async fn json(database: &Database, id: &DocumentId) -> Option<String> {
     let document = Arc::new(DocumentKey::new("D", id.clone()).expect("a key"));
     let snapshot = database.snapshot().await.expect("a snapshot");
-    let want = Want::Part(document, Path::default(), Extent::Whole);
+    let want = ReadRequest::Value(document, Path::default(), Extent::Whole);
     match load(&*snapshot, &[&want], &Budget::of_background().reserve())
         .await
         .remove(0)
         .expect("readable")
     {
-        Answer::Part(part) => {
+        Answer::Value(part) => {
             part.map(|part| String::from_utf8(part.json().expect("a document")).expect("UTF-8"))
         }
         Answer::Version(_) => None,

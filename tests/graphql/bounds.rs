@@ -209,7 +209,7 @@ async fn too_many_brackets_are_rejected_before_parsing() {
             let (open, close) = (open.repeat(levels), close.repeat(levels));
             assert_too_complex(
                 &format!("{{ document(id: {open}1{close}) {{ kind }} }}"),
-                "64 brackets",
+                "64 nested brackets",
             )
             .await;
             // Brackets that are never closed, and brackets after text that looks like a string or
@@ -218,7 +218,7 @@ async fn too_many_brackets_are_rejected_before_parsing() {
                 &format!(
                     "{{ document(id: [\"a\\\"\" \"\"\"b\\\"\"\" \"\"\" # no comment\n \"#\" {open}"
                 ),
-                "64 brackets",
+                "64 nested brackets",
             )
             .await;
         }
@@ -228,9 +228,9 @@ async fn too_many_brackets_are_rejected_before_parsing() {
         "[".repeat(2_000),
         "]".repeat(2_000)
     );
-    assert_too_complex(&types, "64 brackets").await;
+    assert_too_complex(&types, "64 nested brackets").await;
     let selections = format!("{}x{}", "{a".repeat(2_000), "}".repeat(2_000));
-    assert_too_complex(&selections, "64 brackets").await;
+    assert_too_complex(&selections, "64 nested brackets").await;
 }
 
 async fn unterminated_block_strings_do_not_bypass_the_limits() {
@@ -327,7 +327,7 @@ async fn number_and_size_of_errors_are_limited() {
     let errors = response["errors"].as_array().expect("errors");
     assert!(!executed && errors.len() == 101, "{} errors", errors.len());
     let last = errors[100]["message"].as_str().expect("a message");
-    assert!(last.starts_with("3900 more errors; 100"), "{last}");
+    assert!(last.starts_with("3900 more errors; at most 100"), "{last}");
 
     let long = "x".repeat(100_000);
     for query in [

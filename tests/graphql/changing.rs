@@ -299,10 +299,10 @@ async fn increment_is_exact() {
         changed(INCREMENT, before, change, path, after).await;
     }
     for (before, change, code, told) in [
-        (r#""5""#, "1", "BAD_USER_INPUT", "no number"),
-        ("null", "1", "BAD_USER_INPUT", "no number"),
-        ("{}", "1", "BAD_USER_INPUT", "no number"),
-        ("[1]", "1", "BAD_USER_INPUT", "no number"),
+        (r#""5""#, "1", "BAD_USER_INPUT", "not a number"),
+        ("null", "1", "BAD_USER_INPUT", "not a number"),
+        ("{}", "1", "BAD_USER_INPUT", "not a number"),
+        ("[1]", "1", "BAD_USER_INPUT", "not a number"),
         ("1", "\"1\"", "BAD_USER_INPUT", "`by`"),
         ("1", "[1]", "BAD_USER_INPUT", "`by`"),
         ("1.5e308", "1.5e308", "BAD_USER_INPUT", "binary64"),

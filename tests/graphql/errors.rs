@@ -159,7 +159,12 @@ async fn invalid_queries_are_rejected() {
     let (open, close) = ("[".repeat(5_000), "]".repeat(5_000));
     let brackets = format!("{{ document(id: {open}1{close}) {{ kind }} }}");
     check_refused(&[
-        (&brackets, NONE, "TOO_COMPLEX", &["64 brackets", "at byte"]),
+        (
+            &brackets,
+            NONE,
+            "TOO_COMPLEX",
+            &["64 nested brackets", "at byte"],
+        ),
         ("", NONE, "BAD_USER_INPUT", &[]),
         ("not GraphQL", NONE, "BAD_USER_INPUT", &["syntax error"]),
         ("{ document(id: 1) { kind }", NONE, "BAD_USER_INPUT", &[]),

@@ -53,7 +53,7 @@ fn of_queries() -> Vec<Case> {
             "2",
             of("kind").replace('1', "[1]"),
             "{}",
-            ["TOO_COMPLEX", "2 brackets"],
+            ["TOO_COMPLEX", "2 nested brackets"],
         ),
         (
             "--query-directives-max",

@@ -16,8 +16,8 @@ use crate::cli::arguments::parse::WrittenPath;
 use crate::cli::outcome::failed;
 use crate::cli::terminal::output::say;
 use crate::database::{
-    Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Part, Put, Scan, Scanned,
-    Summary, Swept,
+    Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Put, Scan, Scanned,
+    Summary, Swept, Value,
 };
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
@@ -128,7 +128,7 @@ impl DatabaseAccess {
             Self::Direct(database) => {
                 let part = operations::part(database, document, path.path).await?;
                 let mut pairs = Pairs::default();
-                for (key, value) in part.iter().flat_map(Part::pairs) {
+                for (key, value) in part.iter().flat_map(Value::pairs) {
                     pairs.push(key, value);
                 }
                 Ok(pairs)

@@ -1,6 +1,6 @@
 //! Collections and their document counts.
 
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::key::{Family, counts_of};
 use crate::limits::COUNT_SHARDS;
@@ -33,7 +33,7 @@ pub(crate) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: 
 pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
     let (packed, _) = Family::documents(collection);
     let begin = counts_of(&packed);
-    let end = end_of(&begin);
+    let end = prefix_end(&begin);
     let mut count: i64 = 0;
     let mut batches = Batches::new(read, begin, end);
     while let Some(pairs) = batches.next().await? {

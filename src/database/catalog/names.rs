@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::collections::collections;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::key::{name_of_collection, ranges_of_collection};
 use crate::limits::NAMES_LOOKED_AT_MAX;
@@ -47,7 +47,7 @@ pub async fn names(read: &dyn Read) -> Result<Vec<String>> {
         begin = match name_of_collection(key) {
             Some((name, bytes)) => {
                 names.insert(name);
-                end_of(&key[..bytes])
+                prefix_end(&key[..bytes])
             }
             None => key_after(key),
         };

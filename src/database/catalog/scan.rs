@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::database::open::Database;
 use crate::database::read::range_plan::covers;
-use crate::database::read::slice::malformed;
+use crate::database::read::value_ref::malformed;
 use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Family, JsonText};
@@ -123,7 +123,7 @@ impl Scan {
             }
             self.pairs.advance();
         }
-        self.done = end_of(&document_key);
+        self.done = prefix_end(&document_key);
         text.finish()
             .map_err(|error| malformed(error, &document_key))?;
         Ok(Some(Ok(Scanned { id, json })))
@@ -140,7 +140,7 @@ impl Scan {
         self.done = if alone {
             key_after(document_key)
         } else {
-            end_of(document_key)
+            prefix_end(document_key)
         };
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::database::open::Database;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Entry, OwnKey, all_documents};
@@ -101,7 +101,7 @@ impl DocumentHead {
         if self.alone {
             return key_after(&self.key);
         }
-        end_of(&self.key)
+        prefix_end(&self.key)
     }
 }
 

@@ -11,7 +11,7 @@ use super::editor::locate::no_container;
 use super::editor::location::{Location, Parent, Target, first_of};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
@@ -148,7 +148,7 @@ impl Editor<'_> {
         for spot in merged.values() {
             if spot.first.is_empty() {
                 self.transaction
-                    .add_read_conflict(&spot.key, &end_of(&spot.key));
+                    .add_read_conflict(&spot.key, &prefix_end(&spot.key));
             } else {
                 self.depend_on(&spot.key);
             }
@@ -198,7 +198,7 @@ impl Editor<'_> {
             };
             if at.kind()? != Some(Kind::Object) {
                 self.transaction
-                    .add_read_conflict(&at.key, &end_of(&at.key));
+                    .add_read_conflict(&at.key, &prefix_end(&at.key));
                 let leaves = alone(patch, self.budget).await?;
                 return self.overwrite(&at, &leaves).await;
             }
@@ -263,7 +263,10 @@ fn object(at: &Location) -> Result<Parent> {
 
 /// Reads the values at places of one document. The places are in key order.
 async fn standing_at(read: &dyn Read, asked: Vec<(Location, &MergePatch)>) -> Result<Spots> {
-    let ends: Vec<_> = asked.iter().map(|(spot, _)| end_of(&spot.key)).collect();
+    let ends: Vec<_> = asked
+        .iter()
+        .map(|(spot, _)| prefix_end(&spot.key))
+        .collect();
     let ranges: Vec<_> = asked
         .iter()
         .zip(&ends)

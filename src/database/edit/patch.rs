@@ -8,7 +8,7 @@ use super::editor::argument::leaves_of;
 use super::editor::location::{Location, Target};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::number::equal;
 use crate::document::patch::PatchOperation;
 use crate::document::path::Path;
@@ -125,7 +125,7 @@ impl Editor<'_> {
             return Err(failed(base, path, "nothing is stored there"));
         };
         let mut expected = expected.iter();
-        let end = end_of(&spot.key);
+        let end = prefix_end(&spot.key);
         let mut batches = Batches::new(self.transaction, &spot.key[..], end);
         while let Some(batch) = batches.next().await? {
             self.budget.pace(batch.len() as u64).await?;
@@ -162,7 +162,7 @@ impl Editor<'_> {
     }
 
     async fn leaves_at(&self, spot: &Location) -> Result<Leaves> {
-        let found = self.pairs(spot.key.clone(), &end_of(&spot.key)).await?;
+        let found = self.pairs(spot.key.clone(), &prefix_end(&spot.key)).await?;
         self.budget.pace(found.len() as u64).await?;
         let relative = found
             .iter()

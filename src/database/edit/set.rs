@@ -7,9 +7,9 @@ use super::editor::location::{Target, spot};
 use crate::budget::{Budget, Reservation, Steps};
 use crate::database::document_key::DocumentKey;
 use crate::database::read::load::load;
-use crate::database::read::part::Part;
 use crate::database::read::range_plan::Extent;
-use crate::database::read::request::{Answer, Want};
+use crate::database::read::request::{Answer, ReadRequest};
+use crate::database::read::value::Value;
 use crate::document::jsonpath::Query;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
@@ -83,11 +83,11 @@ impl Editor<'_> {
     }
 
     /// Reads the value at a place under conflict.
-    async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Part>> {
+    async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Value>> {
         let path = Path::from(&Place(place.to_vec()));
-        let want = Want::Part(self.document.clone(), path, Extent::Whole);
+        let want = ReadRequest::Value(self.document.clone(), path, Extent::Whole);
         match load(self.transaction, &[&want], memory).await.pop() {
-            Some(Ok(Answer::Part(part))) => Ok(part),
+            Some(Ok(Answer::Value(part))) => Ok(part),
             Some(Err(error)) => Err(error),
             _ => Err(Error::internal("a load returned no part")),
         }

@@ -8,7 +8,7 @@ use super::editor::{enter, write_leaves};
 use super::replace_document;
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::insert_entries;
 use crate::document::id::DocumentId;
@@ -138,7 +138,7 @@ pub(crate) async fn stored(
     prefix: &[u8],
 ) -> Result<Present> {
     let existence = Family::Existence(&document.collection, &document.id).key()?;
-    let end = end_of(prefix);
+    let end = prefix_end(prefix);
     let (entered, first) = try_join(
         read.get(&existence),
         read.range(RangeRead::new(prefix, &end).at_most(1)),

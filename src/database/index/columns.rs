@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::definition::IndexPath;
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::database::read::range_plan::covers;
 use crate::error::{ErrorKind, Result};
 use crate::key::{IndexValue, IndexValueBuilder, KeyStep, document_prefix, step};
@@ -84,7 +84,7 @@ impl<'i> ColumnRange<'i> {
             path,
             place_bytes: place.len(),
             begin: place.to_vec(),
-            end: end_of(place),
+            end: prefix_end(place),
         }
     }
 
@@ -111,7 +111,7 @@ pub(crate) fn places(document: &DocumentKey, paths: &[IndexPath]) -> Result<Vec<
 /// Extends a key range to whole children of a place, and clips it to the keys at and below the
 /// place. Returns none if the result is empty.
 pub(crate) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let past = end_of(place);
+    let past = prefix_end(place);
     let begin = match begin.strip_prefix(place) {
         Some(relative) if begin < &past[..] => match child(relative) {
             Some(child) => [place, child].concat(),
@@ -122,7 +122,7 @@ pub(crate) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(
     let end = match end.strip_prefix(place) {
         Some(relative) if end < &past[..] => match child(relative) {
             Some(child) if relative != child && covers(child, relative) => {
-                end_of(&[place, child].concat())
+                prefix_end(&[place, child].concat())
             }
             _ => end.to_vec(),
         },

@@ -6,7 +6,7 @@ use super::definition::{Index, IndexPath};
 use super::entries::Row;
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{IndexKey, IndexValue, Rank};
@@ -98,7 +98,7 @@ impl<'w> EntryWriter<'w> {
         if columns.iter().any(|value| value.rank() == Rank::Missing) {
             return Ok(());
         }
-        let (begin, end) = self.key.span(values, &end_of(values));
+        let (begin, end) = self.key.span(values, &prefix_end(values));
         let found = self
             .transaction
             .range(RangeRead::new(&begin, &end).at_most(2))

@@ -28,7 +28,7 @@ use super::entry_writer::EntryWriter;
 use super::key_ranges::KeyRanges;
 use crate::budget::{Budget, Reservation};
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::key::{IndexValue, Leaves};
 use crate::store::Transaction;
@@ -305,7 +305,7 @@ impl<'t> IndexMaintainer<'t> {
         let Some((_, place)) = kept.multiple() else {
             return Ok(false);
         };
-        let rest = touched.ranges.gaps(place, &end_of(place));
+        let rest = touched.ranges.gaps(place, &prefix_end(place));
         let ranges = kept.parts(rest.into_iter()).collect();
         let mut any = false;
         for mut stream in streams(self.transaction, &self.budget, ranges).await? {
@@ -378,11 +378,11 @@ impl Kept {
         let mut singles = columns.filter(|(at, _)| Some(*at) != multiple.map(|(at, _)| at));
         let singles_touched = singles.any(|(_, place)| {
             let place = place.as_deref();
-            place.is_some_and(|place| place < end && begin < &end_of(place)[..])
+            place.is_some_and(|place| place < end && begin < &prefix_end(place)[..])
         });
         let touched = multiple.and_then(|(_, place)| {
             if singles_touched {
-                Some((place.to_vec(), end_of(place)))
+                Some((place.to_vec(), prefix_end(place)))
             } else {
                 whole_children(place, begin, end)
             }

@@ -8,9 +8,9 @@ use crate::budget::{Budget, Steps};
 use crate::database::document_key::DocumentKey;
 use crate::database::read::adjacent::AdjacentDocuments;
 use crate::database::read::load::load;
-use crate::database::read::part::Part;
 use crate::database::read::range_plan::Extent;
-use crate::database::read::request::{Answer, Want};
+use crate::database::read::request::{Answer, ReadRequest};
+use crate::database::read::value::Value;
 use crate::document::filter::{Filter, Need, Stands};
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
@@ -133,7 +133,7 @@ impl<'q> Matcher<'q> {
             let document = Arc::new(DocumentKey::new(self.collection, id.clone())?);
             wants.extend(self.needs.iter().map(|need| want(&document, need)));
         }
-        let asked: Vec<&Want> = wants.iter().flatten().collect();
+        let asked: Vec<&ReadRequest> = wants.iter().flatten().collect();
         let in_a_row = AdjacentDocuments(self.read);
         let read = if self.in_a_row { &in_a_row } else { self.read };
         let answers = load(read, &asked, &memory).await;
@@ -146,7 +146,7 @@ impl<'q> Matcher<'q> {
         let mut answers = answers.into_iter();
         let answers = wants.iter().map(|want| match want {
             Some(_) => answers.next(),
-            None => Some(Ok(Answer::Part(None))),
+            None => Some(Ok(Answer::Value(None))),
         });
         let answers: Vec<Answer> = answers.flatten().collect::<Result<_>>()?;
         let mut passed = Vec::with_capacity(ids.len());
@@ -158,7 +158,7 @@ impl<'q> Matcher<'q> {
             let parts = trees.filter_map(|(answer, _)| part(answer));
             // Trees are held for one document at a time.
             let tree_memory = self.budget.reserve();
-            tree_memory.hold(parts.map(Part::tree_bytes).sum())?;
+            tree_memory.hold(parts.map(Value::tree_bytes).sum())?;
             let pass = |steps: &Steps<'_>| self.passes(answers, steps);
             passed.push(self.budget.compute(pass).await?);
             self.budget.pace(1).await?;
@@ -229,7 +229,7 @@ impl Order {
 
 /// Returns the read for a need. None if the place exceeds the key limit, because nothing can be
 /// stored there.
-fn want(document: &Arc<DocumentKey>, need: &Need) -> Option<Want> {
+fn want(document: &Arc<DocumentKey>, need: &Need) -> Option<ReadRequest> {
     let place = Place(need.place.clone());
     document.place(&place).ok()?;
     let extent = if need.value {
@@ -237,21 +237,25 @@ fn want(document: &Arc<DocumentKey>, need: &Need) -> Option<Want> {
     } else {
         Extent::First
     };
-    Some(Want::Part(document.clone(), Path::from(&place), extent))
+    Some(ReadRequest::Value(
+        document.clone(),
+        Path::from(&place),
+        extent,
+    ))
 }
 
-fn part(answer: &Answer) -> Option<&Part> {
+fn part(answer: &Answer) -> Option<&Value> {
     match answer {
-        Answer::Part(part) => part.as_ref(),
+        Answer::Value(part) => part.as_ref(),
         Answer::Version(_) => None,
     }
 }
 
 fn found_at(need: &Need, answer: &Answer, steps: &Steps<'_>) -> Result<MatcherInput> {
     match answer {
-        Answer::Part(None) => Ok(MatcherInput::Nothing),
-        Answer::Part(Some(_)) if !need.value => Ok(MatcherInput::Something),
-        Answer::Part(Some(part)) => part.tree(steps).map(MatcherInput::Value),
+        Answer::Value(None) => Ok(MatcherInput::Nothing),
+        Answer::Value(Some(_)) if !need.value => Ok(MatcherInput::Something),
+        Answer::Value(Some(part)) => part.tree(steps).map(MatcherInput::Value),
         Answer::Version(_) => Err(Error::internal("a load returned what was not requested")),
     }
 }

@@ -3,12 +3,12 @@
 use crate::database::document_key::below;
 use std::sync::Arc;
 
-use super::part::{Brought, Part};
 use super::range_plan::covers;
-use super::slice::malformed;
+use super::value::{PairRange, Value};
+use super::value_ref::malformed;
 use crate::budget::Reservation;
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};
@@ -27,7 +27,7 @@ pub struct Child {
     /// The kind of the value.
     pub kind: Kind,
     /// The pairs read: the whole value or only its beginning.
-    pub part: Part,
+    pub part: Value,
 }
 
 /// A page of children.
@@ -90,9 +90,9 @@ async fn forward(
     memory: &Reservation,
 ) -> Result<Children> {
     let key = reading.key;
-    let end = end_of(key);
+    let end = prefix_end(key);
     let mut begin = match reading.from {
-        Some(segment) => end_of(&below(key, segment)),
+        Some(segment) => prefix_end(&below(key, segment)),
         None => key.to_vec(),
     };
     let mut batch_pairs = first_batch_pairs(reading.wanted);
@@ -113,7 +113,7 @@ async fn forward(
         if reading.found.page.len() <= before + 1 {
             batch_pairs = (batch_pairs / 2).max(BATCH_PAIRS_MIN);
         }
-        begin = end_of(&below(key, &last));
+        begin = prefix_end(&below(key, &last));
         resumed = true;
     }
 }
@@ -127,7 +127,7 @@ async fn backward(
     let key = reading.key;
     let mut end = match reading.from {
         Some(segment) => below(key, segment),
-        None => end_of(key),
+        None => prefix_end(key),
     };
     let mut batch_pairs = first_batch_pairs(reading.wanted);
     loop {
@@ -145,7 +145,7 @@ async fn backward(
             break;
         };
         let child = below(key, &begun);
-        end = end_of(&child);
+        end = prefix_end(&child);
         if reading.found.page.len() == before {
             // The batch does not hold the beginning of any new child. Read the beginning
             // separately.
@@ -200,7 +200,7 @@ impl ChildReader<'_> {
             }
             let child = below(self.key, &segment);
             // A child is known to be complete only if it ends before the end of the batch.
-            let end = end_of(&child);
+            let end = prefix_end(&child);
             let whole = !more || pairs.last().is_some_and(|(last, _)| last >= &end[..]);
             self.push(segment.clone(), &child, &pairs, at, whole)?;
             last = Some((segment, child));
@@ -346,12 +346,12 @@ impl ChildReader<'_> {
         let (key, value) = pairs.get(first);
         let kind = kind_at(&key[child.len()..], value).map_err(|error| malformed(error, key))?;
         let place = self.place.child(segment.clone());
-        let all = Brought {
+        let all = PairRange {
             pairs: pairs.clone(),
             range: 0..pairs.len(),
             whole,
         };
-        let part = Part::of(self.document.clone(), place, child.len(), all.below(child));
+        let part = Value::of(self.document.clone(), place, child.len(), all.below(child));
         if let Some(part) = part {
             self.found.page.push(Child {
                 segment,

@@ -8,7 +8,7 @@ use futures::future::join_all;
 
 use super::range_plan::{Extent, RangeSource, ReadPlan};
 use crate::budget::Reservation;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
@@ -110,7 +110,7 @@ impl Fetched {
         if source.exact {
             return Ok((pairs, range));
         }
-        Ok((pairs, pairs.between(range, key, &end_of(key))))
+        Ok((pairs, pairs.between(range, key, &prefix_end(key))))
     }
 }
 

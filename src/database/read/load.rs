@@ -1,8 +1,8 @@
 //! Concurrent reads of many requested values in one round: plan, fetch, assign.
 
 use super::request::Answer;
-use super::request::Asked;
-use super::request::Want;
+use super::request::BorrowedRequest;
+use super::request::ReadRequest;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use futures::future::{join, join_all};
 
 use super::fetch::Fetched;
-use super::part::{Brought, Part};
 use super::path_candidates::{PathCandidate, PathCandidates};
 use super::range_plan::{RangeSource, ReadPlan};
-use super::slice::Slice;
+use super::value::{PairRange, Value};
+use super::value_ref::ValueRef;
 use crate::budget::Reservation;
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Place;
@@ -27,13 +27,17 @@ use crate::store::{Pairs, Read};
 /// # Errors
 /// Each want has its own result. `TOO_LARGE`: the key of a path exceeds the limit. As
 /// [`Reservation::hold`]. Errors of the store.
-pub async fn load(read: &dyn Read, wants: &[&Want], memory: &Reservation) -> Vec<Result<Answer>> {
-    let asked: Vec<Asked<'_>> = wants.iter().map(|want| want.asked()).collect();
+pub async fn load(
+    read: &dyn Read,
+    wants: &[&ReadRequest],
+    memory: &Reservation,
+) -> Vec<Result<Answer>> {
+    let asked: Vec<BorrowedRequest<'_>> = wants.iter().map(|want| want.borrowed()).collect();
     let loaded = read_asked(read, &asked, memory).await;
     let answers = wants.iter().enumerate().map(|(at, want)| {
         Ok(match want {
-            Want::Part(document, ..) => Answer::Part(loaded.part(at, document)?),
-            Want::Version(_) => Answer::Version(loaded.version(at)?),
+            ReadRequest::Value(document, ..) => Answer::Value(loaded.part(at, document)?),
+            ReadRequest::Version(_) => Answer::Version(loaded.version(at)?),
         })
     });
     answers.collect()
@@ -42,7 +46,7 @@ pub async fn load(read: &dyn Read, wants: &[&Want], memory: &Reservation) -> Vec
 /// As [`load`], without copying the values.
 pub async fn read_asked<'w>(
     read: &dyn Read,
-    asked: &'w [Asked<'w>],
+    asked: &'w [BorrowedRequest<'w>],
     memory: &Reservation,
 ) -> Loaded<'w> {
     let readings = PathCandidates::new(read, asked, memory).await;
@@ -64,7 +68,7 @@ pub async fn read_asked<'w>(
 /// The results of all requests. A request is identified by its position.
 #[derive(Default)]
 pub struct Loaded<'w> {
-    asked: &'w [Asked<'w>],
+    asked: &'w [BorrowedRequest<'w>],
     readings: PathCandidates,
     /// The read that serves each candidate.
     sources: Vec<RangeSource>,
@@ -73,7 +77,7 @@ pub struct Loaded<'w> {
 }
 
 /// The value found at a candidate place.
-struct Standing<'l> {
+struct FoundRange<'l> {
     reading: &'l PathCandidate,
     pairs: &'l Arc<Pairs>,
     range: Range<usize>,
@@ -85,9 +89,9 @@ impl Loaded<'_> {
     ///
     /// # Errors
     /// As [`load`].
-    pub fn slice(&self, number: usize) -> Result<Option<Slice<'_>>> {
+    pub fn slice(&self, number: usize) -> Result<Option<ValueRef<'_>>> {
         let standing = self.standing(number)?;
-        Ok(standing.and_then(|it| Slice::new(it.pairs, it.range, it.reading.key.len())))
+        Ok(standing.and_then(|it| ValueRef::new(it.pairs, it.range, it.reading.key.len())))
     }
 
     /// Returns the place of the requested value. None if nothing is stored there.
@@ -99,11 +103,11 @@ impl Loaded<'_> {
         Ok(standing.and_then(|it| self.place_of(number, it.reading)))
     }
 
-    fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Part>> {
+    fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
         let Some(standing) = self.standing(number)? else {
             return Ok(None);
         };
-        let Standing {
+        let FoundRange {
             reading,
             pairs,
             range,
@@ -112,12 +116,12 @@ impl Loaded<'_> {
         let Some(place) = self.place_of(number, reading) else {
             return Ok(None);
         };
-        let brought = Brought {
+        let brought = PairRange {
             pairs: pairs.clone(),
             range,
             whole,
         };
-        Ok(Part::of(
+        Ok(Value::of(
             document.clone(),
             place,
             reading.key.len(),
@@ -128,18 +132,18 @@ impl Loaded<'_> {
     fn place_of(&self, number: usize, reading: &PathCandidate) -> Option<Place> {
         match (&reading.place, &self.asked[number]) {
             (Some(place), _) => Some(place.clone()),
-            (None, Asked::Part(_, path, _)) => path.place(),
-            (None, Asked::Version(_)) => None,
+            (None, ReadRequest::Value(_, path, _)) => path.place(),
+            (None, ReadRequest::Version(_)) => None,
         }
     }
 
     /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
-    fn standing(&self, number: usize) -> Result<Option<Standing<'_>>> {
+    fn standing(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
         for at in self.readings.numbers(number)? {
             let (reading, source) = (self.readings.get(at), &self.sources[at]);
             let (pairs, range) = self.found.at(source, self.readings.key(reading))?;
             if !range.is_empty() {
-                return Ok(Some(Standing {
+                return Ok(Some(FoundRange {
                     reading,
                     pairs,
                     range,
@@ -157,8 +161,8 @@ impl Loaded<'_> {
     /// As [`load`].
     pub fn version(&self, number: usize) -> Result<Option<Version>> {
         match &self.asked[number] {
-            Asked::Version(document) => self.versions[document].clone(),
-            Asked::Part(..) => Ok(None),
+            ReadRequest::Version(document) => self.versions[document].clone(),
+            ReadRequest::Value(..) => Ok(None),
         }
     }
 }
@@ -166,11 +170,11 @@ impl Loaded<'_> {
 /// Reads the version of each requested document, once.
 async fn versions<'w>(
     read: &dyn Read,
-    asked: &'w [Asked<'w>],
+    asked: &'w [BorrowedRequest<'w>],
 ) -> HashMap<&'w DocumentKey, Result<Option<Version>>> {
     let documents = asked.iter().filter_map(|asked| match asked {
-        Asked::Version(document) => Some(*document),
-        Asked::Part(..) => None,
+        ReadRequest::Version(document) => Some(*document),
+        ReadRequest::Value(..) => None,
     });
     let documents: HashSet<&DocumentKey> = documents.collect();
     if documents.is_empty() {

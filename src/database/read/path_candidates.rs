@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::fetch::Fetched;
 use super::range_plan::{Extent, ReadPlan};
-use super::request::Asked;
+use super::request::{BorrowedRequest, ReadRequest};
 use crate::budget::Reservation;
 use crate::database::document_key::DocumentKey;
 use crate::document::path::{Path, Place};
@@ -33,7 +33,11 @@ pub(crate) struct PathCandidate {
 impl PathCandidates {
     /// Computes the candidates of all requested paths. An error is stored with the path that caused
     /// it.
-    pub(crate) async fn new(read: &dyn Read, asked: &[Asked<'_>], memory: &Reservation) -> Self {
+    pub(crate) async fn new(
+        read: &dyn Read,
+        asked: &[BorrowedRequest<'_>],
+        memory: &Reservation,
+    ) -> Self {
         let mut readings = Self {
             keys: Vec::with_capacity(32 * asked.len()),
             all: Vec::with_capacity(asked.len()),
@@ -78,10 +82,10 @@ impl PathCandidates {
     async fn add_asked(
         &mut self,
         read: &dyn Read,
-        asked: &Asked<'_>,
+        asked: &BorrowedRequest<'_>,
         memory: &Reservation,
     ) -> Result<()> {
-        let Asked::Part(document, path, _) = asked else {
+        let ReadRequest::Value(document, path, _) = asked else {
             return Ok(());
         };
         if path.ambiguous() <= DIGIT_TOKENS_AT_ONCE {

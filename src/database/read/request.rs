@@ -1,61 +1,56 @@
 //! Requests for values and versions of documents, and their answers.
 
-use super::part::Part;
 use super::range_plan::Extent;
+use super::value::Value;
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Path;
 use crate::key::Version;
 use std::sync::Arc;
 
-/// A request to the database.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Want {
+/// A request to the database. `D` names the document, `P` the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadRequest<D = Arc<DocumentKey>, P = Path> {
     /// The value at a path.
-    Part(Arc<DocumentKey>, Path, Extent),
+    Value(D, P, Extent),
     /// The commit that last changed a document.
-    Version(Arc<DocumentKey>),
+    Version(D),
 }
 
-/// The answer to a [`Want`].
+/// A request that borrows its document and its path.
+pub type BorrowedRequest<'r> = ReadRequest<&'r DocumentKey, &'r Path>;
+
+/// The answer to a [`ReadRequest`].
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Answers a [`Want::Part`]. None if nothing is stored there.
-    Part(Option<Part>),
-    /// Answers a [`Want::Version`]. None if Phyllo has not written the document.
+    /// Answers a [`ReadRequest::Value`]. None if nothing is stored there.
+    Value(Option<Value>),
+    /// Answers a [`ReadRequest::Version`]. None if Phyllo has not written the document.
     Version(Option<Version>),
 }
 
-/// A borrowed [`Want`].
-#[derive(Clone, Copy, Debug)]
-pub enum Asked<'w> {
-    /// The value at a path.
-    Part(&'w DocumentKey, &'w Path, Extent),
-    /// The commit that last changed a document.
-    Version(&'w DocumentKey),
-}
-
-impl Want {
+impl ReadRequest {
     /// Returns the same request for another document.
     #[must_use]
     pub fn of(&self, document: &Arc<DocumentKey>) -> Self {
         match self {
-            Self::Part(_, path, extent) => Self::Part(document.clone(), path.clone(), *extent),
+            Self::Value(_, path, extent) => Self::Value(document.clone(), path.clone(), *extent),
             Self::Version(_) => Self::Version(document.clone()),
         }
     }
 
-    pub(crate) fn asked(&self) -> Asked<'_> {
+    pub(crate) fn borrowed(&self) -> BorrowedRequest<'_> {
         match self {
-            Self::Part(document, path, extent) => Asked::Part(document, path, *extent),
-            Self::Version(document) => Asked::Version(document),
+            Self::Value(document, path, extent) => ReadRequest::Value(document, path, *extent),
+            Self::Version(document) => ReadRequest::Version(document),
         }
     }
 }
 
-impl Asked<'_> {
+impl<D, P> ReadRequest<D, P> {
+    /// Returns how much of the value is read.
     pub(crate) fn extent(&self) -> Extent {
         match self {
-            Self::Part(_, _, extent) => *extent,
+            Self::Value(_, _, extent) => *extent,
             Self::Version(_) => Extent::First,
         }
     }

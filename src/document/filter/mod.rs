@@ -1,5 +1,7 @@
 //! The `where` filter of a query, and its evaluation for one document.
 
+mod canonical;
+
 use std::cmp::Ordering;
 
 use super::jsonpath::Query;

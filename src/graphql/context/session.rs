@@ -14,7 +14,7 @@ use super::batcher::{LoadQueue, NoDelay};
 use super::request_budget::RequestBudget;
 use crate::budget::Budget;
 use crate::database::{
-    AdjacentDocuments, Answer, Database, DocumentKey, Part, Want, depend_on_version, load,
+    AdjacentDocuments, Answer, Database, DocumentKey, ReadRequest, Value, depend_on_version, load,
     version_before,
 };
 use crate::error::{Error, Result, Versions};
@@ -148,17 +148,19 @@ impl Session {
     }
 
     /// Loads all of `wants`, in one batch with the loads of other resolvers.
-    pub(crate) async fn load(&self, wants: Vec<Want>) -> Result<LoadedReads> {
+    pub(crate) async fn load(&self, wants: Vec<ReadRequest>) -> Result<LoadedReads> {
         self.ask(wants, false).await
     }
 
     /// As [`Session::load`], from documents that are adjacent in their collection.
-    pub(crate) async fn load_in_a_row(&self, wants: Vec<Want>) -> Result<LoadedReads> {
+    pub(crate) async fn load_in_a_row(&self, wants: Vec<ReadRequest>) -> Result<LoadedReads> {
         self.ask(wants, true).await
     }
 
-    async fn ask(&self, wants: Vec<Want>, in_a_row: bool) -> Result<LoadedReads> {
-        let parts = wants.iter().filter(|want| matches!(want, Want::Part(..)));
+    async fn ask(&self, wants: Vec<ReadRequest>, in_a_row: bool) -> Result<LoadedReads> {
+        let parts = wants
+            .iter()
+            .filter(|want| matches!(want, ReadRequest::Value(..)));
         self.request_budget.places(parts.count())?;
         self.request_budget.memory.hold(HELD_PER_LOAD)?;
         let ask = Ask {
@@ -256,13 +258,13 @@ impl Session {
 /// Reads that were requested together, and their results.
 #[derive(Clone, Default)]
 pub(crate) struct LoadedReads {
-    wants: Arc<[Want]>,
+    wants: Arc<[ReadRequest]>,
     answers: Arc<[Result<Answer>]>,
 }
 
 impl LoadedReads {
     /// A single read and its result.
-    pub(crate) fn of(want: Want, answer: Answer) -> Self {
+    pub(crate) fn of(want: ReadRequest, answer: Answer) -> Self {
         Self {
             wants: Arc::new([want]),
             answers: Arc::new([Ok(answer)]),
@@ -283,10 +285,10 @@ impl LoadedReads {
     ///
     /// # Errors
     /// The error of the read.
-    pub(crate) fn part(&self) -> Result<Option<Part>> {
+    pub(crate) fn part(&self) -> Result<Option<Value>> {
         match self.answer(|_| true).cloned() {
             Some(answer) => match answer? {
-                Answer::Part(part) => Ok(part),
+                Answer::Value(part) => Ok(part),
                 Answer::Version(_) => Err(Error::internal("a load returned a version for a part")),
             },
             None => Err(Error::internal("a load returned no result")),
@@ -294,7 +296,10 @@ impl LoadedReads {
     }
 
     /// The result of the first read that matches; none if there is no such read.
-    pub(crate) fn answer(&self, is_wanted: impl Fn(&Want) -> bool) -> Option<&Result<Answer>> {
+    pub(crate) fn answer(
+        &self,
+        is_wanted: impl Fn(&ReadRequest) -> bool,
+    ) -> Option<&Result<Answer>> {
         let at = self.wants.iter().position(is_wanted)?;
         self.answers.get(at)
     }
@@ -305,7 +310,7 @@ impl LoadedReads {
 #[derive(Clone)]
 struct Ask {
     number: usize,
-    wants: Arc<[Want]>,
+    wants: Arc<[ReadRequest]>,
     in_a_row: bool,
 }
 
@@ -332,7 +337,7 @@ impl Loader<Ask> for WantLoader {
     async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Result<Answer>]>>> {
         self.1.check()?;
         let read = self.0.read().await?;
-        let wants: Vec<&Want> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
+        let wants: Vec<&ReadRequest> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
         let in_a_row = AdjacentDocuments(&*read);
         let read = match asks {
             [ask] if ask.in_a_row => &in_a_row,

@@ -32,7 +32,7 @@ impl Connection {
             cursor,
             cursor_argument,
         } = asked.bounds("children")?;
-        let digest = digest(&parent.document, &parent.place);
+        let digest = digest(&parent.document, &parent.place)?;
         let began = cursor.is_some();
         let from = cursor
             .map(|cursor| decode_cursor(&cursor, digest, cursor_argument))

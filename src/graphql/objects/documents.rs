@@ -9,9 +9,11 @@ use super::filter::{FilterInput, OrderInput};
 use super::located::Located;
 use super::lookahead::wants_of_document;
 use super::page::{AskedPage, PageBounds, PageInfo};
-use crate::database::query::{self, DocumentPage, Page, Position, Select, Total};
-use crate::database::{DocumentKey, Want, check_collection};
+use crate::database::query::{self, DocumentPage, Order, Page, Position, Select, Total};
+use crate::database::{DocumentKey, ReadRequest, check_collection};
+use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
+use crate::document::json::write_string;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::{LoadedReads, Session};
@@ -101,7 +103,7 @@ impl DocumentsRequest {
         };
         let order = order.transpose();
         let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
-        let digest = cursor::digest(&format!("{:?} {filter:?} {order:?}", self.collection));
+        let digest = digest(&self.collection, &filter, order.as_ref());
         let PageBounds {
             size,
             backward,
@@ -128,6 +130,18 @@ impl DocumentsRequest {
         };
         Ok((select, digest))
     }
+}
+
+/// A digest of the query, which binds its cursors to it.
+fn digest(collection: &str, filter: &Filter, order: Option<&Order>) -> u64 {
+    let mut text = Vec::new();
+    write_string(&mut text, collection);
+    filter.write_canonical(&mut text);
+    if let Some(order) = order {
+        write_string(&mut text, order.by.text());
+        text.push(if order.descending { b'-' } else { b'+' });
+    }
+    cursor::digest(&text)
 }
 
 /// The number of documents on all pages, or why it is unknown.
@@ -211,8 +225,8 @@ async fn project(
 }
 
 /// What the selection reads from each node, below `nodes` or `edges`.
-fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<Want> {
-    let mut wants: Vec<Want> = Vec::new();
+fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<ReadRequest> {
+    let mut wants: Vec<ReadRequest> = Vec::new();
     let budget = Session::of(context).budget();
     let mut add = |field: SelectionField<'_>| {
         for want in wants_of_document(field, document, budget) {

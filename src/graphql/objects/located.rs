@@ -7,7 +7,7 @@ use async_graphql::Context;
 
 use super::lookahead::{wants_below, wants_of_document};
 use crate::budget::Steps;
-use crate::database::{Answer, DocumentKey, Extent, Part, Want};
+use crate::database::{Answer, DocumentKey, Extent, ReadRequest, Value};
 use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
@@ -25,7 +25,7 @@ pub(crate) struct Located {
     pub(crate) place: Place,
     kind: Option<Kind>,
     /// The whole value at this place, if it was read.
-    part: Option<Part>,
+    part: Option<Value>,
     ahead: LoadedReads,
 }
 
@@ -41,7 +41,7 @@ impl Located {
         session.request_budget().check()?;
         let mut wants = wants_below(context.field(), &document, &path, session.budget());
         if session.has_written(&document) {
-            wants.retain(|want| !matches!(want, Want::Version(_)));
+            wants.retain(|want| !matches!(want, ReadRequest::Version(_)));
         }
         let ahead = session.load(wants).await?;
         let root = Self {
@@ -61,7 +61,7 @@ impl Located {
         let session = Session::of(context);
         let mut wants = wants_of_document(context.field(), &document, session.budget());
         if session.has_written(&document) {
-            wants.retain(|want| !matches!(want, Want::Version(_)));
+            wants.retain(|want| !matches!(want, ReadRequest::Version(_)));
         }
         let ahead = if wants.is_empty() {
             LoadedReads::default()
@@ -84,7 +84,7 @@ impl Located {
     }
 
     /// A child from a page of children.
-    pub(crate) fn child(&self, part: Part, kind: Kind) -> Self {
+    pub(crate) fn child(&self, part: Value, kind: Kind) -> Self {
         let asked = Path::from(&part.place);
         let place = part.place.clone();
         let extent = if part.is_whole() {
@@ -92,14 +92,14 @@ impl Located {
         } else {
             Extent::First
         };
-        let want = Want::Part(self.document.clone(), asked.clone(), extent);
+        let want = ReadRequest::Value(self.document.clone(), asked.clone(), extent);
         Self {
             document: self.document.clone(),
             asked,
             place,
             kind: Some(kind),
             part: None,
-            ahead: LoadedReads::of(want, Answer::Part(Some(part))),
+            ahead: LoadedReads::of(want, Answer::Value(Some(part))),
         }
     }
 
@@ -161,17 +161,19 @@ impl Located {
         if session.has_written(&self.document) {
             return Ok(Some(VersionScalar::OfThisCommit));
         }
-        let ahead = self.ahead.answer(|want| matches!(want, Want::Version(_)));
+        let ahead = self
+            .ahead
+            .answer(|want| matches!(want, ReadRequest::Version(_)));
         let answer = match ahead {
             Some(answer) => answer.clone()?,
             None => {
-                self.load(session, Want::Version(self.document.clone()))
+                self.load(session, ReadRequest::Version(self.document.clone()))
                     .await?
             }
         };
         match answer {
             Answer::Version(version) => Ok(version.map(VersionScalar::Known)),
-            Answer::Part(_) => Err(mismatch()),
+            Answer::Value(_) => Err(mismatch()),
         }
     }
 
@@ -238,26 +240,26 @@ impl Located {
         context: &Context<'_>,
         path: Path,
         extent: Extent,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Option<Value>> {
         if let Some(ahead) = self.part_ahead(&path, extent) {
             return ahead;
         }
-        let want = Want::Part(self.document.clone(), path, extent);
+        let want = ReadRequest::Value(self.document.clone(), path, extent);
         Session::of(context).load(vec![want]).await?.part()
     }
 
     /// The part at `path` that was read ahead, to at least this extent. `ahead` holds only reads of
     /// this document.
-    fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Part>>> {
+    fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Value>>> {
         if let Some(part) = &self.part
             && let Some(below) = path.below(&self.asked)
         {
             return Some(Ok(part.at(&below)));
         }
         let found = |path: &Path, extent: Extent| {
-            let enough = |want: &Want| matches!(want, Want::Part(_, at, read) if at == path && *read >= extent);
+            let enough = |want: &ReadRequest| matches!(want, ReadRequest::Value(_, at, read) if at == path && *read >= extent);
             match self.ahead.answer(enough) {
-                Some(Ok(Answer::Part(part))) => Some(Ok(part.clone())),
+                Some(Ok(Answer::Value(part))) => Some(Ok(part.clone())),
                 Some(Err(error)) => Some(Err(error.clone())),
                 _ => None,
             }
@@ -271,7 +273,7 @@ impl Located {
         whole.is_whole().then(|| Ok(whole.at(&below)))
     }
 
-    async fn load(&self, session: &Session, want: Want) -> Result<Answer> {
+    async fn load(&self, session: &Session, want: ReadRequest) -> Result<Answer> {
         let loaded = session.load(vec![want]).await?;
         loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
     }

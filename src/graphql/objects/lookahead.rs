@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Name, SelectionField, Value};
 
 use crate::budget::Budget;
-use crate::database::{DocumentKey, Extent, Want};
+use crate::database::{DocumentKey, Extent, ReadRequest};
 use crate::document::path::Path;
 use crate::graphql::scalars::jsonpath::query_ahead;
 use crate::graphql::scalars::types::path_of;
@@ -17,11 +17,15 @@ pub(crate) fn wants_below(
     document: &Arc<DocumentKey>,
     path: &Path,
     budget: &Budget,
-) -> Vec<Want> {
+) -> Vec<ReadRequest> {
     let mut wants = Wants {
         document,
         budget,
-        found: vec![Want::Part(document.clone(), path.clone(), Extent::First)],
+        found: vec![ReadRequest::Value(
+            document.clone(),
+            path.clone(),
+            Extent::First,
+        )],
     };
     wants.add(field, path);
     wants.found
@@ -32,13 +36,13 @@ pub(crate) fn wants_of_document(
     field: SelectionField<'_>,
     document: &Arc<DocumentKey>,
     budget: &Budget,
-) -> Vec<Want> {
+) -> Vec<ReadRequest> {
     let root = Path::default();
     let needs_kind = field.selection_set().any(|field| field.name() == "kind");
     let mut wants = wants_below(field, document, &root, budget);
     wants.retain(|want| match want {
-        Want::Part(_, path, Extent::First) => needs_kind || *path != root,
-        Want::Part(..) | Want::Version(_) => true,
+        ReadRequest::Value(_, path, Extent::First) => needs_kind || *path != root,
+        ReadRequest::Value(..) | ReadRequest::Version(_) => true,
     });
     wants
 }
@@ -46,7 +50,7 @@ pub(crate) fn wants_of_document(
 struct Wants<'d> {
     document: &'d Arc<DocumentKey>,
     budget: &'d Budget,
-    found: Vec<Want>,
+    found: Vec<ReadRequest>,
 }
 
 impl Wants<'_> {
@@ -99,21 +103,21 @@ impl Wants<'_> {
                 }
                 self.add(field, &root);
             }
-            "version" => self.found.push(Want::Version(self.document.clone())),
+            "version" => self.found.push(ReadRequest::Version(self.document.clone())),
             _ => {}
         }
     }
 
     fn part(&mut self, path: Path, extent: Extent) {
         let same = self.found.iter_mut().find_map(|want| match want {
-            Want::Part(_, wanted, extent) if *wanted == path => Some(extent),
+            ReadRequest::Value(_, wanted, extent) if *wanted == path => Some(extent),
             _ => None,
         });
         match same {
             Some(wanted) => *wanted = extent.max(*wanted),
             None => self
                 .found
-                .push(Want::Part(self.document.clone(), path, extent)),
+                .push(ReadRequest::Value(self.document.clone(), path, extent)),
         }
     }
 }

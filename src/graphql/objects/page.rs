@@ -90,9 +90,11 @@ pub(crate) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result
 }
 
 /// A digest of a place, which binds the cursors of its children to it.
-pub(crate) fn digest(document: &DocumentKey, place: &Place) -> u64 {
-    let DocumentKey { collection, id } = document;
-    cursor::digest(&format!("{collection:?} {id:?} {:?}", place.0))
+///
+/// # Errors
+/// `TOO_LARGE`: the key of the place exceeds the limit.
+pub(crate) fn digest(document: &DocumentKey, place: &Place) -> Result<u64> {
+    Ok(cursor::digest(&document.place(place)?))
 }
 
 pub(crate) fn encode_cursor(digest: u64, last: &Segment) -> String {

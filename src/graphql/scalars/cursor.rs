@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::key::hex;
 
 /// A digest of a query, which binds its cursors to it: FNV-1a over `of`.
-pub(crate) fn digest(of: &str) -> u64 {
-    of.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
-        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+pub(crate) fn digest(of: &[u8]) -> u64 {
+    of.iter().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+        (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 

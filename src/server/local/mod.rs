@@ -27,7 +27,7 @@ use axum::routing::{get, post};
 use futures::Stream;
 use tokio::runtime::Handle;
 
-use crate::database::{Check, Database, DocumentKey, Part, Scan};
+use crate::database::{Check, Database, DocumentKey, Scan, Value};
 use crate::document::id::DocumentId;
 use crate::document::path;
 use crate::error::{Error, ErrorKind, Result};
@@ -139,7 +139,7 @@ async fn get_json(State(database): State<Database>, uri: Uri) -> Result<Response
 async fn get_pairs(State(database): State<Database>, uri: Uri) -> Result<Vec<u8>, LocalError> {
     let (document, path) = place(&uri)?;
     let part = operations::part(&database, document, path).await?;
-    Ok(wire::write_pairs(part.iter().flat_map(Part::pairs)))
+    Ok(wire::write_pairs(part.iter().flat_map(Value::pairs)))
 }
 
 async fn collections(State(database): State<Database>) -> Result<Vec<u8>, LocalError> {

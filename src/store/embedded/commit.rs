@@ -34,7 +34,8 @@ use redb::{
     Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError,
     WriteTransaction,
 };
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use tokio::runtime::Runtime;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 
 use super::open::Opened;
 use super::progress::Progress;
@@ -78,6 +79,8 @@ pub(super) struct Committer {
     wake: Mutex<Option<Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     pub(super) reclaimer: Reclaimer,
+    /// Whether the store is being closed.
+    closing: watch::Sender<bool>,
     database: Database,
 }
 
@@ -101,6 +104,7 @@ impl Committer {
             wake: Mutex::new(Some(wake)),
             thread: Mutex::new(None),
             reclaimer: Reclaimer::new(),
+            closing: watch::Sender::new(false),
             database,
         });
         let syncing = committer.clone();
@@ -116,6 +120,7 @@ impl Committer {
     /// commit.
     pub(super) fn stop(&self) {
         self.reclaimer.stop();
+        self.closing.send_replace(true);
         lock(&self.wake).take();
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
@@ -160,9 +165,16 @@ impl Committer {
     }
 
     fn sync_when_woken(&self, woken: &Receiver<()>) {
+        let runtime = match tokio::runtime::Builder::new_current_thread().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                self.fail(&error.to_string());
+                return;
+            }
+        };
         while woken.recv().is_ok() {
             while woken.try_recv().is_ok() {}
-            let synced = catch_unwind(AssertUnwindSafe(|| self.sync()));
+            let synced = catch_unwind(AssertUnwindSafe(|| self.sync(&runtime)));
             let failure = match synced {
                 Ok(Ok(())) => continue,
                 Ok(Err(error)) => error.to_string(),
@@ -173,10 +185,26 @@ impl Committer {
         }
     }
 
+    /// Waits for the write lock, in the same queue as transactions. `None` if the store is closed
+    /// while an open transaction holds the lock: commits that are not synced were not reported as
+    /// successful.
+    fn writer_unless_closed(&self, runtime: &Runtime) -> Option<OwnedMutexGuard<WriteLock>> {
+        let mut closing = self.closing.subscribe();
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                writer = self.writer() => Some(writer),
+                _ = closing.wait_for(|closing| *closing) => None,
+            }
+        })
+    }
+
     /// Makes one durable commit, which syncs all earlier commits, and publishes their snapshot. It
     /// holds the write lock, so the snapshot contains nothing later.
-    fn sync(&self) -> Result<()> {
-        let writer: OwnedMutexGuard<WriteLock> = blocking_lock(&self.writer);
+    fn sync(&self, runtime: &Runtime) -> Result<()> {
+        let Some(writer) = self.writer_unless_closed(runtime) else {
+            return Ok(());
+        };
         let last_commit = writer.last_commit;
         if self.progress.is_synced(last_commit) {
             return Ok(());
@@ -198,11 +226,6 @@ impl Committer {
         self.progress.advance(last_commit);
         Ok(())
     }
-}
-
-/// Waits for the write lock, in the same queue as transactions.
-fn blocking_lock(writer: &Arc<AsyncMutex<WriteLock>>) -> OwnedMutexGuard<WriteLock> {
-    writer.clone().blocking_lock_owned()
 }
 
 fn snapshot(database: &Database, last_commit: u64, progress: Progress) -> Result<Published> {

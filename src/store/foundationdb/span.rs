@@ -147,7 +147,7 @@ pub(super) fn spans(ranges: &[RangeRead<'_>], reach: Reach) -> Vec<Range<usize>>
         while end < ranges.len() && follows(&ranges[end - 1], &ranges[end], reach) {
             end += 1;
         }
-        let holds_any = || ranges[begin].begin < end_of(&ranges[begin..end]);
+        let holds_any = || ranges[begin].begin < prefix_end(&ranges[begin..end]);
         if end - begin >= CLUSTER_SPAN_RANGES_MIN && holds_any() {
             let parts = (end - begin).div_ceil(CLUSTER_SPAN_RANGES_MAX);
             let bound = |part: usize| begin + (end - begin) * part / parts;
@@ -174,7 +174,7 @@ fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>, reach: Reach) -> bool 
 }
 
 /// The end of the span: the greatest end of its ranges.
-fn end_of<'r>(span: &[RangeRead<'r>]) -> &'r [u8] {
+fn prefix_end<'r>(span: &[RangeRead<'r>]) -> &'r [u8] {
     span.iter().map(|range| range.end).max().unwrap_or_default()
 }
 
@@ -186,7 +186,7 @@ pub(super) fn option<'r>(span: &[RangeRead<'r>]) -> RangeOption<'r> {
         limit: Some(pairs.min(CLUSTER_SPAN_PAIRS_MAX)),
         target_bytes: CLUSTER_SPAN_BYTES_MAX,
         mode: StreamingMode::WantAll,
-        ..RangeOption::from((begin, end_of(span)))
+        ..RangeOption::from((begin, prefix_end(span)))
     }
 }
 

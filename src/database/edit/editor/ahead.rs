@@ -2,7 +2,7 @@
 
 use super::location::{candidates, first_of, last_of};
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::path::Path;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::{Locality, RangeRead, Transaction};
@@ -42,7 +42,7 @@ fn bounds(document: &DocumentKey, paths: &[Path]) -> Vec<(Vec<u8>, Vec<u8>)> {
     keys.sort_unstable();
     keys.dedup();
     let with_end = |key: Vec<u8>| {
-        let end = end_of(&key);
+        let end = prefix_end(&key);
         (key, end)
     };
     keys.into_iter().map(with_end).collect()

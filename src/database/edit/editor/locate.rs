@@ -5,9 +5,9 @@ use futures::future::try_join_all;
 
 use super::Editor;
 use crate::database::document_key::below;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::database::read::path_candidates::settle;
-use crate::database::read::slice::malformed;
+use crate::database::read::value_ref::malformed;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ impl Editor<'_> {
         let free = self.transaction.without_conflict();
         let found = try_join_all(candidates(&self.document, &above)?.into_iter().map(
             |(place, key)| async move {
-                let end = end_of(&key);
+                let end = prefix_end(&key);
                 let last = free.range(last_of(&key, &end)).await?;
                 Ok::<_, Error>((place, last.pairs, key))
             },

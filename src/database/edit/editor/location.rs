@@ -1,8 +1,8 @@
 //! What a path leads to in a document that is about to change.
 
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
-use crate::database::read::slice::malformed;
+use crate::database::document_key::prefix_end;
+use crate::database::read::value_ref::malformed;
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
@@ -94,7 +94,7 @@ pub(crate) fn candidates(document: &DocumentKey, path: &Path) -> Result<Vec<(Pla
 
 /// Returns the value at one place, which may be empty.
 pub(crate) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Location> {
-    let end = end_of(&key);
+    let end = prefix_end(&key);
     let first = read.range(first_of(&key, &end)).await?;
     Ok(Location::new(place, key, first.pairs))
 }

@@ -10,7 +10,7 @@ pub(crate) mod renumber;
 use crate::budget::Budget;
 use crate::database::catalog::collections;
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::database::index::maintainer::IndexMaintainer;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment};
@@ -111,7 +111,7 @@ impl<'t> Editor<'t> {
 
     /// Records that the value at a place, or below it, is about to be written.
     async fn touch(&mut self, key: &[u8]) -> Result<()> {
-        self.upkeep.touch(key, &end_of(key)).await
+        self.upkeep.touch(key, &prefix_end(key)).await
     }
 
     /// Stores a value at the place that `path` leads to. Returns whether a value was replaced or
@@ -143,7 +143,7 @@ impl<'t> Editor<'t> {
     /// Stores a value at a place that has none.
     pub(crate) async fn put_new(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
         self.transaction
-            .add_read_conflict(&spot.key, &end_of(&spot.key));
+            .add_read_conflict(&spot.key, &prefix_end(&spot.key));
         if let Some(parent) = &spot.parent {
             self.extend(parent).await?;
         }
@@ -191,14 +191,14 @@ impl<'t> Editor<'t> {
     /// Clears a place and all keys below it.
     pub(crate) async fn clear_place(&mut self, key: &[u8]) -> Result<()> {
         self.touch(key).await?;
-        self.transaction.clear_range(key, &end_of(key));
+        self.transaction.clear_range(key, &prefix_end(key));
         self.changed = true;
         Ok(())
     }
 
     /// Writes the marker of an empty object if no member is left.
     pub(crate) async fn mark_if_empty(&mut self, object: &[u8]) -> Result<()> {
-        let end = end_of(object);
+        let end = prefix_end(object);
         let left = self
             .transaction
             .without_conflict()
@@ -219,7 +219,8 @@ impl<'t> Editor<'t> {
     pub(crate) fn depend_on(&self, key: &[u8]) {
         // No tuple element begins with 0xFE, so no key is ever stored in this range.
         let phantom = [key, &[0xFE]].concat();
-        self.transaction.add_read_conflict(&phantom, &end_of(key));
+        self.transaction
+            .add_read_conflict(&phantom, &prefix_end(key));
     }
 
     pub(crate) fn parent_of(&self, place: &Place) -> Result<(Vec<u8>, Segment)> {
@@ -255,7 +256,7 @@ pub(crate) fn child_key(container: &[u8], key: &[u8]) -> Vec<u8> {
 impl Editor<'_> {
     pub(crate) async fn delete_document(self) -> Result<()> {
         self.upkeep.remove().await?;
-        let end = end_of(&self.prefix);
+        let end = prefix_end(&self.prefix);
         self.transaction.clear_range(&self.prefix, &end);
         let DocumentKey { collection, id } = &*self.document;
         if self.entered {
@@ -296,7 +297,7 @@ pub(crate) async fn write_leaves(
         transaction.set(prefix, leaf);
         return Ok(());
     }
-    transaction.add_write_conflict(prefix, &end_of(prefix));
+    transaction.add_write_conflict(prefix, &prefix_end(prefix));
     transaction.without_write_conflicts(true);
     let mut key = prefix.to_vec();
     for (at, (relative, value)) in leaves.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use super::Editor;
 use super::location::Location;
 use crate::budget::Budget;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::key::Leaves;
 use crate::limits::LEAVES_PER_PACE;
@@ -23,7 +23,7 @@ impl Editor<'_> {
             }
             return Ok(());
         }
-        let end = end_of(&spot.key);
+        let end = prefix_end(&spot.key);
         if spot.is_whole() {
             self.touch(&spot.key).await?;
             let mut writes = writes_of(self.transaction, &spot.key, (&spot.key, &end), leaves);

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::Editor;
 use crate::budget::Reservation;
 use crate::database::document_key::below;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::leaf::Kind;
 use crate::document::path::Segment;
 use crate::error::{Error, Limit, Result};
@@ -28,7 +28,7 @@ impl Editor<'_> {
         }
         let moved = self.moved(array, &behind, |index| index - 1).await?;
         let leaves = Leaves::from_stored(moved.iter());
-        self.overwrite_range(array, &element, &end_of(array), &leaves)
+        self.overwrite_range(array, &element, &prefix_end(array), &leaves)
             .await
     }
 
@@ -51,14 +51,14 @@ impl Editor<'_> {
         let leaves = Leaves::from_stored(new.iter());
         // An index with more digits makes a longer key.
         leaves.check_keys(array.len())?;
-        self.overwrite_range(array, &element, &end_of(array), &leaves)
+        self.overwrite_range(array, &element, &prefix_end(array), &leaves)
             .await
     }
 
     /// Reads the pairs of the elements of an array from `index` on.
     async fn elements_from(&self, array: &[u8], index: u64) -> Result<HeldPairs> {
         let begin = below(array, &Segment::Index(index));
-        self.pairs(begin, &end_of(array)).await
+        self.pairs(begin, &prefix_end(array)).await
     }
 
     /// Reads all pairs from `begin` to before `end` into memory.
@@ -93,7 +93,7 @@ impl Editor<'_> {
         for (at, (key, value)) in pairs.iter().enumerate() {
             let relative = &key[array.len()..];
             let Some((KeyStep::Index(index), bytes)) = step(relative) else {
-                return Err(crate::database::read::slice::malformed(
+                return Err(crate::database::read::value_ref::malformed(
                     crate::key::Malformed::Segment,
                     key,
                 ));

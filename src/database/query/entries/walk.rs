@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 
 use super::ids::{IdBytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::key::{IndexKey, IndexValue};
 use crate::limits::BATCH_PAIRS_MAX;
@@ -175,7 +175,7 @@ impl<'r> EntryWalk<'r> {
     /// Returns the range of the entries of a value.
     fn entries_of(&self, value: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let values = [&self.same[..], value].concat();
-        self.key.span(&values, &end_of(&values))
+        self.key.span(&values, &prefix_end(&values))
     }
 
     /// Excludes all entries of a value, and those before it, from what is still to be read.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::budget::Steps;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::filter::Test;
 use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
@@ -110,8 +110,8 @@ pub(crate) fn index_value(value: &Tree) -> Option<IndexValue> {
 fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
     match test {
         Test::Less(value) => ordered(value, |first, _, at| (first, at)),
-        Test::AtMost(value) => ordered(value, |first, _, at| (first, end_of(&at))),
-        Test::Greater(value) => ordered(value, |_, last, at| (end_of(&at), last)),
+        Test::AtMost(value) => ordered(value, |first, _, at| (first, prefix_end(&at))),
+        Test::Greater(value) => ordered(value, |_, last, at| (prefix_end(&at), last)),
         Test::AtLeast(value) => ordered(value, |_, last, at| (at, last)),
         Test::StartsWith(beginning) => strings_from(beginning),
         Test::Equal(_) | Test::In(_) | Test::NotEqual(_) | Test::Contains(_) => {
@@ -136,7 +136,11 @@ fn ordered(
         Leaf::String(_) => (Rank::String, Rank::String),
     };
     let at = IndexValue::of_leaf(leaf);
-    bounds(first.prefix(), end_of(&last.prefix()), at.bytes().to_vec())
+    bounds(
+        first.prefix(),
+        prefix_end(&last.prefix()),
+        at.bytes().to_vec(),
+    )
 }
 
 /// Returns the range of the strings that begin with a text.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::super::ast::{Comparable, ComparisonOp, FilterQuery, LogicalExpression, SingularQuery};
 use super::QueryParser;
-use super::functions::{FunctionCall, is_function};
-use super::primary::PrimaryExpr;
+use super::functions::is_function;
+use super::primary::{FunctionCall, PrimaryExpr};
 use super::scan::name_bytes;
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::tree::Tree;
@@ -173,9 +173,7 @@ impl<'q> QueryParser<'q> {
             PrimaryExpr::Query(query) => Ok(LogicalExpression::Exists(query)),
             PrimaryExpr::Logical(_, expression) => Ok(expression),
             PrimaryExpr::Literal(_) if self.rest().starts_with('=') => Err(self.expected("`==`")),
-            PrimaryExpr::Literal(_) => {
-                Err(self.error(at, "a literal is not a test: compare it"))
-            }
+            PrimaryExpr::Literal(_) => Err(self.error(at, "a literal is not a test: compare it")),
             PrimaryExpr::Value(call, _) => {
                 let name = call.name;
                 let what = format!("the result of `{name}` is a value, which has to be compared");

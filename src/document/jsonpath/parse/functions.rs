@@ -3,20 +3,12 @@
 use super::super::ast::Pattern;
 use super::super::ast::{Comparable, FilterQuery, FunctionExpr, LogicalExpression, SingularQuery};
 use super::super::pattern::Regexp;
-use super::primary::PrimaryExpr;
+use super::primary::{FunctionCall, PrimaryExpr};
 use super::{QueryParser, too_complex};
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{JSONPATH_FUNCTIONS_MAX, REGEXPS_MAX};
-
-/// A call whose arguments are being parsed.
-#[derive(Clone, Copy)]
-pub(super) struct FunctionCall<'q> {
-    pub(super) name: &'q str,
-    /// The byte at which the name begins.
-    pub(super) at: usize,
-}
 
 /// Whether RFC 9535 has a function of this name.
 pub(super) fn is_function(name: &str) -> bool {

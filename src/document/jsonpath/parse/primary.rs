@@ -1,7 +1,7 @@
 //! What an expression of a filter is made of.
 
 use super::super::ast::{FilterQuery, FunctionExpr, LogicalExpression};
-use super::functions::FunctionCall;
+
 use crate::document::tree::Tree;
 
 /// A test, one side of a comparison or an argument of a function; the context tells which.
@@ -12,4 +12,12 @@ pub(super) enum PrimaryExpr<'q> {
     Value(FunctionCall<'q>, FunctionExpr),
     /// A call that yields true or false.
     Logical(FunctionCall<'q>, LogicalExpression),
+}
+
+/// A call whose arguments are being parsed.
+#[derive(Clone, Copy)]
+pub(super) struct FunctionCall<'q> {
+    pub(super) name: &'q str,
+    /// The byte at which the name begins.
+    pub(super) at: usize,
 }

@@ -170,7 +170,7 @@ fn an_error_names_the_line_and_the_column_in_bytes() {
             "can select several nodes",
         ),
         ("$[?!@.a == 1]", "line 1, column 5", "needs parentheses"),
-        ("$[?'a']", "line 1, column 4", "has to be compared"),
+        ("$[?'a']", "line 1, column 4", "a literal is not a test"),
         (
             "$[?@.a || count() == 1]",
             "line 1, column 17",

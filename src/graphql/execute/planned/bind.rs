@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
-use crate::database::{Asked, DocumentKey, Extent};
+use crate::database::{BorrowedRequest, DocumentKey, Extent, ReadRequest};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
@@ -25,19 +25,16 @@ pub(crate) struct Bound<'p> {
 }
 
 /// A read from the document with this number.
-enum BoundRead<'p> {
-    Part(usize, Cow<'p, Path>, Extent),
-    Version(usize),
-}
+type BoundRead<'p> = ReadRequest<usize, Cow<'p, Path>>;
 
 impl Bound<'_> {
     /// All reads, in the order of their numbers.
-    pub(crate) fn asked(&self) -> Vec<Asked<'_>> {
+    pub(crate) fn asked(&self) -> Vec<BorrowedRequest<'_>> {
         let asked = self.wants.iter().map(|want| match want {
-            BoundRead::Part(document, path, extent) => {
-                Asked::Part(&self.documents[*document], path, *extent)
+            ReadRequest::Value(document, path, extent) => {
+                ReadRequest::Value(&*self.documents[*document], &**path, *extent)
             }
-            BoundRead::Version(document) => Asked::Version(&self.documents[*document]),
+            ReadRequest::Version(document) => ReadRequest::Version(&*self.documents[*document]),
         });
         asked.collect()
     }
@@ -397,7 +394,7 @@ impl<'p> Binder<'p> {
         extent: Extent,
     ) -> usize {
         for (at, want) in self.wants[first..].iter_mut().enumerate() {
-            if let BoundRead::Part(_, wanted, read) = want
+            if let BoundRead::Value(_, wanted, read) = want
                 && *wanted == path
             {
                 *read = extent.max(*read);
@@ -405,7 +402,7 @@ impl<'p> Binder<'p> {
             }
         }
         self.places += 1;
-        self.wants.push(BoundRead::Part(document, path, extent));
+        self.wants.push(BoundRead::Value(document, path, extent));
         self.wants.len() - 1
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, ID, Object};
 
-use crate::database::{DocumentKey, Extent, Want};
+use crate::database::{DocumentKey, Extent, ReadRequest};
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::session::Session;
@@ -34,7 +34,7 @@ impl DocumentDeletion {
             return Ok(None);
         }
         let session = Session::of(context);
-        let want = Want::Part(document.clone(), path.clone(), Extent::Whole);
+        let want = ReadRequest::Value(document.clone(), path.clone(), Extent::Whole);
         let loaded = session.load(vec![want]).await?;
         let Some(part) = loaded.part()? else {
             return Ok(None);

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use super::column::ColumnBounds;
 use crate::budget::Steps;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::database::index::definition::{Index, IndexPath};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::jsonpath::SimpleStep;
@@ -429,7 +429,7 @@ impl OrderedScan<'_> {
             let range = match column {
                 ColumnBounds::Range { begin, end, .. } => Some((begin, end)),
                 ColumnBounds::Points { values, .. } => match &values[..] {
-                    [value] => Some((value.bytes().to_vec(), end_of(value.bytes()))),
+                    [value] => Some((value.bytes().to_vec(), prefix_end(value.bytes()))),
                     _ => None,
                 },
             };

@@ -12,14 +12,14 @@ use crate::store::Pairs;
 
 /// The pairs at and below a place of a document. Never empty.
 #[derive(Clone, Debug)]
-pub struct Slice<'p> {
+pub struct ValueRef<'p> {
     pairs: &'p Pairs,
     range: Range<usize>,
     /// The length of the place's key, with which each key begins.
     key_bytes: usize,
 }
 
-impl<'p> Slice<'p> {
+impl<'p> ValueRef<'p> {
     /// Creates a slice from a range of pairs whose keys begin with the `key_bytes` of the place.
     /// Returns none if the range is empty.
     pub(crate) fn new(pairs: &'p Pairs, range: Range<usize>, key_bytes: usize) -> Option<Self> {
@@ -58,7 +58,7 @@ impl<'p> Slice<'p> {
     /// scheduler while it writes a large value.
     ///
     /// # Errors
-    /// As [`Slice::json`]; `out` then ends with incomplete text. `TOO_LARGE`: the text exceeds the
+    /// As [`ValueRef::json`]; `out` then ends with incomplete text. `TOO_LARGE`: the text exceeds the
     /// limit of the response. As [`Budget::check`].
     pub async fn write_json(&self, out: &mut Vec<u8>, budget: &Budget) -> Result<()> {
         let before = out.len();

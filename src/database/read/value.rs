@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::slice::Slice;
+use super::value_ref::ValueRef;
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::DocumentKey;
-use crate::database::document_key::end_of;
+use crate::database::document_key::prefix_end;
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::document::tree::Tree;
@@ -16,7 +16,7 @@ use crate::store::Pairs;
 
 /// The value at a place of a document, as a range of the pairs that a read returned.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct Value {
     /// The document.
     pub document: Arc<DocumentKey>,
     /// The place in the document.
@@ -31,34 +31,36 @@ pub struct Part {
 
 /// A range of the pairs that a read returned.
 #[derive(Clone, Debug)]
-pub(crate) struct Brought {
+pub(crate) struct PairRange {
     pub(crate) pairs: Arc<Pairs>,
     pub(crate) range: Range<usize>,
     /// Whether the range is the complete value at the place read, or only its beginning.
     pub(crate) whole: bool,
 }
 
-impl Brought {
+impl PairRange {
     /// Narrows the range to the pairs at and below the place with this key.
     pub(crate) fn below(&self, key: &[u8]) -> Self {
         Self {
             pairs: self.pairs.clone(),
-            range: self.pairs.between(self.range.clone(), key, &end_of(key)),
+            range: self
+                .pairs
+                .between(self.range.clone(), key, &prefix_end(key)),
             whole: self.whole,
         }
     }
 }
 
-impl Part {
+impl Value {
     /// Creates the part at `place` from the pairs of `brought`. `key_bytes` is the length of the
     /// place's key. Returns none if there are no pairs.
     pub(crate) fn of(
         document: Arc<DocumentKey>,
         place: Place,
         key_bytes: usize,
-        brought: Brought,
+        brought: PairRange,
     ) -> Option<Self> {
-        let Brought {
+        let PairRange {
             pairs,
             range,
             whole,
@@ -78,47 +80,47 @@ impl Part {
         self.whole
     }
 
-    fn slice(&self) -> Slice<'_> {
-        let slice = Slice::new(&self.pairs, self.range.clone(), self.key_bytes);
+    fn slice(&self) -> ValueRef<'_> {
+        let slice = ValueRef::new(&self.pairs, self.range.clone(), self.key_bytes);
         slice.expect("a part has a pair at least")
     }
 
-    /// As [`Slice::kind`].
+    /// As [`ValueRef::kind`].
     ///
     /// # Errors
-    /// As [`Slice::kind`].
+    /// As [`ValueRef::kind`].
     pub fn kind(&self) -> Result<Kind> {
         self.slice().kind()
     }
 
-    /// As [`Slice::json`].
+    /// As [`ValueRef::json`].
     ///
     /// # Errors
-    /// As [`Slice::json`].
+    /// As [`ValueRef::json`].
     pub fn json(&self) -> Result<Vec<u8>> {
         self.slice().json()
     }
 
-    /// As [`Part::json`], as part of the response. Yields to the scheduler while it writes a large
+    /// As [`Value::json`], as part of the response. Yields to the scheduler while it writes a large
     /// value.
     ///
     /// # Errors
-    /// As [`Slice::write_json`].
+    /// As [`ValueRef::write_json`].
     pub async fn json_within(&self, budget: &Budget) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         self.slice().write_json(&mut out, budget).await?;
         Ok(out)
     }
 
-    /// As [`Slice::tree`].
+    /// As [`ValueRef::tree`].
     ///
     /// # Errors
-    /// As [`Slice::tree`].
+    /// As [`ValueRef::tree`].
     pub fn tree(&self, steps: &Steps<'_>) -> Result<Tree> {
         self.slice().tree(steps)
     }
 
-    /// Returns the approximate memory of [`Part::tree`] in bytes, without its strings.
+    /// Returns the approximate memory of [`Value::tree`] in bytes, without its strings.
     pub fn tree_bytes(&self) -> usize {
         2 * self.range.len() * size_of::<Tree>()
     }
@@ -130,7 +132,7 @@ impl Part {
         for segment in place {
             append_segment(&mut key, segment.as_ref());
         }
-        let brought = Brought {
+        let brought = PairRange {
             pairs: self.pairs.clone(),
             range: self.range.clone(),
             whole: self.whole,
