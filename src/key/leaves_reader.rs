@@ -97,8 +97,8 @@ impl Leaves {
     /// As [`Leaves::from_json`], of a text that came in an argument.
     ///
     /// # Errors
-    /// As [`flatten`]. `TOO_LARGE`: its keys and values have more than
-    /// [`ARGUMENT_LEAVES_BYTES_MAX`](crate::limits::ARGUMENT_LEAVES_BYTES_MAX).
+    /// As [`flatten`](crate::document::flatten::flatten). `TOO_LARGE`: its keys and values have more than
+    /// [`ARGUMENT_LEAVES_BYTES_MAX`].
     pub fn from_argument(text: &str) -> Result<Self> {
         let mut reader = LeavesReader::new(text);
         loop {

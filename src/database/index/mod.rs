@@ -10,8 +10,8 @@
 //! in that column, so that a query on the first paths still finds the document. A unique index
 //! ignores entries with a missing value.
 //!
-//! [`IndexMaintainer`] updates the entries in the transaction that changes the document.
-//! [`Builder`] builds an index on existing documents in batches while they change. Both read the
+//! [`IndexMaintainer`](maintainer::IndexMaintainer) updates the entries in the transaction that changes the document.
+//! [`Builder`](build::Builder) builds an index on existing documents in batches while they change. Both read the
 //! indexed values as a stream (`columns`), so the values may exceed memory.
 
 pub(crate) mod batch;
