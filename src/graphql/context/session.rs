@@ -3,7 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::Context;
@@ -350,4 +351,9 @@ impl Loader<Ask> for WantLoader {
         });
         Ok(answered.collect())
     }
+}
+
+/// The error for a load whose answers do not match its requests.
+pub(crate) fn mismatch() -> Error {
+    Error::internal("a load returned no matching result")
 }

@@ -12,7 +12,7 @@ use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Limit, Result};
-use crate::graphql::context::session::{LoadedReads, Session};
+use crate::graphql::context::session::{LoadedReads, Session, mismatch};
 use crate::graphql::scalars::types::{Json, JsonPath, PathScalar, VersionScalar, path_argument};
 use crate::limits::SELECTED_MAX;
 
@@ -290,8 +290,4 @@ fn check_selected(query: &Query, selected: usize) -> Result<()> {
             abridged(query.text()),
         ),
     ))
-}
-
-fn mismatch() -> Error {
-    Error::internal("a load returned no matching result")
 }

@@ -8,6 +8,7 @@ use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::session::mismatch;
 use crate::graphql::objects::document::JsonKind;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
@@ -150,8 +151,4 @@ fn located(error: &Error, spots: &[ResponsePosition<'_>], spot: usize) -> Server
     }
     told.path.reverse();
     told
-}
-
-fn mismatch() -> Error {
-    Error::internal("a load returned no matching result")
 }
