@@ -10,11 +10,10 @@
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::fs;
 use std::hash::{DefaultHasher, Hasher as _};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 /// Everything of `web/` that the page is made of.
 const SOURCES: [&str; 6] = [

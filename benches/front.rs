@@ -17,7 +17,8 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use axum::body::Bytes;
@@ -26,13 +27,12 @@ use phyllo::database::{Database, DocumentKey};
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::Place;
 use phyllo::store::Batches;
-use tokio::runtime::Runtime;
-
 use support::load::{Connection, graphql, latencies, post as post_request, rate};
 use support::{
     TURN, application, application_with, compare, database, document, median, serve_application,
     store_document,
 };
+use tokio::runtime::Runtime;
 
 const CONNECTIONS: usize = 32;
 const MIDDLE: i64 = 40;

@@ -6,10 +6,9 @@ mod variables;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+pub(crate) use expensive::{Expensive, expensive, stored};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-
-pub(crate) use expensive::{Expensive, expensive, stored};
 
 /// A hostile request.
 pub(crate) struct Input {

@@ -1,13 +1,15 @@
 //! The counters and limits of one budget.
 
-use super::pool::{Pool, Share};
-use crate::error::{Error, Result};
-use crate::error::{Limit, Resource};
-use crate::limits::{HELD_UNCOUNTED_BYTES, STEPS_AT_A_TIME};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
 use tokio::time::Instant;
+
+use super::pool::{Pool, Share};
+use crate::error::{Error, Limit, Resource, Result};
+use crate::limits::{HELD_UNCOUNTED_BYTES, STEPS_AT_A_TIME};
 
 /// What a request, or a portion of background work, may still use. Clones share the counters.
 #[derive(Clone, Debug)]

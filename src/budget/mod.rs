@@ -17,11 +17,11 @@ mod reservation;
 mod steps;
 
 pub use counters::Budget;
-
-pub use crate::error::{Limit, Resource};
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub use steps::Steps;
+
+pub use crate::error::{Limit, Resource};
 
 #[cfg(test)]
 mod tests;

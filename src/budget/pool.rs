@@ -1,7 +1,8 @@
 //! The memory that all requests share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::Resource;
 use crate::error::{Error, Limit, Result};

@@ -1,6 +1,7 @@
 //! Memory for a part of the work.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::{Budget, Resource, Share};
 use crate::error::{Error, Limit, Result};

@@ -3,10 +3,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::*;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::limits::STEPS_AT_A_TIME;
-use crate::limits::{Bounds, STEPS_PER_DRAW};
+use crate::error::{ErrorKind, Result};
+use crate::limits::{Bounds, STEPS_AT_A_TIME, STEPS_PER_DRAW};
 
 fn kind(result: Result<()>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())

@@ -9,18 +9,14 @@ mod read;
 mod terminal;
 mod write;
 
-use outcome::Done;
-use outcome::Ended;
-use outcome::FAILED;
-use outcome::MISUSED;
-use outcome::failed;
 use std::process::ExitCode;
 
+use arguments::{Command, CommandArguments};
 use clap::Parser;
+use outcome::{Done, Ended, FAILED, MISUSED, failed};
+use terminal::output::say;
 
 use crate::limits::TASKS_END_TIME_MAX;
-use arguments::{Command, CommandArguments};
-use terminal::output::say;
 
 /// Runs the command given by the arguments of the process.
 pub fn run() -> ExitCode {

@@ -1,11 +1,9 @@
 //! Document keys: a collection and an id, and the key ranges derived from them.
 
 use crate::document::id::DocumentId;
-use crate::document::path::Segment;
-use crate::document::path::{Path, Place};
+use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
-use crate::key::Family;
-use crate::key::append_segment;
+use crate::key::{Family, append_segment};
 use crate::limits::KEY_BYTES_MAX;
 
 /// Identifies a document.

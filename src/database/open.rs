@@ -1,5 +1,10 @@
 //! A database in a store: its format, its snapshots and its transactions.
 
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, join};
+use tokio::time::{Instant, sleep};
+
 use super::format;
 use super::format::LastFormat;
 use crate::budget::Budget;
@@ -9,9 +14,6 @@ use crate::store::{
     Decision, MeteredRead, Observed, Operations, Read, Store, Transaction, TransactionResult,
     transact,
 };
-use futures::future::{BoxFuture, join};
-use std::sync::Arc;
-use tokio::time::{Instant, sleep};
 
 /// A database of documents in a store.
 #[derive(Clone)]

@@ -4,10 +4,10 @@
 //! suffix of the keys of its catalog entries, so leaves, existence entries and versions have the
 //! same order.
 
+use foundationdb_tuple::Element;
+
 use super::family::{EXISTENCE, Family, VERSION, append_system, ended};
 use super::tuple::{STRING, split_element};
-
-use foundationdb_tuple::Element;
 
 /// A kind of catalog entry of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use foundationdb_tuple::Element;
+
 use super::tuple::{
     append, append_id, append_piece, append_place, append_segment, split_element, split_id,
 };
@@ -9,8 +11,6 @@ use crate::document::id::DocumentId;
 use crate::document::path::{Place, SegmentRef};
 use crate::error::{Error, Limit, Result};
 use crate::limits::KEY_BYTES_MAX;
-
-use foundationdb_tuple::Element;
 
 pub(super) const FORMAT: i64 = 0;
 pub(super) const EXISTENCE: i64 = 1;

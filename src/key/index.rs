@@ -1,5 +1,7 @@
 //! Encodes index entries. Their values sort by JSON type and then by value, and an id follows.
 
+use foundationdb_tuple::Element;
+use num_bigint::BigInt;
 use sha2::{Digest, Sha256};
 
 use super::family::{Family, within_limit};
@@ -13,9 +15,6 @@ use crate::document::leaf::{Leaf, abridged};
 use crate::document::number::split;
 use crate::error::{Error, Limit, Result};
 use crate::limits::KEY_BYTES_MAX;
-
-use foundationdb_tuple::Element;
-use num_bigint::BigInt;
 
 /// The type of an indexed value, in index order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

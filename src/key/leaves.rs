@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use foundationdb_tuple::Element;
+
 use super::read::JsonText;
 use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, PIECE, append, append_leaf, append_piece, append_segment,
@@ -13,8 +15,6 @@ use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment, SegmentRef};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{KEY_BYTES_MAX, PIECE_BYTES, VALUE_BYTES_MAX};
-
-use foundationdb_tuple::Element;
 
 /// The pairs of one JSON value, sorted by key. Keys are relative: the packed path from the root of
 /// the value. The stored key is the key of the place followed by the relative key.

@@ -4,8 +4,7 @@ use super::leaves::{Leaves, Packer};
 use super::measure::Measure;
 use crate::document::flatten::Flattening;
 use crate::error::{Error, Limit, Result};
-use crate::limits::ARGUMENT_LEAVES_BYTES_MAX;
-use crate::limits::LEAVES_AT_A_TIME;
+use crate::limits::{ARGUMENT_LEAVES_BYTES_MAX, LEAVES_AT_A_TIME};
 
 /// Splits a JSON text into leaves in steps.
 pub struct LeavesReader<'t> {

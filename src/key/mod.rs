@@ -14,8 +14,6 @@ mod tree;
 mod tuple;
 mod verify;
 
-pub use verify::{Verified, Verify};
-
 pub use commit::CommitMarker;
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
@@ -33,3 +31,4 @@ pub use tree::{NoTree, tree};
 pub use tuple::{
     append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf, tuple_text,
 };
+pub use verify::{Verified, Verify};

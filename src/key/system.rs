@@ -1,13 +1,13 @@
 //! Classifies any key of a store by the key alone, for checks that scan all keys.
 
+use foundationdb_tuple::Element;
+
 use super::Family;
 use super::family::{
     BUILD, CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, INDEX, VERSION, append_system, ended,
 };
 use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
 use crate::limits::COUNT_SHARDS;
-
-use foundationdb_tuple::Element;
 
 /// The change feed, stored responses, their expiry, commit markers, and index builds. The check
 /// does not inspect their keys further.

@@ -1,13 +1,15 @@
 //! Adopting, backing up and checking.
 
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
 use crate::database;
 use crate::database::{Adopted, Check, Database};
 use crate::error::Result;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
 use crate::store::{Backup, Decision, Transaction, TransactionResult};
-use futures::future::BoxFuture;
-use std::sync::Arc;
-use tokio::time::Instant;
 
 /// Adopts documents that another program stored, in one transaction: the batch from `begin` on.
 ///

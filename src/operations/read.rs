@@ -1,5 +1,7 @@
 //! Reading: values, raw pairs, collections, whole collections.
 
+use std::sync::Arc;
+
 use crate::budget::Budget;
 use crate::database;
 use crate::database::{
@@ -7,7 +9,6 @@ use crate::database::{
 };
 use crate::document::path::Path;
 use crate::error::Result;
-use std::sync::Arc;
 
 /// Returns the JSON at a path of a document, or `None` if nothing is stored there.
 ///

@@ -1,5 +1,10 @@
 //! Deleting documents by a filter, and dropping collections.
 
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
 use crate::budget::Budget;
 use crate::database;
 use crate::database::{Database, Swept, sweep};
@@ -9,9 +14,6 @@ use crate::error::{Error, Result};
 use crate::graphql::read_filter;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
 use crate::store::{Decision, Transaction, TransactionResult};
-use futures::future::BoxFuture;
-use std::sync::Arc;
-use tokio::time::Instant;
 
 /// The documents to delete.
 #[derive(Clone, Debug)]

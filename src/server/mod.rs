@@ -8,8 +8,6 @@ mod observe;
 mod options;
 mod response;
 
-pub use options::ServeOptions;
-
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,22 +15,22 @@ use std::sync::Arc;
 pub use access::Access;
 pub use access::cors::Origin;
 pub use access::host::Host;
-pub use connection::listen::serve_connections;
-pub use connection::tls::Tls;
-pub use observe::metrics::counters::Metrics;
-pub use observe::traces::Traces;
-
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
+use connection::listen::Door;
+pub use connection::listen::serve_connections;
+pub use connection::tls::Tls;
+use local::socket::LocalSocket;
+pub use observe::metrics::counters::Metrics;
+pub use observe::traces::Traces;
+pub use options::ServeOptions;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
-use connection::listen::Door;
-use local::socket::LocalSocket;
 
 /// The routes that clients and browsers use.
 pub fn router(database: Database, options: &ServeOptions) -> Router {

@@ -1,13 +1,14 @@
 //! The options of a server.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use super::access::Access;
 use super::access::cors::Origin;
 use super::access::host::Host;
 use super::connection::tls::Tls;
 use super::observe::metrics::counters::Metrics;
 use crate::limits::Bounds;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 
 /// The options of a server.
 #[derive(Clone, Debug)]

@@ -1,12 +1,13 @@
 //! The contract that every storage engine implements.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
 use super::backup::Backup;
-use super::read::RangeRead;
-use super::read::Read;
+use super::read::{RangeRead, Read};
 use crate::error::{Error, Result};
 use crate::key::Version;
-use async_trait::async_trait;
-use std::sync::Arc;
 
 /// A serializable transaction that reads its own writes. It has no effect if it is dropped without
 /// a commit.

@@ -18,10 +18,9 @@ mod transact;
 mod unknown_commit;
 mod yield_every;
 
-#[cfg(feature = "foundationdb")]
-pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};
 pub use backup::Backup;
 pub use batches::{Batches, key_after};
+pub use contract::{CommitError, Store, StoreLimits, Transaction};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
 pub use metered::{MeteredRead, MeteredTransaction};
 pub use multi_range::{Batch, MultiRange, RoundBatch};
@@ -31,4 +30,5 @@ pub use read::{Locality, RangeRead, Read};
 pub use transact::{Decision, TransactionResult, transact};
 pub use yield_every::offload_if_large;
 
-pub use contract::{CommitError, Store, StoreLimits, Transaction};
+#[cfg(feature = "foundationdb")]
+pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};

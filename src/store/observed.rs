@@ -1,7 +1,8 @@
 //! A store that counts its operations and records them in traces.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use async_trait::async_trait;
 use tracing::field::Empty;

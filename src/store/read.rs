@@ -1,12 +1,12 @@
 //! Reads of keys and ranges at one version.
 
-use super::multi_range::Batch;
-use super::multi_range::MultiRange;
+use async_trait::async_trait;
+use futures::future::join_all;
+
+use super::multi_range::{Batch, MultiRange};
 use super::pairs::Pairs;
 use crate::error::Result;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX};
-use async_trait::async_trait;
-use futures::future::join_all;
 
 /// A read of the keys from `begin` to before `end`.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
 //! Executes the page.
 
-use crate::pages::{Exchange, Served, walk};
-
 use super::tree::Tree;
+use crate::pages::{Exchange, Served, walk};
 
 cases!(
     threads [

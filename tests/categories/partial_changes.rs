@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::pages::Served;
-
 use super::tree::{Tree, plant, rename};
+use crate::pages::Served;
 
 cases!(
     threads [

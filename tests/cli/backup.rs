@@ -5,13 +5,14 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use super::copy::source;
-use super::harness::{Ran, Store, both};
 use phyllo::error::Error;
 use phyllo::key::Version;
 use phyllo::server::local::SOCKET_NAME;
 use phyllo::server::local::backup::BackupRecord;
 use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store as _};
+
+use super::copy::source;
+use super::harness::{Ran, Store, both};
 
 fn backup(store: &Store, directory: &Path) -> Ran {
     store.run(&["backup", directory.to_str().expect("a plain path")])

@@ -1,7 +1,6 @@
 //! A check finds each kind of damage, reports its key, and reports nothing for sound data.
 
 use foundationdb_tuple::pack;
-
 use phyllo::database::{Existing, Severity};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;

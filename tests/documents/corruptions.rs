@@ -1,7 +1,6 @@
 //! Kinds of damage that a check must find.
 
 use foundationdb_tuple::{Bytes, TuplePack, pack};
-
 use phyllo::database::DocumentKey;
 use phyllo::document::id::DocumentId;
 use phyllo::key::Family;

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use num_bigint::BigInt;
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::sample::select;
-
 use phyllo::database::{ChildrenPage, Existing, Extent, Put, ReadRequest};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Kind;
 use phyllo::document::path::{Path, Place, Segment, Token};
 use phyllo::key::Leaves;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 
 use super::model::json::Json;
 use super::world::{World, document_key, numbered, text};

@@ -4,9 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use tokio::runtime::{Builder, Runtime};
-use tokio::time::Instant;
-
 use phyllo::budget::Budget;
 use phyllo::database::{
     Answer, Builder as IndexBuilder, Bulk, Check, Children, ChildrenPage, Database, DocumentKey,
@@ -18,6 +15,8 @@ use phyllo::document::path::{Path, Place};
 use phyllo::error::{Error, Result};
 use phyllo::key::Leaves;
 use phyllo::store::{Batches, Decision, Transaction, TransactionResult, transact};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
 
 pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 

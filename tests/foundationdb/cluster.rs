@@ -1,13 +1,12 @@
 //! Clusters of real `fdbserver` processes on this machine, stopped by process id.
 
-use std::env;
 use std::ffi::OsStr;
-use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use tempfile::TempDir;
 

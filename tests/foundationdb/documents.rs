@@ -2,11 +2,11 @@
 
 use phyllo::database::Existing;
 use phyllo::key::Family;
+use world::{World, numbered};
 
 use super::case::Case;
 use super::model;
 use super::shared::empty_store;
-use world::{World, numbered};
 
 #[path = "../documents/adopted.rs"]
 mod adopted;

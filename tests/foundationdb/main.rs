@@ -35,10 +35,9 @@ mod tls;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Arguments;
-
 use case::Case;
 use cluster::Programs;
+use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
     if let Some(cluster_file) = std::env::var_os(failures::CLUSTER) {

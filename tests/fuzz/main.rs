@@ -9,10 +9,9 @@ mod targets;
 use std::fs;
 use std::path::Path;
 
+use mutate::mutated;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-
-use mutate::mutated;
 use seed::test_seed;
 use targets::{TARGETS, Target};
 

@@ -20,11 +20,10 @@ use phyllo::error::{Error, Result};
 use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use phyllo::key::Leaves;
 use phyllo::store::Embedded;
-use serde::Deserialize;
-use tokio::time::Instant;
-
 use raw::RAW;
+use serde::Deserialize;
 use skip::{skipped, skips_long};
+use tokio::time::Instant;
 
 /// Part of the response to invalid JSON.
 const NO_JSON: &str = r#""code":"BAD_USER_INPUT""#;

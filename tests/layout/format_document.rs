@@ -4,10 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use redb::{ReadableDatabase, TableDefinition, TableHandle};
-use tokio::runtime::Builder;
-use tokio::time::Instant;
-
 use phyllo::budget::Budget;
 use phyllo::database::{Database, FORMAT, insert};
 use phyllo::document::id::DocumentId;
@@ -17,6 +13,9 @@ use phyllo::limits::{
     VALUE_BYTES_MAX,
 };
 use phyllo::store::{Decision, Embedded, EmbeddedOptions, FILE_NAME, RangeRead};
+use redb::{ReadableDatabase, TableDefinition, TableHandle};
+use tokio::runtime::Builder;
+use tokio::time::Instant;
 
 use super::golden::expanded;
 use super::stored;

@@ -5,7 +5,6 @@
 //! `UPDATE_GOLDEN=1` to write the file anew, and read the difference.
 
 use num_bigint::BigInt;
-
 use phyllo::document::id::DocumentId;
 use phyllo::key::tuple_text;
 

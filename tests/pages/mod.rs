@@ -6,9 +6,8 @@ mod served;
 mod versions;
 
 pub(crate) use exchange::Exchange;
-pub(crate) use served::Served;
-
 use serde_json::Value;
+pub(crate) use served::Served;
 use versions::Versions;
 
 /// Sends operations of a page, in order, and compares every response with the page. The page omits

@@ -12,21 +12,18 @@ pub(crate) mod removal;
 pub(crate) mod serve;
 pub(crate) mod units;
 
-use parse::WrittenPath;
-use parse::parse_collection;
-use parse::parse_path;
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use location::StoreLocation;
+use parse::{WrittenPath, parse_collection, parse_path};
+pub(crate) use removal::{Delete, Drop};
+pub(crate) use serve::Serve;
 
 use crate::database::Existing;
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
-use location::StoreLocation;
-
-pub(crate) use removal::{Delete, Drop};
-pub(crate) use serve::Serve;
 
 /// A GraphQL server for JSON documents that are read and written by path.
 ///

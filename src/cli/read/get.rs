@@ -1,5 +1,7 @@
 //! `phyllo get` and `phyllo pairs`
 
+use std::io::IsTerminal;
+
 use super::names;
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::{Get, PairsArguments, PlaceArguments};
@@ -10,7 +12,6 @@ use crate::cli::terminal::pretty;
 use crate::database::DocumentKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{hex, tuple_text};
-use std::io::IsTerminal;
 
 pub(crate) async fn get(store: &StoreLocation, get: Get) -> Done {
     let document = document(&get.place)?;

@@ -7,8 +7,7 @@ use futures::future::try_join_all;
 
 use crate::budget::Budget;
 use crate::database::catalog::scan::Foreign;
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::edit::editor::enter;
 use crate::database::edit::write::stored;
 use crate::database::index::definition::indexes;

@@ -1,8 +1,11 @@
 //! Scans a store and checks every key.
 
+use std::sync::Arc;
+
+use foundationdb_tuple::unpack;
+
 use super::entries::CheckedIndexes;
-use super::finding::{CheckReport, FindingKind};
-use super::finding::{Finding, Summary};
+use super::finding::{CheckReport, Finding, FindingKind, Summary};
 use crate::database::catalog::cursor::Cursor;
 use crate::database::format::is_known;
 use crate::database::index::definition::is_definition;
@@ -12,8 +15,6 @@ use crate::key::{
     Family, Ranges, SystemKey, Verify, Version, collection_of, counts_of, split_document,
 };
 use crate::store::Read;
-use foundationdb_tuple::unpack;
-use std::sync::Arc;
 
 /// Verifies a store or one collection.
 pub struct Check {

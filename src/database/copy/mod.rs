@@ -15,7 +15,10 @@ pub(crate) mod walk;
 
 use std::sync::Arc;
 
+use batch::CopyReader;
+pub use digest::Digest;
 use futures::future::BoxFuture;
+pub use overlap::check_target;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -27,9 +30,6 @@ use super::open::Database;
 use crate::error::{Error, Result};
 use crate::limits::{COPY_BATCHES_AT_ONCE, IMPORT_BATCH_TIME_MAX};
 use crate::store::{Decision, Transaction};
-use batch::CopyReader;
-pub use digest::Digest;
-pub use overlap::check_target;
 
 /// The progress of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -33,8 +33,14 @@ pub(crate) mod set;
 pub(crate) mod stored_response;
 pub(crate) mod write;
 
-use editor::Editor;
 use std::sync::Arc;
+
+use editor::location::Target;
+use editor::{Editor, Put};
+pub use increment::increment;
+pub use merge::merge;
+pub use patch::patch;
+pub(crate) use set::set;
 
 use super::document_key::DocumentKey;
 use super::read::load::version;
@@ -43,13 +49,6 @@ use crate::document::path::Path;
 use crate::error::Result;
 use crate::key::{Family, Leaves, Version};
 use crate::store::{Transaction, key_after};
-use editor::Put;
-use editor::location::Target;
-
-pub use increment::increment;
-pub use merge::merge;
-pub use patch::patch;
-pub(crate) use set::set;
 
 /// Stores a document, or a part of one, at `path` and replaces any value there. Returns whether the
 /// document changed.

@@ -1,14 +1,11 @@
 //! Writes of whole documents.
 
-use super::editor::Put;
 use futures::future::try_join;
 
-use super::editor::write_version;
-use super::editor::{enter, write_leaves};
+use super::editor::{Put, enter, write_leaves, write_version};
 use super::replace_document;
 use crate::budget::Budget;
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::insert_entries;
 use crate::document::id::DocumentId;

@@ -35,8 +35,7 @@ use tokio::time::{Instant, sleep};
 
 use super::batch::{Adding, Alone, BatchBounds};
 use super::define::{clear_entries, define};
-use super::definition::index_named;
-use super::definition::{Index, State};
+use super::definition::{Index, State, index_named};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
 use crate::database::open::Database;

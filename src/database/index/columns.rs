@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::definition::IndexPath;
 use crate::budget::Budget;
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::read::range_plan::covers;
 use crate::error::{ErrorKind, Result};
 use crate::key::{IndexValue, IndexValueBuilder, KeyStep, document_prefix, step};

@@ -1,11 +1,12 @@
 //! Index definitions and their stored form.
 
+use foundationdb_tuple::{Element, pack, unpack};
+
 use crate::document::jsonpath::{Query, SimpleStep};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::key::{Family, append_segment, hex};
 use crate::store::{Batches, Read};
-use foundationdb_tuple::{Element, pack, unpack};
 
 /// An index of a collection.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,8 +27,7 @@ use super::entries::{
 use super::entry_writer::EntryWriter;
 use super::key_ranges::KeyRanges;
 use crate::budget::{Budget, Reservation};
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::error::Result;
 use crate::key::{IndexValue, Leaves};
 use crate::store::Transaction;

@@ -18,7 +18,10 @@ pub(crate) mod portion;
 pub(crate) mod search;
 pub(crate) mod total;
 
-pub use page::{DocumentPage, Order, Page, Position, Select};
+pub use page::{DocumentPage, Order, Page, Position, Select, Total};
+pub use portion::{Portion, portion};
+use search::Search;
+use total::total;
 
 use crate::budget::Budget;
 use crate::document::filter::Filter;
@@ -26,10 +29,6 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
 use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
-pub use page::Total;
-pub use portion::{Portion, portion};
-use search::Search;
-use total::total;
 
 /// Returns a page of the matching documents.
 ///

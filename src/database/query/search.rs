@@ -1,5 +1,7 @@
 //! The execution of a query: its reads, and the choice among access paths.
 
+use futures::future::try_join_all;
+
 use super::entries::id_source::IdSource;
 use super::entries::ids::Ids;
 use super::entries::keys::{KeyReader, Meter};
@@ -12,7 +14,6 @@ use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES};
 use crate::store::Read;
-use futures::future::try_join_all;
 
 /// A search for documents that match a filter.
 pub(crate) struct Search<'q> {

@@ -1,12 +1,11 @@
 //! The total number of documents over all pages of a query, where it is cheap: from the catalog, or
 //! by counting the entries of indexes that cover the filter.
 
-use super::page::Total;
 use std::collections::BTreeSet;
 
 use super::entries::ids::Ids;
 use super::entries::keys::Meter;
-use super::page::{Order, Select};
+use super::page::{Order, Select, Total};
 use super::plan::access_path::{AccessPath, QueryPlan};
 use super::search::Search;
 use crate::budget::Budget;

@@ -1,14 +1,12 @@
 //! Pages of the members of an object or the elements of an array, one level deep.
 
-use crate::database::document_key::below;
 use std::sync::Arc;
 
 use super::range_plan::covers;
 use super::value::{PairRange, Value};
 use super::value_ref::malformed;
 use crate::budget::Reservation;
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, below, prefix_end};
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};

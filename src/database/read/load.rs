@@ -1,8 +1,5 @@
 //! Concurrent reads of many requested values in one round: plan, fetch, assign.
 
-use super::request::Answer;
-use super::request::BorrowedRequest;
-use super::request::ReadRequest;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +9,7 @@ use futures::future::{join, join_all};
 use super::fetch::Fetched;
 use super::path_candidates::{PathCandidate, PathCandidates};
 use super::range_plan::{RangeSource, ReadPlan};
+use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
 use crate::budget::Reservation;

@@ -1,11 +1,12 @@
 //! Requests for values and versions of documents, and their answers.
 
+use std::sync::Arc;
+
 use super::range_plan::Extent;
 use super::value::Value;
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Path;
 use crate::key::Version;
-use std::sync::Arc;
 
 /// A request to the database. `D` names the document, `P` the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::value_ref::ValueRef;
 use crate::budget::{Budget, Steps};
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::document::tree::Tree;

@@ -14,13 +14,12 @@ mod write;
 use std::borrow::Cow;
 use std::str::Utf8Error;
 
-pub use error::{JsonError, Problem, position};
-pub use write::{write_plain_before_nul, write_string};
-
 use error::problem;
+pub use error::{JsonError, Problem, position};
 use run::space_bytes;
 use skip::{end_of_number, end_of_value};
 use string::{escape, not_closed, plain_bytes};
+pub use write::{write_plain_before_nul, write_string};
 
 /// Decodes UTF-8 with SIMD instructions.
 ///

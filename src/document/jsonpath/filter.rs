@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 
 use super::super::leaf::{Kind, Leaf};
 use super::super::tree::{Tree, compare, equal_within, text_work};
-use super::ast::Pattern;
-use super::ast::{Comparable, ComparisonOp, FunctionExpr, LogicalExpression};
+use super::ast::{Comparable, ComparisonOp, FunctionExpr, LogicalExpression, Pattern};
 use super::evaluate::Evaluation;
 use super::pattern::Regexp;
 use crate::error::Result;

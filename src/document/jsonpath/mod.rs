@@ -12,12 +12,13 @@ mod slice;
 
 use std::sync::Arc;
 
+use ast::{QuerySegment, Selector};
+use evaluate::Evaluation;
+
 use super::path::{Segment, SegmentRef};
 use super::tree::Tree;
 use crate::budget::Steps;
 use crate::error::Result;
-use ast::{QuerySegment, Selector};
-use evaluate::Evaluation;
 
 /// A JSONPath query. A clone is cheap. Two are equal if they have the same segments, however they are
 /// written: `$.a` and `$['a']` are.

@@ -1,6 +1,7 @@
 //! The limits of one execution of an operation, and how much of them it has used.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use async_graphql::SelectionField;
 use tokio::time::Instant;

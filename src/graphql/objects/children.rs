@@ -1,13 +1,9 @@
 //! Pages of children, according to the Relay connection specification.
 
-use super::page::AskedPage;
-use super::page::PageBounds;
-use super::page::decode_cursor;
-use super::page::digest;
-use super::page::encode_cursor;
 use async_graphql::Context;
 
 use super::located::Located;
+use super::page::{AskedPage, PageBounds, decode_cursor, digest, encode_cursor};
 use crate::database::{ChildrenPage, children};
 use crate::error::Result;
 use crate::graphql::context::session::Session;

@@ -1,11 +1,10 @@
 //! The types `Document` and `Subdocument`.
 
-use super::page::PageInfo;
 use async_graphql::{Context, Enum, ID, Object, SimpleObject};
 
 use super::children::Connection;
 use super::located::Located;
-use super::page::AskedPage;
+use super::page::{AskedPage, PageInfo};
 use crate::document::leaf;
 use crate::error::Result;
 use crate::graphql::response::counted::CountedBytes;

@@ -1,5 +1,7 @@
 //! Page arguments, page bounds and cursors.
 
+use async_graphql::SimpleObject;
+
 use crate::database::DocumentKey;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Limit, Result};
@@ -7,7 +9,6 @@ use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::cursor;
 use crate::key::{KeyStep, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
-use async_graphql::SimpleObject;
 
 /// The page arguments of a connection.
 #[derive(Default)]

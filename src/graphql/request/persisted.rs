@@ -6,13 +6,13 @@
 //! server checks the hash before it stores a text, so no client can store another text under a
 //! hash.
 
-use super::query_hash::QueryHash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
 use super::body::Request;
 use super::lru_cache::LruCache;
+use super::query_hash::QueryHash;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX};
 

@@ -1,5 +1,12 @@
 //! Reads the text of variables, value by value, and checks it against the types of the schema.
 
+use std::collections::HashMap;
+
+use async_graphql::indexmap::IndexMap;
+use async_graphql::parser::types::{BaseType, Type};
+use async_graphql::{Number, Value};
+use bytes::Bytes;
+
 use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
@@ -8,11 +15,6 @@ use crate::graphql::prepare::validate::inputs::{InputMember, Inputs};
 use crate::graphql::scalars::types::name;
 use crate::graphql::schema::entities;
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
-use async_graphql::indexmap::IndexMap;
-use async_graphql::parser::types::{BaseType, Type};
-use async_graphql::{Number, Value};
-use bytes::Bytes;
-use std::collections::HashMap;
 
 /// Reads values of declared types. JSON stays text; the number of all other values is limited.
 pub(crate) struct ValueReader<'i> {

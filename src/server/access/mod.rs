@@ -13,13 +13,13 @@ use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use tokens::AccessTokens;
 
 use super::connection::file_reload::{ReloadedFile, Watch};
 use super::response::json::response;
 use super::response::media::Media;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::{GraphQl, Methods};
-use tokens::AccessTokens;
 
 /// The access rules of a server. Without a token file, every caller is admitted.
 #[derive(Clone, Debug, Default)]

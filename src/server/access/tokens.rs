@@ -9,10 +9,10 @@
 //! importer    read-write   a9LhE4uGd1PsXo6QiVrBtM
 //! ```
 
+use std::sync::Arc;
+
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
-
-use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::limits::{TOKEN_CHARACTERS_MAX, TOKEN_CHARACTERS_MIN, TOKEN_NAME_BYTES_MAX};

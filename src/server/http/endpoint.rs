@@ -1,18 +1,19 @@
 //! State and responses that the handlers of `/graphql` share.
 
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::http::header::{ALLOW, CACHE_CONTROL};
+use axum::http::{Response, StatusCode};
+use tracing::Instrument as _;
+
 use crate::graphql::{GraphQl, GraphQlResponse, Methods, Request, RequestStats};
 use crate::server::access::{Caller, forbidden};
 use crate::server::observe::metrics::counters::Metrics;
 use crate::server::observe::requests::{operation_span, tell};
-use crate::server::response::json::response;
-use crate::server::response::json::with;
+use crate::server::response::json::{response, with};
 use crate::server::response::media::Media;
 use crate::server::response::response_body;
-use axum::body::Body;
-use axum::http::header::{ALLOW, CACHE_CONTROL};
-use axum::http::{Response, StatusCode};
-use std::time::Instant;
-use tracing::Instrument as _;
 
 /// The state of the handlers of `/graphql`.
 #[derive(Clone)]

@@ -1,20 +1,5 @@
 //! The handlers of `/graphql`, by HTTP method.
 
-use super::batch;
-use super::body::{Coding, body};
-use super::cached;
-use super::endpoint::Endpoint;
-use crate::error::{Error, ErrorKind};
-use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
-use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
-use crate::server::access::cors;
-use crate::server::access::{Caller, admit};
-use crate::server::options::ServeOptions;
-use crate::server::response::json::response;
-use crate::server::response::json::with;
-use crate::server::response::media::Media;
-use crate::server::response::media::is_json;
-use crate::store::offload_if_large;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::header::{ACCEPT_ENCODING, ALLOW, CONNECTION};
@@ -24,6 +9,18 @@ use axum::routing::{MethodRouter, get};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
+
+use super::body::{Coding, body};
+use super::endpoint::Endpoint;
+use super::{batch, cached};
+use crate::error::{Error, ErrorKind};
+use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
+use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::server::access::{Caller, admit, cors};
+use crate::server::options::ServeOptions;
+use crate::server::response::json::{response, with};
+use crate::server::response::media::{Media, is_json};
+use crate::store::offload_if_large;
 
 /// Compresses responses with gzip if the client accepts it. The fastest level gives most of the
 /// gain for a fraction of the CPU time.

@@ -172,10 +172,11 @@ fn apology(reason: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use axum::body::Body;
     use axum::http::Request;
     use tower::ServiceExt as _;
+
+    use super::*;
 
     fn headers(name: &HeaderName, values: &[&'static str]) -> HeaderMap {
         values

@@ -25,6 +25,7 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::Stream;
+pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
 use tokio::runtime::Handle;
 
 use crate::database::{Check, Database, DocumentKey, Scan, Value};
@@ -34,8 +35,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::EXPORT_CHUNK_BYTES;
 use crate::operations::{self, Policy};
 use crate::store::Backup;
-
-pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
 
 /// Serves the local socket of `directory` until `stop` completes and the accepted requests are
 /// answered, then removes it. The caller must hold the store of that directory.

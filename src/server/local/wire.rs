@@ -5,9 +5,8 @@ use crate::database::{Adopted, Collection, Foreign, Put, Scanned};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
-use crate::store::Pairs;
-
 use crate::operations::{NewDocument, Policy};
+use crate::store::Pairs;
 
 /// `POST ?collection=…&existing=…&on-error=…`, fields id, document, id, document, …: returns the
 /// result of each document, one field each.

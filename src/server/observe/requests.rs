@@ -10,8 +10,7 @@ use axum::response::Response;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
-use super::metrics::counters::Metrics;
-use super::metrics::counters::{CONTENT_TYPE, outcome};
+use super::metrics::counters::{CONTENT_TYPE, Metrics, outcome};
 use super::metrics::names::abridged;
 use super::traces;
 use crate::error::ErrorKind;

@@ -5,7 +5,8 @@
 //! outcomes. They contain no document, document id or token.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use async_trait::async_trait;
 use axum::http::{HeaderMap, Uri};

@@ -1,9 +1,10 @@
 //! JSON responses.
 
-use super::media::Media;
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderName, VARY};
 use axum::http::{HeaderValue, Response, StatusCode};
+
+use super::media::Media;
 
 pub(crate) fn response(media: Media, status: StatusCode, body: impl Into<Body>) -> Response<Body> {
     let mut response = Response::new(body.into());

@@ -41,8 +41,7 @@ use super::open::Opened;
 use super::progress::Progress;
 use super::reclaimer::{Reclaimer, lock};
 use super::table::Tables;
-use super::tables::TOMBSTONES;
-use super::tables::{Bytes, PAIRS, fault};
+use super::tables::{Bytes, PAIRS, TOMBSTONES, fault};
 use crate::error::{Error, Result};
 
 /// The snapshot that readers share. Everything in it is synced.

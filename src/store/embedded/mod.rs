@@ -26,14 +26,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-use super::{Backup, Batch, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction};
-use crate::error::{Error, Result};
-use crate::limits::RANGES_AT_A_TIME;
 pub use backup::BackupDirectory;
 use commit::{Committer, Published};
 pub use open::FILE_NAME;
 pub use options::EmbeddedOptions;
+
+use super::{Backup, Batch, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction};
+use crate::error::{Error, Result};
+use crate::limits::RANGES_AT_A_TIME;
 
 /// A store in a directory that this process has locked.
 pub struct Embedded {

@@ -9,10 +9,9 @@ use std::sync::Once;
 
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
-use super::EmbeddedOptions;
 use super::deferred_file::DeferredFile;
-use super::files;
 use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
+use super::{EmbeddedOptions, files};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The file with the data, in a store's directory.

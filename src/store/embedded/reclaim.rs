@@ -10,8 +10,7 @@ use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
 use super::commit::{Committer, WriteLock};
-use super::tables::TOMBSTONES;
-use super::tables::{ENGINE, LAST_COMMIT, PAIRS, fault};
+use super::tables::{ENGINE, LAST_COMMIT, PAIRS, TOMBSTONES, fault};
 use super::tombstones;
 use crate::error::Result;
 use crate::limits::{RECLAIM_PAUSE_FACTOR, RECLAIM_PAUSE_MIN};

@@ -1,9 +1,10 @@
 //! Reads and writes of redb tables.
 
-use super::tables::Bytes;
-use redb::{CursorError, ReadableTable, StorageError, Table};
 use std::ops::Bound;
 
+use redb::{CursorError, ReadableTable, StorageError, Table};
+
+use super::tables::Bytes;
 use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;

@@ -1,7 +1,8 @@
 //! The tables of the redb file.
 
-use crate::error::Error;
 use redb::TableDefinition;
+
+use crate::error::Error;
 
 /// All pairs of the store.
 pub(super) const PAIRS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pairs");

@@ -11,11 +11,9 @@ use redb::{
 use tokio::sync::OwnedMutexGuard;
 
 use super::commit::{Committer, WriteLock};
-use super::table;
 use super::table::Tables;
-use super::tables::TOMBSTONES;
-use super::tables::{Bytes, ENGINE, LAST_COMMIT, PAIRS};
-use super::tombstones;
+use super::tables::{Bytes, ENGINE, LAST_COMMIT, PAIRS, TOMBSTONES};
+use super::{table, tombstones};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};

@@ -1,10 +1,12 @@
 //! The connection to a cluster, and its transactions.
 
-use super::network::{Network, millis};
-use super::span::Prospects;
+use std::time::Duration;
+
 use foundationdb::options::TransactionOption;
 use foundationdb::{Database, FdbResult};
-use std::time::Duration;
+
+use super::network::{Network, millis};
+use super::span::Prospects;
 
 /// The state that stores, snapshots and transactions share.
 pub(super) struct Cluster {

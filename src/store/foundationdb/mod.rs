@@ -19,25 +19,26 @@ mod span;
 mod tls;
 mod transaction;
 
-use crate::limits::{CLUSTER_TRANSACTION_TIME_MAX, TRANSACTION_TRIES_MAX};
-use cluster::Cluster;
-use foundationdb::Database;
-use foundationdb::options::DatabaseOption;
-use network::millis;
-use span::Prospects;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
+use cluster::Cluster;
+use foundationdb::Database;
+use foundationdb::options::DatabaseOption;
+use network::millis;
+pub use network::{Network, NetworkOptions};
+use snapshot::Snapshot;
+use span::Prospects;
 use tokio::time::timeout;
+use transaction::ClusterTransaction;
 
 use super::{Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, Result};
-use crate::limits::{CLUSTER_READY_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
-pub use network::{Network, NetworkOptions};
-use snapshot::Snapshot;
-use transaction::ClusterTransaction;
+use crate::limits::{
+    CLUSTER_READY_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX, CLUSTER_TRANSACTION_TIME_MAX,
+    TRANSACTION_TRIES_MAX,
+};
 
 /// A store in a cluster.
 pub struct FoundationDb {

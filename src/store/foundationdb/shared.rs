@@ -1,13 +1,15 @@
 //! The client's transaction, which the reads and writes of a transaction share.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use foundationdb::options::ConflictRangeType;
+use foundationdb::{FdbError, FdbResult, Transaction as Client, TransactionCommitError};
+
 use super::cluster::Cluster;
 use super::failure;
 use super::size::SizeBound;
 use crate::error::{Error, Result};
-use foundationdb::options::ConflictRangeType;
-use foundationdb::{FdbError, FdbResult, Transaction as Client, TransactionCommitError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 pub(super) struct Shared {
     // Dropped in this order: the client's transaction must not outlive the cluster.

@@ -20,7 +20,8 @@
 //! Spans change only the cost. The result is the same as if each range were read alone.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use foundationdb::RangeOption;
 use foundationdb::future::{FdbKeyValue, FdbValues};

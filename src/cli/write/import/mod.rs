@@ -21,6 +21,10 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::pin::pin;
 
+use prepare::{ImportFailure, Naming, Prepared};
+use read::{ImportEvent, ReadOptions};
+use report::ImportReport;
+
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::{Import, OnError};
 use crate::cli::connect::access::{DatabaseAccess, Missing};
@@ -28,9 +32,6 @@ use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::terminal::interrupt::interrupted;
 use crate::error::Result;
 use crate::operations::Policy;
-use prepare::{ImportFailure, Naming, Prepared};
-use read::{ImportEvent, ReadOptions};
-use report::ImportReport;
 
 pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     let Stream {

@@ -1,5 +1,6 @@
 //! Parses a document's text into its id and its leaves.
 
+use super::chunks::TextPosition;
 use super::record;
 use super::split::Piece;
 use crate::cli::arguments::ExportFormat;
@@ -12,8 +13,6 @@ use crate::error::{Error, Result};
 use crate::key::{Leaves, append_place, decode_leaf};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 use crate::operations::NewDocument;
-
-use super::chunks::TextPosition;
 
 /// How documents get their ids.
 pub(crate) struct Naming {

@@ -1,8 +1,7 @@
 //! Reads ahead, concurrently, what the steps of an edit read one after another.
 
 use super::location::{candidates, first_of, last_of};
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::path::Path;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::{Locality, RangeRead, Transaction};

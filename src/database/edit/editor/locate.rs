@@ -1,11 +1,10 @@
 //! Resolves a path to the place that an edit changes.
 
-use super::location::{Location, Parent, Target, candidates, last_of, spot};
 use futures::future::try_join_all;
 
 use super::Editor;
-use crate::database::document_key::below;
-use crate::database::document_key::prefix_end;
+use super::location::{Location, Parent, Target, candidates, last_of, spot};
+use crate::database::document_key::{below, prefix_end};
 use crate::database::read::path_candidates::settle;
 use crate::database::read::value_ref::malformed;
 use crate::document::leaf::{Kind, abridged};

@@ -1,7 +1,6 @@
 //! What a path leads to in a document that is about to change.
 
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::read::value_ref::malformed;
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};

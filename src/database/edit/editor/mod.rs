@@ -7,10 +7,15 @@ pub(crate) mod location;
 pub(crate) mod overwrite;
 pub(crate) mod renumber;
 
+use std::sync::Arc;
+
+use ahead::look_ahead;
+use futures::future::{join, try_join3};
+use location::{Location, Parent, Target};
+
 use crate::budget::Budget;
 use crate::database::catalog::collections;
-use crate::database::document_key::DocumentKey;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::maintainer::IndexMaintainer;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment};
@@ -18,10 +23,6 @@ use crate::error::{Error, Result};
 use crate::key::{Family, Leaves, Version, empty_marker};
 use crate::limits::LEAVES_PER_PACE;
 use crate::store::{RangeRead, Read, Transaction, key_after};
-use ahead::look_ahead;
-use futures::future::{join, try_join3};
-use location::{Location, Parent, Target};
-use std::sync::Arc;
 
 /// An edit of one document in a transaction: begin it, change values, [`finish`](Self::finish) it.
 pub(crate) struct Editor<'t> {

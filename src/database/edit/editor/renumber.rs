@@ -4,8 +4,7 @@ use std::ops::Deref;
 
 use super::Editor;
 use crate::budget::Reservation;
-use crate::database::document_key::below;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{below, prefix_end};
 use crate::document::leaf::Kind;
 use crate::document::path::Segment;
 use crate::error::{Error, Limit, Result};

@@ -1,11 +1,6 @@
 //! Opens streams of document ids from index entries and from the catalog.
 
-use super::ids::IdBytes;
-use super::ids::Ids;
-use super::ids::Union;
-use super::ids::catalog;
-use super::ids::id_bytes;
-use super::ids::no_entry;
+use super::ids::{IdBytes, Ids, Union, catalog, id_bytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
 use crate::database::index::definition::Index;
 use crate::database::query::plan::access_path::{EntrySource, Span};

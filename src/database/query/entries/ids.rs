@@ -1,16 +1,16 @@
 //! Sorted streams of document ids, in either direction, from spans of index entries or from the
 //! catalog.
 
-use crate::key::Entry;
+use std::collections::BTreeSet;
+
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use std::collections::BTreeSet;
 
 use super::keys::KeyStream;
 use crate::budget::{Budget, Share};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
-use crate::key::{Family, hex};
+use crate::key::{Entry, Family, hex};
 
 /// An id in the form in which keys end with it. The bytes sort like the ids.
 pub(crate) type IdBytes = Vec<u8>;

@@ -1,6 +1,7 @@
 //! A cursor over the keys of a range, in either direction.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::budget::{Budget, Share};
 use crate::error::Result;

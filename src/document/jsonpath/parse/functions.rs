@@ -1,7 +1,8 @@
 //! Calls of functions (RFC 9535 §2.4), with the types of their arguments checked (§2.4.3).
 
-use super::super::ast::Pattern;
-use super::super::ast::{Comparable, FilterQuery, FunctionExpr, LogicalExpression, SingularQuery};
+use super::super::ast::{
+    Comparable, FilterQuery, FunctionExpr, LogicalExpression, Pattern, SingularQuery,
+};
 use super::super::pattern::Regexp;
 use super::primary::{FunctionCall, PrimaryExpr};
 use super::{QueryParser, too_complex};

@@ -13,12 +13,13 @@ mod primary;
 mod scan;
 mod segments;
 
+use scan::{blank_bytes, number_bytes, string};
+
 use super::super::json::position;
 use super::super::leaf::abridged;
 use super::ast::QuerySegment;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{JSONPATH_BRACKETS_MAX, JSONPATH_BYTES_MAX};
-use scan::{blank_bytes, number_bytes, string};
 
 /// The segments of a query, and the number of regular expressions in it.
 ///

@@ -1,7 +1,6 @@
 //! What an expression of a filter is made of.
 
 use super::super::ast::{FilterQuery, FunctionExpr, LogicalExpression};
-
 use crate::document::tree::Tree;
 
 /// A test, one side of a comparison or an argument of a function; the context tells which.

@@ -9,12 +9,13 @@
 pub(crate) mod bind;
 pub(crate) mod write;
 
+pub(crate) use write::WrittenResponse;
+
 use crate::database::{Database, Loaded, read_asked};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 pub(crate) use crate::graphql::prepare::plan::Plan;
 use crate::graphql::variables::coerced::Coerced;
-pub(crate) use write::WrittenResponse;
 
 /// Executes a plan with these variables. None if the general executor must run the query, or if
 /// `request_budget` has exceeded a limit.

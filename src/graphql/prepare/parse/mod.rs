@@ -19,7 +19,6 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value;
-
 use lexer::{Lexeme, Lexer};
 use strings::{block_string_value, string_value, with_known_escapes};
 

@@ -1,12 +1,13 @@
 //! Checks the arguments of mutations.
 
+use async_graphql::MaybeUndefined;
+use bytes::Bytes;
+
 use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, Reader};
 use crate::document::leaf::{Leaf, abridged};
 use crate::error::{Error, Result};
 use crate::graphql::scalars::types::Json;
-use async_graphql::MaybeUndefined;
-use bytes::Bytes;
 
 /// The text of a JSON argument that is required but may be null.
 pub(crate) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {

@@ -1,12 +1,10 @@
 //! The root type `Mutation`, and the fields that change one document.
 
-use super::arguments::given;
-use super::arguments::in_argument;
-use super::arguments::number;
 use std::sync::Arc;
 
 use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 
+use super::arguments::{given, in_argument, number};
 use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
 use super::dropped::CollectionMutations;

@@ -1,13 +1,15 @@
 //! The counters of a server.
 
-use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES};
-use crate::graphql::RequestStats;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::gauge::Gauge;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES};
+use crate::graphql::RequestStats;
 
 /// The content type of `/metrics`.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -1,10 +1,9 @@
 //! Operation names as metric labels.
 
-use crate::limits::OPERATION_NAME_CHARACTERS_MAX;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::limits::METRICS_OPERATIONS_MAX;
+use crate::limits::{METRICS_OPERATIONS_MAX, OPERATION_NAME_CHARACTERS_MAX};
 
 /// The operation names that have a label of their own. Only the first names do, so that clients
 /// cannot create labels without bound.
