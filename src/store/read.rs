@@ -21,21 +21,10 @@ pub struct RangeRead<'k> {
     pub reverse: bool,
     /// Whether the read continues where a batch ended.
     pub resumed: bool,
-    /// The position relative to the previous range of the same round. Set only if the engine [is
-    /// remote](Read::is_remote).
-    pub near: Locality,
-}
-
-/// The position of a range relative to the previous range of the same round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Locality {
-    /// Unknown.
-    #[default]
-    Unknown,
-    /// In the same document.
-    Document,
-    /// In another document of the same collection, with few ids between the two.
-    Collection,
+    /// Whether few keys lie between the previous range of the same round and this one, although the
+    /// keys do not show it: the range is in a document that follows the previous one in the catalog.
+    /// It affects only the cost of the read, and only if the engine [is remote](Read::is_remote).
+    pub adjacent: bool,
 }
 
 impl<'k> RangeRead<'k> {
@@ -47,7 +36,7 @@ impl<'k> RangeRead<'k> {
             pairs_max: usize::MAX,
             reverse: false,
             resumed: false,
-            near: Locality::Unknown,
+            adjacent: false,
         }
     }
 
@@ -114,8 +103,8 @@ pub trait Read: Send + Sync {
     /// # Errors
     /// `UNAVAILABLE`. `TIMEOUT`: the engine no longer serves this snapshot; take another one.
     /// `CONFLICT`: the transaction cannot continue; try again. `INTERNAL`: this transaction has
-    /// written a versionstamp to the key, or a versionstamped key that may become this key. Its
-    /// value is unknown before the commit.
+    /// written a versionstamp to the key, so its value is unknown before the commit.
+    /// `BAD_USER_INPUT`: this transaction has written a versionstamped key that may become this key.
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
     /// Reads one batch of a range: at most `pairs_max` pairs, and at most the engine's batch size.
@@ -134,7 +123,7 @@ pub trait Read: Send + Sync {
         round
     }
 
-    /// Whether reads go to another process. Then it is worth setting [`RangeRead::near`] and
+    /// Whether reads go to another process. Then it is worth setting [`RangeRead::adjacent`] and
     /// calling [`Transaction::read_ahead`](super::Transaction::read_ahead). False for the embedded
     /// engine.
     fn is_remote(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Keys, ranges, batches, snapshots.
 
 use phyllo::limits::{BATCH_PAIRS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use phyllo::store::{Batches, Locality, RangeRead, Read, key_after};
+use phyllo::store::{Batches, RangeRead, Read, key_after};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -130,7 +130,13 @@ async fn empty_or_inverted_ranges_are_empty(fresh: Fresh) {
 /// In any order, nested, near and far, empty, of few pairs and of more than a batch.
 async fn several_ranges_return_the_same_as_each_alone(fresh: Fresh) {
     let mut random = StdRng::seed_from_u64(7);
-    let key = |number: usize| fresh.key(format!("{number:05}"));
+    // Keys of documents, each with some of the numbers: engines may read near ones together.
+    let collection = [&[0x02][..], &fresh.begin(), &[0x00]].concat();
+    let key = |number: usize| {
+        let id = u8::try_from(1 + number / 400).expect("small");
+        let name = format!("\x02{number:05}\0");
+        [&collection[..], &[0x15, id], name.as_bytes()].concat()
+    };
     let count = BATCH_PAIRS_MAX + 500;
     fresh
         .write(|transaction| {
@@ -172,13 +178,7 @@ async fn several_ranges_return_the_same_as_each_alone(fresh: Fresh) {
                     .choose(&mut random)
                     .expect("some"),
                 reverse: random.random_ratio(1, 20),
-                near: if near {
-                    let near = [Locality::Unknown, Locality::Collection].choose(&mut random);
-                    let near = near.filter(|_| random.random_ratio(1, 5));
-                    near.copied().unwrap_or(Locality::Document)
-                } else {
-                    Locality::Unknown
-                },
+                adjacent: near && random.random_ratio(1, 2),
                 ..RangeRead::new(begin, end)
             })
             .collect();

@@ -17,7 +17,7 @@ use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::limits::LOOK_AHEAD_MAX;
-use crate::store::{Locality, Pairs, RangeRead, Read, Transaction};
+use crate::store::{Pairs, Read, Transaction};
 
 /// Applies a merge patch at a place. Creates the document and missing parent objects. A patch that
 /// is `null` stores null at the place. Returns whether the document changed.
@@ -269,10 +269,7 @@ async fn standing_at(read: &dyn Read, asked: Vec<(Location, &MergePatch)>) -> Re
     let ranges: Vec<_> = asked
         .iter()
         .zip(&ends)
-        .map(|((spot, _), end)| RangeRead {
-            near: Locality::Document,
-            ..first_of(&spot.key, end)
-        })
+        .map(|((spot, _), end)| first_of(&spot.key, end))
         .collect();
     let found = read.ranges(&ranges).await;
     asked

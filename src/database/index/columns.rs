@@ -9,9 +9,9 @@ use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::read::range_plan::covers;
 use crate::error::{ErrorKind, Result};
-use crate::key::{IndexValue, IndexValueBuilder, KeyStep, document_prefix, step};
+use crate::key::{IndexValue, IndexValueBuilder, KeyStep, step};
 use crate::limits::{INDEX_PORTION_BYTES, INDEX_PORTION_PAIRS_MAX};
-use crate::store::{Batches, Locality, Pairs, RangeRead, Read, key_after};
+use crate::store::{Batches, Pairs, RangeRead, Read, key_after};
 
 /// A value of a column. The error is the length in bytes of a string that does not fit into a key.
 pub(crate) type ColumnValue = Result<IndexValue, usize>;
@@ -174,14 +174,7 @@ pub(crate) async fn streams<'r>(
         let (begin, end) = bounds(at);
         let last = reads.last();
         if last.is_none_or(|last| (last.begin, last.end) != (begin, end)) {
-            let near = match last {
-                Some(last) if in_one_document(last.begin, begin) => Locality::Document,
-                _ => Locality::Unknown,
-            };
-            reads.push(RangeRead {
-                near,
-                ..RangeRead::new(begin, end)
-            });
+            reads.push(RangeRead::new(begin, end));
         }
         read_of[at] = reads.len() - 1;
     }
@@ -207,11 +200,6 @@ pub(crate) async fn streams<'r>(
         })
     });
     streams.collect()
-}
-
-fn in_one_document(one: &[u8], other: &[u8]) -> bool {
-    let document = document_prefix(one);
-    !document.is_empty() && other.starts_with(document)
 }
 
 impl ColumnStream<'_> {

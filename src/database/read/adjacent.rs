@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 
 use crate::error::Result;
-use crate::store::{Batch, Locality, MultiRange, RangeRead, Read};
+use crate::store::{Batch, MultiRange, RangeRead, Read};
 
 /// A reader for documents of one collection that are consecutive in the catalog, whatever their ids
-/// are. On a remote store it marks the ranges as close to each other ([`Locality::Collection`]).
+/// are. On a remote store it marks the ranges as close to each other ([`RangeRead::adjacent`]).
 pub struct AdjacentDocuments<'r>(pub &'r dyn Read);
 
 #[async_trait]
@@ -23,13 +23,11 @@ impl Read for AdjacentDocuments<'_> {
         if !self.is_remote() {
             return self.0.ranges(ranges).await;
         }
-        let mut in_a_row = ranges.to_vec();
-        for range in in_a_row.iter_mut().skip(1) {
-            if range.near == Locality::Unknown {
-                range.near = Locality::Collection;
-            }
+        let mut adjacent = ranges.to_vec();
+        for range in adjacent.iter_mut().skip(1) {
+            range.adjacent = true;
         }
-        self.0.ranges(&in_a_row).await
+        self.0.ranges(&adjacent).await
     }
 
     fn is_remote(&self) -> bool {
@@ -48,8 +46,8 @@ mod tests {
     use super::*;
 
     struct Recorder {
-        waits: bool,
-        asked: Mutex<Vec<Locality>>,
+        remote: bool,
+        adjacent: Mutex<Vec<bool>>,
     }
 
     #[async_trait]
@@ -63,32 +61,24 @@ mod tests {
         }
 
         async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
-            let near = ranges.iter().map(|range| range.near);
-            *self.asked.lock().expect("alone") = near.collect();
+            let adjacent = ranges.iter().map(|range| range.adjacent);
+            *self.adjacent.lock().expect("alone") = adjacent.collect();
             MultiRange::default()
         }
 
         fn is_remote(&self) -> bool {
-            self.waits
+            self.remote
         }
     }
 
     #[tokio::test]
-    async fn what_stands_in_a_row_is_told_to_who_waits() {
-        use Locality::{Collection, Document, Unknown};
-        let range = |near| RangeRead {
-            near,
-            ..RangeRead::new(b"a", b"b")
-        };
-        let ranges = [Unknown, Document, Unknown, Unknown].map(range);
-        for (waits, expected) in [
-            (true, [Unknown, Document, Collection, Collection]),
-            (false, [Unknown, Document, Unknown, Unknown]),
-        ] {
-            let asked = Mutex::default();
-            let recorder = Recorder { waits, asked };
+    async fn a_remote_store_learns_which_ranges_are_adjacent() {
+        let ranges = [RangeRead::new(b"a", b"b"); 3];
+        for (remote, expected) in [(true, [false, true, true]), (false, [false; 3])] {
+            let adjacent = Mutex::default();
+            let recorder = Recorder { remote, adjacent };
             AdjacentDocuments(&recorder).ranges(&ranges).await;
-            assert_eq!(*recorder.asked.lock().expect("alone"), expected);
+            assert_eq!(*recorder.adjacent.lock().expect("alone"), expected);
         }
     }
 }

@@ -10,9 +10,8 @@ use super::range_plan::{Extent, RangeSource, ReadPlan};
 use crate::budget::Reservation;
 use crate::database::document_key::prefix_end;
 use crate::error::Result;
-use crate::key;
 use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
-use crate::store::{Batches, Locality, MultiRange, Pairs, RangeRead, Read, key_after};
+use crate::store::{Batches, MultiRange, Pairs, RangeRead, Read, key_after};
 
 /// The results of the reads of a plan.
 #[derive(Default)]
@@ -33,14 +32,10 @@ impl Fetched {
         }
         let mut ends = &ends[..];
         let mut ranges = Vec::with_capacity(plan.reads.len());
-        let mut nearness = LocalityTracker::new(read);
         for (key, extent) in &plan.reads {
             let (end, rest) = ends.split_at(key.len() + 1);
             ends = rest;
-            let range = RangeRead {
-                near: nearness.of(key),
-                ..RangeRead::new(key, end)
-            };
+            let range = RangeRead::new(key, end);
             ranges.push(match extent {
                 Extent::First => range.at_most(1),
                 Extent::Whole => range,
@@ -111,38 +106,6 @@ impl Fetched {
             return Ok((pairs, range));
         }
         Ok((pairs, pairs.between(range, key, &prefix_end(key))))
-    }
-}
-
-/// For keys in ascending order, determines how close each key is to the previous one, if the store
-/// needs it.
-struct LocalityTracker<'k> {
-    wanted: bool,
-    /// The key prefix of the last key's document.
-    document: &'k [u8],
-}
-
-impl<'k> LocalityTracker<'k> {
-    fn new(read: &dyn Read) -> Self {
-        Self {
-            wanted: read.is_remote(),
-            document: &[],
-        }
-    }
-
-    fn of(&mut self, key: &'k [u8]) -> Locality {
-        if !self.wanted {
-            return Locality::Unknown;
-        }
-        if !self.document.is_empty() && key.starts_with(self.document) {
-            return Locality::Document;
-        }
-        let before = std::mem::replace(&mut self.document, key::document_prefix(key));
-        if key::are_neighbours(before, self.document) {
-            Locality::Collection
-        } else {
-            Locality::Unknown
-        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The reads of a cluster transaction, which include its own writes.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -11,7 +10,7 @@ use futures::future::join_all;
 
 use super::range;
 use super::shared::Shared;
-use super::span::{self, Reach};
+use super::span::{self, RangeSpan, Reach};
 use crate::error::Result;
 use crate::limits::CLUSTER_SPAN_RANGES_MAX;
 use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};
@@ -99,13 +98,13 @@ impl Read for Reads {
         } else {
             Vec::new()
         };
-        let ask = |span: &Range<usize>| self.values(span::option(&ranges[span.clone()]), true);
+        let ask = |span: &RangeSpan| self.values(span::option(&ranges[span.ranges.clone()]), true);
         let asked = join_all(spans.iter().map(ask));
         let mut found: Vec<Option<Batch>> = ranges.iter().map(|_| None).collect();
         for (span, values) in spans.iter().zip(asked.await) {
             // If a span fails, its ranges are read one by one and report the error.
             let Ok(values) = values else { continue };
-            for at in span.clone() {
+            for at in span.ranges.clone() {
                 found[at] = span::batch(&ranges[at], &values);
                 if let Some(batch) = &found[at] {
                     self.depend_on(&ranges[at], batch);

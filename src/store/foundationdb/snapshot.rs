@@ -266,7 +266,7 @@ impl Read for Snapshot {
         let spans = self.cluster.prospects.spans(ranges);
         let asked_spans: Vec<_> = spans
             .iter()
-            .map(|span| self.ask(&span::option(&ranges[span.clone()])))
+            .map(|span| self.ask(&span::option(&ranges[span.ranges.clone()])))
             .collect();
         let ask = |range| range::option(range).map(|option| self.ask(&option));
         let alone = |(at, range)| (!span::covers(&spans, at)).then(|| ask(range)).flatten();
@@ -283,15 +283,15 @@ impl Read for Snapshot {
         let mut brought = FetchedSpans::default();
         for (span, values) in spans.into_iter().zip(asked_spans) {
             let values = values.await.ok();
-            for at in span.clone() {
+            for at in span.ranges.clone() {
                 let brings = |values| span::batch(&ranges[at], values);
                 match values.as_ref().and_then(brings) {
                     Some(batch) => found[at] = Some(Ok(batch)),
                     None => asked[at] = ask(&ranges[at]),
                 }
             }
-            let found = found[span.clone()].iter().flatten().count();
-            brought.add(&ranges[span], found);
+            let found = found[span.ranges.clone()].iter().flatten().count();
+            brought.add(&span, found);
         }
         self.cluster.prospects.learn(&brought);
         // Waits for the last range first and then for the others in order. By then most of them

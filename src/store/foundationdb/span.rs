@@ -6,9 +6,11 @@
 //! ranges, is then cheaper, although it returns pairs that nobody asked for. How many pairs lie
 //! between the ranges is known only after the read.
 //!
-//! - **Which ranges:** [`spans`] groups consecutive ascending ranges whose [`Locality`] says that
-//!   they are near, at least [`CLUSTER_SPAN_RANGES_MIN`]. More than [`CLUSTER_SPAN_RANGES_MAX`]
-//!   ranges are divided into several spans of about the same length.
+//! - **Which ranges:** [`spans`] groups consecutive ascending ranges that are near, at least
+//!   [`CLUSTER_SPAN_RANGES_MIN`]. Two ranges are near if their keys are in one document, in
+//!   documents with few ids between them, or in documents that the caller knows to be
+//!   [adjacent](RangeRead::adjacent). More than [`CLUSTER_SPAN_RANGES_MAX`] ranges are divided into
+//!   several spans of about the same length.
 //! - **How much:** a span reads at most [`CLUSTER_SPAN_PAIRS_FOR_EACH`] pairs per range, within a
 //!   total of pairs and bytes ([`option`]). If the limit ends it early, [`batch`] returns the
 //!   ranges that it reached, and the caller reads the others one by one, a round trip later.
@@ -27,11 +29,12 @@ use foundationdb::RangeOption;
 use foundationdb::future::{FdbKeyValue, FdbValues};
 use foundationdb::options::StreamingMode;
 
+use crate::key;
 use crate::limits::{
     CLUSTER_SPAN_BYTES_MAX, CLUSTER_SPAN_PAIRS_FOR_EACH, CLUSTER_SPAN_PAIRS_MAX,
     CLUSTER_SPAN_RANGES_MAX, CLUSTER_SPAN_RANGES_MIN, CLUSTER_SPANS_LEFT_OUT_MAX,
 };
-use crate::store::{Batch, Locality, Pairs, RangeRead};
+use crate::store::{Batch, Pairs, RangeRead};
 
 /// Whether spans are currently used, within a document and across documents.
 #[derive(Default)]
@@ -63,6 +66,13 @@ struct SpanCounts {
     brought: usize,
 }
 
+/// Ranges that are read together, as indexes of the round's ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RangeSpan {
+    pub(super) ranges: Range<usize>,
+    reach: Reach,
+}
+
 /// The extent of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
@@ -71,9 +81,9 @@ pub(super) enum Reach {
 }
 
 impl Prospects {
-    /// The spans to read in a round, as indexes of its ranges.
-    pub(super) fn spans(&self, ranges: &[RangeRead<'_>]) -> Vec<Range<usize>> {
-        let is_across = |span: &Range<usize>| reach(&ranges[span.clone()]) == Reach::Collection;
+    /// The spans to read in a round.
+    pub(super) fn spans(&self, ranges: &[RangeRead<'_>]) -> Vec<RangeSpan> {
+        let is_across = |span: &RangeSpan| span.reach == Reach::Collection;
         let mut found = spans(ranges, Reach::Collection);
         if found.iter().any(is_across) && !self.across.is_worth_it() {
             found = spans(ranges, Reach::Document);
@@ -103,11 +113,11 @@ impl Prospect {
         }
     }
 
-    fn learn(&self, tally: SpanCounts) {
-        if tally.ranges == 0 {
+    fn learn(&self, counts: SpanCounts) {
+        if counts.ranges == 0 {
             return;
         }
-        if 2 * tally.brought >= tally.ranges {
+        if 2 * counts.brought >= counts.ranges {
             self.next.store(0, Relaxed);
             return;
         }
@@ -119,36 +129,28 @@ impl Prospect {
 
 impl FetchedSpans {
     /// Adds the result of a span, which brought `brought` of its ranges.
-    pub(super) fn add(&mut self, span: &[RangeRead<'_>], brought: usize) {
-        let tally = match reach(span) {
+    pub(super) fn add(&mut self, span: &RangeSpan, brought: usize) {
+        let counts = match span.reach {
             Reach::Document => &mut self.within,
             Reach::Collection => &mut self.across,
         };
-        tally.ranges += span.len();
-        tally.brought += brought;
+        counts.ranges += span.ranges.len();
+        counts.brought += brought;
     }
 }
 
-/// The extent of a span.
-fn reach(span: &[RangeRead<'_>]) -> Reach {
-    let mut others = span.iter().skip(1);
-    if others.any(|range| range.near == Locality::Collection) {
-        Reach::Collection
-    } else {
-        Reach::Document
+/// Groups consecutive near ranges into spans that reach at most this far.
+pub(super) fn spans(ranges: &[RangeRead<'_>], reach_max: Reach) -> Vec<RangeSpan> {
+    if ranges.len() < CLUSTER_SPAN_RANGES_MIN {
+        return Vec::new();
     }
-}
-
-/// Groups consecutive near ranges into spans, as indexes of the ranges.
-pub(super) fn spans(ranges: &[RangeRead<'_>], reach: Reach) -> Vec<Range<usize>> {
+    let near = near_to_previous(ranges, reach_max);
     let mut spans = Vec::new();
     let mut begin = 0;
     while begin < ranges.len() {
-        let mut end = begin + 1;
-        while end < ranges.len() && follows(&ranges[end - 1], &ranges[end], reach) {
-            end += 1;
-        }
-        let holds_any = || ranges[begin].begin < prefix_end(&ranges[begin..end]);
+        let near = near[begin + 1..].iter().take_while(|near| near.is_some());
+        let end = begin + 1 + near.count();
+        let holds_any = || ranges[begin].begin < end_of(&ranges[begin..end]);
         if end - begin >= CLUSTER_SPAN_RANGES_MIN && holds_any() {
             let parts = (end - begin).div_ceil(CLUSTER_SPAN_RANGES_MAX);
             let bound = |part: usize| begin + (end - begin) * part / parts;
@@ -156,26 +158,52 @@ pub(super) fn spans(ranges: &[RangeRead<'_>], reach: Reach) -> Vec<Range<usize>>
         }
         begin = end;
     }
-    spans
+    let with_reach = |ranges: Range<usize>| {
+        let mut others = near[ranges.clone()].iter().skip(1);
+        let across = others.any(|near| *near == Some(Reach::Collection));
+        let reach = if across {
+            Reach::Collection
+        } else {
+            Reach::Document
+        };
+        RangeSpan { ranges, reach }
+    };
+    spans.into_iter().map(with_reach).collect()
+}
+
+/// For each range, whether it is in the document of the previous range, or in a document near it.
+/// `None` if it is farther away than `reach_max`, or not in ascending order.
+fn near_to_previous(ranges: &[RangeRead<'_>], reach_max: Reach) -> Vec<Option<Reach>> {
+    let mut document: &[u8] = &[];
+    let mut previous: Option<&RangeRead<'_>> = None;
+    let mut near = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let reach = if !document.is_empty() && range.begin.starts_with(document) {
+            Some(Reach::Document)
+        } else {
+            let before = std::mem::replace(&mut document, key::document_prefix(range.begin));
+            let is_near = range.adjacent || key::are_neighbours(before, document);
+            (is_near && reach_max == Reach::Collection).then_some(Reach::Collection)
+        };
+        let ascends = previous.is_some_and(|previous| {
+            !range.reverse && !previous.reverse && previous.begin <= range.begin
+        });
+        near.push(reach.filter(|_| ascends));
+        previous = Some(range);
+    }
+    near
 }
 
 /// Whether a range belongs to one of the spans, which are in order.
-pub(super) fn covers(spans: &[Range<usize>], range: usize) -> bool {
-    let at = spans.partition_point(|span| span.end <= range);
-    spans.get(at).is_some_and(|span| span.contains(&range))
-}
-
-fn follows(before: &RangeRead<'_>, range: &RangeRead<'_>, reach: Reach) -> bool {
-    let near = match range.near {
-        Locality::Unknown => false,
-        Locality::Document => true,
-        Locality::Collection => reach == Reach::Collection,
-    };
-    near && !range.reverse && !before.reverse && before.begin <= range.begin
+pub(super) fn covers(spans: &[RangeSpan], range: usize) -> bool {
+    let at = spans.partition_point(|span| span.ranges.end <= range);
+    spans
+        .get(at)
+        .is_some_and(|span| span.ranges.contains(&range))
 }
 
 /// The end of the span: the greatest end of its ranges.
-fn prefix_end<'r>(span: &[RangeRead<'r>]) -> &'r [u8] {
+fn end_of<'r>(span: &[RangeRead<'r>]) -> &'r [u8] {
     span.iter().map(|range| range.end).max().unwrap_or_default()
 }
 
@@ -187,7 +215,7 @@ pub(super) fn option<'r>(span: &[RangeRead<'r>]) -> RangeOption<'r> {
         limit: Some(pairs.min(CLUSTER_SPAN_PAIRS_MAX)),
         target_bytes: CLUSTER_SPAN_BYTES_MAX,
         mode: StreamingMode::WantAll,
-        ..RangeOption::from((begin, prefix_end(span)))
+        ..RangeOption::from((begin, end_of(span)))
     }
 }
 
@@ -212,78 +240,106 @@ pub(super) fn batch(range: &RangeRead<'_>, span: &FdbValues) -> Option<Batch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::id::DocumentId;
+    use crate::document::path::{Place, Segment};
+    use crate::key::Family;
 
-    fn near<'k>(begin: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
-        RangeRead {
-            near: Locality::Document,
-            ..RangeRead::new(begin, end)
-        }
+    /// The bounds of the range of a member of a document.
+    fn member(id: i64, name: &str) -> (Vec<u8>, Vec<u8>) {
+        let place = Place(vec![Segment::Key(name.to_owned())]);
+        let begin = Family::Document("D", &DocumentId::Integer(id), &place).key();
+        let begin = begin.expect("short");
+        let end = [&begin[..], &[0xFF]].concat();
+        (begin, end)
+    }
+
+    fn ranges(bounds: &[(Vec<u8>, Vec<u8>)]) -> Vec<RangeRead<'_>> {
+        let ranges = bounds.iter().map(|(begin, end)| RangeRead::new(begin, end));
+        ranges.collect()
+    }
+
+    fn members(id: i64, names: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
+        names
+            .chars()
+            .map(|name| member(id, &name.to_string()))
+            .collect()
+    }
+
+    fn found(spans: &[RangeSpan]) -> Vec<Range<usize>> {
+        spans.iter().map(|span| span.ranges.clone()).collect()
     }
 
     #[test]
-    fn near_ranges_make_a_span_that_reaches_as_far_as_the_farthest() {
-        let ranges = [
-            RangeRead::new(b"a", b"b"),
-            RangeRead::new(b"c", b"cz"),
-            near(b"d", b"x"),
-            near(b"e", b"f"),
-            near(b"g", b"h"),
-            RangeRead::new(b"i", b"j"),
-            near(b"k", b"l"),
-        ];
-        let found = spans(&ranges, Reach::Document);
-        assert_eq!(found.first(), Some(&(1..5)));
-        assert_eq!(found.len(), 1, "two are too few");
+    fn ranges_of_one_document_make_a_span_that_reaches_as_far_as_the_farthest() {
+        let mut bounds = [members(1, "a"), members(50, "cdeg"), members(99, "kl")].concat();
+        bounds[2].1 = member(50, "x").1;
+        let ranges = ranges(&bounds);
+        let spans = spans(&ranges, Reach::Document);
+        assert_eq!(found(&spans), vec![1..5], "two are too few");
         let option = option(&ranges[1..5]);
-        assert_eq!(
-            (option.begin.key(), option.end.key()),
-            (&b"c"[..], &b"x"[..])
-        );
+        let (begin, end) = (&bounds[1].0[..], &bounds[2].1[..]);
+        assert_eq!((option.begin.key(), option.end.key()), (begin, end));
         assert_eq!(option.limit, Some(4 * CLUSTER_SPAN_PAIRS_FOR_EACH));
     }
 
     #[test]
-    fn many_ranges_make_several_spans_that_are_about_as_long() {
-        let ranges = [near(b"a", b"b"); 2 * CLUSTER_SPAN_RANGES_MAX + 1];
-        let found = spans(&ranges, Reach::Document);
-        let lengths: Vec<_> = found.iter().map(ExactSizeIterator::len).collect();
-        assert_eq!(found.len(), 3);
+    fn many_ranges_make_several_spans_of_about_the_same_length() {
+        let bounds = member(1, "a");
+        let ranges = vec![RangeRead::new(&bounds.0, &bounds.1); 2 * CLUSTER_SPAN_RANGES_MAX + 1];
+        let spans = spans(&ranges, Reach::Document);
+        let lengths: Vec<_> = found(&spans).iter().map(ExactSizeIterator::len).collect();
+        assert_eq!(spans.len(), 3);
         assert_eq!(lengths.iter().sum::<usize>(), ranges.len());
         let most = lengths.iter().max().expect("three");
         assert!(
             lengths.iter().all(|length| length + 1 >= *most),
             "{lengths:?}"
         );
-        assert!((0..ranges.len()).all(|at| covers(&found, at)));
-        assert!(!covers(&found, ranges.len()));
-        assert!(!covers(&[1..3, 5..7], 3));
+        assert!((0..ranges.len()).all(|at| covers(&spans, at)));
+        assert!(!covers(&spans, ranges.len()));
+        assert!(!covers(&spans[1..], 0));
     }
 
     #[test]
-    fn ranges_in_no_order_make_no_span() {
-        let ranges = [
-            near(b"d", b"e"),
-            near(b"c", b"d"),
-            near(b"b", b"c"),
-            near(b"a", b"b"),
-        ];
-        assert!(spans(&ranges, Reach::Document).is_empty());
-        let reverse = ranges.map(|range| RangeRead {
-            begin: b"a",
-            reverse: true,
-            ..range
-        });
+    fn ranges_that_do_not_ascend_make_no_span() {
+        let bounds = members(1, "dcba");
+        assert!(spans(&ranges(&bounds), Reach::Document).is_empty());
+        let ascending = members(1, "abcd");
+        assert_eq!(spans(&ranges(&ascending), Reach::Document).len(), 1);
+        let mut reverse = ranges(&ascending);
+        for range in &mut reverse {
+            range.reverse = true;
+        }
         assert!(spans(&reverse, Reach::Document).is_empty());
-        assert!(spans(&[near(b"b", b"a"); 4], Reach::Document).is_empty());
+        assert!(
+            spans(
+                &[RangeRead::new(&bounds[0].1, &bounds[0].0); 4],
+                Reach::Document
+            )
+            .is_empty()
+        );
     }
 
     #[test]
-    fn what_does_not_pay_is_tried_ever_less_often_and_what_pays_always() {
-        let ranges = [near(b"a", b"b"); 4];
+    fn keys_that_are_in_no_document_make_a_span_only_if_they_are_adjacent() {
+        let mut ranges = [RangeRead::new(b"a", b"b"); 4];
+        assert!(spans(&ranges, Reach::Collection).is_empty());
+        for range in &mut ranges[1..] {
+            range.adjacent = true;
+        }
+        assert_eq!(found(&spans(&ranges, Reach::Collection)), vec![0..4]);
+        assert!(spans(&ranges, Reach::Document).is_empty());
+    }
+
+    #[test]
+    fn spans_that_bring_too_little_are_tried_ever_less_often() {
+        let bounds = members(1, "abcd");
+        let ranges = ranges(&bounds);
         let prospects = Prospects::default();
+        let span = spans(&ranges, Reach::Document).remove(0);
         let learn = |brought: usize| {
             let mut round = FetchedSpans::default();
-            round.add(&ranges, brought);
+            round.add(&span, brought);
             prospects.learn(&round);
         };
         let rounds_until_tried = || {
@@ -306,24 +362,23 @@ mod tests {
     }
 
     #[test]
-    fn documents_with_other_documents_between_them_do_not_keep_one_from_being_read_as_a_span() {
-        let next = RangeRead {
-            near: Locality::Collection,
-            ..near(b"a", b"b")
-        };
-        let one_document = [near(b"a", b"b"); 4];
-        let several = [next; 4];
-        let both = [one_document, several].concat();
+    fn spans_across_documents_are_counted_apart_from_those_within_one() {
+        let one_document = members(1, "abcd");
+        let several = [2, 3, 4, 5].map(|id| member(id, "a"));
+        let both = [one_document.clone(), several.to_vec()].concat();
+        let (one_document, several) = (ranges(&one_document), ranges(&several));
+        let both = ranges(&both);
         let prospects = Prospects::default();
-        assert_eq!(prospects.spans(&both), vec![0..8]);
+        let spans = prospects.spans(&both);
+        assert_eq!(found(&spans), vec![0..8]);
         let mut round = FetchedSpans::default();
-        round.add(&several, 1);
+        round.add(&spans[0], 1);
         prospects.learn(&round);
-        // The first of these ranges counts as part of the document before it.
-        assert_eq!(prospects.spans(&both), vec![0..4]);
-        assert_eq!(prospects.spans(&both), vec![0..8], "it is tried again");
+        assert_eq!(found(&prospects.spans(&both)), vec![0..4]);
+        let again = prospects.spans(&both);
+        assert_eq!(found(&again), vec![0..8], "it is tried again");
         prospects.learn(&round);
         assert!(prospects.spans(&several).is_empty());
-        assert_eq!(prospects.spans(&one_document), vec![0..4]);
+        assert_eq!(found(&prospects.spans(&one_document)), vec![0..4]);
     }
 }

@@ -4,7 +4,7 @@ use super::location::{candidates, first_of, last_of};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::path::Path;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
-use crate::store::{Locality, RangeRead, Transaction};
+use crate::store::{RangeRead, Transaction};
 
 /// Reads ahead the values at paths and the ends of their containers. Does nothing on a local store.
 pub(crate) async fn look_ahead(
@@ -22,10 +22,7 @@ pub(crate) async fn look_ahead(
         .collect();
     let places = bounds(document, paths);
     let containers = bounds(document, &above);
-    let places = places.iter().map(|(begin, end)| RangeRead {
-        near: Locality::Document,
-        ..first_of(begin, end)
-    });
+    let places = places.iter().map(|(begin, end)| first_of(begin, end));
     let containers = containers.iter().map(|(begin, end)| last_of(begin, end));
     let ranges: Vec<RangeRead<'_>> = places.chain(containers).collect();
     transaction.read_ahead(&ranges).await;
