@@ -115,7 +115,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn bytes_that_requests_hold_are_counted_together_and_given_back() {
+    fn held_bytes_are_counted_together_and_released() {
         const SMALL: usize = HELD_UNCOUNTED_BYTES;
         let pool = Pool::new(100);
         let (one, other) = (pool.share(), pool.share());

@@ -11,7 +11,7 @@ fn kind(result: Result<()>) -> Option<ErrorKind> {
 }
 
 #[test]
-fn the_first_exhausted_resource_fails_every_later_request_for_any() {
+fn after_one_resource_is_exhausted_all_requests_fail() {
     let budget = Budget::of_test(&Bounds {
         steps: 100,
         write_bytes: 10,
@@ -48,7 +48,7 @@ fn each_resource_has_the_code_that_clients_know() {
 }
 
 #[test]
-fn unused_steps_go_back() {
+fn unused_steps_are_returned() {
     let budget = Budget::of_test(&Bounds {
         steps: STEPS_PER_DRAW,
         ..Bounds::DEFAULT
@@ -60,7 +60,7 @@ fn unused_steps_go_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn long_work_begins_again_where_it_may_block_and_counts_once() {
+async fn long_work_restarts_on_a_blocking_thread_and_counts_once() {
     let steps_max = 10 * STEPS_AT_A_TIME;
     let budget = Budget::of_test(&Bounds {
         steps: steps_max,
@@ -78,7 +78,7 @@ async fn long_work_begins_again_where_it_may_block_and_counts_once() {
 }
 
 #[tokio::test]
-async fn time_that_is_over_ends_synchronous_work() {
+async fn the_deadline_ends_synchronous_work() {
     let deadline = Instant::now() + Duration::from_millis(20);
     let pool = Pool::new(usize::MAX);
     let bounds = Bounds {

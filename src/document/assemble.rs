@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_are_opened_and_closed_as_the_paths_go_down_and_up() {
+    fn containers_open_and_close_with_the_paths() {
         let cases: [(Steps<'_>, &str); 5] = [
             (&[], ""),
             (
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_and_mixed_segments_are_refused() {
+    fn holes_and_mixed_segments_are_rejected() {
         let cases: [(Steps<'_>, Misshapen); 5] = [
             (&[(0, index(1), "1")], Misshapen::Hole),
             (&[(0, index(0), "1"), (0, index(2), "1")], Misshapen::Hole),

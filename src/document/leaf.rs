@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_the_leaf() {
+    fn each_leaf_has_its_kind() {
         for (leaf, kind) in [
             (Leaf::Null, Kind::Null),
             (Leaf::Bool(false), Kind::Boolean),

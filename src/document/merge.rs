@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn of_members_of_the_same_name_the_last_one_counts() {
+    fn the_last_member_of_a_name_wins() {
         let patch = parsed(r#" {"b":1,"a":{"x":null},"b":null,"a":[1, 2]} "#);
         let members = vec![
             ("a".into(), MergePatch::Put(Bytes::from_static(b"[1, 2]"))),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn on_its_own_a_patch_is_what_it_leaves_of_nothing() {
+    fn a_patch_of_nothing_leaves_its_values_without_nulls() {
         for (patch, alone) in [
             ("null", None),
             (" 1 ", Some("1")),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_or_nests_too_deep_is_refused() {
+    fn invalid_or_too_deep_json_is_rejected() {
         for text in ["", "{", "{\"a\":}", "{} 1", "nul", "{\"a\":1,}"] {
             parsed(text).expect_err(text);
         }

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_stored_or_is_no_number_is_refused() {
+    fn invalid_and_oversized_numbers_are_rejected() {
         let largest: BigInt = (BigInt::from(1) << 2040) - 1;
         let error = sum(&Leaf::BigInteger(largest), &number("1")).expect_err("too large");
         assert_eq!(error.kind(), ErrorKind::TooLarge);

@@ -203,8 +203,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_patch_is_refused_with_the_number_of_the_operation() {
-        for (text, told) in [
+    fn invalid_patches_are_rejected_with_the_operation() {
+        for (text, expected) in [
             ("", "not valid JSON"),
             ("{}", "an array of operations"),
             ("[] 1", "not valid JSON"),
@@ -221,7 +221,7 @@ mod tests {
             (r#"[{"op":"remove","path":"a"}]"#, "does not begin with"),
         ] {
             let error = parse(&text.into()).expect_err(text);
-            assert!(error.message().contains(told), "{text}: {error}");
+            assert!(error.message().contains(expected), "{text}: {error}");
         }
         let error = parse(&r#"[{"op":"remove","path":"a"}]"#.into()).expect_err("no pointer");
         assert_eq!(error.kind(), ErrorKind::InvalidPath);

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pointers_of_rfc_6901_section_5_name_these_keys() {
+    fn pointers_are_parsed_as_in_rfc_6901_section_5() {
         for (pointer, tokens) in [
             ("", vec![]),
             ("/foo", vec![key("foo")]),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_be_a_pointer_is_refused() {
+    fn invalid_pointers_are_rejected() {
         for pointer in ["foo", "0", " /a", "/~", "/a~2", "/a~/b", "#/a"] {
             let error = Path::pointer(pointer).expect_err(pointer);
             assert_eq!(error.kind(), crate::error::ErrorKind::InvalidPath);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_digits_has_both_readings_and_prints_as_it_was_written() {
+    fn digit_tokens_are_ambiguous_and_print_as_written() {
         let path = Path::pointer("/a/0/b~1/10").expect("a valid pointer");
         let places = path.places();
         assert_eq!(places.len(), 4);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_in_json_is_taken_exactly() {
+    fn json_lists_are_unambiguous() {
         let index = |index| Token::Segment(Segment::Index(index));
         for (text, tokens) in [
             ("[]", vec![]),

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn members_come_by_name_and_the_last_of_the_same_name_wins() {
+    fn members_are_sorted_and_the_last_of_a_name_wins() {
         let value = tree(r#" {"b":1,"a":[true,null],"b":{"x":[]},"":"","a":2} "#);
         let Tree::Object(members) = &value else {
             panic!("no object: {value:?}");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_is_found_by_its_index_alone() {
+    fn elements_are_found_by_index_only() {
         let value = tree("[1,[2]]");
         assert_eq!(
             value.at(&[Segment::Index(1), Segment::Index(0)]),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_or_nests_too_deep_is_refused() {
+    fn invalid_or_too_deep_json_is_rejected() {
         for text in ["", "[", "{\"a\"}", "1 2", "[1,]", "nul", "1e999"] {
             let error = Tree::from_json(text).expect_err(text);
             assert_eq!(error.kind(), ErrorKind::BadUserInput, "{text}");

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_tells_the_commit_and_the_try() {
+    fn marker_values_round_trip() {
         for number in [1, 2, 255, 256, 70_000] {
             let mut value = CommitMarker::value(number);
             value[1..11].copy_from_slice(&[7; 10]);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_is_cleared_once_it_has_expired_and_no_other() {
+    fn only_expired_markers_are_cleared() {
         let key = |token: u8, expiry| CommitMarker::new([token; 16], expiry).key().expect("short");
         let (begin, end) = CommitMarker::expired(3, 1_000);
         let cleared = |key: Vec<u8>| begin <= key && key < end;

@@ -94,7 +94,7 @@ mod tests {
     use crate::document::path::{Place, Segment};
 
     #[test]
-    fn a_documents_entries_and_leaves_tell_its_own_key() {
+    fn own_keys_are_parsed_from_entries_and_leaves() {
         let ids = [DocumentId::Integer(-7), DocumentId::Text("a\0b".to_owned())];
         for id in ids {
             let own = Family::Document("D\0", &id, &Place::default()).key();

@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_have_one_form_and_others_another() {
+    fn equal_values_have_equal_encodings() {
         for (a, b) in [
             ("1", "1.0"),
             ("1", "10e-1"),
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_reads_back_and_says_its_values() {
+    fn entries_round_trip_with_their_values() {
         let key = IndexKey::new("D", 300).expect("short");
         let columns = [
             "1.5",
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_entry_can_hold_is_told_by_its_length() {
+    fn overlong_values_are_rejected_with_their_length() {
         let text = format!("\"{}\"", "x".repeat(100_001));
         let leaves = Leaves::from_json(&text).expect("a document");
         assert!(IndexValue::of_leaves(&leaves).is_err());

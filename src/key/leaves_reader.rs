@@ -115,7 +115,7 @@ mod tests {
     use crate::limits::{LEAVES_AT_A_TIME, VALUE_BYTES_MAX};
 
     #[test]
-    fn what_comes_to_too_much_is_refused_before_it_is_made() {
+    fn oversized_leaves_are_rejected_before_they_are_built() {
         for name_bytes in [4, 9_900] {
             let name = "k".repeat(name_bytes);
             let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(13_000_000));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_is_never_more_than_what_is_made() {
+    fn measured_sizes_do_not_exceed_the_built_leaves() {
         let wide: Vec<String> = (0..70_000).map(|at| format!("{at},")).collect();
         let wide = wide.concat();
         let split = "s".repeat(VALUE_BYTES_MAX + 1);

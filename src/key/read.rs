@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_have_few_ids_between_them() {
+    fn neighbouring_ids_are_close() {
         let integer = |id: i64| prefix("D", &DocumentId::Integer(id));
         let text = |id: &str| prefix("D", &DocumentId::Text(id.to_owned()));
         for (before, id, expected) in [

@@ -230,7 +230,7 @@ mod tests {
     use crate::document::id::DocumentId;
 
     #[test]
-    fn every_key_of_a_family_is_told_and_no_other() {
+    fn keys_are_parsed_into_their_family() {
         let id = DocumentId::Integer(7);
         let key = |family: Family<'_>| family.key().expect("short");
         let (document, collection) = (pack(&("c", 7)), pack(&("c",)));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ranges_of_a_store_hold_every_key_once() {
+    fn the_ranges_of_a_store_partition_its_keys() {
         let ranges = Ranges::new(None);
         let others = ranges.others.len();
         let mut all = ranges.others;

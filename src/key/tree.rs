@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_makes_the_value_that_its_text_writes() {
+    fn trees_from_pairs_equal_trees_from_text() {
         let long = "é".repeat(VALUE_BYTES_MAX);
         for text in [
             "null",
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_document_has_is_refused_as_where_its_text_is_written() {
+    fn trees_reject_the_same_pairs_as_the_text_writer() {
         use Segment::{Index, Key};
         let key = |name: &str| Key(name.to_owned());
         for places in [
@@ -194,8 +194,8 @@ mod tests {
             let pairs = pairs_of(&places);
             let mut out = Vec::new();
             let mut text = JsonText::new(&mut out);
-            let mut told = pairs.iter().map(|(key, value)| text.push(key, value));
-            let refused = told.find_map(Result::err).expect("no document");
+            let mut errors = pairs.iter().map(|(key, value)| text.push(key, value));
+            let refused = errors.find_map(Result::err).expect("no document");
             assert_eq!(of(&pairs), Err(NoTree::Malformed(refused)), "{places:?}");
         }
         assert_eq!(of(&[]), Err(NoTree::Malformed(Malformed::Value)));

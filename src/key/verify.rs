@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_in_what_a_document_is_packed_into() {
+    fn well_formed_documents_have_no_faults() {
         let long = "é\0".repeat(60_000);
         let json = format!(
             r#"{{"":{{"":[]}},"a":[[1],[{{}},"x"]],"a\u0000b":2,"b":"{}","c":{{"d":null}}}}"#,
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_behind_a_fault_and_tells_it_once() {
+    fn each_fault_is_reported_once_and_verification_continues() {
         let (one, null) = (|| element(&1), || vec![0]);
         let [a, b, c] = ["a", "b", "c"].map(|name| element(&name));
         let index = |index: i64| element(&index);

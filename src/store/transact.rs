@@ -44,12 +44,12 @@ pub async fn transact<T: Send>(
     deadline: Instant,
     mut body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send,
 ) -> Result<TransactionResult<T>> {
-    let doubt = store.commits_can_end_unknown().then(UnknownCommit::new);
+    let unknown_commit = store.commits_can_end_unknown().then(UnknownCommit::new);
     let mut tries = Tries {
         store,
         deadline,
         number: 0,
-        doubt: doubt.transpose()?,
+        unknown_commit: unknown_commit.transpose()?,
         end: None,
     };
     let mut next = None;
@@ -74,7 +74,7 @@ struct Tries<'s, T> {
     deadline: Instant,
     number: u64,
     /// `None` for an engine whose commits never have an unknown outcome.
-    doubt: Option<UnknownCommit<T>>,
+    unknown_commit: Option<UnknownCommit<T>>,
     /// The result of the operation, returned once no open commit can take effect any more.
     end: Option<Result<TransactionResult<T>>>,
 }
@@ -87,7 +87,9 @@ enum Tried<T> {
 
 impl<T: Send> Tries<'_, T> {
     fn in_doubt(&self) -> bool {
-        self.doubt.as_ref().is_some_and(UnknownCommit::is_open)
+        self.unknown_commit
+            .as_ref()
+            .is_some_and(UnknownCommit::is_open)
     }
 
     /// The error to return if no time or no try is left.
@@ -126,8 +128,12 @@ impl<T: Send> Tries<'_, T> {
                 Err(error) => return self.failed(error, None),
             },
         };
-        if let Some(doubt) = self.doubt.as_mut().filter(|doubt| doubt.is_open()) {
-            match within(self.deadline, doubt.find(&*transaction)).await {
+        if let Some(unknown_commit) = self
+            .unknown_commit
+            .as_mut()
+            .filter(|unknown_commit| unknown_commit.is_open())
+        {
+            match within(self.deadline, unknown_commit.find(&*transaction)).await {
                 Ok(Resolution::Nothing) => {}
                 Ok(Resolution::Committed(value, version)) => {
                     return Tried::Done(Ok(TransactionResult::Committed(value, version)));
@@ -195,17 +201,17 @@ impl<T: Send> Tries<'_, T> {
     /// Commits. If the outcome can be unknown, it also writes a marker and waits no longer than the
     /// deadline.
     async fn commit_marked(&self, transaction: &dyn Transaction) -> Result<Version, CommitError> {
-        let Some(doubt) = &self.doubt else {
+        let Some(unknown_commit) = &self.unknown_commit else {
             return transaction.commit().await;
         };
-        doubt.mark(transaction, self.number);
+        unknown_commit.mark(transaction, self.number);
         let committed = timeout_at(self.deadline, transaction.commit()).await;
         committed.unwrap_or_else(|_| Err(CommitError::Unknown(out_of_time())))
     }
 
     fn doubt_this(&mut self, value: Option<T>) {
-        if let Some(doubt) = &mut self.doubt {
-            doubt.add(self.number, value);
+        if let Some(unknown_commit) = &mut self.unknown_commit {
+            unknown_commit.add(self.number, value);
         }
     }
 

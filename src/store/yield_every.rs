@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_large_text_is_worked_on_on_another_thread_than_requests_are_served_on() {
+    async fn large_texts_are_processed_on_a_blocking_thread() {
         let on = async |bytes| offload_if_large(bytes, || Ok(thread::current().id())).await;
         let here = thread::current().id();
         assert_eq!(on(JSON_BYTES_AT_ONCE).await.expect("done"), here);

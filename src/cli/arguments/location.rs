@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_with_fdb_is_a_cluster_and_all_else_a_directory() {
+    fn locations_that_begin_with_fdb_are_clusters() {
         let location = |text: &str| StoreLocation::from(OsString::from(text));
         let cluster = |file: &str| StoreLocation::Cluster(Some(file.into()));
         assert_eq!(location("fdb:"), StoreLocation::Cluster(None));

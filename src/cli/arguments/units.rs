@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_print_as_they_read() {
+    fn amounts_round_trip() {
         for (text, bytes) in [("1000", 1_000), ("64KiB", 65_536), ("32MiB", 32 << 20)] {
             let read = text.parse::<ByteSize>().expect(text);
             assert_eq!((read.0, &*read.to_string()), (bytes, text));

@@ -24,12 +24,12 @@ pub(crate) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
             Err(summary) => break summary,
         }
     };
-    let told = if check.json {
+    let report = if check.json {
         summary_json(&summary)
     } else {
         summary_text(&summary)
     };
-    output.write(told.as_bytes())?;
+    output.write(report.as_bytes())?;
     output.finish()?;
     if summary.faults > 0 || summary.not_verified > 0 {
         return Err(Ended::Told);

@@ -17,7 +17,7 @@ pub(crate) async fn check(access: &DatabaseAccess, collection: &str) -> Done {
 
 fn nowhere(collection: &str, names: &[String]) -> Error {
     let nearest = nearest(collection, names);
-    let told = match (&nearest[..], names) {
+    let hint = match (&nearest[..], names) {
         ([], []) => "there are no collections".to_owned(),
         ([], _) => "`phyllo collections` lists the existing ones".to_owned(),
         (nearest, _) => {
@@ -27,7 +27,7 @@ fn nowhere(collection: &str, names: &[String]) -> Error {
     };
     Error::new(
         ErrorKind::NotFound,
-        format!("there is no collection {collection:?}; {told}"),
+        format!("there is no collection {collection:?}; {hint}"),
     )
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_names_are_told_and_far_ones_are_not() {
+    fn only_similar_names_are_suggested() {
         let names = ["D", "logs", "dogs", "countries", "Countries-old", "l"].map(str::to_owned);
         for (asked, expected) in [
             ("lgos", &["logs"][..]),
@@ -65,15 +65,15 @@ mod tests {
         ] {
             assert_eq!(nearest(asked, &names), expected, "{asked}");
         }
-        let told = |names: &[String]| nowhere("x", names).message().to_owned();
+        let hint = |names: &[String]| nowhere("x", names).message().to_owned();
         assert_eq!(
-            told(&[]),
+            hint(&[]),
             "there is no collection \"x\"; there are no collections"
         );
         assert!(
-            told(&["countries".to_owned()])
+            hint(&["countries".to_owned()])
                 .ends_with("`phyllo collections` lists the existing ones")
         );
-        assert!(told(&["y".to_owned()]).ends_with("did you mean \"y\"?"));
+        assert!(hint(&["y".to_owned()]).ends_with("did you mean \"y\"?"));
     }
 }

@@ -10,18 +10,18 @@ use crate::cli::outcome::{Done, FAILED, failed};
 /// Returns at the first signal. A second signal ends the process at once, because the command may
 /// be blocked on its output.
 pub(crate) async fn interrupted() {
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     tokio::spawn(async {
         // If no handler can be installed, the first signal ends the process.
         if let Ok((mut interrupt, mut terminate)) = signals() {
             either(&mut interrupt, &mut terminate).await;
-            let _told = tell.send(());
+            let _sent = sender.send(());
             either(&mut interrupt, &mut terminate).await;
             std::process::exit(FAILED.into());
         }
         std::future::pending::<()>().await;
     });
-    let _told = told.await;
+    let _ended = receiver.await;
 }
 
 fn signals() -> io::Result<(Signal, Signal)> {

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_member_and_element_has_a_line_and_empty_containers_stay_together() {
+    fn members_and_elements_have_a_line_each() {
         let check = |json: &str, expected: &str| {
             let pretty = pretty(json.as_bytes()).expect("valid JSON");
             assert_eq!(String::from_utf8(pretty).expect("valid UTF-8"), expected);

@@ -79,7 +79,7 @@ impl CheckedIndexes {
         let mut entries = self.entries_of(document, index).await?;
         // A value can occur repeatedly. To report each missing entry about once, remember a few of
         // them.
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         while let Some(values) = entries.next().await? {
             let values: BTreeSet<Vec<u8>> = values.into_iter().collect();
             let keys = values.iter().map(|values| key.entry(values, &document.id));
@@ -88,10 +88,10 @@ impl CheckedIndexes {
             for some in keys.chunks(INDEX_READS_AT_ONCE) {
                 let found = try_join_all(some.iter().map(|entry| self.read.get(entry))).await?;
                 for (entry, _) in some.iter().zip(found).filter(|(_, found)| found.is_none()) {
-                    if told.len() >= INDEX_READS_AT_ONCE {
-                        told.clear();
+                    if reported.len() >= INDEX_READS_AT_ONCE {
+                        reported.clear();
                     }
-                    if told.insert(entry.clone()) {
+                    if reported.insert(entry.clone()) {
                         report.tell(FindingKind::NoEntry, entry);
                     }
                 }
@@ -295,7 +295,7 @@ mod tests {
     use crate::database::check::finding::Severity;
 
     #[test]
-    fn what_a_limit_kept_from_being_verified_is_a_finding_and_other_errors_stay_errors() {
+    fn exceeded_limits_are_findings_and_other_errors_fail() {
         for error in [
             Error::exhausted(
                 Resource::ReadBytes,
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hashes_of_documents_that_were_compared_first_are_given_up() {
+    fn the_oldest_hashes_are_evicted() {
         let mut hashes = Hashes::default();
         let key = |id| (1, DocumentId::Integer(id));
         assert!(hashes.get("D", &key(0)).is_none());

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_stay_disjoint_and_gaps_are_what_no_range_has() {
+    fn ranges_stay_disjoint_and_gaps_are_their_complement() {
         let mut ranges = KeyRanges::default();
         let mut known = [false; 40];
         let mut seed = 7_u32;

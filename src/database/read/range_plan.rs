@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_inside_another_and_one_asked_twice_are_read_once() {
+    fn nested_and_repeated_places_are_read_once() {
         use Extent::{First, Whole};
         let asked = [
             (key(&["a", "b"]), Whole),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cover_reaches_over_siblings_that_lie_inside_it_only() {
+    fn a_read_covers_only_places_inside_it() {
         use Extent::Whole;
         let asked = [
             (key(&["a"]), Whole),

@@ -264,20 +264,20 @@ impl Filter {
         }
     }
 
-    /// Whether a document passes. `stands` returns the value at each place of [`Filter::needs`].
+    /// Whether a document passes. `stored` returns the value at each place of [`Filter::needs`].
     ///
     /// # Errors
     /// As [`Query::select`].
     pub fn holds<'t>(
         &self,
-        stands: &dyn Fn(&[Segment]) -> Stands<'t>,
+        stored: &dyn Fn(&[Segment]) -> Stands<'t>,
         steps: &Steps<'_>,
     ) -> Result<bool> {
         steps.spend(1)?;
         match self {
             Self::All(parts) => {
                 for part in parts {
-                    if !part.holds(stands, steps)? {
+                    if !part.holds(stored, steps)? {
                         return Ok(false);
                     }
                 }
@@ -285,14 +285,14 @@ impl Filter {
             }
             Self::Any(parts) => {
                 for part in parts {
-                    if part.holds(stands, steps)? {
+                    if part.holds(stored, steps)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
-            Self::Not(not) => Ok(!not.holds(stands, steps)?),
-            Self::Where(condition) => condition.holds(stands(condition.at.prefix()), steps),
+            Self::Not(not) => Ok(!not.holds(stored, steps)?),
+            Self::Where(condition) => condition.holds(stored(condition.at.prefix()), steps),
         }
     }
 }
@@ -329,8 +329,8 @@ impl Condition {
         steps == Some(self.at.prefix().len())
     }
 
-    fn holds(&self, stands: Stands<'_>, steps: &Steps<'_>) -> Result<bool> {
-        let value = match stands {
+    fn holds(&self, stored: Stands<'_>, steps: &Steps<'_>) -> Result<bool> {
+        let value = match stored {
             Stands::Nothing => return Ok(false),
             Stands::Something => return Ok(!self.needs_value()),
             Stands::Value(value) => value,

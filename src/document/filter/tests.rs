@@ -207,7 +207,7 @@ fn filters_combine_about_the_document() {
 }
 
 #[test]
-fn nothing_asked_holds_for_all_and_no_alternative_for_none() {
+fn empty_all_holds_and_empty_any_fails() {
     let filter = |given| Filter::try_from(given).expect("a filter");
     let empty = filter(FilterMembers::default());
     assert!(empty.is_empty() && holds(&empty, "null"));
@@ -230,8 +230,8 @@ fn nothing_asked_holds_for_all_and_no_alternative_for_none() {
 }
 
 #[test]
-fn what_makes_no_sense_together_is_refused() {
-    for (at, tests, told) in [
+fn contradictory_tests_are_rejected() {
+    for (at, tests, expected) in [
         (None, &[("exists", "false")][..], "without `at`"),
         (
             Some("$.a"),
@@ -241,14 +241,14 @@ fn what_makes_no_sense_together_is_refused() {
         (None, &[("exists", "false"), ("eq", "1")], "without `at`"),
         (Some("$.a"), &[], "has no test"),
     ] {
-        let error = Filter::try_from(given(at, tests)).expect_err(told);
+        let error = Filter::try_from(given(at, tests)).expect_err(expected);
         assert_eq!(error.kind(), ErrorKind::BadUserInput);
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
     }
 }
 
 #[test]
-fn what_passes_a_limit_is_refused_by_its_name() {
+fn exceeded_limits_are_named() {
     let is = || filter(Some("$.a"), &[("eq", "1")]);
     let nested = |levels: usize| {
         let inner = |filter, _| Filter::Not(Box::new(filter));
@@ -325,7 +325,7 @@ fn searching_a_string_takes_steps_by_its_length() {
 }
 
 #[test]
-fn only_what_the_tests_depend_on_is_needed() {
+fn only_places_that_tests_read_are_needed() {
     let all = Filter::All(vec![
         filter(Some("$.a"), &[("exists", "true")]),
         filter(Some("$.b.c[0]"), &[("eq", "1")]),

@@ -55,12 +55,12 @@ pub fn json_text(bytes: &[u8]) -> Result<&str> {
 
 /// Converts a JSON error to the error for the caller.
 pub fn json_error(error: &JsonError, text: &str) -> Error {
-    let told = format!("not valid JSON: {}", error.describe(text));
+    let message = format!("not valid JSON: {}", error.describe(text));
     match error.problem {
         Problem::TooDeep(limit) => {
             Error::too_large(Limit::new("documentLevels", limit), error.describe(text))
         }
-        _ => Error::bad_input(told),
+        _ => Error::bad_input(message),
     }
 }
 

@@ -64,7 +64,7 @@ fn refused(text: &str) -> (ErrorKind, String) {
 }
 
 #[test]
-fn leaves_are_told_with_their_paths_in_the_order_of_the_text() {
+fn leaves_have_their_paths_in_the_order_of_the_text() {
     assert_eq!(leaves("1"), ["=1"]);
     assert_eq!(leaves("{}"), ["=Object"]);
     assert_eq!(leaves("[]"), ["=Array"]);
@@ -81,7 +81,7 @@ fn leaves_are_told_with_their_paths_in_the_order_of_the_text() {
 }
 
 #[test]
-fn of_members_of_the_same_name_the_last_one_wins() {
+fn the_last_member_of_a_name_wins() {
     for (text, expected) in [
         (r#"{"a":1,"a":2}"#, &["a=2"][..]),
         (r#"{"a":1,"a":2,"a":3}"#, &["a=3"]),
@@ -111,7 +111,7 @@ fn of_members_of_the_same_name_the_last_one_wins() {
 }
 
 #[test]
-fn different_names_of_the_same_hash_are_told_apart() {
+fn names_with_equal_hashes_are_distinguished() {
     let text = r#"{"a":1,"b":2,"a":3,"c":4,"b":5,"a":6}"#;
     let mut noted = Noted::default();
     let member = |at: usize, taken: usize| Member {
@@ -135,7 +135,7 @@ fn different_names_of_the_same_hash_are_told_apart() {
 }
 
 #[test]
-fn any_number_of_members_of_one_name_costs_one_comparison_each() {
+fn repeated_member_names_cost_one_comparison_each() {
     let text = format!("{{{}\"a\":0}}", "\"a\":1,".repeat(200_000));
     let mut noted = Noted::default();
     flatten(&text, &mut noted).expect("valid JSON");
@@ -145,7 +145,7 @@ fn any_number_of_members_of_one_name_costs_one_comparison_each() {
 }
 
 #[test]
-fn an_error_says_at_which_line_and_column() {
+fn errors_have_line_and_column() {
     for (text, kind, message) in [
         (
             "[1,\n 1e400]",
@@ -173,24 +173,24 @@ fn an_error_says_at_which_line_and_column() {
             "not valid JSON: a lone surrogate",
         ),
     ] {
-        let (found, told) = refused(text);
+        let (found, refusal) = refused(text);
         assert_eq!(found, kind, "{text}");
-        assert!(told.starts_with(message), "{text}: {told}");
+        assert!(refusal.starts_with(message), "{text}: {refusal}");
     }
-    let (kind, told) = refused(&format!("[0,\n{}]", "7".repeat(700)));
+    let (kind, refusal) = refused(&format!("[0,\n{}]", "7".repeat(700)));
     assert_eq!(kind, ErrorKind::TooLarge);
     assert!(
-        told.starts_with("at line 2, column 1 of the JSON: the integer 777"),
-        "{told}"
+        refusal.starts_with("at line 2, column 1 of the JSON: the integer 777"),
+        "{refusal}"
     );
     assert!(
-        told.contains("700 digits") && told.contains("255 bytes"),
-        "{told}"
+        refusal.contains("700 digits") && refusal.contains("255 bytes"),
+        "{refusal}"
     );
-    let (kind, told) = refused(&"[".repeat(129));
+    let (kind, refusal) = refused(&"[".repeat(129));
     assert_eq!(kind, ErrorKind::TooLarge);
     assert_eq!(
-        told,
+        refusal,
         "more than 128 levels of objects and arrays at line 1, column 129"
     );
 }

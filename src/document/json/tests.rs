@@ -20,7 +20,7 @@ fn check_refused(cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_text_is_read_event_by_event() {
+fn texts_are_read_as_events() {
     let text = " {\"a\" : [ 1 , -2.5e+3,{ } ,[] ], \"\\u00e9\":\"\\n\",\"\":true }\r\n\t";
     let name = |name: &'static str| Event::Name(name.into());
     let expected = vec![
@@ -94,7 +94,7 @@ fn numbers_keep_their_text_and_follow_the_grammar() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_at_its_line_and_column() {
+fn invalid_json_is_rejected_with_its_line_and_column() {
     check_refused(&[
         ("", "expected a JSON value at line 1, column 1"),
         (" \n ", "expected a JSON value at line 2, column 2"),
@@ -139,7 +139,7 @@ fn what_is_no_json_is_refused_at_its_line_and_column() {
 }
 
 #[test]
-fn control_characters_and_unknown_escapes_in_strings_are_refused() {
+fn control_characters_and_unknown_escapes_are_rejected() {
     let control = "an unescaped control character in a string at line 1, column 3";
     for byte in 0_u8..0x20 {
         let text = format!("\"a{}\"", char::from(byte));
@@ -173,7 +173,7 @@ fn control_characters_and_unknown_escapes_in_strings_are_refused() {
 }
 
 #[test]
-fn half_of_a_surrogate_pair_is_refused_and_a_whole_one_is_a_character() {
+fn lone_surrogates_are_rejected_and_pairs_are_characters() {
     for text in [
         r#""\ud800""#,
         r#""\udc00""#,
@@ -202,7 +202,7 @@ fn half_of_a_surrogate_pair_is_refused_and_a_whole_one_is_a_character() {
 }
 
 #[test]
-fn nesting_is_allowed_to_128_levels_and_no_deeper() {
+fn nesting_is_limited_to_128_levels() {
     let arrays = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
     let objects = |levels: usize| "{\"\":".repeat(levels) + "1" + &"}".repeat(levels);
     assert!(events(&arrays(128)).is_ok());
@@ -219,7 +219,7 @@ fn nesting_is_allowed_to_128_levels_and_no_deeper() {
 }
 
 #[test]
-fn a_value_is_skipped_whole_and_its_text_returned() {
+fn skipped_values_return_their_text() {
     let mut reader = Reader::new("{\"a\" : [1, {\"b\":[]}] ,\"c\":-1.5 } ", 128);
     assert_eq!(reader.next(), Ok(Event::BeginObject));
     assert_eq!(reader.next(), Ok(Event::Name("a".into())));
@@ -238,7 +238,7 @@ fn a_value_is_skipped_whole_and_its_text_returned() {
 }
 
 #[test]
-fn what_is_written_as_a_string_is_escaped_where_json_asks_for_it_and_nowhere_else() {
+fn strings_are_escaped_only_where_json_requires_it() {
     for (text, expected) in [
         ("", r#""""#),
         ("plain é 🌳 /", r#""plain é 🌳 /""#),
@@ -258,7 +258,7 @@ fn what_is_written_as_a_string_is_escaped_where_json_asks_for_it_and_nowhere_els
 }
 
 #[test]
-fn strings_and_spaces_end_where_they_do_however_long_they_are() {
+fn long_strings_and_spaces_end_correctly() {
     for length in 0..300 {
         let plain = "é".repeat(length / 2) + &"x".repeat(length % 2);
         for (end, expected) in [("", plain.clone()), (r"\n", format!("{plain}\n"))] {
@@ -307,7 +307,7 @@ fn check_skipped(text: &str) {
 }
 
 #[test]
-fn what_is_skipped_is_checked_as_what_is_read() {
+fn skipped_values_are_validated_like_read_values() {
     let row: Vec<String> = (0..40).map(|at| format!(",{}", at * at)).collect();
     let row = row.concat();
     let spaced: Vec<String> = (0..30).map(|at| format!(", -{at}")).collect();
@@ -336,7 +336,7 @@ fn what_is_skipped_is_checked_as_what_is_read() {
 }
 
 #[test]
-fn rows_of_the_same_are_checked_as_what_is_read() {
+fn runs_of_equal_bytes_are_validated_like_read_values() {
     for element in [
         "null",
         "\"x\"",
@@ -370,7 +370,7 @@ fn rows_of_the_same_are_checked_as_what_is_read() {
 }
 
 #[test]
-fn bytes_are_utf8_or_not_as_the_standard_library_says() {
+fn utf8_validation_equals_the_standard_library() {
     for bytes in [
         &b"plain"[..],
         "é🌳".as_bytes(),
@@ -384,7 +384,7 @@ fn bytes_are_utf8_or_not_as_the_standard_library_says() {
 }
 
 #[test]
-fn a_plain_text_before_a_nul_is_written_as_any_string_is_and_of_others_nothing() {
+fn plain_texts_before_a_nul_are_written_like_strings() {
     for length in 0..40 {
         for at in 0..length {
             for byte in [b'x', 0, 1, 0x1F, b' ', b'"', b'\\', 0x7F, 0x80, 0xFF] {

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_rfc_9485_has_is_translated() {
+    fn expressions_of_rfc_9485_are_translated() {
         for (text, expected) in [
             ("", ""),
             ("ab|c", "ab|c"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rfc_9485_does_not_have_is_none() {
+    fn expressions_outside_rfc_9485_are_rejected() {
         for text in [
             "*",
             "a**",

@@ -74,9 +74,9 @@ impl Query {
         &self.0.text
     }
 
-    /// The place at which all that the query looks at stands: the names and indexes from 0 that it
-    /// begins with, as far as every query from the root inside a filter begins with them, too. Only
-    /// what is stored there has to be read.
+    /// The place that contains all that the query reads: the names and indexes from 0 that it begins
+    /// with, as far as every query from the root inside a filter begins with them, too. Only the
+    /// value at this place has to be read.
     pub fn prefix(&self) -> &[Segment] {
         &self.0.prefix
     }
@@ -93,7 +93,7 @@ impl Query {
 
     /// What the query selects, in RFC 9535's order with object members by name, duplicates kept:
     /// the place of each node, relative to [`Query::prefix`], and the node. `below_prefix` is the
-    /// value that stands at the prefix; where nothing stands there, nothing is selected.
+    /// value at the prefix. If nothing is stored there, nothing is selected.
     ///
     /// # Errors
     /// `TOO_COMPLEX`: it selects more than one query may, or a regular expression that the value

@@ -70,7 +70,7 @@ impl Regexp {
         })
     }
 
-    /// Whether a text matches. `spend` is told of the work before it is done.
+    /// Whether a text matches. `spend` is called with the work before it is done.
     ///
     /// # Errors
     /// What `spend` fails with.

@@ -10,7 +10,7 @@ pub(super) struct Places<'e> {
     links: Vec<(usize, SegmentRef<'e>)>,
 }
 
-/// The place of the value that is looked at.
+/// The place of the current value.
 pub(super) const HERE: usize = 0;
 
 impl<'e> Places<'e> {

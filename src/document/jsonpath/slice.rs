@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slice_goes_either_way_and_stays_inside() {
+    fn slices_are_clamped_in_both_directions() {
         const FAR: i64 = (1 << 53) - 1;
         for (start, end, step, expected) in [
             (Some(1), Some(3), 1, vec![1, 2]),

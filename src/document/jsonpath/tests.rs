@@ -46,7 +46,7 @@ fn refused(text: &str) -> (ErrorKind, String) {
 }
 
 #[test]
-fn the_prefix_is_what_every_query_inside_begins_with() {
+fn the_prefix_is_common_to_all_nested_queries() {
     for (text, prefix) in [
         ("$", ""),
         ("$.a['b'][0].c", "/a/b/0/c"),
@@ -68,7 +68,7 @@ fn the_prefix_is_what_every_query_inside_begins_with() {
 }
 
 #[test]
-fn a_query_of_names_indexes_and_each_alone_is_simple() {
+fn queries_of_names_indexes_and_wildcards_are_simple() {
     use SimpleStep::{Each, Index, Name};
     let name = |name: &str| Name(name.to_owned());
     for (text, steps) in [
@@ -137,7 +137,7 @@ fn names_and_numbers_are_exact() {
 }
 
 #[test]
-fn descendants_come_after_what_they_are_below() {
+fn descendants_follow_their_ancestors() {
     let document = r#"{"b":[{"a":1},[2,{"a":3}]],"a":{"a":{}}}"#;
     assert_eq!(
         selected("$..a", document),
@@ -153,8 +153,8 @@ fn descendants_come_after_what_they_are_below() {
 }
 
 #[test]
-fn what_is_no_query_is_refused_with_its_place_and_what_is_wrong() {
-    for (text, column, told) in [
+fn invalid_queries_are_rejected_with_the_position_and_reason() {
+    for (text, column, expected) in [
         ("", 1, "expected `$`"),
         ("a", 1, "expected `$`, not 'a'"),
         (" $", 1, "neither begins nor ends with space"),
@@ -224,7 +224,7 @@ fn what_is_no_query_is_refused_with_its_place_and_what_is_wrong() {
     ] {
         let (kind, message) = refused(text);
         assert_eq!(kind, ErrorKind::BadUserInput, "{text}: {message}");
-        assert!(message.contains(told), "{text}: {message}");
+        assert!(message.contains(expected), "{text}: {message}");
         let place = format!("line 1, column {column} of");
         assert!(message.contains(&place), "{text}: {message}");
     }
@@ -235,14 +235,14 @@ fn what_is_no_query_is_refused_with_its_place_and_what_is_wrong() {
 }
 
 #[test]
-fn what_passes_a_limit_is_refused_by_its_name() {
+fn exceeded_limits_are_named() {
     let long = format!("${}", ".a".repeat(JSONPATH_BYTES_MAX));
     let nested = |brackets: usize| format!("$[?{}@{}]", "(".repeat(brackets), ")".repeat(brackets));
     let functions =
         |count: usize| format!("$[?{}@{}==1]", "length(".repeat(count), ")".repeat(count));
     query(&nested(JSONPATH_BRACKETS_MAX - 1));
     query(&functions(JSONPATH_FUNCTIONS_MAX));
-    for (text, kind, told) in [
+    for (text, kind, expected) in [
         (long, ErrorKind::TooLarge, JSONPATH_BYTES_MAX),
         ("$".repeat(1 << 20), ErrorKind::TooLarge, JSONPATH_BYTES_MAX),
         (
@@ -293,7 +293,7 @@ fn what_passes_a_limit_is_refused_by_its_name() {
     ] {
         let (found, message) = refused(&text);
         assert_eq!(found, kind, "{message}");
-        assert!(message.contains(&told.to_string()), "{message}");
+        assert!(message.contains(&expected.to_string()), "{message}");
         assert!(message.len() < 300, "{message}");
     }
     // No bracket, so nothing to nest.
@@ -302,7 +302,7 @@ fn what_passes_a_limit_is_refused_by_its_name() {
 }
 
 #[test]
-fn the_deepest_query_takes_little_of_a_stack() {
+fn the_deepest_query_needs_little_stack() {
     let brackets = JSONPATH_BRACKETS_MAX / 2 - 1;
     let text = format!(
         "$[?{}@.a{}]",
@@ -321,7 +321,7 @@ fn the_deepest_query_takes_little_of_a_stack() {
 }
 
 #[test]
-fn work_is_bounded_whatever_is_asked() {
+fn work_is_bounded_for_every_query() {
     let leaves = vec!["[1,[2,[3,[4]]]]"; 20_000].join(",");
     let wide = tree(&format!("[{leaves}]"));
     let text = format!("\"{}\"", "a".repeat(100_000));
@@ -342,8 +342,8 @@ fn work_is_bounded_whatever_is_asked() {
     }
     let many = format!("$[{}]", vec!["*"; 60].join(","));
     let error = count(&query(&many), &wide).expect_err("too many");
-    let told = JSONPATH_NODES_MAX.to_string();
-    assert!(error.message().contains(&told), "{error}");
+    let expected = JSONPATH_NODES_MAX.to_string();
+    assert!(error.message().contains(&expected), "{error}");
     // What is asked for once is answered.
     let nodes = |text: &str| count(&query(text), &wide).ok();
     assert_eq!(nodes("$..[0]"), Some(80_001));

@@ -40,8 +40,8 @@ pub async fn read_filter(json: &str) -> Result<filter::Filter> {
     Tree::from_json(json)?;
     let body = Bytes::from(format!("{{\"{VARIABLE}\":{json}}}"));
     let text = std::str::from_utf8(&body).map_err(|_| Error::bad_input("not valid UTF-8"))?;
-    let told = |_| Error::bad_input("not JSON");
-    let given = GivenVariables::read(&mut Reader::new(text, usize::MAX), &body, &told)?;
+    let to_error = |_| Error::bad_input("not JSON");
+    let given = GivenVariables::read(&mut Reader::new(text, usize::MAX), &body, &to_error)?;
     let bounds = Bounds::DEFAULT;
     let mut variables = coerce(&[definition()], &given, &INPUTS, &bounds, false)?.values;
     let value = variables.remove(&Name::new(VARIABLE));
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_filter_reads_as_a_variable_does_and_nothing_else() {
+    async fn filter_texts_are_parsed_like_variables() {
         for json in [
             r#"{"at": "$.age", "gte": 18}"#,
             r#"{"any": [{"at": "$.a", "in": [1, null]}, {"not": {"at": "$.b", "exists": true}}]}"#,

@@ -208,9 +208,11 @@ impl GraphQl {
         let (operation, ty) = match self.0.prepare(request, report).await {
             Ok(prepared) => prepared,
             Err(Refusal::Error(error)) if error.kind() == ErrorKind::Forbidden => {
-                return GraphQlResponse::Forbidden(told(&error, report));
+                return GraphQlResponse::Forbidden(error_response(&error, report));
             }
-            Err(Refusal::Error(error)) => return GraphQlResponse::Refused(told(&error, report)),
+            Err(Refusal::Error(error)) => {
+                return GraphQlResponse::Refused(error_response(&error, report));
+            }
             Err(Refusal::Invalid(errors)) => {
                 report.note(&errors);
                 return GraphQlResponse::Refused(write(None, &errors));
@@ -226,16 +228,16 @@ impl GraphQl {
             }
             (OperationType::Mutation, Methods::Queries) => {
                 let error = Error::bad_input("a mutation must be sent by POST");
-                GraphQlResponse::MutationRefused(told(&error, report))
+                GraphQlResponse::MutationRefused(error_response(&error, report))
             }
             (OperationType::Mutation, Methods::ReadOnly(why)) => {
                 let message = format!("{why}: mutations are rejected");
                 let error = Error::new(ErrorKind::Forbidden, message);
-                GraphQlResponse::Forbidden(told(&error, report))
+                GraphQlResponse::Forbidden(error_response(&error, report))
             }
             (OperationType::Subscription, _) => {
                 let error = Error::bad_input("subscriptions are not supported");
-                GraphQlResponse::Refused(told(&error, report))
+                GraphQlResponse::Refused(error_response(&error, report))
             }
         }
     }
@@ -515,7 +517,7 @@ fn refusal(error: &Error) -> Vec<u8> {
 }
 
 /// As [`refusal`], and records the error in `report`.
-fn told(error: &Error, report: &mut RequestStats) -> Vec<u8> {
+fn error_response(error: &Error, report: &mut RequestStats) -> Vec<u8> {
     report.error = Some(error.kind());
     refusal(error)
 }

@@ -107,7 +107,8 @@ impl PreparedQueries {
             Err(pos) if text.len() > QUERY_PARSED_AGAIN_BYTES_MAX => {
                 return Err(Refusal::Invalid(vec![not_parsed(pos)]));
             }
-            Err(_) => parse_otherwise(text).map_err(|error| Refusal::Invalid(vec![told(error)]))?,
+            Err(_) => parse_otherwise(text)
+                .map_err(|error| Refusal::Invalid(vec![syntax_error(error)]))?,
         };
         if self.scope == SchemaScope::ReadOnly {
             check_queries_only(&document)?;
@@ -188,13 +189,13 @@ fn not_parsed(pos: Pos) -> ServerError {
 
 /// A syntax error with the expected tokens and the location. The quoted line is removed from the
 /// message, because it may be the whole query.
-fn told(error: async_graphql::parser::Error) -> ServerError {
+fn syntax_error(error: async_graphql::parser::Error) -> ServerError {
     let quoting = error.to_string();
-    let mut told = ServerError::from(error);
+    let mut converted = ServerError::from(error);
     if let Some((_, expected)) = quoting.rsplit_once("\n  = ") {
-        told.message = format!("syntax error: {expected}");
+        converted.message = format!("syntax error: {expected}");
     }
-    told
+    converted
 }
 
 /// Rejects mutations in a read-only schema.
@@ -294,7 +295,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_long_text_is_parsed_anew_each_time() {
+    async fn queries_over_the_cache_limit_are_not_cached() {
         const QUERY: &str = "{ __typename }";
         let operations = PreparedQueries::new(SchemaScope::Full, true, &Bounds::DEFAULT);
         for (bytes, kept) in [

@@ -144,14 +144,14 @@ impl Request {
                 }
                 "variables" if !value.is_empty() => {
                     let text = Bytes::from(value.into_owned());
-                    request.variables = parameter("variables", &text, |reader, told| {
-                        variables(reader, &text, told)
+                    request.variables = parameter("variables", &text, |reader, to_error| {
+                        variables(reader, &text, to_error)
                     })?;
                 }
                 "extensions" if !value.is_empty() => {
                     let text = Bytes::from(value.into_owned());
-                    request.query_hash = parameter("extensions", &text, |reader, told| {
-                        hash(reader.skip_value().map_err(told)?)
+                    request.query_hash = parameter("extensions", &text, |reader, to_error| {
+                        hash(reader.skip_value().map_err(to_error)?)
                     })?;
                 }
                 _ => {}
@@ -205,12 +205,12 @@ fn check_end(text: &str) -> Result<(), JsonError> {
 fn variables(
     reader: &mut Reader<'_>,
     body: &Bytes,
-    told: &dyn Fn(JsonError) -> Error,
+    to_error: &dyn Fn(JsonError) -> Error,
 ) -> Result<GivenVariables> {
     if reader.peek_value() == Some(b'{') {
-        return GivenVariables::read(reader, body, told);
+        return GivenVariables::read(reader, body, to_error);
     }
-    object("variables", reader.skip_value().map_err(told)?)?;
+    object("variables", reader.skip_value().map_err(to_error)?)?;
     Ok(GivenVariables::default())
 }
 
@@ -238,10 +238,10 @@ fn parameter<T>(
     read: impl FnOnce(&mut Reader<'_>, &dyn Fn(JsonError) -> Error) -> Result<T>,
 ) -> Result<T> {
     let text = utf8(text)?;
-    let told = |error| json_error(&error, text).at(format!("`{name}`"));
+    let to_error = |error| json_error(&error, text).at(format!("`{name}`"));
     let mut reader = Reader::new(text, usize::MAX);
-    let value = read(&mut reader, &told)?;
-    reader.next().map_err(told)?;
+    let value = read(&mut reader, &to_error)?;
+    reader.next().map_err(to_error)?;
     Ok(value)
 }
 
@@ -256,16 +256,16 @@ mod tests {
     }
 
     #[test]
-    fn a_large_body_that_ends_too_early_is_refused_at_its_end() {
+    fn truncated_large_bodies_are_rejected_at_their_end() {
         let large = format!("{{\"variables\":[{}", "{\"a\":[1]},".repeat(30_000));
         for end in ["", " \r\n"] {
             let body = Bytes::from(format!("{large}{end}"));
             let error = Posted::from_json(&body, None).expect_err("it is cut off");
-            let told = format!(
+            let expected = format!(
                 "expected '}}' or ']' at the end at line 1, column {}",
                 large.len() + 1
             );
-            assert!(error.message().ends_with(&told), "{error}");
+            assert!(error.message().ends_with(&expected), "{error}");
         }
         // A small body, or a large one with a valid end, is read up to its first error.
         for (body, column) in [
@@ -274,8 +274,8 @@ mod tests {
         ] {
             let body = Bytes::copy_from_slice(body.as_bytes());
             let error = Posted::from_json(&body, None).expect_err("it is no JSON");
-            let told = format!("expected a JSON value at line 1, column {column}");
-            assert!(error.message().ends_with(&told), "{error}");
+            let expected = format!("expected a JSON value at line 1, column {column}");
+            assert!(error.message().ends_with(&expected), "{error}");
         }
         let spaces = " ".repeat(JSON_BYTES_AT_ONCE);
         assert!(Posted::from_json(&format!("{{\"query\":\"\"}}{spaces}").into(), None).is_ok());
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn of_members_of_the_same_name_the_last_one_counts() {
+    fn the_last_member_of_a_name_wins() {
         let body = r#"{"query":1,"operationName":"A","variables":{"a":1},"extensions":[],
             "variables":{"b":[{}, 2]},"query":"{ a }","extensions":{},"operationName":null}"#;
         let request = read(body).expect("a request");

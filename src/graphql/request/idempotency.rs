@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_tells_operations_apart_but_not_by_white_space() {
+    fn digests_distinguish_operations_and_ignore_white_space() {
         let one = digest(&request("q", None, r#"{"a":[1,"b"]}"#));
         assert_eq!(
             digest(&request("q", None, " { \"a\" : [ 1 , \"b\" ] } ")),

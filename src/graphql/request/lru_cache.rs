@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_ones_are_kept_within_their_number_and_their_bytes() {
+    fn recent_entries_are_kept_within_count_and_bytes() {
         const NUMBER: usize = 100;
         const LONGEST: usize = 1 << 10;
         let mut kept = LruCache::new(NUMBER, 10 * LONGEST);

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_kept_within_their_bytes_and_the_ones_used_last_stay() {
+    fn recently_used_texts_are_kept_within_the_bytes() {
         let queries = PersistedQueries::bounded(100);
         let texts: Vec<String> = (0..9).map(|at| format!("{{ a{at} {:40}}}", "")).collect();
         for text in &texts {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_another_hash_is_refused_and_not_kept() {
+    fn texts_with_another_hash_are_rejected_and_not_kept() {
         let queries = PersistedQueries::new();
         let error = queries.resolve(request("{ a }", "{ b }"));
         assert_eq!(error.expect_err("another").kind(), ErrorKind::BadUserInput);

@@ -21,25 +21,25 @@ impl GivenVariables {
     /// Reads the object that is next in `reader`. The reader's text must be all of `body`.
     ///
     /// # Errors
-    /// The error that `told` returns, if the text is not JSON. `TOO_COMPLEX`: the object has more
+    /// The error that `to_error` returns, if the text is not JSON. `TOO_COMPLEX`: the object has more
     /// than [`VARIABLES_MAX`] members.
     pub(crate) fn read(
         reader: &mut Reader<'_>,
         body: &Bytes,
-        told: &dyn Fn(JsonError) -> Error,
+        to_error: &dyn Fn(JsonError) -> Error,
     ) -> Result<Self> {
         reader.peek_value();
         let begin = reader.offset();
         let mut members = Vec::new();
-        reader.next().map_err(told)?;
-        while let Event::Name(name) = reader.next().map_err(told)? {
+        reader.next().map_err(to_error)?;
+        while let Event::Name(name) = reader.next().map_err(to_error)? {
             if members.len() == VARIABLES_MAX {
                 return Err(Error::too_complex(
                     Limit::new("variables", VARIABLES_MAX),
                     format!("more than {VARIABLES_MAX} variables, which is the limit"),
                 ));
             }
-            let value = reader.skip_value().map_err(told)?;
+            let value = reader.skip_value().map_err(to_error)?;
             let name = match name {
                 Cow::Borrowed(name) => body.slice_ref(name.as_bytes()),
                 Cow::Owned(name) => name.into(),

@@ -44,7 +44,7 @@ impl<'t> VariableReader<'t> {
     }
 
     pub(crate) fn next(&mut self) -> Result<Event<'t>> {
-        self.reader.next().map_err(|error| self.told(&error))
+        self.reader.next().map_err(|error| self.json_error(&error))
     }
 
     /// The first byte of the next value, and its offset.
@@ -55,16 +55,16 @@ impl<'t> VariableReader<'t> {
 
     pub(crate) fn begin_element(&mut self) -> Result<bool> {
         let begun = self.reader.begin_element();
-        begun.map_err(|error| self.told(&error))
+        begun.map_err(|error| self.json_error(&error))
     }
 
     pub(crate) fn skip(&mut self) -> Result<Bytes> {
         let value = self.reader.skip_value();
-        let value = value.map_err(|error| self.told(&error))?;
+        let value = value.map_err(|error| self.json_error(&error))?;
         Ok(self.text.slice_ref(value.as_bytes()))
     }
 
-    pub(crate) fn told(&self, error: &JsonError) -> Error {
+    pub(crate) fn json_error(&self, error: &JsonError) -> Error {
         json_error(error, self.json)
     }
 
@@ -239,10 +239,10 @@ impl<'i> ValueReader<'i> {
                     offset: given.reader.offset() - 1 - begin,
                     problem: Problem::TooDeep(self.bounds.variable_levels),
                 };
-                let told = error.describe(&given.json[begin..]);
+                let detail = error.describe(&given.json[begin..]);
                 Error::too_complex(
                     Limit::new("variableLevels", self.bounds.variable_levels),
-                    told,
+                    detail,
                 )
             })
         };

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_read_as_browsers_write_it() {
+    fn origins_are_parsed_as_browsers_write_them() {
         for (text, expected) in [
             ("https://app.example", Some("https://app.example")),
             ("HTTPS://App.Example", Some("https://app.example")),

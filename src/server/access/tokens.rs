@@ -128,7 +128,7 @@ mod tests {
     const SECRET: &str = "3q0vJ2xR8mYb7NfKc5TzWw==";
 
     #[test]
-    fn names_rights_and_tokens_are_read_and_comments_are_not() {
+    fn token_files_have_names_rights_tokens_and_comments() {
         let file = format!(
             "# tokens\n\n a.b-c_1 \t read-only  {SECRET} \r\n  # another\nw read-write {}",
             "x".repeat(1024)
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_none_says_which_line_and_tells_no_token() {
+    fn invalid_token_files_are_rejected_with_the_line_and_without_the_token() {
         let other = "another-token-of-someone";
         for (file, line) in [
             (String::new(), None),

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_sent_only_to_those_who_take_it() {
+    fn gzip_is_sent_only_if_the_client_accepts_it() {
         for (accepted, expected) in [
             (&["gzip, deflate, br"][..], true),
             (&["br", "gzip"], true),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_page_says_why_and_what_to_do() {
+    fn a_missing_page_says_how_to_build_it() {
         let html = apology("`npm ci` failed: <offline> & out");
         for part in [
             "&lt;offline> &amp; out",
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn get_and_head_agree_and_carry_the_policy() {
+    async fn get_and_head_send_the_same_headers() {
         for method in ["GET", "HEAD"] {
             let (status, headers) = ask(method, "/").await;
             assert_eq!(status, StatusCode::OK);

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_record_reads_back() {
+    fn records_round_trip() {
         let mut pairs = Pairs::default();
         pairs.push(b"key", b"");
         pairs.push(&[0xFE; 300], &[0; 300]);

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_record_reads_back() {
+    fn records_round_trip() {
         let finding = |severity| Finding {
             severity,
             code: Cow::Borrowed("HOLE"),

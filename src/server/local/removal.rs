@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_answer_reads_back() {
+    fn answers_round_trip() {
         for next in [None, Some("\"\""), Some("7"), Some("\"7\""), Some("é")] {
             let swept = Swept {
                 looked: u64::MAX,

@@ -63,11 +63,11 @@ impl LocalSocket {
             return Ok(());
         };
         let stopping = Arc::new(Notify::new());
-        let told = stopping.clone();
+        let stopped = stopping.clone();
         let serving = axum::serve(listener, super::router(database));
         let serving = serving.with_graceful_shutdown(async move {
             stop.await;
-            told.notify_one();
+            stopped.notify_one();
         });
         let patience = async {
             stopping.notified().await;

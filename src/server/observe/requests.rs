@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_id_is_taken_over_and_any_other_is_replaced() {
+    fn plain_request_ids_are_kept_and_others_replaced() {
         let id = |given: &[u8]| {
             let mut headers = HeaderMap::new();
             headers.insert(REQUEST_ID, HeaderValue::from_bytes(given).expect("a value"));

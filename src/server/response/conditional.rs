@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_is_known_whatever_the_strength_of_its_tag() {
+    fn weak_and_strong_entity_tags_match() {
         for (tags, expected) in [
             (&["\"1\""][..], Some("\"1\"")),
             (&["\"0\", W/\"1\""], Some("W/\"1\"")),

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_large_body_is_held_until_it_is_taken_and_a_small_one_is_not() {
+    async fn large_bodies_are_held_until_they_are_sent() {
         let pool = Pool::new(0);
         let small = body(vec![b'1'; SENT_BYTES_AT_A_TIME], &pool);
         assert_eq!(pool.held(), 0);

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_taken_as_the_client_takes_them() {
+    fn peer_rules_are_parsed_like_the_client_parses_them() {
         for rule in [
             "Check.Valid=1",
             "Check.Valid=0",
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_the_client_could_not_use_is_named_with_its_variable() {
+    fn unusable_files_are_named_with_their_variable() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = |name: &str, text: &str| {
             let path = directory.path().join(name);

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_format_is_told_by_its_beginning() {
+    fn formats_are_detected_by_their_beginning() {
         use ExportFormat::{Array, Document, Export, Lines};
         for (text, format) in [
             ("", Lines),

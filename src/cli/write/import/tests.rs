@@ -65,7 +65,7 @@ fn check(
 }
 
 #[test]
-fn elements_of_an_array_end_where_their_commas_are() {
+fn elements_end_at_their_commas() {
     let array = Some(ExportFormat::Array);
     check("[]", array, &[], false);
     check(" [ \n ] ", array, &[], false);
@@ -84,7 +84,7 @@ fn elements_of_an_array_end_where_their_commas_are() {
 }
 
 #[test]
-fn what_is_wrong_with_one_element_stays_in_it() {
+fn an_invalid_element_does_not_affect_others() {
     let array = Some(ExportFormat::Array);
     check(
         "[1,,2]",
@@ -170,7 +170,7 @@ fn json() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_array_comes_apart_into_its_elements_at_any_size_of_chunk(
+    fn arrays_are_split_at_any_chunk_size(
         elements in proptest::collection::vec(json(), 0..6),
         bytes_max in 1_usize..40,
     ) {
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_are_told_from_one_document_at_any_size_of_chunk(
+    fn lines_are_detected_at_any_chunk_size(
         documents in proptest::collection::vec(json(), 1..5),
         bytes_max in 1_usize..40,
     ) {
@@ -204,7 +204,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_bytes_are_nothing_panics(
+    fn no_input_panics(
         bytes in proptest::collection::vec(
             prop_oneof![any::<u8>(), proptest::sample::select(&b"{}[],\"\\\n:1"[..])], 0..60),
         bytes_max in 1_usize..20,

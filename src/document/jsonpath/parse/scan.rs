@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_goes_on_to_the_first_character_that_no_name_has() {
+    fn names_end_at_the_first_other_character() {
         for (text, bytes) in [
             ("a", Some(1)),
             ("_a1-b", Some(3)),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_has_no_needless_zeros_and_digits_on_both_sides_of_its_point() {
+    fn numbers_follow_the_grammar() {
         for (text, bytes) in [
             ("0", Some(1)),
             ("-0", Some(2)),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_has_the_escapes_of_its_own_quotes_alone() {
+    fn strings_have_only_the_escapes_of_their_own_quotes() {
         for (text, string_of, bytes) in [
             (r"'a'b", "a", 3),
             (r#""'""#, "'", 3),

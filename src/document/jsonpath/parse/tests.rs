@@ -127,7 +127,7 @@ fn an_integer_has_a_magnitude_below_2_to_the_53() {
 
 #[test]
 fn an_error_names_the_line_and_the_column_in_bytes() {
-    for (text, place, told) in [
+    for (text, place, expected) in [
         (
             "$['é', 'ü' 'x']",
             "line 1, column 14",
@@ -189,7 +189,7 @@ fn an_error_names_the_line_and_the_column_in_bytes() {
     ] {
         let error = parse(text).expect_err(text);
         let message = error.message();
-        assert!(message.contains(told), "{text}: {message}");
+        assert!(message.contains(expected), "{text}: {message}");
         assert!(
             message.contains(&format!(", at {place} of ")),
             "{text}: {message}"

@@ -41,7 +41,7 @@ const DOCUMENTS: &[&str] = &[
 ];
 
 #[test]
-fn documents_are_parsed_to_what_the_other_parser_makes_of_them() {
+fn documents_are_parsed_like_async_graphql_parses_them() {
     let unusual = DOCUMENTS.iter().filter(|text| !check(text));
     assert_eq!(unusual.count(), 1, "one is none");
     for text in DOCUMENTS {
@@ -130,7 +130,7 @@ fn surrogate_pairs_and_code_points_in_braces_are_characters() {
 }
 
 #[test]
-fn places_behind_escapes_are_those_of_the_text() {
+fn positions_after_escapes_are_correct() {
     let text = r#"{ a(b: "\uD83D\uDE00\u{1F600}") ? }"#;
     let error = parse_otherwise(text).expect_err("it is no document");
     let pos = error.positions().next().expect("a place");
@@ -139,7 +139,7 @@ fn places_behind_escapes_are_those_of_the_text() {
 }
 
 #[test]
-fn forms_that_are_not_in_the_specification_are_left_to_the_other_parser() {
+fn forms_outside_the_specification_are_left_to_async_graphql() {
     for text in [
         "queryQ { a }",
         "fragment on on A { b } { ...on }",
@@ -162,7 +162,7 @@ fn forms_that_are_not_in_the_specification_are_left_to_the_other_parser() {
 }
 
 #[test]
-fn selections_nest_as_deep_as_with_the_other_parser() {
+fn selections_nest_as_deep_as_in_async_graphql() {
     for levels in [1, 64, 65, 66, 67] {
         for open in ["{ a ", "{ ... "] {
             let text = format!("{}{{ a {}", open.repeat(levels - 1), "}".repeat(levels));
@@ -177,7 +177,7 @@ fn selections_nest_as_deep_as_with_the_other_parser() {
 
 /// Texts with several pseudorandom changes, the same in each run.
 #[test]
-fn what_is_made_of_documents_by_chance_is_parsed_as_by_the_other_parser() {
+fn mutated_documents_are_parsed_like_async_graphql_parses_them() {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut below = |limit: usize| {
         state ^= state << 13;

@@ -224,15 +224,15 @@ mod tests {
                 "Boolean",
             ),
         ] {
-            let told = format!(
+            let expected = format!(
                 "Variable \"$b\" of type \"{found}\" used in position expecting type \"{expected}\"."
             );
-            assert_eq!(errors(refused), [told], "{refused}");
+            assert_eq!(errors(refused), [expected], "{refused}");
         }
     }
 
     #[test]
-    fn one_fragment_in_a_thousand_operations_is_told_of_a_bounded_number_of_times() {
+    fn errors_in_a_shared_fragment_are_reported_a_bounded_number_of_times() {
         let operation = |at| format!("query Q{at}($b: Int) {{ arguments {{ ...F }} }} ");
         let operations: Vec<String> = (0..1_000).map(operation).collect();
         let operations = operations.concat();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_patch_is_not_parsed_when_the_time_is_over() {
+    async fn a_patch_is_not_parsed_after_the_deadline() {
         let pool = Pool::new(usize::MAX);
         let request_budget = RequestBudget::new(&Bounds::DEFAULT, &pool, Instant::now());
         let late = parsed(Bytes::new(), &request_budget, |_| Ok(())).await;
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_document_is_given_up_when_the_time_is_over() {
+    fn a_large_document_is_abandoned_after_the_deadline() {
         let text = text(3 * LEAVES_AT_A_TIME);
         let pool = Pool::new(usize::MAX);
         let given_up = taken(&text, Instant::now(), pool.share()).expect("valid JSON");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_count_among_what_all_requests_hold_before_they_are_whole() {
+    fn leaves_are_held_in_the_pool_while_they_are_built() {
         let pool = Pool::new(1 << 20);
         let small = taken(&text(1_000), later(), pool.share()).expect("valid JSON");
         assert_eq!(pool.held(), 0);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_above_many_values_is_refused_by_what_it_comes_to() {
+    fn long_names_count_once_for_each_value_below_them() {
         let name = "k".repeat(9_900);
         let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(20_000));
         let pool = Pool::new(usize::MAX);

@@ -146,7 +146,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn conflicts_and_tries_behind_the_first_are_counted() {
+    fn conflicts_and_retries_are_counted() {
         let metrics = Metrics::default();
         let report = RequestStats {
             ty: Some("mutation"),
@@ -165,7 +165,10 @@ mod tests {
             r#"phyllo_request_store_reads_count{type="mutation"} 1"#,
             r#"phyllo_request_store_reads_count{type="query"} 0"#,
         ] {
-            assert!(text.lines().any(|told| told == line), "{line} in {text}");
+            assert!(
+                text.lines().any(|written| written == line),
+                "{line} in {text}"
+            );
         }
     }
 }
