@@ -35,11 +35,7 @@ impl DocumentKey {
     /// Returns whether the keys are far below the limit, as most are. A packed string takes at most
     /// twice its bytes plus two.
     fn is_short(&self) -> bool {
-        let id = match &self.id {
-            DocumentId::Integer(_) => size_of::<i64>(),
-            DocumentId::Text(text) => text.len(),
-        };
-        self.collection.len() + id < KEY_BYTES_MAX / 4
+        self.collection.len() + self.id.bytes() < KEY_BYTES_MAX / 4
     }
 
     /// Appends the key of the only place that `path` can mean. Returns none if a token is

@@ -24,9 +24,13 @@ pub const FORMAT_INDEXED: i64 = 2;
 /// that knows only earlier formats would read the cleared keys.
 pub const FORMAT_TOMBSTONES: i64 = 3;
 
+/// The format of a store in which a document was ever stored under a versionstamp. A program that
+/// knows only earlier formats finds no such document.
+pub const FORMAT_VERSIONSTAMPS: i64 = 4;
+
 /// Returns whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
-    (FORMAT..=FORMAT_TOMBSTONES).contains(&format)
+    (FORMAT..=FORMAT_VERSIONSTAMPS).contains(&format)
 }
 
 /// The format key as read from a store.
@@ -51,7 +55,7 @@ impl Stored {
                 ErrorKind::Unavailable,
                 format!(
                     "the store has format {other}; this program reads and writes the formats \
-                     {FORMAT} to {FORMAT_TOMBSTONES}"
+                     {FORMAT} to {FORMAT_VERSIONSTAMPS}"
                 ),
             )),
             Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
@@ -96,6 +100,12 @@ pub(crate) async fn clear_large_range(
         raise_format(transaction, FORMAT_TOMBSTONES).await?;
     }
     Ok(())
+}
+
+/// Raises the format to [`FORMAT_VERSIONSTAMPS`], so that programs that know no versionstamps as ids
+/// reject the store.
+pub(crate) async fn write_versionstamp_format(transaction: &dyn Transaction) -> Result<()> {
+    raise_format(transaction, FORMAT_VERSIONSTAMPS).await
 }
 
 async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The id of a document: a 64-bit integer or a string.
+//! The id of a document: a string, a 64-bit integer or a versionstamp.
 
 use std::fmt;
 
@@ -8,14 +8,17 @@ use crate::error::{Error, Result};
 /// The id of a document in its collection.
 ///
 /// Its text form is a GraphQL ID. The canonical decimal text of a 64-bit integer (`42`, `-5`, but
-/// not `007`) is that integer. A JSON string (`"\"42\""`) is that string. Any other non-empty text
-/// is the string itself.
+/// not `007`) is that integer. `@` and 24 lower-case hexadecimal digits are the versionstamp of these
+/// bytes. A JSON string (`"\"42\""`) is that string. Any other non-empty text is the string itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DocumentId {
     /// A string. Strings sort before integers.
     Text(String),
-    /// A 64-bit integer.
+    /// A 64-bit integer. Integers sort before versionstamps.
     Integer(i64),
+    /// A versionstamp: the ten bytes of the commit that stored the document, and the number of the
+    /// document in that commit. Versionstamps sort in the order of the commits.
+    Versionstamp([u8; 12]),
 }
 
 impl DocumentId {
@@ -24,6 +27,7 @@ impl DocumentId {
         match self {
             Self::Integer(_) => size_of::<i64>(),
             Self::Text(text) => text.len(),
+            Self::Versionstamp(stamp) => stamp.len(),
         }
     }
 
@@ -37,6 +41,9 @@ impl DocumentId {
         }
         if let Some(integer) = canonical_integer(text) {
             return Ok(Self::Integer(integer));
+        }
+        if let Some(stamp) = versionstamp(text) {
+            return Ok(Self::Versionstamp(stamp));
         }
         if text.starts_with('"') {
             return json_string(text).map(Self::Text);
@@ -56,12 +63,19 @@ impl fmt::Display for DocumentId {
                 f.write_str(&String::from_utf8_lossy(&quoted))
             }
             Self::Text(text) => f.write_str(text),
+            Self::Versionstamp(stamp) => {
+                f.write_str("@")?;
+                stamp.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
         }
     }
 }
 
 fn needs_quotes(text: &str) -> bool {
-    text.is_empty() || text.starts_with('"') || is_canonical_integer(text)
+    text.is_empty()
+        || text.starts_with('"')
+        || is_canonical_integer(text)
+        || versionstamp(text).is_some()
 }
 
 /// Whether `text` is the canonical decimal text of a 64-bit integer.
@@ -72,6 +86,27 @@ pub fn is_canonical_integer(text: &str) -> bool {
 fn canonical_integer(text: &str) -> Option<i64> {
     let integer: i64 = text.parse().ok()?;
     (itoa::Buffer::new().format(integer) == text).then_some(integer)
+}
+
+/// The versionstamp with this text form. `None` if the text is no such form.
+fn versionstamp(text: &str) -> Option<[u8; 12]> {
+    let digits = text.strip_prefix('@')?.as_bytes();
+    let mut stamp = [0; 12];
+    if digits.len() != 2 * stamp.len() {
+        return None;
+    }
+    for (byte, digits) in stamp.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = hex_digit(digits[0])? << 4 | hex_digit(digits[1])?;
+    }
+    Some(stamp)
+}
+
+fn hex_digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
 }
 
 fn json_string(text: &str) -> Result<String> {
@@ -104,6 +139,32 @@ mod tests {
             ("\"\\\"x\"", text("\"x")),
             ("\"\"", text("")),
             ("Jazz \u{0} 🎷", text("Jazz \u{0} 🎷")),
+            (
+                "@00000000000002f1000a0003",
+                DocumentId::Versionstamp([0, 0, 0, 0, 0, 0, 2, 0xF1, 0, 0x0A, 0, 3]),
+            ),
+            (
+                "@ffffffffffffffffffffffff",
+                DocumentId::Versionstamp([0xFF; 12]),
+            ),
+            (
+                "\"@00000000000002f1000a0003\"",
+                text("@00000000000002f1000a0003"),
+            ),
+            (
+                "@00000000000002F1000A0003",
+                text("@00000000000002F1000A0003"),
+            ),
+            ("@00000000000002f1000a000", text("@00000000000002f1000a000")),
+            (
+                "@00000000000002f1000a00033",
+                text("@00000000000002f1000a00033"),
+            ),
+            (
+                "@g0000000000002f1000a0003",
+                text("@g0000000000002f1000a0003"),
+            ),
+            ("@", text("@")),
         ] {
             assert_eq!(DocumentId::parse(written).expect(written), id);
             assert_eq!(id.to_string(), written);
@@ -111,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_id_and_a_broken_string_are_refused() {
+    fn empty_ids_and_broken_strings_are_rejected() {
         for text in ["", "\"", "\"a", "\"a\"b", "\"\\ud800\""] {
             assert!(DocumentId::parse(text).is_err(), "{text:?}");
         }

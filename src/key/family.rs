@@ -41,7 +41,8 @@ pub enum Family<'a> {
     /// `(null, 2, collection, 1, name) → (number, unique, state, error, (text, (step, …)), …)`: the
     /// definition of an index; see `database::index` for its value.
     Definition(&'a str, &'a str),
-    /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed the document.
+    /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed the document. An
+    /// empty value means the commit in the id, which is then a versionstamp.
     Version(&'a str, &'a DocumentId),
     /// `(null, 4, collection, number) …`: the prefix of an index's entries;
     /// [`IndexKey`](super::IndexKey) encodes the rest.
@@ -347,7 +348,21 @@ impl Version {
         0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0,
     ];
 
-    /// Decodes the value of [`Family::Version`].
+    /// Decodes the value of [`Family::Version`] of the document `id`.
+    pub fn of_document(id: &DocumentId, value: &[u8]) -> Option<Self> {
+        match (id, value) {
+            (DocumentId::Versionstamp([stamp @ .., _, _]), []) => Some(Self(*stamp)),
+            _ => Self::decode(value),
+        }
+    }
+
+    /// The number of the commit, without the order of commits of one batch.
+    pub fn commit_number(self) -> u64 {
+        let number = self.0.first_chunk().expect("ten bytes have eight");
+        u64::from_be_bytes(*number)
+    }
+
+    /// Decodes a versionstamp without a user version, as a tuple.
     pub fn decode(value: &[u8]) -> Option<Self> {
         match value {
             [0x33, stamp @ .., 0, 0] => stamp.try_into().ok().map(Self),
@@ -367,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_no_leaf_stands_before_every_collection() {
+    fn system_keys_sort_before_every_collection() {
         let id = DocumentId::Integer(1);
         let first_collection =
             Family::Document("\0", &DocumentId::Text(String::new()), &Place::default())
@@ -393,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_names_its_collection_and_an_existence_none() {
+    fn collections_are_parsed_from_counts_only() {
         let id = DocumentId::Integer(1);
         let name = |family: Family<'_>| Family::counted_collection(&family.key().expect("short"));
         assert_eq!(name(Family::Count("a\0b", 3)).as_deref(), Some("a\0b"));

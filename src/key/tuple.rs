@@ -27,6 +27,8 @@ const DOUBLE: u8 = 0x21;
 const FALSE: u8 = 0x26;
 /// The type code of `true`, which has no payload.
 const TRUE: u8 = 0x27;
+/// The type code of a versionstamp, which 12 bytes follow.
+pub(super) const VERSIONSTAMP: u8 = 0x33;
 /// The type code of a nested tuple, which only other programs store.
 const NESTED: u8 = 0x05;
 /// The most type codes of nested tuples that are decoded, to bound the recursion.
@@ -105,6 +107,10 @@ pub(super) fn append_id(key: &mut Vec<u8>, id: &DocumentId) {
     match id {
         DocumentId::Integer(integer) => append(key, integer),
         DocumentId::Text(text) => append(key, &text.as_str()),
+        DocumentId::Versionstamp(stamp) => {
+            key.push(VERSIONSTAMP);
+            key.extend_from_slice(stamp);
+        }
     }
 }
 
@@ -115,6 +121,9 @@ pub(super) fn split_id(bytes: &[u8]) -> Option<(DocumentId, &[u8])> {
             Some((DocumentId::Integer(integer), rest))
         }
         (Element::String(text), rest) => Some((DocumentId::Text(text.into_owned()), rest)),
+        (Element::Versionstamp(stamp), rest) => {
+            Some((DocumentId::Versionstamp(*stamp.as_bytes()), rest))
+        }
         _ => None,
     }
 }

@@ -49,8 +49,15 @@ pub trait Transaction: Read {
     /// Sets a value whose ten bytes from `stamp_at` are replaced with this commit's [`Version`].
     fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize);
 
-    /// Sets a key whose ten bytes from `stamp_at` are replaced with this commit's [`Version`].
+    /// Sets a key whose ten bytes from `stamp_at` are replaced with this commit's [`Version`]. Until
+    /// the commit, keys that begin with the bytes before `stamp_at` and any version cannot be read.
     fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]);
+
+    /// Makes the versions of all commits after this one greater than `version`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the engine cannot; the message says what the operator can do.
+    async fn advance_versions(&self, version: Version) -> Result<()>;
 
     /// Adds a read conflict range, as if the transaction had read the range. A no-op on the
     /// embedded engine.
@@ -228,4 +235,24 @@ impl Store for Arc<dyn Store> {
     async fn backup(&self) -> Result<Backup> {
         (**self).backup().await
     }
+}
+
+/// The keys that begin with `prefix` and any version: the first one, and the end.
+pub(crate) fn stamped_range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let begin = [prefix, &[0; 10]].concat();
+    let end = [prefix, &[0xFF; 11]].concat();
+    (begin, end)
+}
+
+/// The error of a read of a key with a pending versionstamp in its value.
+pub(crate) fn stamped_value_read() -> Error {
+    Error::internal("a transaction read a key whose versionstamp it had written")
+}
+
+/// The error of a read of keys that may include a pending versionstamped key.
+pub(crate) fn stamped_key_read() -> Error {
+    Error::bad_input(
+        "an earlier field of this operation appended a document, whose key is known only after \
+         the commit; this field reads keys that may include it: send it in an operation of its own",
+    )
 }

@@ -312,6 +312,10 @@ impl Transaction for ObservedTransaction {
         self.inner.set_versionstamped_key(key, stamp_at, value);
     }
 
+    async fn advance_versions(&self, version: Version) -> Result<()> {
+        self.inner.advance_versions(version).await
+    }
+
     fn add_read_conflict(&self, begin: &[u8], end: &[u8]) {
         self.inner.add_read_conflict(begin, end);
     }

@@ -51,6 +51,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
             "document_key",
             "format",
             "open",
+            "versionstamp",
             "read",
             "catalog",
             "index",

@@ -8,6 +8,8 @@
 use super::case::Case;
 use super::shared::empty_store;
 
+#[path = "../graphql/appending.rs"]
+mod appending;
 #[path = "../graphql/bounds.rs"]
 mod bounds;
 #[path = "../graphql/bulk.rs"]
@@ -76,6 +78,7 @@ fn sequences() -> u32 {
 
 pub(crate) fn suite() -> Vec<Case> {
     [
+        appending::suite(),
         bounds::suite(),
         bulk::suite(),
         changing::suite(),

@@ -12,6 +12,7 @@ mod cases;
 use cases::empty_store;
 
 mod amplification;
+mod appending;
 mod bounds;
 mod bulk;
 mod changing;

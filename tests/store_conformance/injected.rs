@@ -136,6 +136,10 @@ impl Transaction for InjectedTransaction {
         self.inner.clear_range(begin, end);
     }
 
+    async fn advance_versions(&self, version: Version) -> Result<()> {
+        self.inner.advance_versions(version).await
+    }
+
     async fn clear_large_range(&self, begin: &[u8], end: &[u8]) -> Result<bool> {
         self.inner.clear_large_range(begin, end).await
     }

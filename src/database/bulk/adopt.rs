@@ -74,7 +74,7 @@ pub async fn adopt(
     let indexes = indexes(transaction, collection).await?;
     for ((document, _), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
-            enter(transaction, document)?;
+            enter(transaction, document).await?;
             enter_entries(transaction, &Budget::of_background(), document, &indexes).await?;
             adopted.entered += 1;
         }

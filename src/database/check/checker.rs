@@ -358,7 +358,8 @@ pub(crate) async fn said(
             }
         }
         Some(SystemKey::Version(said)) if said == document => {
-            if Version::decode(value).is_none() {
+            let id = Family::document_id(document, collection_of(document).len());
+            if id.is_ok_and(|(id, _)| Version::of_document(&id, value).is_none()) {
                 report.tell(FindingKind::VersionValue, key);
             }
         }

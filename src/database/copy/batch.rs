@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::walk::{DocumentHead, Documents, StoreWalk};
 use crate::database::catalog::collections;
 use crate::database::open::Database;
+use crate::database::versionstamp::accept_versionstamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, Version, tuple_text};
 use crate::limits::{COPY_BATCH_BYTES_MAX, COPY_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_TIME_MAX};
@@ -156,6 +157,9 @@ async fn write_all(transaction: &dyn Transaction, parts: &[CopyPart]) -> Result<
         write_leaves(transaction, part);
     }
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    if let Some(last) = complete().filter_map(DocumentHead::versionstamp).max() {
+        accept_versionstamp(transaction, last).await?;
+    }
     for document in complete() {
         transaction.set(&Entry::Existence.key_of(&document.key), &[]);
         if document.versioned {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::database::document_key::prefix_end;
 use crate::database::open::Database;
+use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};
-use crate::key::{Entry, OwnKey, all_documents};
+use crate::key::{Entry, Family, OwnKey, all_documents, name_of_collection};
 use crate::store::{Batches, Pairs, Read, key_after};
 
 /// Scans a range in key order, from one snapshot. If the engine drops the snapshot, the scan
@@ -94,6 +95,15 @@ impl DocumentHead {
             return key == self.key;
         }
         crate::database::read::range_plan::covers(&self.key, key)
+    }
+
+    /// Returns the id, if it is a versionstamp.
+    pub(crate) fn versionstamp(&self) -> Option<[u8; 12]> {
+        let (_, collection) = name_of_collection(&self.key)?;
+        match Family::document_id(&self.key, collection) {
+            Ok((DocumentId::Versionstamp(stamp), _)) => Some(stamp),
+            _ => None,
+        }
     }
 
     /// Returns the end of the document's keys.

@@ -25,6 +25,7 @@
 //! document's version but does not read it. A request for an expected version adds that dependency
 //! with [`depend_on_version`].
 
+pub(crate) mod append;
 pub(crate) mod editor;
 pub(crate) mod increment;
 pub(crate) mod merge;

@@ -108,7 +108,7 @@ async fn create(
     if present.anything() {
         return Ok(false);
     }
-    enter(transaction, document)?;
+    enter(transaction, document).await?;
     write_leaves(transaction, budget, &prefix, leaves).await?;
     insert_entries(transaction, budget, document, leaves, &indexes).await?;
     write_version(transaction, document)?;

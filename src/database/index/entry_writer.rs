@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{IndexKey, IndexValue, Rank};
+use crate::key::{IndexKey, IndexValue, Rank, Version};
 use crate::limits::{INDEX_READS_AT_ONCE, STEPS_PER_WRITE};
 use crate::store::{RangeRead, Transaction};
 
@@ -19,6 +19,8 @@ pub(crate) struct EntryWriter<'w> {
     document: &'w DocumentKey,
     index: &'w Index,
     key: IndexKey,
+    /// Whether the id of the document is the pending versionstamp.
+    stamped: bool,
 }
 
 impl<'w> EntryWriter<'w> {
@@ -36,7 +38,16 @@ impl<'w> EntryWriter<'w> {
             document,
             index,
             key: IndexKey::new(&document.collection, index.number)?,
+            stamped: false,
         })
+    }
+
+    /// A writer for a document whose id is the pending versionstamp, with which its entries end.
+    pub(crate) fn stamped(self) -> Self {
+        Self {
+            stamped: true,
+            ..self
+        }
     }
 
     /// Clears the entries with these values. Values that do not fit into a key have no entry and
@@ -81,7 +92,13 @@ impl<'w> EntryWriter<'w> {
                 let entry = self.key.entry(values, &self.document.id);
                 let entry =
                     entry.map_err(|error| error.at(format!("the index {:?}", self.index.name)))?;
-                self.transaction.set(&entry, &[]);
+                if self.stamped {
+                    let stamp_at = entry.len() - Version::PLACEHOLDER.len();
+                    self.transaction
+                        .set_versionstamped_key(&entry, stamp_at, &[]);
+                } else {
+                    self.transaction.set(&entry, &[]);
+                }
                 bytes += entry.len();
             }
             self.budget

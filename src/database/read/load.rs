@@ -187,5 +187,5 @@ async fn versions<'w>(
 pub(crate) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<Option<Version>> {
     let key = Family::Version(&document.collection, &document.id).key()?;
     let value = read.get(&key).await?;
-    Ok(value.and_then(|value| Version::decode(&value)))
+    Ok(value.and_then(|value| Version::of_document(&document.id, &value)))
 }

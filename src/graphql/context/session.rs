@@ -18,7 +18,7 @@ use crate::database::{
     AdjacentDocuments, Answer, Database, DocumentKey, ReadRequest, Value, depend_on_version, load,
     version_before,
 };
-use crate::error::{Error, Result, Versions};
+use crate::error::{Error, Limit, Result, Versions};
 use crate::key::Version;
 use crate::limits::{HELD_PER_LOAD, PAGES_AT_ONCE};
 use crate::store::{Read, Transaction};
@@ -36,6 +36,8 @@ pub(crate) struct Session {
     /// The limit on the bytes of the transaction, if the store has one.
     bytes_max: Option<usize>,
     asks: AtomicUsize,
+    /// The number of documents that this operation has appended.
+    appended: AtomicUsize,
     request_budget: Arc<RequestBudget>,
     /// Limits how many pages of children are read at the same time.
     pages: Semaphore,
@@ -106,6 +108,7 @@ impl Session {
             several,
             bytes_max,
             asks: AtomicUsize::new(0),
+            appended: AtomicUsize::new(0),
             request_budget: request_budget.clone(),
             pages: Semaphore::new(PAGES_AT_ONCE),
         }
@@ -235,6 +238,21 @@ impl Session {
         if self.several {
             self.before().entry(document.clone()).or_insert(None);
         }
+    }
+
+    /// The number of the next document that this operation appends.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: a versionstamp has no greater number.
+    pub(crate) fn next_append(&self) -> Result<u16> {
+        let number = self.appended.fetch_add(1, Relaxed);
+        u16::try_from(number).map_err(|_| {
+            let max = usize::from(u16::MAX) + 1;
+            Error::too_complex(
+                Limit::new("appendedDocuments", max),
+                format!("one operation appends at most {max} documents"),
+            )
+        })
     }
 
     fn before(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<DocumentKey>, Option<Version>>> {

@@ -7,6 +7,7 @@ use async_graphql::{PathSegment, ServerError, Value};
 
 use crate::document::json::write_string;
 use crate::error::{Error, ErrorKind, Facts, Limit, Versions};
+use crate::graphql::scalars::commit_text::around_commit;
 use crate::graphql::scalars::types::THIS_COMMIT;
 use crate::key::Version;
 use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
@@ -42,19 +43,28 @@ pub(crate) fn write_uncommitted(data: &Value) -> Vec<u8> {
 
 /// Writes the version into a response that [`write_uncommitted`] wrote.
 pub(crate) fn fill(uncommitted: &[u8], version: Version) -> Vec<u8> {
-    let version = format!("\"{version}\"");
-    let mut parts = uncommitted.split(|byte| *byte == HOLE);
-    let mut out = Vec::with_capacity(uncommitted.len() + version.len());
-    out.extend_from_slice(parts.next().unwrap_or_default());
-    for part in parts {
-        out.extend_from_slice(version.as_bytes());
-        out.extend_from_slice(part);
+    let version = version.to_string();
+    let mut out = Vec::with_capacity(uncommitted.len() + 2 * version.len());
+    let mut rest = uncommitted;
+    while let Some(at) = memchr::memchr2(HOLE, HOLE_IN_TEXT, rest) {
+        out.extend_from_slice(&rest[..at]);
+        if rest[at] == HOLE {
+            write_string(&mut out, &version);
+        } else {
+            out.extend_from_slice(version.as_bytes());
+        }
+        rest = &rest[at + 1..];
     }
+    out.extend_from_slice(rest);
     out
 }
 
-/// Marks the position of a version that is not known yet. No JSON text contains this byte.
+/// Marks the position of a version that is not known yet, as a string. No JSON text contains this
+/// byte.
 const HOLE: u8 = 0;
+/// Marks the position of the digits of such a version inside a string. No JSON text contains this
+/// byte.
+const HOLE_IN_TEXT: u8 = 1;
 
 /// What to write for the version of this commit.
 #[derive(Clone, Copy)]
@@ -90,9 +100,9 @@ fn write_with(
 
 /// Converts an error to the error type of `async_graphql`. The original error stays its source.
 pub(crate) fn server_error(error: &Error) -> ServerError {
-    let mut told = ServerError::new(error.message(), None);
-    told.source = Some(std::sync::Arc::new(error.clone()));
-    told
+    let mut converted = ServerError::new(error.message(), None);
+    converted.source = Some(std::sync::Arc::new(error.clone()));
+    converted
 }
 
 /// The bytes of JSON that are copied unchanged.
@@ -139,7 +149,10 @@ impl ResponseWriter {
                 Some(CommitVersion::Hole) => self.out.push(HOLE),
                 None => self.out.extend_from_slice(b"null"),
             },
-            Value::Binary(text) => self.out.extend_from_slice(text),
+            Value::Binary(text) => match around_commit(text) {
+                Some((before, after)) => self.text_with_commit(before, after),
+                None => self.out.extend_from_slice(text),
+            },
             Value::List(elements) => self.list(elements, Self::value),
             Value::Object(members) => {
                 self.out.push(b'{');
@@ -150,6 +163,23 @@ impl ResponseWriter {
                 self.out.push(b'}');
             }
         }
+    }
+
+    /// Writes a string that contains the version of this commit.
+    fn text_with_commit(&mut self, before: &[u8], after: &[u8]) {
+        let Some(version) = self.version else {
+            return self.out.extend_from_slice(b"null");
+        };
+        self.out.push(b'"');
+        self.out.extend_from_slice(before);
+        match version {
+            CommitVersion::Known(version) => {
+                self.out.extend_from_slice(version.to_string().as_bytes());
+            }
+            CommitVersion::Hole => self.out.push(HOLE_IN_TEXT),
+        }
+        self.out.extend_from_slice(after);
+        self.out.push(b'"');
     }
 
     /// Writes up to [`ERRORS_MAX`] errors, and the number of further ones.

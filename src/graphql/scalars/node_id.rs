@@ -61,7 +61,9 @@ fn write_document(id: &mut String, document: &DocumentKey) {
     id.push('/');
     match key {
         DocumentId::Integer(integer) => write!(id, "{integer}").expect("a string has room"),
-        text @ DocumentId::Text(_) => id.extend(utf8_percent_encode(&text.to_string(), RESERVED)),
+        text @ (DocumentId::Text(_) | DocumentId::Versionstamp(_)) => {
+            id.extend(utf8_percent_encode(&text.to_string(), RESERVED));
+        }
     }
 }
 
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_read_back_and_no_two_places_share_one() {
+    fn ids_round_trip_and_are_unique() {
         let member = |name: &str| Segment::Key(name.to_owned());
         let ids = [
             ("countries/FRA", key("countries", "FRA"), None),
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_canonical_is_refused() {
+    fn noncanonical_ids_are_rejected() {
         for text in [
             "",
             "D",

@@ -17,7 +17,10 @@ use super::{table, tombstones};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
-use crate::store::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction};
+use crate::store::{
+    Batch, CommitError, MultiRange, RangeRead, Read, Transaction, key_after, stamped_key_read,
+    stamped_range, stamped_value_read,
+};
 
 pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
@@ -52,11 +55,19 @@ struct Pending {
     written_bytes: usize,
     /// Whether there was any write. A write of an empty key has no bytes.
     wrote: bool,
+    /// The number that all later commits must exceed.
+    last_commit_min: u64,
 }
 
-/// Keys with a pending versionstamp in the key or value.
+/// What must not be read because it has a pending versionstamp. This engine knows the stamp, but
+/// every engine rejects the same reads.
 #[derive(Default)]
-struct StampedKeys(BTreeSet<Vec<u8>>);
+struct StampedKeys {
+    /// Keys with a stamp in the value.
+    keys: BTreeSet<Vec<u8>>,
+    /// Ranges of keys with a stamp in the key.
+    ranges: Vec<(Vec<u8>, Vec<u8>)>,
+}
 
 struct Write {
     key: Range<usize>,
@@ -158,20 +169,21 @@ impl EmbeddedTransaction {
             return Ok(None);
         }
         let number = writer.last_commit + 1;
+        let last_commit = number.max(pending.last_commit_min);
         let committed = (|| {
             let mut written = WriteTables::open(&transaction, has_tombstones).map_err(text)?;
             pending.apply(&mut written).map_err(text)?;
             let has_tombstones = written.has_tombstones().map_err(text)?;
             drop(written);
             let mut engine = transaction.open_table(ENGINE).map_err(text)?;
-            engine.insert(LAST_COMMIT, number).map_err(text)?;
+            engine.insert(LAST_COMMIT, last_commit).map_err(text)?;
             drop(engine);
             transaction.set_durability(Durability::None).map_err(text)?;
             transaction.commit().map_err(text)?;
             Ok(has_tombstones)
         })();
         let has_tombstones = committed.map_err(|error: String| self.committer.fail(&error))?;
-        writer.last_commit = number;
+        writer.last_commit = last_commit;
         writer.has_tombstones = has_tombstones;
         if has_tombstones {
             self.committer.reclaim();
@@ -189,7 +201,7 @@ impl EmbeddedTransaction {
 impl Read for EmbeddedTransaction {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.read(|tables, stamped| {
-            stamped.refuse(key, |stamped| stamped == key)?;
+            stamped.check(key, &key_after(key))?;
             table::get(tables, key).map_err(|error| self.fault(error))
         })
     }
@@ -199,7 +211,7 @@ impl Read for EmbeddedTransaction {
             tokio::task::yield_now().await;
         }
         self.read(|tables, stamped| {
-            stamped.refuse(range.begin, |stamped| stamped < range.end)?;
+            stamped.check(range.begin, range.end)?;
             table::range(tables, range).map_err(|error| self.fault(error))
         })
     }
@@ -211,12 +223,8 @@ impl Read for EmbeddedTransaction {
                 tokio::task::yield_now().await;
             }
             let read = self.read(|tables, stamped| {
-                let refuse = |range: &RangeRead<'_>| {
-                    stamped.refuse(range.begin, |stamped| stamped < range.end)
-                };
-                table::ranges(tables, ranges, &mut round, refuse, |error| {
-                    self.fault(error)
-                });
+                let check = |range: &RangeRead<'_>| stamped.check(range.begin, range.end);
+                table::ranges(tables, ranges, &mut round, check, |error| self.fault(error));
                 Ok(())
             });
             if let Err(error) = read {
@@ -237,14 +245,14 @@ impl Transaction for EmbeddedTransaction {
 
     fn set(&self, key: &[u8], value: &[u8]) {
         self.write(|pending| {
-            pending.stamped.0.remove(key);
+            pending.stamped.keys.remove(key);
             pending.set(key, value);
         });
     }
 
     fn clear(&self, key: &[u8]) {
         self.write(|pending| {
-            pending.stamped.0.remove(key);
+            pending.stamped.keys.remove(key);
             pending.push(key, |_| WriteKind::Clear);
         });
     }
@@ -290,17 +298,24 @@ impl Transaction for EmbeddedTransaction {
         value[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
             pending.set(key, &value);
-            pending.stamped.0.insert(key.to_vec());
+            pending.stamped.keys.insert(key.to_vec());
         });
     }
 
     fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
+        let range = stamped_range(&key[..stamp_at]);
         let mut key = key.to_vec();
         key[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
             pending.set(&key, value);
-            pending.stamped.0.insert(key);
+            pending.stamped.add_range(range);
         });
+    }
+
+    async fn advance_versions(&self, version: Version) -> Result<()> {
+        let number = version.commit_number();
+        self.write(|pending| pending.last_commit_min = pending.last_commit_min.max(number));
+        Ok(())
     }
 
     async fn bytes(&self) -> Result<usize> {
@@ -371,19 +386,30 @@ impl<'t> WriteTables<'t> {
 }
 
 impl StampedKeys {
-    /// Removes the keys from `begin` to before `end`.
-    fn clear(&mut self, begin: &[u8], end: &[u8]) {
-        self.0.retain(|key| &key[..] < begin || &key[..] >= end);
+    /// Adds a range of versionstamped keys. Those of one document are written one after another.
+    fn add_range(&mut self, range: (Vec<u8>, Vec<u8>)) {
+        if self.ranges.last() != Some(&range) {
+            self.ranges.push(range);
+        }
     }
 
-    /// Rejects a read if it includes the first of these keys from `begin` on.
-    fn refuse(&self, begin: &[u8], brings: impl FnOnce(&[u8]) -> bool) -> Result<()> {
+    /// Removes what is inside a cleared range.
+    fn clear(&mut self, begin: &[u8], end: &[u8]) {
+        self.keys.retain(|key| &key[..] < begin || &key[..] >= end);
+        self.ranges
+            .retain(|range| &range.0[..] < begin || &range.1[..] > end);
+    }
+
+    /// Rejects a read of a range with a pending versionstamp.
+    fn check(&self, begin: &[u8], end: &[u8]) -> Result<()> {
         let from = (Bound::Included(begin), Bound::Unbounded);
-        let first = self.0.range::<[u8], _>(from).next();
-        if first.is_some_and(|first| brings(first)) {
-            return Err(Error::internal(
-                "a transaction read a key whose versionstamp it had written",
-            ));
+        let first = self.keys.range::<[u8], _>(from).next();
+        if first.is_some_and(|first| &first[..] < end) {
+            return Err(stamped_value_read());
+        }
+        let meets = |range: &(Vec<u8>, Vec<u8>)| &range.0[..] < end && begin < &range.1[..];
+        if self.ranges.iter().any(meets) {
+            return Err(stamped_key_read());
         }
         Ok(())
     }

@@ -5,9 +5,11 @@ use std::path::Path;
 use foundationdb::FdbError;
 
 use crate::error::{Error, ErrorKind, Limit, Result};
+use crate::key::Version;
 use crate::limits::{
     CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX,
 };
+use crate::store::stamped_value_read;
 
 // See <https://apple.github.io/foundationdb/api-error-codes.html>.
 const TRANSACTION_TOO_OLD: i32 = 1007;
@@ -89,9 +91,14 @@ pub(super) fn too_old() -> Error {
     )
 }
 
-/// The error of a transaction that reads a key whose versionstamp it has written.
-pub(super) fn stamped() -> Error {
-    Error::internal("a transaction read a key whose versionstamp it had written")
+/// The error of an id that is a versionstamp of a later commit than the cluster has had.
+pub(super) fn version_ahead(version: Version) -> Error {
+    let needed = version.commit_number().saturating_add(1);
+    Error::bad_input(format!(
+        "a document has the versionstamp of the commit {version}, which is later than all commits \
+         of this cluster, so documents appended here would precede it: first run \
+         `advanceversion {needed}` in fdbcli"
+    ))
 }
 
 /// The error of a transaction that exceeds the cluster's size limit.
@@ -145,7 +152,7 @@ pub(super) fn check_cluster_file(path: &Path) -> Result<&str> {
 
 fn other(error: FdbError) -> Error {
     match error.code() {
-        ACCESSED_UNREADABLE => stamped(),
+        ACCESSED_UNREADABLE => stamped_value_read(),
         TRANSACTION_TIMED_OUT => {
             Error::unavailable("the FoundationDB cluster does not answer", detail(error))
         }

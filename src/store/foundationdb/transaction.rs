@@ -15,7 +15,9 @@ use super::size::SizeBound;
 use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
-use crate::store::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction, key_after};
+use crate::store::{
+    Batch, CommitError, MultiRange, RangeRead, Read, Transaction, key_after, stamped_range,
+};
 
 /// A transaction. Its own reads add read conflicts; `untracked` reads do not.
 pub(super) struct ClusterTransaction {
@@ -202,7 +204,7 @@ impl Transaction for ClusterTransaction {
         let value = with_place(value, stamp_at);
         self.write(key, &value, |client, stamped| {
             client.atomic_op(key, &value, MutationType::SetVersionstampedValue);
-            stamped.0.push((key.to_vec(), key_after(key)));
+            stamped.add_value(key);
         });
     }
 
@@ -210,12 +212,17 @@ impl Transaction for ClusterTransaction {
         let with_place = with_place(key, stamp_at);
         self.write(&with_place, value, |client, stamped| {
             client.atomic_op(&with_place, value, MutationType::SetVersionstampedKey);
-            let (mut first, mut last) = (key.to_vec(), key.to_vec());
-            first[stamp_at..stamp_at + 10].fill(0);
-            last[stamp_at..stamp_at + 10].fill(0xFF);
-            last.push(0);
-            stamped.0.push((first, last));
+            stamped.add_keys(stamped_range(&key[..stamp_at]));
         });
+    }
+
+    /// Only checks that they are: an operator advances the versions of a cluster.
+    async fn advance_versions(&self, version: Version) -> Result<()> {
+        let current = self.shared.ask(Client::get_read_version).await?;
+        if version <= read_at(current) {
+            return Ok(());
+        }
+        Err(failure::version_ahead(version))
     }
 
     fn add_read_conflict(&self, begin: &[u8], end: &[u8]) {

@@ -17,6 +17,8 @@ use crate::budget::Budget;
 use crate::database::catalog::collections;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::maintainer::IndexMaintainer;
+use crate::database::versionstamp::accept_versionstamp;
+use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
@@ -102,7 +104,7 @@ impl<'t> Editor<'t> {
     pub(crate) async fn finish(self) -> Result<bool> {
         if self.changed {
             if !self.entered {
-                enter(self.transaction, &self.document)?;
+                enter(self.transaction, &self.document).await?;
             }
             write_version(self.transaction, &self.document)?;
             self.upkeep.finish(self.entered).await?;
@@ -279,7 +281,13 @@ impl Editor<'_> {
 }
 
 /// Adds a document to the catalog.
-pub(crate) fn enter(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
+///
+/// # Errors
+/// As [`accept_versionstamp`]. Errors of the store.
+pub(crate) async fn enter(transaction: &dyn Transaction, document: &DocumentKey) -> Result<()> {
+    if let DocumentId::Versionstamp(stamp) = document.id {
+        accept_versionstamp(transaction, stamp).await?;
+    }
     let existence = Family::Existence(&document.collection, &document.id).key()?;
     transaction.set(&existence, &[]);
     collections::add_to_count(transaction, &document.collection, 1)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 
+use super::append::AppendMutations;
 use super::arguments::{given, in_argument, number};
 use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
@@ -26,6 +27,7 @@ use crate::store::Transaction;
 #[derive(MergedObject, Default)]
 pub(crate) struct Mutation(
     DocumentMutations,
+    AppendMutations,
     BulkMutations,
     IndexMutations,
     CollectionMutations,
@@ -34,7 +36,7 @@ pub(crate) struct Mutation(
 /// Writes. All fields of a mutation operation run in one serializable transaction, which commits as a whole or not at all. Each field sees the writes of the fields before it. Any error, even in a nullable nested field, rolls back the transaction, and `data` is null. With `ifVersion` the operation fails with `VERSION_MISMATCH` unless the document had that version before the operation; a document that does not exist never matches. A null `ifVersion` is ignored. JSON arguments are required but may be null: null is a valid document. Fields that change a document return the whole document; its `version` is that of this commit, or the old one if nothing changed. A write to a document that Phyllo has not written adds it to the catalog. With the HTTP header `Idempotency-Key` an operation takes effect only once; requests that repeat it within a day get the same response.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
-pub(crate) struct MutationWithoutAdmin(DocumentMutations, BulkMutations);
+pub(crate) struct MutationWithoutAdmin(DocumentMutations, AppendMutations, BulkMutations);
 
 #[derive(Default)]
 pub(crate) struct DocumentMutations;

@@ -1,5 +1,6 @@
 //! The fields of `Mutation`.
 
+pub(crate) mod append;
 pub(crate) mod arguments;
 pub(crate) mod bulk;
 pub(crate) mod deletion;

@@ -1,0 +1,82 @@
+//! Appends to a collection, in the order of commits.
+
+use crate::budget::Budget;
+use crate::database::catalog::collections;
+use crate::database::document_key::DocumentKey;
+use crate::database::format::write_versionstamp_format;
+use crate::database::index::definition::indexes;
+use crate::database::index::maintainer::append_entries;
+use crate::database::versionstamp::pending;
+use crate::document::path::Place;
+use crate::error::Result;
+use crate::key::{Family, Leaves, Version};
+use crate::limits::LEAVES_PER_PACE;
+use crate::store::Transaction;
+
+const STAMP_BYTES: usize = Version::PLACEHOLDER.len();
+
+/// Stores a new document under the versionstamp of this transaction's commit. `number` distinguishes
+/// the documents that one transaction appends, and is their order. Reads only the format and the
+/// definitions of indexes, so appends never conflict with each other. (A unique index is the
+/// exception: its entries are read.) Returns the key with a placeholder for the versionstamp.
+///
+/// # Errors
+/// `UNIQUE_VIOLATION`. `TOO_LARGE`: a key exceeds the limit. `BAD_USER_INPUT`: the transaction has
+/// appended another document with the same values in a unique index. Errors of the store.
+pub async fn append(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    collection: &str,
+    number: u16,
+    leaves: &Leaves,
+) -> Result<DocumentKey> {
+    let document = DocumentKey::new(collection, pending(number))?;
+    let prefix = document.place(&Place::default())?;
+    leaves.check_keys(prefix.len())?;
+    let indexes = indexes(transaction, collection).await?;
+    write_versionstamp_format(transaction).await?;
+    append_entries(transaction, budget, &document, leaves, &indexes).await?;
+    // A scan of the collection reads the catalog, so only the catalog needs a write conflict.
+    set_stamped(
+        transaction,
+        &Family::Existence(collection, &document.id).key()?,
+    );
+    collections::add_to_count(transaction, collection, 1)?;
+    transaction.without_write_conflicts(true);
+    // An empty value means the commit in the id.
+    set_stamped(
+        transaction,
+        &Family::Version(collection, &document.id).key()?,
+    );
+    let written = write_leaves(transaction, budget, &prefix, leaves).await;
+    transaction.without_write_conflicts(false);
+    written.map(|()| document)
+}
+
+/// Sets a key that ends with the pending versionstamp, without a value.
+fn set_stamped(transaction: &dyn Transaction, key: &[u8]) {
+    transaction.set_versionstamped_key(key, key.len() - STAMP_BYTES, &[]);
+}
+
+async fn write_leaves(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    prefix: &[u8],
+    leaves: &Leaves,
+) -> Result<()> {
+    let stamp_at = prefix.len() - STAMP_BYTES;
+    if let Some(leaf) = leaves.as_leaf() {
+        transaction.set_versionstamped_key(prefix, stamp_at, leaf);
+        return Ok(());
+    }
+    let mut key = prefix.to_vec();
+    for (at, (relative, value)) in leaves.iter().enumerate() {
+        key.truncate(prefix.len());
+        key.extend_from_slice(relative);
+        transaction.set_versionstamped_key(&key, stamp_at, value);
+        if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
+            budget.pace(LEAVES_PER_PACE as u64).await?;
+        }
+    }
+    Ok(())
+}
