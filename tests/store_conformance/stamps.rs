@@ -93,7 +93,7 @@ async fn reading_a_stamped_key_in_its_transaction_fails(fresh: Fresh) {
             ..RangeRead::new(&begin, &end)
         };
         let refused = transaction.range(range).await.expect_err("not known yet");
-        assert_eq!(refused.kind(), ErrorKind::Internal);
+        assert_eq!(refused.kind(), ErrorKind::BadUserInput);
     }
     let log = fresh.key("log ");
     let before = pairs(&*transaction, RangeRead::new(&begin, &log)).await;
@@ -106,7 +106,7 @@ async fn reading_a_stamped_key_in_its_transaction_fails(fresh: Fresh) {
         let readable = |batch: Result<Batch>| match batch {
             Ok(batch) => batch.pairs.len() == 1,
             Err(refused) => {
-                assert_eq!(refused.kind(), ErrorKind::Internal);
+                assert_eq!(refused.kind(), ErrorKind::BadUserInput);
                 false
             }
         };
