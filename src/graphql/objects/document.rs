@@ -81,12 +81,12 @@ impl Document {
         self.0.version(context).await.transpose()
     }
 
-    /// The kind of JSON value that the document is.
+    /// The kind of the JSON value.
     async fn kind(&self, context: &Context<'_>) -> Result<JsonKind> {
         self.0.kind(context).await.map(JsonKind::from)
     }
 
-    /// The JSON of the document, or of the part at `path`. Null if nothing is stored there, or if the stored value is null.
+    /// The JSON of this value, or of the part at `path` below it. Null if nothing is stored there, or if the stored value is null.
     async fn value(
         &self,
         context: &Context<'_>,
@@ -99,7 +99,7 @@ impl Document {
         self.0.value(context, path).await.transpose()
     }
 
-    /// The part at `path`; null if nothing is stored there.
+    /// The part at `path` below this value; null if nothing is stored there.
     async fn subdocument(
         &self,
         context: &Context<'_>,
@@ -166,12 +166,12 @@ impl Subdocument {
         self.0.version(context).await.transpose()
     }
 
-    /// The kind of JSON value at this path.
+    /// The kind of the JSON value.
     async fn kind(&self, context: &Context<'_>) -> Result<JsonKind> {
         self.0.kind(context).await.map(JsonKind::from)
     }
 
-    /// The JSON of this part, or of the part at `path` below it. Null if nothing is stored there, or if the stored value is null.
+    /// The JSON of this value, or of the part at `path` below it. Null if nothing is stored there, or if the stored value is null.
     async fn value(
         &self,
         context: &Context<'_>,
@@ -184,7 +184,7 @@ impl Subdocument {
         self.0.value(context, path).await.transpose()
     }
 
-    /// The part at `path` below this one; null if nothing is stored there.
+    /// The part at `path` below this value; null if nothing is stored there.
     async fn subdocument(
         &self,
         context: &Context<'_>,
