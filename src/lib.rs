@@ -31,7 +31,7 @@
 //! 4. `graphql/execute/planned/bind.rs` binds the plan to the variables, which gives all reads of
 //!    the query. Queries without a plan run the resolvers of `graphql/schema` and
 //!    `graphql/objects`; `graphql/context/batcher.rs` collects the reads of one level in one round.
-//! 5. `database/read/load.rs` ([`database::read_asked`]) plans the ranges ([`database::ReadPlan`])
+//! 5. `database/read/load.rs` ([`database::read_requested`]) plans the ranges ([`database::ReadPlan`])
 //!    and reads them in one round ([`store::Read::ranges`]) from one snapshot
 //!    ([`store::Store::lazy_snapshot`]).
 //! 6. `graphql/execute/planned/write.rs` writes the response. [`key::JsonText`] writes the JSON of

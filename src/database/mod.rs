@@ -36,7 +36,7 @@ pub use index::definition::{Index, IndexPath, State, indexes};
 pub use open::Database;
 pub use read::adjacent::AdjacentDocuments;
 pub use read::children::{Child, Children, ChildrenPage, children};
-pub use read::load::{Loaded, load, read_asked};
+pub use read::load::{Loaded, load, read_requested};
 pub use read::range_plan::{Extent, RangeSource, ReadPlan};
 pub use read::request::{Answer, BorrowedRequest, ReadRequest};
 pub use read::value::Value;

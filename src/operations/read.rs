@@ -29,8 +29,8 @@ pub async fn get(
 /// Errors of [`load`].
 pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Result<Option<Value>> {
     let snapshot = database.snapshot().await?;
-    let want = ReadRequest::Value(Arc::new(document), path, Extent::Whole);
-    let answers = load(&*snapshot, &[&want], &Budget::of_background().reserve()).await;
+    let request = ReadRequest::Value(Arc::new(document), path, Extent::Whole);
+    let answers = load(&*snapshot, &[&request], &Budget::of_background().reserve()).await;
     Ok(match answers.into_iter().next().transpose()? {
         Some(Answer::Value(part)) => part,
         _ => None,

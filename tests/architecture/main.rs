@@ -360,7 +360,7 @@ fn work_that_clients_can_make_large_takes_a_budget() {
         ("src/database/read/value_ref.rs", "pub fn tree("),
         ("src/database/read/value_ref.rs", "pub async fn write_json("),
         ("src/database/read/load.rs", "pub async fn load("),
-        ("src/database/read/load.rs", "pub async fn read_asked<"),
+        ("src/database/read/load.rs", "pub async fn read_requested<"),
         ("src/database/read/children.rs", "pub async fn children("),
         ("src/database/edit/write.rs", "pub async fn insert("),
         ("src/database/edit/write.rs", "pub async fn put("),

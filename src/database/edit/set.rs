@@ -85,8 +85,8 @@ impl Editor<'_> {
     /// Reads the value at a place under conflict.
     async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Value>> {
         let path = Path::from(&Place(place.to_vec()));
-        let want = ReadRequest::Value(self.document.clone(), path, Extent::Whole);
-        match load(self.transaction, &[&want], memory).await.pop() {
+        let request = ReadRequest::Value(self.document.clone(), path, Extent::Whole);
+        match load(self.transaction, &[&request], memory).await.pop() {
             Some(Ok(Answer::Value(part))) => Ok(part),
             Some(Err(error)) => Err(error),
             _ => Err(Error::internal("a load returned no part")),

@@ -128,15 +128,15 @@ impl<'q> Matcher<'q> {
             [_] => self.budget.reserve(),
             _ => self.budget.reserve_at_most(LOOKED_AT_BYTES_MAX),
         };
-        let mut wants = Vec::with_capacity(ids.len() * self.needs.len());
+        let mut reads = Vec::with_capacity(ids.len() * self.needs.len());
         for id in ids {
             let document = Arc::new(DocumentKey::new(self.collection, id.clone())?);
-            wants.extend(self.needs.iter().map(|need| want(&document, need)));
+            reads.extend(self.needs.iter().map(|need| request(&document, need)));
         }
-        let asked: Vec<&ReadRequest> = wants.iter().flatten().collect();
+        let requested: Vec<&ReadRequest> = reads.iter().flatten().collect();
         let in_a_row = AdjacentDocuments(self.read);
         let read = if self.in_a_row { &in_a_row } else { self.read };
-        let answers = load(read, &asked, &memory).await;
+        let answers = load(read, &requested, &memory).await;
         // An engine may complete every call without waiting, so yield explicitly.
         tokio::task::yield_now().await;
         if ids.len() > 1 && memory.is_full() {
@@ -144,7 +144,7 @@ impl<'q> Matcher<'q> {
             return Ok(None);
         }
         let mut answers = answers.into_iter();
-        let answers = wants.iter().map(|want| match want {
+        let answers = reads.iter().map(|read| match read {
             Some(_) => answers.next(),
             None => Some(Ok(Answer::Value(None))),
         });
@@ -229,7 +229,7 @@ impl Order {
 
 /// Returns the read for a need. None if the place exceeds the key limit, because nothing can be
 /// stored there.
-fn want(document: &Arc<DocumentKey>, need: &Need) -> Option<ReadRequest> {
+fn request(document: &Arc<DocumentKey>, need: &Need) -> Option<ReadRequest> {
     let place = Place(need.place.clone());
     document.place(&place).ok()?;
     let extent = if need.value {

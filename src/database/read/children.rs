@@ -62,7 +62,7 @@ pub async fn children(
     memory: &Reservation,
 ) -> Result<Children> {
     let key = document.place(place)?;
-    let reading = ChildReader {
+    let reader = ChildReader {
         document,
         place,
         key: &key,
@@ -71,9 +71,9 @@ pub async fn children(
         found: Children::default(),
     };
     if page.backward {
-        backward(read, reading, memory).await
+        backward(read, reader, memory).await
     } else {
-        forward(read, reading, memory).await
+        forward(read, reader, memory).await
     }
 }
 
@@ -84,16 +84,16 @@ fn first_batch_pairs(size: usize) -> usize {
 
 async fn forward(
     read: &dyn Read,
-    mut reading: ChildReader<'_>,
+    mut reader: ChildReader<'_>,
     memory: &Reservation,
 ) -> Result<Children> {
-    let key = reading.key;
+    let key = reader.key;
     let end = prefix_end(key);
-    let mut begin = match reading.from {
+    let mut begin = match reader.from {
         Some(segment) => prefix_end(&below(key, segment)),
         None => key.to_vec(),
     };
-    let mut batch_pairs = first_batch_pairs(reading.wanted);
+    let mut batch_pairs = first_batch_pairs(reader.wanted);
     let mut resumed = false;
     loop {
         let range = RangeRead {
@@ -103,12 +103,12 @@ async fn forward(
         let batch = read.range(range).await?;
         memory.hold(batch.pairs.bytes())?;
         let more = batch.more || batch.pairs.len() == batch_pairs;
-        let before = reading.found.page.len();
-        let last = reading.take(batch, more)?;
-        let (Some(last), true, false) = (last, more, reading.found.more) else {
-            return Ok(reading.found);
+        let before = reader.found.page.len();
+        let last = reader.take(batch, more)?;
+        let (Some(last), true, false) = (last, more, reader.found.more) else {
+            return Ok(reader.found);
         };
-        if reading.found.page.len() <= before + 1 {
+        if reader.found.page.len() <= before + 1 {
             batch_pairs = (batch_pairs / 2).max(BATCH_PAIRS_MIN);
         }
         begin = prefix_end(&below(key, &last));
@@ -119,15 +119,15 @@ async fn forward(
 /// As [`forward`], from the last child to the first.
 async fn backward(
     read: &dyn Read,
-    mut reading: ChildReader<'_>,
+    mut reader: ChildReader<'_>,
     memory: &Reservation,
 ) -> Result<Children> {
-    let key = reading.key;
-    let mut end = match reading.from {
+    let key = reader.key;
+    let mut end = match reader.from {
         Some(segment) => below(key, segment),
         None => prefix_end(key),
     };
-    let mut batch_pairs = first_batch_pairs(reading.wanted);
+    let mut batch_pairs = first_batch_pairs(reader.wanted);
     loop {
         let range = RangeRead {
             reverse: true,
@@ -136,34 +136,34 @@ async fn backward(
         let batch = read.range(range).await?;
         memory.hold(2 * batch.pairs.bytes())?;
         let more = batch.more || batch.pairs.len() == batch_pairs;
-        let before = reading.found.page.len();
+        let before = reader.found.page.len();
         let pairs = Arc::new(batch.pairs.reversed());
-        let begun = reading.take_backward(&pairs, more)?;
-        let Some(begun) = begun.filter(|_| !reading.found.more) else {
+        let begun = reader.take_backward(&pairs, more)?;
+        let Some(begun) = begun.filter(|_| !reader.found.more) else {
             break;
         };
         let child = below(key, &begun);
         end = prefix_end(&child);
-        if reading.found.page.len() == before {
+        if reader.found.page.len() == before {
             // The batch does not hold the beginning of any new child. Read the beginning
             // separately.
             let range = RangeRead::new(&child, &end).at_most(BATCH_PAIRS_MIN);
             let batch = read.range(range).await?;
             memory.hold(batch.pairs.bytes())?;
-            if reading.found.page.len() == reading.wanted {
-                reading.found.more = true;
+            if reader.found.page.len() == reader.wanted {
+                reader.found.more = true;
                 break;
             }
-            reading.take_beginning(begun, &child, batch)?;
+            reader.take_beginning(begun, &child, batch)?;
             end = child;
         }
-        if reading.found.page.len() <= before + 1 {
+        if reader.found.page.len() <= before + 1 {
             batch_pairs = (batch_pairs / 2).max(BATCH_PAIRS_MIN);
         }
     }
-    reading.check_first()?;
-    reading.found.page.reverse();
-    Ok(reading.found)
+    reader.check_first()?;
+    reader.found.page.reverse();
+    Ok(reader.found)
 }
 
 struct ChildReader<'a> {

@@ -19,21 +19,22 @@ use crate::error::Result;
 use crate::key::{Family, Version};
 use crate::store::{Pairs, Read};
 
-/// Answers all wants, in their order, from one snapshot or transaction. Reads each range that lies
+/// Answers all requests, in their order, from one snapshot or transaction. Reads each range that lies
 /// in no other once, all concurrently. A path with too many ambiguous tokens takes further rounds.
 ///
 /// # Errors
-/// Each want has its own result. `TOO_LARGE`: the key of a path exceeds the limit. As
+/// Each request has its own result. `TOO_LARGE`: the key of a path exceeds the limit. As
 /// [`Reservation::hold`]. Errors of the store.
 pub async fn load(
     read: &dyn Read,
-    wants: &[&ReadRequest],
+    requests: &[&ReadRequest],
     memory: &Reservation,
 ) -> Vec<Result<Answer>> {
-    let asked: Vec<BorrowedRequest<'_>> = wants.iter().map(|want| want.borrowed()).collect();
-    let loaded = read_asked(read, &asked, memory).await;
-    let answers = wants.iter().enumerate().map(|(at, want)| {
-        Ok(match want {
+    let requested: Vec<BorrowedRequest<'_>> =
+        requests.iter().map(|request| request.borrowed()).collect();
+    let loaded = read_requested(read, &requested, memory).await;
+    let answers = requests.iter().enumerate().map(|(at, request)| {
+        Ok(match request {
             ReadRequest::Value(document, ..) => Answer::Value(loaded.part(at, document)?),
             ReadRequest::Version(_) => Answer::Version(loaded.version(at)?),
         })
@@ -42,22 +43,26 @@ pub async fn load(
 }
 
 /// As [`load`], without copying the values.
-pub async fn read_asked<'w>(
+pub async fn read_requested<'w>(
     read: &dyn Read,
-    asked: &'w [BorrowedRequest<'w>],
+    requested: &'w [BorrowedRequest<'w>],
     memory: &Reservation,
 ) -> Loaded<'w> {
-    let readings = PathCandidates::new(read, asked, memory).await;
-    let keys = asked.iter().enumerate().flat_map(|(number, asked)| {
-        let extent = asked.extent();
-        readings.keys(number).map(move |key| (key, extent))
+    let candidates = PathCandidates::new(read, requested, memory).await;
+    let keys = requested.iter().enumerate().flat_map(|(number, request)| {
+        let extent = request.extent();
+        candidates.keys(number).map(move |key| (key, extent))
     });
     let plan = ReadPlan::new(keys);
-    let (found, versions) = join(Fetched::read(read, &plan, memory), versions(read, asked)).await;
+    let (found, versions) = join(
+        Fetched::read(read, &plan, memory),
+        versions(read, requested),
+    )
+    .await;
     Loaded {
-        asked,
+        requested,
         sources: plan.sources,
-        readings,
+        candidates,
         found,
         versions,
     }
@@ -66,8 +71,8 @@ pub async fn read_asked<'w>(
 /// The results of all requests. A request is identified by its position.
 #[derive(Default)]
 pub struct Loaded<'w> {
-    asked: &'w [BorrowedRequest<'w>],
-    readings: PathCandidates,
+    requested: &'w [BorrowedRequest<'w>],
+    candidates: PathCandidates,
     /// The read that serves each candidate.
     sources: Vec<RangeSource>,
     found: Fetched,
@@ -76,7 +81,7 @@ pub struct Loaded<'w> {
 
 /// The value found at a candidate place.
 struct FoundRange<'l> {
-    reading: &'l PathCandidate,
+    candidate: &'l PathCandidate,
     pairs: &'l Arc<Pairs>,
     range: Range<usize>,
     whole: bool,
@@ -89,7 +94,7 @@ impl Loaded<'_> {
     /// As [`load`].
     pub fn slice(&self, number: usize) -> Result<Option<ValueRef<'_>>> {
         let standing = self.standing(number)?;
-        Ok(standing.and_then(|it| ValueRef::new(it.pairs, it.range, it.reading.key.len())))
+        Ok(standing.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
     }
 
     /// Returns the place of the requested value. None if nothing is stored there.
@@ -98,7 +103,7 @@ impl Loaded<'_> {
     /// As [`load`].
     pub fn place(&self, number: usize) -> Result<Option<Place>> {
         let standing = self.standing(number)?;
-        Ok(standing.and_then(|it| self.place_of(number, it.reading)))
+        Ok(standing.and_then(|it| self.place_of(number, it.candidate)))
     }
 
     fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
@@ -106,12 +111,12 @@ impl Loaded<'_> {
             return Ok(None);
         };
         let FoundRange {
-            reading,
+            candidate,
             pairs,
             range,
             whole,
         } = standing;
-        let Some(place) = self.place_of(number, reading) else {
+        let Some(place) = self.place_of(number, candidate) else {
             return Ok(None);
         };
         let brought = PairRange {
@@ -122,13 +127,13 @@ impl Loaded<'_> {
         Ok(Value::of(
             document.clone(),
             place,
-            reading.key.len(),
+            candidate.key.len(),
             brought,
         ))
     }
 
-    fn place_of(&self, number: usize, reading: &PathCandidate) -> Option<Place> {
-        match (&reading.place, &self.asked[number]) {
+    fn place_of(&self, number: usize, candidate: &PathCandidate) -> Option<Place> {
+        match (&candidate.place, &self.requested[number]) {
             (Some(place), _) => Some(place.clone()),
             (None, ReadRequest::Value(_, path, _)) => path.place(),
             (None, ReadRequest::Version(_)) => None,
@@ -137,12 +142,12 @@ impl Loaded<'_> {
 
     /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
     fn standing(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
-        for at in self.readings.numbers(number)? {
-            let (reading, source) = (self.readings.get(at), &self.sources[at]);
-            let (pairs, range) = self.found.at(source, self.readings.key(reading))?;
+        for at in self.candidates.numbers(number)? {
+            let (candidate, source) = (self.candidates.get(at), &self.sources[at]);
+            let (pairs, range) = self.found.at(source, self.candidates.key(candidate))?;
             if !range.is_empty() {
                 return Ok(Some(FoundRange {
-                    reading,
+                    candidate,
                     pairs,
                     range,
                     whole: source.whole,
@@ -158,7 +163,7 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn version(&self, number: usize) -> Result<Option<Version>> {
-        match &self.asked[number] {
+        match &self.requested[number] {
             ReadRequest::Version(document) => self.versions[document].clone(),
             ReadRequest::Value(..) => Ok(None),
         }
@@ -168,9 +173,9 @@ impl Loaded<'_> {
 /// Reads the version of each requested document, once.
 async fn versions<'w>(
     read: &dyn Read,
-    asked: &'w [BorrowedRequest<'w>],
+    requested: &'w [BorrowedRequest<'w>],
 ) -> HashMap<&'w DocumentKey, Result<Option<Version>>> {
-    let documents = asked.iter().filter_map(|asked| match asked {
+    let documents = requested.iter().filter_map(|request| match request {
         ReadRequest::Version(document) => Some(*document),
         ReadRequest::Value(..) => None,
     });

@@ -35,32 +35,32 @@ impl PathCandidates {
     /// it.
     pub(crate) async fn new(
         read: &dyn Read,
-        asked: &[BorrowedRequest<'_>],
+        requested: &[BorrowedRequest<'_>],
         memory: &Reservation,
     ) -> Self {
-        let mut readings = Self {
-            keys: Vec::with_capacity(32 * asked.len()),
-            all: Vec::with_capacity(asked.len()),
-            of: Vec::with_capacity(asked.len()),
+        let mut candidates = Self {
+            keys: Vec::with_capacity(32 * requested.len()),
+            all: Vec::with_capacity(requested.len()),
+            of: Vec::with_capacity(requested.len()),
         };
-        for asked in asked {
-            let begin = readings.all.len();
-            let added = readings.add_asked(read, asked, memory).await;
+        for request in requested {
+            let begin = candidates.all.len();
+            let added = candidates.add_requested(read, request, memory).await;
             if added.is_err() {
-                readings.all.truncate(begin);
+                candidates.all.truncate(begin);
             }
-            let end = readings.all.len();
-            readings.of.push(added.map(|()| begin..end));
+            let end = candidates.all.len();
+            candidates.of.push(added.map(|()| begin..end));
         }
-        readings
+        candidates
     }
 
     /// Returns the range of candidates of a requested path.
     ///
     /// # Errors
     /// `TOO_LARGE`: the key of a candidate exceeds the limit. Errors of the store.
-    pub(crate) fn numbers(&self, asked: usize) -> Result<Range<usize>> {
-        self.of[asked].clone()
+    pub(crate) fn numbers(&self, requested: usize) -> Result<Range<usize>> {
+        self.of[requested].clone()
     }
 
     /// Returns the candidate with this number.
@@ -68,24 +68,24 @@ impl PathCandidates {
         &self.all[number]
     }
 
-    pub(crate) fn key(&self, reading: &PathCandidate) -> &[u8] {
-        &self.keys[reading.key.clone()]
+    pub(crate) fn key(&self, candidate: &PathCandidate) -> &[u8] {
+        &self.keys[candidate.key.clone()]
     }
 
     /// Returns the keys of all candidates of a requested path.
-    pub(crate) fn keys(&self, asked: usize) -> impl Iterator<Item = &[u8]> {
-        let of = self.of[asked].as_ref();
-        let readings = of.map_or(&[][..], |of| &self.all[of.clone()]);
-        readings.iter().map(|reading| self.key(reading))
+    pub(crate) fn keys(&self, requested: usize) -> impl Iterator<Item = &[u8]> {
+        let of = self.of[requested].as_ref();
+        let candidates = of.map_or(&[][..], |of| &self.all[of.clone()]);
+        candidates.iter().map(|candidate| self.key(candidate))
     }
 
-    async fn add_asked(
+    async fn add_requested(
         &mut self,
         read: &dyn Read,
-        asked: &BorrowedRequest<'_>,
+        requested: &BorrowedRequest<'_>,
         memory: &Reservation,
     ) -> Result<()> {
-        let ReadRequest::Value(document, path, _) = asked else {
+        let ReadRequest::Value(document, path, _) = requested else {
             return Ok(());
         };
         if path.ambiguous() <= DIGIT_TOKENS_AT_ONCE {

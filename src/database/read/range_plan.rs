@@ -31,20 +31,20 @@ pub struct RangeSource {
 
 impl<'k> ReadPlan<'k> {
     /// Creates the plan for places given by their keys, in any order. Places may repeat or nest.
-    pub fn new(asked: impl IntoIterator<Item = (&'k [u8], Extent)>) -> Self {
-        let asked: Vec<_> = asked.into_iter().collect();
-        let mut order: Vec<usize> = (0..asked.len()).collect();
+    pub fn new(requested: impl IntoIterator<Item = (&'k [u8], Extent)>) -> Self {
+        let requested: Vec<_> = requested.into_iter().collect();
+        let mut order: Vec<usize> = (0..requested.len()).collect();
         order.sort_unstable_by(|a, b| {
-            let ((key_a, extent_a), (key_b, extent_b)) = (asked[*a], asked[*b]);
+            let ((key_a, extent_a), (key_b, extent_b)) = (requested[*a], requested[*b]);
             key_a.cmp(key_b).then_with(|| extent_b.cmp(&extent_a))
         });
         // Keys ascend, and the whole of a place sorts before its beginning. So an enclosing place
         // is planned before the places inside it, and no place outside it sorts between them.
-        let mut reads: Vec<(&[u8], Extent)> = Vec::with_capacity(asked.len());
-        let mut sources = vec![RangeSource::default(); asked.len()];
+        let mut reads: Vec<(&[u8], Extent)> = Vec::with_capacity(requested.len());
+        let mut sources = vec![RangeSource::default(); requested.len()];
         let mut cover: Option<usize> = None;
         for at in order {
-            let (key, extent) = asked[at];
+            let (key, extent) = requested[at];
             let covering = cover.filter(|cover| covers(reads[*cover].0, key));
             let new = reads.last().is_none_or(|(last, _)| *last != key);
             if covering.is_none() && new {
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn nested_and_repeated_places_are_read_once() {
         use Extent::{First, Whole};
-        let asked = [
+        let requested = [
             (key(&["a", "b"]), Whole),
             (key(&["a", "b", "c", "0"]), Whole),
             (key(&["a", "b"]), First),
@@ -109,7 +109,7 @@ mod tests {
             (key(&["z"]), First),
             (key(&["z"]), First),
         ];
-        let plan = ReadPlan::new(borrowed(&asked));
+        let plan = ReadPlan::new(borrowed(&requested));
         let expected = [
             (key(&["a"]), First),
             (key(&["a", "b"]), Whole),
@@ -129,13 +129,13 @@ mod tests {
     #[test]
     fn a_read_covers_only_places_inside_it() {
         use Extent::Whole;
-        let asked = [
+        let requested = [
             (key(&["a"]), Whole),
             (key(&["a", "x"]), Whole),
             (key(&["a\0b"]), Whole),
             (key(&["a", "y"]), Whole),
         ];
-        let plan = ReadPlan::new(borrowed(&asked));
+        let plan = ReadPlan::new(borrowed(&requested));
         let expected = [(key(&["a"]), Whole), (key(&["a\0b"]), Whole)];
         assert_eq!(plan.reads, borrowed(&expected));
         let reads: Vec<usize> = plan.sources.iter().map(|source| source.read).collect();

@@ -26,7 +26,7 @@ use crate::store::{Read, Transaction};
 /// The shared state of one execution of an operation.
 pub(crate) struct Session {
     source: LoadSource,
-    loader: DataLoader<WantLoader>,
+    loader: DataLoader<RequestLoader>,
     written: Mutex<HashSet<Arc<DocumentKey>>>,
     /// The versions that documents had before this operation, as far as they were read.
     before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
@@ -35,7 +35,7 @@ pub(crate) struct Session {
     several: bool,
     /// The limit on the bytes of the transaction, if the store has one.
     bytes_max: Option<usize>,
-    asks: AtomicUsize,
+    requests: AtomicUsize,
     /// The number of documents that this operation has appended.
     appended: AtomicUsize,
     request_budget: Arc<RequestBudget>,
@@ -99,7 +99,7 @@ impl Session {
         several: bool,
         bytes_max: Option<usize>,
     ) -> Self {
-        let loader = WantLoader(source.clone(), request_budget.clone());
+        let loader = RequestLoader(source.clone(), request_budget.clone());
         Self {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
@@ -107,7 +107,7 @@ impl Session {
             before: Mutex::default(),
             several,
             bytes_max,
-            asks: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
             appended: AtomicUsize::new(0),
             request_budget: request_budget.clone(),
             pages: Semaphore::new(PAGES_AT_ONCE),
@@ -151,32 +151,32 @@ impl Session {
         self.bytes_max
     }
 
-    /// Loads all of `wants`, in one batch with the loads of other resolvers.
-    pub(crate) async fn load(&self, wants: Vec<ReadRequest>) -> Result<LoadedReads> {
-        self.ask(wants, false).await
+    /// Loads all of `reads`, in one batch with the loads of other resolvers.
+    pub(crate) async fn load(&self, reads: Vec<ReadRequest>) -> Result<LoadedReads> {
+        self.request(reads, false).await
     }
 
     /// As [`Session::load`], from documents that are adjacent in their collection.
-    pub(crate) async fn load_in_a_row(&self, wants: Vec<ReadRequest>) -> Result<LoadedReads> {
-        self.ask(wants, true).await
+    pub(crate) async fn load_in_a_row(&self, reads: Vec<ReadRequest>) -> Result<LoadedReads> {
+        self.request(reads, true).await
     }
 
-    async fn ask(&self, wants: Vec<ReadRequest>, in_a_row: bool) -> Result<LoadedReads> {
-        let parts = wants
+    async fn request(&self, reads: Vec<ReadRequest>, in_a_row: bool) -> Result<LoadedReads> {
+        let parts = reads
             .iter()
-            .filter(|want| matches!(want, ReadRequest::Value(..)));
+            .filter(|read| matches!(read, ReadRequest::Value(..)));
         self.request_budget.places(parts.count())?;
         self.request_budget.memory.hold(HELD_PER_LOAD)?;
-        let ask = Ask {
-            number: self.asks.fetch_add(1, Relaxed),
-            wants: wants.into(),
+        let request = LoadRequest {
+            number: self.requests.fetch_add(1, Relaxed),
+            reads: reads.into(),
             in_a_row,
         };
         // Boxed, because every resolver's future contains this one.
-        let answers = Box::pin(self.loader.load_one(ask.clone())).await?;
+        let answers = Box::pin(self.loader.load_one(request.clone())).await?;
         let answers = answers.ok_or_else(|| Error::internal("a load returned no result"))?;
         Ok(LoadedReads {
-            wants: ask.wants,
+            reads: request.reads,
             answers,
         })
     }
@@ -277,25 +277,25 @@ impl Session {
 /// Reads that were requested together, and their results.
 #[derive(Clone, Default)]
 pub(crate) struct LoadedReads {
-    wants: Arc<[ReadRequest]>,
+    reads: Arc<[ReadRequest]>,
     answers: Arc<[Result<Answer>]>,
 }
 
 impl LoadedReads {
     /// A single read and its result.
-    pub(crate) fn of(want: ReadRequest, answer: Answer) -> Self {
+    pub(crate) fn of(read: ReadRequest, answer: Answer) -> Self {
         Self {
-            wants: Arc::new([want]),
+            reads: Arc::new([read]),
             answers: Arc::new([Ok(answer)]),
         }
     }
 
-    /// Splits the reads into groups of `wants`, in order.
-    pub(crate) fn each(&self, wants: usize) -> impl Iterator<Item = Self> {
-        let answers = self.answers.chunks(wants);
-        let chunks = self.wants.chunks(wants).zip(answers);
-        chunks.map(|(wants, answers)| Self {
-            wants: wants.into(),
+    /// Splits the reads into groups of `reads`, in order.
+    pub(crate) fn each(&self, reads: usize) -> impl Iterator<Item = Self> {
+        let answers = self.answers.chunks(reads);
+        let chunks = self.reads.chunks(reads).zip(answers);
+        chunks.map(|(reads, answers)| Self {
+            reads: reads.into(),
             answers: answers.into(),
         })
     }
@@ -319,7 +319,7 @@ impl LoadedReads {
         &self,
         is_wanted: impl Fn(&ReadRequest) -> bool,
     ) -> Option<&Result<Answer>> {
-        let at = self.wants.iter().position(is_wanted)?;
+        let at = self.reads.iter().position(is_wanted)?;
         self.answers.get(at)
     }
 }
@@ -327,45 +327,51 @@ impl LoadedReads {
 /// The reads that one resolver requests. Compared by its number, which is cheaper than comparing
 /// the reads.
 #[derive(Clone)]
-struct Ask {
+struct LoadRequest {
     number: usize,
-    wants: Arc<[ReadRequest]>,
+    reads: Arc<[ReadRequest]>,
     in_a_row: bool,
 }
 
-impl PartialEq for Ask {
+impl PartialEq for LoadRequest {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for Ask {}
+impl Eq for LoadRequest {}
 
-impl Hash for Ask {
+impl Hash for LoadRequest {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.number.hash(state);
     }
 }
 
-struct WantLoader(LoadSource, Arc<RequestBudget>);
+struct RequestLoader(LoadSource, Arc<RequestBudget>);
 
-impl Loader<Ask> for WantLoader {
+impl Loader<LoadRequest> for RequestLoader {
     type Value = Arc<[Result<Answer>]>;
     type Error = Error;
 
-    async fn load(&self, asks: &[Ask]) -> Result<HashMap<Ask, Arc<[Result<Answer>]>>> {
+    async fn load(
+        &self,
+        requests: &[LoadRequest],
+    ) -> Result<HashMap<LoadRequest, Arc<[Result<Answer>]>>> {
         self.1.check()?;
         let read = self.0.read().await?;
-        let wants: Vec<&ReadRequest> = asks.iter().flat_map(|ask| ask.wants.iter()).collect();
+        let reads: Vec<&ReadRequest> = requests
+            .iter()
+            .flat_map(|request| request.reads.iter())
+            .collect();
         let in_a_row = AdjacentDocuments(&*read);
-        let read = match asks {
-            [ask] if ask.in_a_row => &in_a_row,
+        let read = match requests {
+            [request] if request.in_a_row => &in_a_row,
             _ => &*read,
         };
-        let mut answers = load(read, &wants, &self.1.memory).await.into_iter();
-        let answered = asks.iter().map(|ask| {
-            let answers = answers.by_ref().take(ask.wants.len());
-            (ask.clone(), answers.collect())
+        let mut answers = load(read, &reads, &self.1.memory).await.into_iter();
+        let answered = requests.iter().map(|request| {
+            let answers = answers.by_ref().take(request.reads.len());
+            (request.clone(), answers.collect())
         });
         Ok(answered.collect())
     }

@@ -20,14 +20,14 @@ impl Connection {
     pub(crate) async fn read(
         context: &Context<'_>,
         parent: &Located,
-        asked: AskedPage,
+        requested: AskedPage,
     ) -> Result<Self> {
         let PageBounds {
             size,
             backward,
             cursor,
             cursor_argument,
-        } = asked.bounds("children")?;
+        } = requested.bounds("children")?;
         let digest = digest(&parent.document, &parent.place)?;
         let began = cursor.is_some();
         let from = cursor
@@ -69,8 +69,8 @@ impl Located {
     pub(crate) async fn children(
         &self,
         context: &Context<'_>,
-        asked: AskedPage,
+        requested: AskedPage,
     ) -> Result<Connection> {
-        Connection::read(context, self, asked).await
+        Connection::read(context, self, requested).await
     }
 }

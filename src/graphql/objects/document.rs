@@ -76,68 +76,9 @@ impl Document {
         CountedBytes(&self.0.document.collection)
     }
 
-    /// The commit that last changed the document; null if Phyllo has not written it.
-    async fn version(&self, context: &Context<'_>) -> Option<Result<VersionScalar>> {
-        self.0.version(context).await.transpose()
-    }
-
-    /// The kind of the JSON value.
-    async fn kind(&self, context: &Context<'_>) -> Result<JsonKind> {
-        self.0.kind(context).await.map(JsonKind::from)
-    }
-
-    /// The JSON of this value, or of the part at `path` below it. Null if nothing is stored there, or if the stored value is null.
-    async fn value(
-        &self,
-        context: &Context<'_>,
-        #[graphql(
-            default_with = "Some(PathScalar::default())",
-            desc = "The path relative to this value; the empty path is this value."
-        )]
-        path: Option<PathScalar>,
-    ) -> Option<Result<Json>> {
-        self.0.value(context, path).await.transpose()
-    }
-
-    /// The part at `path` below this value; null if nothing is stored there.
-    async fn subdocument(
-        &self,
-        context: &Context<'_>,
-        #[graphql(desc = "The path relative to this value.")] path: PathScalar,
-    ) -> Option<Result<Subdocument>> {
-        let at = self.0.at(context, &path).await.transpose()?;
-        Some(at.map(Subdocument))
-    }
-
-    /// The parts that a JSONPath query selects, in the order of RFC 9535 (object members by name), including duplicates. Only the value at the query's leading names and indexes is read.
-    async fn select(
-        &self,
-        context: &Context<'_>,
-        #[graphql(desc = "The query; `$` is this value.")] query: JsonPath,
-    ) -> Result<Vec<Subdocument>> {
-        let selected = self.0.select(context, &query).await?;
-        Ok(selected.into_iter().map(Subdocument).collect())
-    }
-
-    /// A page of the members of an object or the elements of an array, one level down. Members are sorted by the UTF-8 bytes of their names, elements by index. Page forwards with `first` and `after`, or backwards with `last` and `before`.
-    async fn children(
-        &self,
-        context: &Context<'_>,
-        #[graphql(desc = "The page size when paging forwards; 100 by default, at most 10,000.")]
-        first: Option<i32>,
-        #[graphql(desc = "The page begins after this cursor.")] after: Option<String>,
-        #[graphql(desc = "The page size when paging backwards; 100 by default, at most 10,000.")]
-        last: Option<i32>,
-        #[graphql(desc = "The page ends before this cursor.")] before: Option<String>,
-    ) -> Result<SubdocumentConnection> {
-        let asked = AskedPage {
-            first,
-            after,
-            last,
-            before,
-        };
-        let connection = self.0.children(context, asked).await?;
-        Ok(SubdocumentConnection(connection))
+    #[graphql(flatten)]
+    fn fields(&self) -> ValueFields<'_> {
+        ValueFields(&self.0)
     }
 }
 
@@ -161,6 +102,17 @@ impl Subdocument {
         CountedBytes(PathScalar::from(&self.0.place))
     }
 
+    #[graphql(flatten)]
+    fn fields(&self) -> ValueFields<'_> {
+        ValueFields(&self.0)
+    }
+}
+
+/// The fields that `Document` and `Subdocument` share. The type is not in the schema.
+struct ValueFields<'l>(&'l Located);
+
+#[Object]
+impl ValueFields<'_> {
     /// The commit that last changed the document; null if Phyllo has not written it.
     async fn version(&self, context: &Context<'_>) -> Option<Result<VersionScalar>> {
         self.0.version(context).await.transpose()
@@ -215,13 +167,13 @@ impl Subdocument {
         last: Option<i32>,
         #[graphql(desc = "The page ends before this cursor.")] before: Option<String>,
     ) -> Result<SubdocumentConnection> {
-        let asked = AskedPage {
+        let requested = AskedPage {
             first,
             after,
             last,
             before,
         };
-        let connection = self.0.children(context, asked).await?;
+        let connection = self.0.children(context, requested).await?;
         Ok(SubdocumentConnection(connection))
     }
 }

@@ -7,7 +7,7 @@ use async_graphql::{Context, Object, SelectionField, SimpleObject};
 use super::document::Document;
 use super::filter::{FilterInput, OrderInput};
 use super::located::Located;
-use super::lookahead::wants_of_document;
+use super::lookahead::reads_of_document;
 use super::page::{AskedPage, PageBounds, PageInfo};
 use crate::database::query::{self, DocumentPage, Order, Page, Position, Select, Total};
 use crate::database::{DocumentKey, ReadRequest, check_collection};
@@ -199,7 +199,7 @@ async fn project(
     let Some(first) = documents.first() else {
         return Ok(Vec::new());
     };
-    let of_one = wants_of_nodes(context, first);
+    let of_one = reads_of_nodes(context, first);
     if of_one.is_empty() {
         let listed = |document| Located::listed(document, LoadedReads::default());
         return Ok(documents.into_iter().map(listed).collect());
@@ -207,15 +207,15 @@ async fn project(
     Session::of(context)
         .request_budget()
         .room(rows * of_one.len())?;
-    let mut wants = Vec::with_capacity(rows * of_one.len());
+    let mut reads = Vec::with_capacity(rows * of_one.len());
     for document in &documents {
-        wants.extend(of_one.iter().map(|want| want.of(document)));
+        reads.extend(of_one.iter().map(|read| read.of(document)));
     }
     let session = Session::of(context);
     let loaded = if in_a_row {
-        session.load_in_a_row(wants).await?
+        session.load_in_a_row(reads).await?
     } else {
-        session.load(wants).await?
+        session.load(reads).await?
     };
     let ahead = loaded.each(of_one.len());
     let rows = documents.into_iter().zip(ahead);
@@ -225,13 +225,13 @@ async fn project(
 }
 
 /// What the selection reads from each node, below `nodes` or `edges`.
-fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<ReadRequest> {
-    let mut wants: Vec<ReadRequest> = Vec::new();
+fn reads_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<ReadRequest> {
+    let mut reads: Vec<ReadRequest> = Vec::new();
     let budget = Session::of(context).budget();
     let mut add = |field: SelectionField<'_>| {
-        for want in wants_of_document(field, document, budget) {
-            if !wants.contains(&want) {
-                wants.push(want);
+        for read in reads_of_document(field, document, budget) {
+            if !reads.contains(&read) {
+                reads.push(read);
             }
         }
     };
@@ -245,7 +245,7 @@ fn wants_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<Rea
             _ => {}
         }
     }
-    wants
+    reads
 }
 
 /// A page of documents.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_graphql::Context;
 
-use super::lookahead::{wants_below, wants_of_document};
+use super::field_reads::{PlaceField, is_enough, is_version};
+use super::lookahead::{reads_below, reads_of_document};
 use crate::budget::Steps;
 use crate::database::{Answer, DocumentKey, Extent, ReadRequest, Value};
 use crate::document::jsonpath::Query;
@@ -21,7 +22,7 @@ use crate::limits::SELECTED_MAX;
 pub(crate) struct Located {
     pub(crate) document: Arc<DocumentKey>,
     /// The requested path. Data that was read ahead is looked up by it.
-    asked: Path,
+    requested: Path,
     pub(crate) place: Place,
     kind: Option<Kind>,
     /// The whole value at this place, if it was read.
@@ -39,14 +40,14 @@ impl Located {
     ) -> Result<Option<Self>> {
         let session = Session::of(context);
         session.request_budget().check()?;
-        let mut wants = wants_below(context.field(), &document, &path, session.budget());
+        let mut reads = reads_below(context.field(), &document, &path, session.budget());
         if session.has_written(&document) {
-            wants.retain(|want| !matches!(want, ReadRequest::Version(_)));
+            reads.retain(|read| !is_version(read));
         }
-        let ahead = session.load(wants).await?;
+        let ahead = session.load(reads).await?;
         let root = Self {
             document,
-            asked: Path::default(),
+            requested: Path::default(),
             place: Place::default(),
             kind: None,
             part: None,
@@ -59,14 +60,14 @@ impl Located {
     /// what the selection requests, so that the transaction conflicts on nothing else.
     pub(crate) async fn written(context: &Context<'_>, document: Arc<DocumentKey>) -> Result<Self> {
         let session = Session::of(context);
-        let mut wants = wants_of_document(context.field(), &document, session.budget());
+        let mut reads = reads_of_document(context.field(), &document, session.budget());
         if session.has_written(&document) {
-            wants.retain(|want| !matches!(want, ReadRequest::Version(_)));
+            reads.retain(|read| !is_version(read));
         }
-        let ahead = if wants.is_empty() {
+        let ahead = if reads.is_empty() {
             LoadedReads::default()
         } else {
-            session.load(wants).await?
+            session.load(reads).await?
         };
         Ok(Self::listed(document, ahead))
     }
@@ -75,7 +76,7 @@ impl Located {
     pub(crate) fn listed(document: Arc<DocumentKey>, ahead: LoadedReads) -> Self {
         Self {
             document,
-            asked: Path::default(),
+            requested: Path::default(),
             place: Place::default(),
             kind: None,
             part: None,
@@ -85,28 +86,28 @@ impl Located {
 
     /// A child from a page of children.
     pub(crate) fn child(&self, part: Value, kind: Kind) -> Self {
-        let asked = Path::from(&part.place);
+        let requested = Path::from(&part.place);
         let place = part.place.clone();
         let extent = if part.is_whole() {
             Extent::Whole
         } else {
             Extent::First
         };
-        let want = ReadRequest::Value(self.document.clone(), asked.clone(), extent);
+        let read = ReadRequest::Value(self.document.clone(), requested.clone(), extent);
         Self {
             document: self.document.clone(),
-            asked,
+            requested,
             place,
             kind: Some(kind),
             part: None,
-            ahead: LoadedReads::of(want, Answer::Value(Some(part))),
+            ahead: LoadedReads::of(read, Answer::Value(Some(part))),
         }
     }
 
     /// The document that contains this part.
     pub(crate) fn whole(&self) -> Self {
         Self {
-            asked: Path::default(),
+            requested: Path::default(),
             place: Place::default(),
             kind: None,
             part: None,
@@ -119,7 +120,7 @@ impl Located {
         context: &Context<'_>,
         path: &PathScalar,
     ) -> Result<Option<Self>> {
-        let path = self.asked.join(&path_argument(Some(path))?);
+        let path = self.requested.join(&path_argument(Some(path))?);
         self.at_path(context, &path).await
     }
 
@@ -128,8 +129,9 @@ impl Located {
         context: &Context<'_>,
         path: Option<PathScalar>,
     ) -> Result<Option<Json>> {
-        let path = self.asked.join(&path_argument(path.as_ref())?);
-        let part = self.part(context, path, Extent::Whole).await?;
+        let path = self.requested.join(&path_argument(path.as_ref())?);
+        let extent = PlaceField::Value.extent();
+        let part = self.part(context, path, extent).await?;
         let Some(part) = part else {
             return Ok(None);
         };
@@ -146,7 +148,7 @@ impl Located {
             return Ok(kind);
         }
         let part = self
-            .part(context, self.asked.clone(), Extent::First)
+            .part(context, self.requested.clone(), PlaceField::Kind.extent())
             .await?;
         match part {
             Some(part) => part.kind(),
@@ -161,9 +163,7 @@ impl Located {
         if session.has_written(&self.document) {
             return Ok(Some(VersionScalar::OfThisCommit));
         }
-        let ahead = self
-            .ahead
-            .answer(|want| matches!(want, ReadRequest::Version(_)));
+        let ahead = self.ahead.answer(is_version);
         let answer = match ahead {
             Some(answer) => answer.clone()?,
             None => {
@@ -187,7 +187,7 @@ impl Located {
         session.request_budget().check()?;
         let budget = session.budget();
         let query = query.query(budget).await?;
-        let path = self.asked.join(&Path::of_segments(query.prefix()));
+        let path = self.requested.join(&Path::of_segments(query.prefix()));
         let Some(part) = self.part(context, path, Extent::Whole).await? else {
             return Ok(Vec::new());
         };
@@ -209,7 +209,7 @@ impl Located {
             let part = part.below(&place).ok_or_else(mismatch)?;
             Ok(Self {
                 document: self.document.clone(),
-                asked: Path::from(&part.place),
+                requested: Path::from(&part.place),
                 place: part.place.clone(),
                 kind: Some(kind),
                 part: Some(part),
@@ -220,13 +220,14 @@ impl Located {
     }
 
     async fn at_path(&self, context: &Context<'_>, path: &Path) -> Result<Option<Self>> {
-        let part = self.part(context, path.clone(), Extent::First).await?;
+        let extent = PlaceField::Subdocument.extent();
+        let part = self.part(context, path.clone(), extent).await?;
         let Some(part) = part else {
             return Ok(None);
         };
         Ok(Some(Self {
             document: self.document.clone(),
-            asked: path.clone(),
+            requested: path.clone(),
             kind: Some(part.kind()?),
             place: part.place.clone(),
             part: part.is_whole().then_some(part),
@@ -244,20 +245,20 @@ impl Located {
         if let Some(ahead) = self.part_ahead(&path, extent) {
             return ahead;
         }
-        let want = ReadRequest::Value(self.document.clone(), path, extent);
-        Session::of(context).load(vec![want]).await?.part()
+        let read = ReadRequest::Value(self.document.clone(), path, extent);
+        Session::of(context).load(vec![read]).await?.part()
     }
 
     /// The part at `path` that was read ahead, to at least this extent. `ahead` holds only reads of
     /// this document.
     fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Value>>> {
         if let Some(part) = &self.part
-            && let Some(below) = path.below(&self.asked)
+            && let Some(below) = path.below(&self.requested)
         {
             return Some(Ok(part.at(&below)));
         }
         let found = |path: &Path, extent: Extent| {
-            let enough = |want: &ReadRequest| matches!(want, ReadRequest::Value(_, at, read) if at == path && *read >= extent);
+            let enough = |read: &ReadRequest| is_enough(read, path, extent);
             match self.ahead.answer(enough) {
                 Some(Ok(Answer::Value(part))) => Some(Ok(part.clone())),
                 Some(Err(error)) => Some(Err(error.clone())),
@@ -268,13 +269,13 @@ impl Located {
             return Some(part);
         }
         // A part that was read whole contains every part below it.
-        let below = path.below(&self.asked)?;
-        let whole = found(&self.asked, Extent::Whole)?.ok()??;
+        let below = path.below(&self.requested)?;
+        let whole = found(&self.requested, Extent::Whole)?.ok()??;
         whole.is_whole().then(|| Ok(whole.at(&below)))
     }
 
-    async fn load(&self, session: &Session, want: ReadRequest) -> Result<Answer> {
-        let loaded = session.load(vec![want]).await?;
+    async fn load(&self, session: &Session, read: ReadRequest) -> Result<Answer> {
+        let loaded = session.load(vec![read]).await?;
         loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
     }
 }

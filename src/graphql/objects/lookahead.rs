@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Name, SelectionField, Value};
 
+use super::field_reads::{FieldReads, PlaceField};
 use crate::budget::Budget;
 use crate::database::{DocumentKey, Extent, ReadRequest};
 use crate::document::path::Path;
@@ -12,59 +13,56 @@ use crate::graphql::scalars::types::path_of;
 
 /// All that the selection below `field` reads from `document` at `path`, so that one batch can read
 /// it. Invalid arguments are skipped; their resolvers report the error.
-pub(crate) fn wants_below(
+pub(crate) fn reads_below(
     field: SelectionField<'_>,
     document: &Arc<DocumentKey>,
     path: &Path,
     budget: &Budget,
 ) -> Vec<ReadRequest> {
-    let mut wants = Wants {
-        document,
-        budget,
-        found: vec![ReadRequest::Value(
-            document.clone(),
-            path.clone(),
-            Extent::First,
-        )],
-    };
-    wants.add(field, path);
-    wants.found
+    let mut lookahead = Lookahead::new(document, budget);
+    lookahead.value(path.clone(), PlaceField::Subdocument.extent());
+    lookahead.add(field, path);
+    lookahead.reads.0
 }
 
 /// All that the selection below `field` reads from a document that is known to exist.
-pub(crate) fn wants_of_document(
+pub(crate) fn reads_of_document(
     field: SelectionField<'_>,
     document: &Arc<DocumentKey>,
     budget: &Budget,
 ) -> Vec<ReadRequest> {
-    let root = Path::default();
-    let needs_kind = field.selection_set().any(|field| field.name() == "kind");
-    let mut wants = wants_below(field, document, &root, budget);
-    wants.retain(|want| match want {
-        ReadRequest::Value(_, path, Extent::First) => needs_kind || *path != root,
-        ReadRequest::Value(..) | ReadRequest::Version(_) => true,
-    });
-    wants
+    let mut lookahead = Lookahead::new(document, budget);
+    lookahead.add_document(field);
+    lookahead.reads.0
 }
 
-struct Wants<'d> {
+struct Lookahead<'d> {
     document: &'d Arc<DocumentKey>,
     budget: &'d Budget,
-    found: Vec<ReadRequest>,
+    reads: FieldReads<Arc<DocumentKey>, Path>,
 }
 
-impl Wants<'_> {
+impl<'d> Lookahead<'d> {
+    fn new(document: &'d Arc<DocumentKey>, budget: &'d Budget) -> Self {
+        Self {
+            document,
+            budget,
+            reads: FieldReads::default(),
+        }
+    }
+
+    /// Adds what the fields of the part at `path` read. The read of the part itself has its kind.
     fn add(&mut self, field: SelectionField<'_>, path: &Path) {
         for below in field.selection_set() {
             match below.name() {
                 "value" => {
                     if let Some(place) = path_below(&below, path) {
-                        self.part(place, Extent::Whole);
+                        self.value(place, PlaceField::Value.extent());
                     }
                 }
                 "subdocument" => {
                     if let Some(place) = path_below(&below, path) {
-                        self.part(place.clone(), Extent::First);
+                        self.value(place.clone(), PlaceField::Subdocument.extent());
                         self.add(below, &place);
                     }
                 }
@@ -75,7 +73,7 @@ impl Wants<'_> {
                         .and_then(|text| query_ahead(text, self.budget))
                     {
                         let prefix = Path::of_segments(query.prefix());
-                        self.part(path.join(&prefix), Extent::Whole);
+                        self.value(path.join(&prefix), Extent::Whole);
                     }
                     self.add_elsewhere(below);
                 }
@@ -96,29 +94,24 @@ impl Wants<'_> {
 
     fn add_of_document(&mut self, field: SelectionField<'_>) {
         match field.name() {
-            "document" => {
-                let root = Path::default();
-                if field.selection_set().any(|field| field.name() == "kind") {
-                    self.part(root.clone(), Extent::First);
-                }
-                self.add(field, &root);
+            "document" => self.add_document(field),
+            "version" => {
+                self.reads.version(0, self.document.clone());
             }
-            "version" => self.found.push(ReadRequest::Version(self.document.clone())),
             _ => {}
         }
     }
 
-    fn part(&mut self, path: Path, extent: Extent) {
-        let same = self.found.iter_mut().find_map(|want| match want {
-            ReadRequest::Value(_, wanted, extent) if *wanted == path => Some(extent),
-            _ => None,
-        });
-        match same {
-            Some(wanted) => *wanted = extent.max(*wanted),
-            None => self
-                .found
-                .push(ReadRequest::Value(self.document.clone(), path, extent)),
+    /// Adds what the fields of the whole document read.
+    fn add_document(&mut self, field: SelectionField<'_>) {
+        if field.selection_set().any(|field| field.name() == "kind") {
+            self.value(Path::default(), PlaceField::Kind.extent());
         }
+        self.add(field, Path::root());
+    }
+
+    fn value(&mut self, path: Path, extent: Extent) {
+        self.reads.value(0, self.document.clone(), path, extent);
     }
 }
 

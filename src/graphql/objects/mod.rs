@@ -3,6 +3,7 @@
 pub(crate) mod children;
 pub(crate) mod document;
 pub(crate) mod documents;
+pub(crate) mod field_reads;
 pub(crate) mod filter;
 pub(crate) mod indexes;
 pub(crate) mod located;

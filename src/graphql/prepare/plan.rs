@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use async_graphql::parser::types::{
-    Directive, ExecutableDocument, Field as AskedField, OperationDefinition, OperationType,
-    Selection as Asked, SelectionSet,
+    Directive, ExecutableDocument, Field as RequestedField, OperationDefinition, OperationType,
+    Selection as Requested, SelectionSet,
 };
 use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value as Input;
@@ -140,9 +140,9 @@ struct Planner<'d> {
 
 impl Planner<'_> {
     /// The recursion is bounded by the limit on the levels of the document.
-    fn selection(&mut self, of: Of, asked: &SelectionSet) -> Option<Selection> {
+    fn selection(&mut self, of: Of, requested: &SelectionSet) -> Option<Selection> {
         let mut fields = Vec::new();
-        self.collect(of, asked, &[], &mut fields)?;
+        self.collect(of, requested, &[], &mut fields)?;
         let mut names = HashSet::new();
         let once = fields.iter().all(|field| names.insert(&field.name));
         once.then(|| Selection(fields))
@@ -151,18 +151,18 @@ impl Planner<'_> {
     fn collect(
         &mut self,
         of: Of,
-        asked: &SelectionSet,
+        requested: &SelectionSet,
         outer: &[FieldCondition],
         fields: &mut Vec<PlannedField>,
     ) -> Option<()> {
-        for asked in &asked.items {
+        for requested in &requested.items {
             let mut conditions = outer.to_vec();
-            for directive in asked.node.directives() {
+            for directive in requested.node.directives() {
                 conditions.push(condition(&directive.node)?);
             }
-            match &asked.node {
-                Asked::Field(field) => fields.push(self.selected(of, field, conditions)?),
-                Asked::InlineFragment(inline) => {
+            match &requested.node {
+                Requested::Field(field) => fields.push(self.selected(of, field, conditions)?),
+                Requested::InlineFragment(inline) => {
                     let ty = inline.node.type_condition.as_ref();
                     if ty.is_some_and(|ty| !of.is(&ty.node.on.node)) {
                         return None;
@@ -170,7 +170,7 @@ impl Planner<'_> {
                     let below = &inline.node.selection_set.node;
                     self.collect(of, below, &conditions, fields)?;
                 }
-                Asked::FragmentSpread(spread) => {
+                Requested::FragmentSpread(spread) => {
                     let fragments = &self.document.fragments;
                     let fragment = &fragments.get(&spread.node.fragment_name.node)?.node;
                     if !of.is(&fragment.type_condition.node.on.node)
@@ -188,27 +188,27 @@ impl Planner<'_> {
     fn selected(
         &mut self,
         of: Of,
-        asked: &Positioned<AskedField>,
+        requested: &Positioned<RequestedField>,
         conditions: Vec<FieldCondition>,
     ) -> Option<PlannedField> {
         self.fields = self.fields.checked_sub(1)?;
-        let key = &asked.node.response_key().node;
+        let key = &requested.node.response_key().node;
         let mut name = vec![b','];
         write_string(&mut name, key);
         name.push(b':');
         Some(PlannedField {
             key: key.clone(),
             name: name.into(),
-            pos: asked.pos,
+            pos: requested.pos,
             conditions,
-            field: self.field(of, &asked.node)?,
+            field: self.field(of, &requested.node)?,
         })
     }
 
-    fn field(&mut self, of: Of, asked: &AskedField) -> Option<Field> {
-        let below = &asked.selection_set.node;
-        let argument = |name: &str| asked.get_argument(name).map(|value| &value.node);
-        let field = match (of, asked.name.node.as_str()) {
+    fn field(&mut self, of: Of, requested: &RequestedField) -> Option<Field> {
+        let below = &requested.selection_set.node;
+        let argument = |name: &str| requested.get_argument(name).map(|value| &value.node);
+        let field = match (of, requested.name.node.as_str()) {
             (_, "__typename") => Field::Typename(of.names().1),
             (Of::Query, "document") => Field::Document {
                 collection: argument("collection").cloned(),

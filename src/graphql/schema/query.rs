@@ -67,7 +67,7 @@ impl DocumentQueries {
         )]
         scan_limit: Option<i32>,
     ) -> Result<DocumentConnection> {
-        let asked = DocumentsRequest {
+        let requested = DocumentsRequest {
             collection,
             filter,
             order: order_by,
@@ -79,7 +79,7 @@ impl DocumentQueries {
             },
             scan_limit,
         };
-        asked.find(context).await
+        requested.find(context).await
     }
 
     /// The collections that hold a document or an index, sorted by name.

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
-use crate::database::{BorrowedRequest, DocumentKey, Extent, ReadRequest};
+use crate::database::{BorrowedRequest, DocumentKey, ReadRequest};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::objects::field_reads::{FieldReads, PlaceField};
 use crate::graphql::prepare::plan::{
     Field, FieldCondition, Flag, Plan, PlannedField, Selection, Where,
 };
@@ -19,24 +20,24 @@ use crate::graphql::variables::coerced::Coerced;
 /// A plan that is bound to the variables of one request.
 pub(crate) struct Bound<'p> {
     pub(crate) documents: Vec<Cow<'p, DocumentKey>>,
-    wants: Vec<BoundRead<'p>>,
+    reads: BoundReads<'p>,
     pub(crate) steps: Vec<ResponseStep<'p>>,
-    pub(crate) spots: Vec<ResponsePosition<'p>>,
+    pub(crate) positions: Vec<ResponsePosition<'p>>,
 }
 
-/// A read from the document with this number.
-type BoundRead<'p> = ReadRequest<usize, Cow<'p, Path>>;
+/// Reads from the documents with these numbers.
+type BoundReads<'p> = FieldReads<usize, Cow<'p, Path>>;
 
 impl Bound<'_> {
     /// All reads, in the order of their numbers.
-    pub(crate) fn asked(&self) -> Vec<BorrowedRequest<'_>> {
-        let asked = self.wants.iter().map(|want| match want {
+    pub(crate) fn requested(&self) -> Vec<BorrowedRequest<'_>> {
+        let requested = self.reads.0.iter().map(|read| match read {
             ReadRequest::Value(document, path, extent) => {
                 ReadRequest::Value(&*self.documents[*document], &**path, *extent)
             }
             ReadRequest::Version(document) => ReadRequest::Version(&*self.documents[*document]),
         });
-        asked.collect()
+        requested.collect()
     }
 }
 
@@ -47,17 +48,17 @@ pub(crate) enum ResponseStep<'p> {
     /// Begins the object for a place. If nothing is stored there, writes null and continues with
     /// the step `end`.
     Open {
-        want: usize,
-        spot: usize,
+        read: usize,
+        position: usize,
         end: usize,
     },
     Value {
-        want: usize,
-        spot: usize,
+        read: usize,
+        position: usize,
     },
     Version {
-        want: usize,
-        spot: usize,
+        read: usize,
+        position: usize,
     },
     Kind(usize),
     Path(usize),
@@ -69,7 +70,7 @@ pub(crate) enum ResponseStep<'p> {
     /// The id of the place that the read found.
     SubdocumentId {
         document: usize,
-        want: usize,
+        read: usize,
     },
 }
 
@@ -78,11 +79,11 @@ pub(crate) enum ResponseStep<'p> {
 pub(crate) struct ResponsePosition<'p> {
     /// The number of the enclosing position.
     pub(crate) around: Option<usize>,
-    pub(crate) is: SpotIs<'p>,
+    pub(crate) is: PositionKind<'p>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum SpotIs<'p> {
+pub(crate) enum PositionKind<'p> {
     Field(&'p PlannedField),
     Element(usize),
 }
@@ -101,10 +102,10 @@ pub(crate) fn bind<'p>(
         request_budget,
         places: 0,
         documents: Vec::new(),
-        wants: Vec::new(),
+        reads: FieldReads::default(),
         steps: Vec::new(),
-        spots: Vec::new(),
-        spot: None,
+        positions: Vec::new(),
+        position: None,
     };
     if let Some((entities, fields)) = binder.entities(&plan.0) {
         request_budget.entities(entities)?;
@@ -115,18 +116,18 @@ pub(crate) fn bind<'p>(
     }
     let Binder {
         documents,
-        wants,
+        reads,
         steps,
-        spots,
+        positions,
         places,
         ..
     } = binder;
     request_budget.places(places)?;
     Ok(Some(Bound {
         documents,
-        wants,
+        reads,
         steps,
-        spots,
+        positions,
     }))
 }
 
@@ -134,13 +135,13 @@ struct Binder<'p> {
     variables: &'p Coerced,
     request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,
-    wants: Vec<BoundRead<'p>>,
+    reads: BoundReads<'p>,
     /// The number of reads that are parts of documents.
     places: usize,
     steps: Vec<ResponseStep<'p>>,
-    spots: Vec<ResponsePosition<'p>>,
+    positions: Vec<ResponsePosition<'p>>,
     /// The current position.
-    spot: Option<usize>,
+    position: Option<usize>,
 }
 
 /// The place in a document that a selection is bound to.
@@ -149,7 +150,7 @@ struct Here<'p> {
     document: usize,
     path: Cow<'p, Path>,
     /// The read of this place; none for a document that is known to exist.
-    want: Option<usize>,
+    read: Option<usize>,
     /// The first read of the enclosing root field. Repeated reads within the field are shared.
     first: usize,
 }
@@ -160,7 +161,7 @@ impl<'p> Binder<'p> {
     fn entities(&self, selection: &Selection) -> Option<(usize, usize)> {
         let included = selection.0.iter();
         let included = included.filter(|selected| self.is_there(selected) == Some(true));
-        let asked = included.filter_map(|selected| {
+        let requested = included.filter_map(|selected| {
             let Field::Entities {
                 representations,
                 below,
@@ -171,7 +172,7 @@ impl<'p> Binder<'p> {
             let entities = self.variables.entities(representations)?.len();
             Some((entities, entities.saturating_mul(self.fields(below).max(1))))
         });
-        asked.reduce(|(entities, fields), (more, of_more)| {
+        requested.reduce(|(entities, fields), (more, of_more)| {
             (
                 entities.saturating_add(more),
                 fields.saturating_add(of_more),
@@ -210,7 +211,7 @@ impl<'p> Binder<'p> {
                 let document = document(collection, &binder.id(id)?)?;
                 let document = binder.document(Cow::Owned(document));
                 let path = binder.path(path)?;
-                let first = binder.wants.len();
+                let first = binder.reads.0.len();
                 binder.place(document, path, first, below)
             }
             Field::Entities {
@@ -229,10 +230,10 @@ impl<'p> Binder<'p> {
                 self.text(b",");
             }
             let document = self.document(Cow::Borrowed(entity));
-            let first = self.wants.len();
-            let around = self.enter(SpotIs::Element(at));
+            let first = self.reads.0.len();
+            let around = self.enter(PositionKind::Element(at));
             self.place(document, Cow::Borrowed(Path::root()), first, below)?;
-            self.spot = around;
+            self.position = around;
             // Over the limit, binding stops here. The budget keeps the error.
             self.request_budget.room(self.places).ok()?;
         }
@@ -254,14 +255,18 @@ impl<'p> Binder<'p> {
         first: usize,
         selection: &'p Selection,
     ) -> Option<()> {
-        let want = self.want(first, document, path.clone(), Extent::First);
+        let read = self.read(first, document, path.clone(), PlaceField::Subdocument);
         let open = self.steps.len();
-        let spot = self.spot?;
-        self.steps.push(ResponseStep::Open { want, spot, end: 0 });
+        let position = self.position?;
+        self.steps.push(ResponseStep::Open {
+            read,
+            position,
+            end: 0,
+        });
         let here = Here {
             document,
             path,
-            want: Some(want),
+            read: Some(read),
             first,
         };
         self.members(selection, |binder, field| binder.member(&here, field))?;
@@ -281,34 +286,25 @@ impl<'p> Binder<'p> {
             Field::DocumentId => ResponseStep::DocumentId(document),
             Field::SubdocumentId => ResponseStep::SubdocumentId {
                 document,
-                want: here.want?,
+                read: here.read?,
             },
             Field::Key => ResponseStep::Key(document),
             Field::Collection => ResponseStep::Collection(document),
-            Field::Path => ResponseStep::Path(here.want?),
+            Field::Path => ResponseStep::Path(here.read?),
             Field::Version => {
-                let wants = &self.wants[first..];
-                let wanted = wants
-                    .iter()
-                    .position(|it| matches!(it, BoundRead::Version(_)));
-                let number = wanted.map_or(self.wants.len(), |at| first + at);
-                if wanted.is_none() {
-                    self.wants.push(BoundRead::Version(document));
-                }
-                ResponseStep::Version {
-                    want: number,
-                    spot: self.spot?,
-                }
+                let read = self.reads.version(first, document);
+                let position = self.position?;
+                ResponseStep::Version { read, position }
             }
-            Field::Kind => ResponseStep::Kind(match here.want {
-                Some(want) => want,
-                None => self.want(first, document, here.path.clone(), Extent::First),
+            Field::Kind => ResponseStep::Kind(match here.read {
+                Some(read) => read,
+                None => self.read(first, document, here.path.clone(), PlaceField::Kind),
             }),
             Field::Value(path) => {
                 let path = join(&here.path, self.path(path)?);
-                let want = self.want(first, document, path, Extent::Whole);
-                let spot = self.spot?;
-                ResponseStep::Value { want, spot }
+                let read = self.read(first, document, path, PlaceField::Value);
+                let position = self.position?;
+                ResponseStep::Value { read, position }
             }
             Field::Subdocument(path, below) => {
                 let path = join(&here.path, self.path(path)?);
@@ -318,7 +314,7 @@ impl<'p> Binder<'p> {
                 let here = Here {
                     document,
                     path: Cow::Borrowed(Path::root()),
-                    want: None,
+                    read: None,
                     first,
                 };
                 return self.object(below, |binder, field| binder.member(&here, field));
@@ -348,9 +344,9 @@ impl<'p> Binder<'p> {
         for selected in &selection.0 {
             if self.is_there(selected)? {
                 self.text(&selected.name[usize::from(first)..]);
-                let around = self.enter(SpotIs::Field(selected));
+                let around = self.enter(PositionKind::Field(selected));
                 member(self, &selected.field)?;
-                self.spot = around;
+                self.position = around;
                 first = false;
             }
         }
@@ -375,9 +371,9 @@ impl<'p> Binder<'p> {
     }
 
     /// Enters a position inside the current one, and returns the current one.
-    fn enter(&mut self, is: SpotIs<'p>) -> Option<usize> {
-        let around = self.spot.replace(self.spots.len());
-        self.spots.push(ResponsePosition { around, is });
+    fn enter(&mut self, is: PositionKind<'p>) -> Option<usize> {
+        let around = self.position.replace(self.positions.len());
+        self.positions.push(ResponsePosition { around, is });
         around
     }
 
@@ -386,24 +382,17 @@ impl<'p> Binder<'p> {
     }
 
     /// The number of a read of `path`. Adds the read if the root field has none of this path.
-    fn want(
+    fn read(
         &mut self,
         first: usize,
         document: usize,
         path: Cow<'p, Path>,
-        extent: Extent,
+        field: PlaceField,
     ) -> usize {
-        for (at, want) in self.wants[first..].iter_mut().enumerate() {
-            if let BoundRead::Value(_, wanted, read) = want
-                && *wanted == path
-            {
-                *read = extent.max(*read);
-                return first + at;
-            }
-        }
-        self.places += 1;
-        self.wants.push(BoundRead::Value(document, path, extent));
-        self.wants.len() - 1
+        let before = self.reads.0.len();
+        let read = self.reads.value(first, document, path, field.extent());
+        self.places += self.reads.0.len() - before;
+        read
     }
 
     fn path(&self, path: &'p Where) -> Option<Cow<'p, Path>> {

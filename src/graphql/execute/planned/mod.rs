@@ -11,7 +11,7 @@ pub(crate) mod write;
 
 pub(crate) use write::WrittenResponse;
 
-use crate::database::{Database, Loaded, read_asked};
+use crate::database::{Database, Loaded, read_requested};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 pub(crate) use crate::graphql::prepare::plan::Plan;
@@ -41,12 +41,12 @@ async fn try_execute(
     let Some(bound) = bind::bind(plan, variables, request_budget)? else {
         return Ok(None);
     };
-    let asked = bound.asked();
-    let loaded = if asked.is_empty() {
+    let requested = bound.requested();
+    let loaded = if requested.is_empty() {
         Loaded::default()
     } else {
         let read = database.metered_snapshot(request_budget.budget()).await?;
-        read_asked(&*read, &asked, &request_budget.memory).await
+        read_requested(&*read, &requested, &request_budget.memory).await
     };
     write::write(&bound, &loaded, request_budget)
         .await

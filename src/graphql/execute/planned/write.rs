@@ -2,7 +2,7 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::bind::{Bound, ResponsePosition, ResponseStep, SpotIs};
+use super::bind::{Bound, PositionKind, ResponsePosition, ResponseStep};
 use crate::database::Loaded;
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
@@ -31,8 +31,8 @@ pub(crate) async fn write(
 ) -> Result<WrittenResponse> {
     let mut out = Vec::with_capacity(8 * bound.steps.len() + 64);
     let mut errors = Vec::new();
-    let mut null = |out: &mut Vec<u8>, error: &Error, spot: usize| {
-        errors.push(located(error, &bound.spots, spot));
+    let mut null = |out: &mut Vec<u8>, error: &Error, position: usize| {
+        errors.push(located(error, &bound.positions, position));
         out.extend_from_slice(NULL);
     };
     let mut at = 0;
@@ -44,36 +44,40 @@ pub(crate) async fn write(
         request_budget.budget().check_response(out.len())?;
         match step {
             ResponseStep::Text(text) => out.extend_from_slice(text),
-            ResponseStep::Open { want, spot, end } => match kind(loaded, *want) {
+            ResponseStep::Open {
+                read,
+                position,
+                end,
+            } => match kind(loaded, *read) {
                 Ok(Some(_)) => out.push(b'{'),
                 Ok(None) => {
                     out.extend_from_slice(NULL);
                     at = *end;
                 }
                 Err(error) => {
-                    null(&mut out, &error, *spot);
+                    null(&mut out, &error, *position);
                     at = *end;
                 }
             },
-            ResponseStep::Value { want, spot } => {
+            ResponseStep::Value { read, position } => {
                 let before = out.len();
-                if let Err(error) = value(&mut out, loaded, *want, request_budget).await {
+                if let Err(error) = value(&mut out, loaded, *read, request_budget).await {
                     request_budget.check()?;
                     out.truncate(before);
-                    null(&mut out, &error, *spot);
+                    null(&mut out, &error, *position);
                 }
             }
-            ResponseStep::Version { want, spot } => match loaded.version(*want) {
+            ResponseStep::Version { read, position } => match loaded.version(*read) {
                 Ok(Some(version)) => write_string(&mut out, &version.to_string()),
                 Ok(None) => out.extend_from_slice(NULL),
-                Err(error) => null(&mut out, &error, *spot),
+                Err(error) => null(&mut out, &error, *position),
             },
-            ResponseStep::Kind(want) => {
-                let kind = kind(loaded, *want)?.ok_or_else(mismatch)?;
+            ResponseStep::Kind(read) => {
+                let kind = kind(loaded, *read)?.ok_or_else(mismatch)?;
                 write_string(&mut out, kind.name());
             }
-            ResponseStep::Path(want) => {
-                place(&mut out, &loaded.place(*want)?.ok_or_else(mismatch)?);
+            ResponseStep::Path(read) => {
+                place(&mut out, &loaded.place(*read)?.ok_or_else(mismatch)?);
             }
             ResponseStep::DocumentId(document) => {
                 write_string(&mut out, &node_id::of_document(&bound.documents[*document]));
@@ -84,8 +88,8 @@ pub(crate) async fn write(
             ResponseStep::Collection(document) => {
                 write_string(&mut out, &bound.documents[*document].collection);
             }
-            ResponseStep::SubdocumentId { document, want } => {
-                let place = loaded.place(*want)?.ok_or_else(mismatch)?;
+            ResponseStep::SubdocumentId { document, read } => {
+                let place = loaded.place(*read)?.ok_or_else(mismatch)?;
                 let document = &bound.documents[*document];
                 write_string(&mut out, &node_id::of_subdocument(document, &place));
             }
@@ -98,18 +102,18 @@ pub(crate) async fn write(
 const STEPS_PER_CHECK: usize = 64;
 const NULL: &[u8] = b"null";
 
-fn kind(loaded: &Loaded<'_>, want: usize) -> Result<Option<JsonKind>> {
-    let kind = loaded.slice(want)?.map(|slice| slice.kind()).transpose()?;
+fn kind(loaded: &Loaded<'_>, read: usize) -> Result<Option<JsonKind>> {
+    let kind = loaded.slice(read)?.map(|slice| slice.kind()).transpose()?;
     Ok(kind.map(JsonKind::from))
 }
 
 async fn value(
     out: &mut Vec<u8>,
     loaded: &Loaded<'_>,
-    want: usize,
+    read: usize,
     request_budget: &RequestBudget,
 ) -> Result<()> {
-    let Some(slice) = loaded.slice(want)? else {
+    let Some(slice) = loaded.slice(read)? else {
         out.extend_from_slice(NULL);
         return Ok(());
     };
@@ -134,18 +138,18 @@ fn place(out: &mut Vec<u8>, place: &Place) {
 }
 
 /// Converts an error, with its location in the query and its path in the response.
-fn located(error: &Error, spots: &[ResponsePosition<'_>], spot: usize) -> ServerError {
+fn located(error: &Error, positions: &[ResponsePosition<'_>], position: usize) -> ServerError {
     let mut told = server_error(error);
-    let mut at = Some(spot);
-    while let Some(ResponsePosition { around, is }) = at.map(|at| spots[at]) {
+    let mut at = Some(position);
+    while let Some(ResponsePosition { around, is }) = at.map(|at| positions[at]) {
         told.path.push(match is {
-            SpotIs::Field(selected) => {
+            PositionKind::Field(selected) => {
                 if told.locations.is_empty() {
                     told.locations.push(selected.pos);
                 }
                 PathSegment::Field(selected.key.to_string())
             }
-            SpotIs::Element(index) => PathSegment::Index(index),
+            PositionKind::Element(index) => PathSegment::Index(index),
         });
         at = around;
     }

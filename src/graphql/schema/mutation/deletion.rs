@@ -34,8 +34,8 @@ impl DocumentDeletion {
             return Ok(None);
         }
         let session = Session::of(context);
-        let want = ReadRequest::Value(document.clone(), path.clone(), Extent::Whole);
-        let loaded = session.load(vec![want]).await?;
+        let read = ReadRequest::Value(document.clone(), path.clone(), Extent::Whole);
+        let loaded = session.load(vec![read]).await?;
         let Some(part) = loaded.part()? else {
             return Ok(None);
         };

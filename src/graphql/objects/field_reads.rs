@@ -1,0 +1,81 @@
+//! What the fields of `Document` and `Subdocument` read.
+//!
+//! Three parts of the program need to know it. Lookahead (`lookahead.rs`) and planned execution
+//! (`execute/planned/bind.rs`) collect the reads of a selection before the first of them; the
+//! resolvers (`located.rs`) look for the read that has their data. The three walk different trees
+//! (the executor's selection, the plan, and one field), so each has its own walk. What a field
+//! reads at its place, when two reads become one, and which read has the data of a field is decided
+//! here.
+
+use crate::database::{Extent, ReadRequest};
+use crate::document::path::Path;
+
+/// A field that reads at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlaceField {
+    /// `kind`
+    Kind,
+    /// `value`
+    Value,
+    /// `subdocument`, and every other field that returns a part of a document or null.
+    Subdocument,
+}
+
+impl PlaceField {
+    /// How much the field reads of the value at its place.
+    pub(crate) const fn extent(self) -> Extent {
+        match self {
+            Self::Kind | Self::Subdocument => Extent::First,
+            Self::Value => Extent::Whole,
+        }
+    }
+}
+
+/// The reads of a selection. No place is read twice.
+pub(crate) struct FieldReads<D, P>(pub(crate) Vec<ReadRequest<D, P>>);
+
+impl<D, P> Default for FieldReads<D, P> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<D, P: PartialEq> FieldReads<D, P> {
+    /// Adds a read of the value at a place, or extends the read of the same place. Considers the
+    /// reads from number `first`, which must be of the same document. Returns the read's number.
+    pub(crate) fn value(&mut self, first: usize, document: D, path: P, extent: Extent) -> usize {
+        for (at, read) in self.0[first..].iter_mut().enumerate() {
+            if let ReadRequest::Value(_, present, present_extent) = read
+                && *present == path
+            {
+                *present_extent = extent.max(*present_extent);
+                return first + at;
+            }
+        }
+        self.push(ReadRequest::Value(document, path, extent))
+    }
+
+    /// Adds a read of the document's version, as [`FieldReads::value`].
+    pub(crate) fn version(&mut self, first: usize, document: D) -> usize {
+        let present = self.0[first..].iter().position(is_version);
+        match present {
+            Some(at) => first + at,
+            None => self.push(ReadRequest::Version(document)),
+        }
+    }
+
+    fn push(&mut self, read: ReadRequest<D, P>) -> usize {
+        self.0.push(read);
+        self.0.len() - 1
+    }
+}
+
+/// Whether a read is of the document's version.
+pub(crate) fn is_version<D, P>(read: &ReadRequest<D, P>) -> bool {
+    matches!(read, ReadRequest::Version(_))
+}
+
+/// Whether a read has the data for a field that reads this extent at `path`.
+pub(crate) fn is_enough(read: &ReadRequest, path: &Path, extent: Extent) -> bool {
+    matches!(read, ReadRequest::Value(_, at, present) if at == path && *present >= extent)
+}
