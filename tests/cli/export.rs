@@ -15,12 +15,14 @@ const DOCUMENTS: &str = concat!(
     "{\"id\":\"\\\"\\\\\\\"quoted\\\\\\\"\\\"\",\"document\":{}}\n",
     "{\"id\":\"007\",\"document\":\"\\u0000\"}\n",
     "{\"id\":\"\\\"42\\\"\",\"document\":[]}\n",
+    "{\"id\":\"\\\"@00000000000002f100000003\\\"\",\"document\":\"text\"}\n",
     "{\"id\":\"a b/c~d\",\"document\":[1,[],{}]}\n",
     "{\"id\":\"line\\nfeed\",\"document\":-0.0}\n",
     "{\"id\":\"🎷\",\"document\":{\"\":{\"\":1e300},\"🎷\":123456789012345678901234567890}}\n",
     "{\"id\":\"-5\",\"document\":true}\n",
     "{\"id\":\"42\",\"document\":{\"id\":\"x\",\"document\":1}}\n",
     "{\"id\":\"9223372036854775807\",\"document\":false}\n",
+    "{\"id\":\"@00000000000002f100000003\",\"document\":\"appended\"}\n",
 );
 
 #[test]
@@ -28,12 +30,12 @@ fn exports_can_be_imported_under_the_same_ids() {
     // Members that were written out of order are exported in order.
     let documents = DOCUMENTS.replace(r#"{"id":"x","document":1}"#, r#"{"document":1,"id":"x"}"#);
     both(|store| {
-        store.import(DOCUMENTS, &[]).says("10 documents imported");
+        store.import(DOCUMENTS, &[]).says("12 documents imported");
         assert_eq!(store.out(&["export"]), documents);
         both(|other| {
             other.import(store.out(&["export"]), &["--format", "export"]);
             assert_eq!(other.out(&["export"]), documents);
-            assert_eq!(other.count(), 10);
+            assert_eq!(other.count(), 12);
         });
         store
             .run_on(ODD, &["import", "-"])

@@ -1,4 +1,19 @@
 //! Batching of loads: all loads that resolvers request in one poll run as one batch.
+//!
+//! A data loader must decide when its batch is complete. `async_graphql`'s loader leaves this to two
+//! traits: it spawns the load of a batch with a [`Spawn`], after a delay of a [`Timer`]. Here
+//! neither does what its name says:
+//!
+//! 1. A resolver requests a load. The loader calls [`LoadQueue::spawn_obj`], which only stores the
+//!    future of the load. No task is spawned.
+//! 2. The resolver waits, so the executor polls the next one, which may request more loads. They
+//!    join the same batch, because its future has not run yet.
+//! 3. When the execution returns `Pending`, every resolver has been polled. [`Batcher::poll`] takes
+//!    the stored futures and polls them. [`NoDelay`] ends their delay at once, so they read now.
+//! 4. A load that completes wakes its resolvers. The batcher polls the execution again.
+//!
+//! So a batch has all loads of one level of the query, without a timer and without a second task
+//! (docs/decisions/0004).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};

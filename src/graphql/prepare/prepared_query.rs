@@ -1,4 +1,11 @@
 //! Parses and validates the text of a query within limits, and caches the prepared queries.
+//!
+//! `async_graphql` validates a query only as the first part of its execution. To validate without an
+//! execution, [`PreparedQueries::validate`] executes the query against a schema of its own, whose
+//! extension ends every execution after the validation, with the error [`VALID`]. So a valid query
+//! fails with exactly this error, and an invalid query fails with the errors of the validation.
+//! Requests are executed against another schema, which does not validate again
+//! (docs/decisions/0005).
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,22 @@
 //! Binds a plan to the variables of one request: the reads, and the steps that write the response.
+//!
+//! Binding walks the plan once, in the order of the response, and appends to four lists. Elements
+//! refer to each other by their numbers in these lists:
+//!
+//! - **documents**: the keys of the documents that are read.
+//! - **reads**: what is read from them. Equal reads of one root field are one read.
+//! - **steps**: the program that writes the response. Most steps write a text, or the result of one
+//!   read. `Open` begins the object of a place. If nothing is stored there, it writes `null` and
+//!   jumps to its `end`, the first step after the object. `place` adds the step with `end: 0`, and
+//!   sets `end` when the steps of the object are known.
+//! - **positions**: the positions of fields in the response, as a tree, for the paths of errors.
+//!
+//! For `{ document(id: 1) { value(path: "/a") } }` that is one document, two reads (the first pair at
+//! the root, the whole of `/a`), and the steps: the text `{"data":{"document":`, `Open` (read 0), the
+//! text `"value":`, `Value` (read 1), and the closing braces.
+//!
+//! The lists exist because no step needs the store: all reads are made in one round, and the response
+//! is then written without waiting.
 
 use std::borrow::Cow;
 
