@@ -10,7 +10,7 @@ use crate::cli::terminal::output::{Output, say, spinner};
 use crate::database::Adopted;
 use crate::key::tuple_text;
 
-pub(crate) async fn run(store: &StoreLocation, asked: Adopt) -> Done {
+pub(crate) async fn run(store: &StoreLocation, arguments: Adopt) -> Done {
     // A cluster in which only other programs have stored data is not a Phyllo store yet.
     let missing = match store {
         StoreLocation::Directory(_) => Missing::Fail,
@@ -20,15 +20,15 @@ pub(crate) async fn run(store: &StoreLocation, asked: Adopt) -> Done {
     let mut report = AdoptReport::new();
     let mut begin = None;
     loop {
-        let batch = access.adopt(&asked.collection, begin.take()).await;
-        let batch = batch.inspect_err(|_| report.end(&asked.collection))?;
+        let batch = access.adopt(&arguments.collection, begin.take()).await;
+        let batch = batch.inspect_err(|_| report.end(&arguments.collection))?;
         begin.clone_from(&batch.next);
         report.add(&batch)?;
         if begin.is_none() {
             break;
         }
     }
-    report.end(&asked.collection);
+    report.end(&arguments.collection);
     Ok(())
 }
 

@@ -14,13 +14,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::SWEEP_DOCUMENTS_MAX;
 use crate::operations::Deletion;
 
-pub(crate) async fn run(store: &StoreLocation, asked: Delete) -> Done {
+pub(crate) async fn run(store: &StoreLocation, arguments: Delete) -> Done {
     let access = DatabaseAccess::open(store, Missing::Fail).await?;
-    names::check(&access, &asked.collection).await?;
+    names::check(&access, &arguments.collection).await?;
     let deletion = Deletion {
-        collection: asked.collection,
-        filter: asked.filter,
-        everything: asked.everything,
+        collection: arguments.collection,
+        filter: arguments.filter,
+        everything: arguments.everything,
     };
     let mut report = DeleteReport::new();
     let deleted = delete_all(&access, &deletion, &mut report).await;
@@ -69,7 +69,7 @@ fn is_about_size(error: &Error) -> bool {
 
 struct DeleteReport {
     bar: ProgressBar,
-    looked: u64,
+    examined: u64,
     deleted: u64,
 }
 
@@ -77,18 +77,18 @@ impl DeleteReport {
     fn new() -> Self {
         Self {
             bar: spinner("{spinner} {msg}{elapsed}"),
-            looked: 0,
+            examined: 0,
             deleted: 0,
         }
     }
 
     fn add(&mut self, swept: &Swept) {
-        self.looked += swept.looked;
+        self.examined += swept.examined;
         self.deleted += swept.deleted;
         self.bar.set_message(format!(
             "{} documents deleted of {} examined, ",
             HumanCount(self.deleted),
-            HumanCount(self.looked)
+            HumanCount(self.examined)
         ));
     }
 
@@ -96,11 +96,11 @@ impl DeleteReport {
     /// too.
     fn end(&self, collection: &str, complete: bool) {
         self.bar.finish_and_clear();
-        if complete || self.looked > 0 {
+        if complete || self.examined > 0 {
             say(format_args!(
                 "the collection {collection:?}: {} documents deleted of {} examined",
                 HumanCount(self.deleted),
-                HumanCount(self.looked)
+                HumanCount(self.examined)
             ));
         }
     }

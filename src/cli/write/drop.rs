@@ -9,13 +9,13 @@ use crate::cli::outcome::Done;
 use crate::cli::read::names;
 use crate::cli::terminal::output::say;
 
-pub(crate) async fn run(store: &StoreLocation, asked: Drop) -> Done {
+pub(crate) async fn run(store: &StoreLocation, arguments: Drop) -> Done {
     let access = DatabaseAccess::open(store, Missing::Fail).await?;
-    names::check(&access, &asked.collection).await?;
-    let documents = access.drop_collection(&asked.collection).await?;
+    names::check(&access, &arguments.collection).await?;
+    let documents = access.drop_collection(&arguments.collection).await?;
     say(format_args!(
         "the collection {:?} is dropped; it held {} documents",
-        asked.collection,
+        arguments.collection,
         HumanCount(u64::try_from(documents).unwrap_or(0))
     ));
     Ok(())

@@ -18,7 +18,7 @@ use crate::store::Transaction;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Documents examined.
-    pub looked: u64,
+    pub examined: u64,
     /// Documents that matched and were removed.
     pub deleted: u64,
     /// The last processed document. None if no documents follow it.
@@ -68,7 +68,7 @@ pub async fn sweep(
             // An engine may complete every call without waiting, so yield explicitly.
             tokio::task::yield_now().await;
         }
-        swept.looked += 1;
+        swept.examined += 1;
         if done && !found.more {
             break;
         }

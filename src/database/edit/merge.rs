@@ -132,16 +132,16 @@ impl Editor<'_> {
 
     /// Merges into an existing value. Reads all places that the patch names in one round.
     async fn merge_at(&mut self, at: Location, patch: &MergePatch) -> Result<()> {
-        let mut asked = Vec::new();
-        self.places(&at.place, patch, &mut asked)?;
+        let mut named = Vec::new();
+        self.places(&at.place, patch, &mut named)?;
         // For an object that is merged into, the patch depends only on its existence.
-        let (merged, written): (Vec<_>, Vec<_>) = asked
+        let (merged, written): (Vec<_>, Vec<_>) = named
             .into_iter()
             .partition(|(_, patch)| matches!(patch, MergePatch::Members(_)));
         let free = self.transaction.without_conflict();
         let (merged, mut spots) = try_join(
-            standing_at(free, merged),
-            standing_at(self.transaction, written),
+            values_at(free, merged),
+            values_at(self.transaction, written),
         )
         .await?;
         for spot in merged.values() {
@@ -161,7 +161,7 @@ impl Editor<'_> {
         &self,
         place: &Place,
         patch: &'p MergePatch,
-        asked: &mut Vec<(Location, &'p MergePatch)>,
+        named: &mut Vec<(Location, &'p MergePatch)>,
     ) -> Result<()> {
         let MergePatch::Members(members) = patch else {
             return Ok(());
@@ -172,8 +172,8 @@ impl Editor<'_> {
             match self.document.place(&place) {
                 Ok(key) => {
                     let spot = Location::new(place.clone(), key, Pairs::default());
-                    asked.push((spot, member));
-                    self.places(&place, member, asked)?;
+                    named.push((spot, member));
+                    self.places(&place, member, named)?;
                 }
                 // Nothing can be stored there, so there is nothing to remove.
                 Err(error)
@@ -261,18 +261,18 @@ fn object(at: &Location) -> Result<Parent> {
 }
 
 /// Reads the values at places of one document. The places are in key order.
-async fn standing_at(read: &dyn Read, asked: Vec<(Location, &MergePatch)>) -> Result<Spots> {
-    let ends: Vec<_> = asked
+async fn values_at(read: &dyn Read, named: Vec<(Location, &MergePatch)>) -> Result<Spots> {
+    let ends: Vec<_> = named
         .iter()
         .map(|(spot, _)| prefix_end(&spot.key))
         .collect();
-    let ranges: Vec<_> = asked
+    let ranges: Vec<_> = named
         .iter()
         .zip(&ends)
         .map(|((spot, _), end)| first_of(&spot.key, end))
         .collect();
     let found = read.ranges(&ranges).await;
-    asked
+    named
         .into_iter()
         .zip(found.into_batches())
         .map(|((spot, _), first)| {

@@ -18,7 +18,7 @@ pub const NAMES: &str = "/v1/names";
 /// Encodes the result of one transaction of a deletion.
 pub fn write_swept(swept: &Swept) -> Vec<u8> {
     let mut out = Vec::new();
-    wire::write_field(&mut out, swept.looked.to_string().as_bytes());
+    wire::write_field(&mut out, swept.examined.to_string().as_bytes());
     wire::write_field(&mut out, swept.deleted.to_string().as_bytes());
     if let Some(next) = &swept.next {
         wire::write_field(&mut out, next.to_string().as_bytes());
@@ -31,7 +31,7 @@ pub fn write_swept(swept: &Swept) -> Vec<u8> {
 /// # Errors
 /// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_swept(bytes: &[u8]) -> Result<Swept> {
-    let (looked, rest) = wire::split_field(bytes).ok_or_else(wire::cut_short)?;
+    let (examined, rest) = wire::split_field(bytes).ok_or_else(wire::cut_short)?;
     let (deleted, rest) = wire::split_field(rest).ok_or_else(wire::cut_short)?;
     let next = match rest {
         [] => None,
@@ -41,7 +41,7 @@ pub fn read_swept(bytes: &[u8]) -> Result<Swept> {
         },
     };
     Ok(Swept {
-        looked: number(looked)?,
+        examined: number(examined)?,
         deleted: number(deleted)?,
         next,
     })
@@ -86,7 +86,7 @@ mod tests {
     fn answers_round_trip() {
         for next in [None, Some("\"\""), Some("7"), Some("\"7\""), Some("é")] {
             let swept = Swept {
-                looked: u64::MAX,
+                examined: u64::MAX,
                 deleted: 3,
                 next: next.map(|id| DocumentId::parse(id).expect("an id")),
             };

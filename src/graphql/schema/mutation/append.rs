@@ -2,8 +2,7 @@
 
 use async_graphql::{Context, MaybeUndefined, Object};
 
-use super::arguments::{given, in_argument};
-use super::json_argument::leaves;
+use super::arguments::document_argument;
 use crate::database::{self, DocumentKey};
 use crate::error::Result;
 use crate::graphql::context::session::Session;
@@ -58,9 +57,7 @@ impl AppendMutations {
     ) -> Result<DocumentAppend> {
         database::check_collection(&collection)?;
         let session = Session::of(context);
-        let text = given("document", &document)?;
-        let leaves = leaves(text, session.request_budget()).await;
-        let leaves = leaves.map_err(|error| in_argument("document", error))?;
+        let leaves = document_argument(context, &document).await?;
         let document = database::append(
             session.transaction()?,
             session.budget(),

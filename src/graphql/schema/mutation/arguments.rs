@@ -1,16 +1,18 @@
 //! Checks the arguments of mutations.
 
-use async_graphql::MaybeUndefined;
+use async_graphql::{Context, MaybeUndefined};
 use bytes::Bytes;
 
+use super::json_argument::{LeavesArgument, leaves};
 use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, Reader};
 use crate::document::leaf::{Leaf, abridged};
 use crate::error::{Error, Result};
+use crate::graphql::context::session::Session;
 use crate::graphql::scalars::types::Json;
 
 /// The text of a JSON argument that is required but may be null.
-pub(crate) fn given(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {
+pub(crate) fn required_json(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {
     match argument {
         MaybeUndefined::Value(Json(text)) => Ok(text.clone()),
         MaybeUndefined::Null => Ok(Bytes::from_static(b"null")),
@@ -43,4 +45,14 @@ pub(crate) fn number(Json(text): &Json) -> Result<Leaf<'static>> {
             abridged(text)
         ))),
     }
+}
+
+/// The leaves of the argument `document`.
+pub(crate) async fn document_argument(
+    context: &Context<'_>,
+    document: &MaybeUndefined<Json>,
+) -> Result<LeavesArgument> {
+    let text = required_json("document", document)?;
+    let leaves = leaves(text, Session::of(context).request_budget()).await;
+    leaves.map_err(|error| in_argument("document", error))
 }

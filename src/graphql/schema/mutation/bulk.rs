@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, InputObject, MaybeUndefined, Object, SimpleObject};
 
-use super::arguments::{given, in_argument};
+use super::arguments::{in_argument, required_json};
 use super::json_argument::parsed;
 use crate::database::{Bulk, DocumentKey, SetValue, bulk, bulk_documents};
 use crate::document::filter;
@@ -56,7 +56,7 @@ impl BulkMutations {
         )]
         everything: bool,
     ) -> Result<BulkResult> {
-        let filter = read(context, &filter, everything).await?;
+        let filter = filter_argument(context, &filter, everything).await?;
         let mut values = Vec::new();
         for value in &set {
             let value = value.read(Session::of(context).request_budget()).await;
@@ -79,12 +79,12 @@ impl BulkMutations {
         )]
         everything: bool,
     ) -> Result<BulkResult> {
-        let filter = read(context, &filter, everything).await?;
+        let filter = filter_argument(context, &filter, everything).await?;
         change(context, &collection, &filter, &Bulk::Delete).await
     }
 }
 
-async fn read(
+async fn filter_argument(
     context: &Context<'_>,
     filter: &FilterInput,
     everything: bool,
@@ -102,7 +102,7 @@ async fn read(
 
 impl SetValueInput {
     async fn read(&self, request_budget: &RequestBudget) -> Result<SetValue> {
-        let text = given("value", &self.value)?;
+        let text = required_json("value", &self.value)?;
         let at = self.at.query(request_budget.budget()).await?;
         let leaves = parsed(text, request_budget, |text| {
             Leaves::from_argument(json_text(text)?)

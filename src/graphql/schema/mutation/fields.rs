@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
+use bytes::Bytes;
 
 use super::append::AppendMutations;
-use super::arguments::{given, in_argument, number};
+use super::arguments::{document_argument, in_argument, number, required_json};
 use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
 use super::dropped::CollectionMutations;
-use super::json_argument::{leaves, parsed};
+use super::json_argument::parsed;
+use crate::budget::Budget;
 use crate::database::{self, DocumentKey};
 use crate::document::id::DocumentId;
 use crate::document::merge::MergePatch;
@@ -23,7 +25,23 @@ use crate::graphql::objects::located::Located;
 use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar, path_argument};
 use crate::store::Transaction;
 
-/// Writes. All fields of a mutation operation run in one serializable transaction, which commits as a whole or not at all. Each field sees the writes of the fields before it. Any error, even in a nullable nested field, rolls back the transaction, and `data` is null. With `ifVersion` the operation fails with `VERSION_MISMATCH` unless the document had that version before the operation; a document that does not exist never matches. A null `ifVersion` is ignored. JSON arguments are required but may be null: null is a valid document. Fields that change a document return the whole document; its `version` is that of this commit, or the old one if nothing changed. A write to a document that Phyllo has not written adds it to the catalog. With the HTTP header `Idempotency-Key` an operation takes effect only once; requests that repeat it within a day get the same response.
+macro_rules! description {
+    () => {
+        "Writes. All fields of a mutation operation run in one serializable transaction, which \
+         commits as a whole or not at all. Each field sees the writes of the fields before it. \
+         Any error, even in a nullable nested field, rolls back the transaction, and `data` is \
+         null. With `ifVersion` the operation fails with `VERSION_MISMATCH` unless the document \
+         had that version before the operation; a document that does not exist never matches. A \
+         null `ifVersion` is ignored. JSON arguments are required but may be null: null is a \
+         valid document. Fields that change a document return the whole document; its `version` \
+         is that of this commit, or the old one if nothing changed. A write to a document that \
+         Phyllo has not written adds it to the catalog. With the HTTP header `Idempotency-Key` an \
+         operation takes effect only once; requests that repeat it within a day get the same \
+         response."
+    };
+}
+
+#[doc = description!()]
 #[derive(MergedObject, Default)]
 pub(crate) struct Mutation(
     DocumentMutations,
@@ -33,7 +51,7 @@ pub(crate) struct Mutation(
     CollectionMutations,
 );
 
-/// Writes. All fields of a mutation operation run in one serializable transaction, which commits as a whole or not at all. Each field sees the writes of the fields before it. Any error, even in a nullable nested field, rolls back the transaction, and `data` is null. With `ifVersion` the operation fails with `VERSION_MISMATCH` unless the document had that version before the operation; a document that does not exist never matches. A null `ifVersion` is ignored. JSON arguments are required but may be null: null is a valid document. Fields that change a document return the whole document; its `version` is that of this commit, or the old one if nothing changed. A write to a document that Phyllo has not written adds it to the catalog. With the HTTP header `Idempotency-Key` an operation takes effect only once; requests that repeat it within a day get the same response.
+#[doc = description!()]
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
 pub(crate) struct MutationWithoutAdmin(DocumentMutations, AppendMutations, BulkMutations);
@@ -56,21 +74,12 @@ impl DocumentMutations {
         database::check_collection(&collection)?;
         let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
         let session = Session::of(context);
-        let text = given("document", &document)?;
-        let leaves = leaves(text, session.request_budget()).await;
-        let leaves = leaves.map_err(|error| in_argument("document", error))?;
-        let transaction = session.transaction()?;
-        let document = database::insert(
-            transaction,
-            Session::of(context).budget(),
-            &collection,
-            id,
-            &leaves,
-        )
-        .await?;
+        let leaves = document_argument(context, &document).await?;
+        let (transaction, budget) = (session.transaction()?, session.budget());
+        let document = database::insert(transaction, budget, &collection, id, &leaves).await?;
         let document = Arc::new(document);
         session.inserted(&document);
-        written(context, document, true).await
+        after_write(context, document, true).await
     }
 
     /// Stores `document` at `path` and replaces any value there. With the empty path, creates the document if it does not exist. Otherwise the parent of `path` must exist (`NOT_FOUND`), and the last segment must be the name of an existing or new object member, or an array index up to the array's length (`INVALID_PATH`). The array's length, or `-` at the end of a JSON Pointer, appends.
@@ -91,23 +100,11 @@ impl DocumentMutations {
             VersionScalar,
         >,
     ) -> Result<Document> {
-        let text = given("document", &document)?;
-        let leaves = leaves(text, Session::of(context).request_budget()).await;
-        let leaves = leaves.map_err(|error| in_argument("document", error))?;
-        let Change {
-            transaction,
-            document,
-            path,
-        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::replace(
-            transaction,
-            Session::of(context).budget(),
-            &document,
-            &path,
-            &leaves,
-        )
-        .await?;
-        written(context, document, changed).await
+        let leaves = document_argument(context, &document).await?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let (transaction, budget, document, path) = change.target();
+        let changed = database::replace(transaction, budget, document, path, &leaves).await?;
+        change.finish(changed).await
     }
 
     /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document and missing object members on the path; array indexes on the path must exist. A null patch stores null.
@@ -130,28 +127,11 @@ impl DocumentMutations {
             VersionScalar,
         >,
     ) -> Result<Document> {
-        let text = given("patch", &patch)?;
-        let patch = parsed(
-            text,
-            Session::of(context).request_budget(),
-            MergePatch::parse,
-        )
-        .await;
-        let patch = patch.map_err(|error| in_argument("patch", error))?;
-        let Change {
-            transaction,
-            document,
-            path,
-        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::merge(
-            transaction,
-            Session::of(context).budget(),
-            &document,
-            &path,
-            &patch,
-        )
-        .await?;
-        written(context, document, changed).await
+        let patch = patch_argument(context, &patch, MergePatch::parse).await?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let (transaction, budget, document, path) = change.target();
+        let changed = database::merge(transaction, budget, document, path, &patch).await?;
+        change.finish(changed).await
     }
 
     /// Applies a JSON Patch (RFC 6902) at `path`: all of its operations or none. Fails with `NOT_FOUND` if nothing is stored at `path`, and with `TEST_FAILED` if a `test` fails; `test` compares numbers by value. An error gives the number of the operation, counted from 0.
@@ -172,23 +152,11 @@ impl DocumentMutations {
             VersionScalar,
         >,
     ) -> Result<Document> {
-        let text = given("patch", &patch)?;
-        let operations = parsed(text, Session::of(context).request_budget(), patch::parse).await;
-        let operations = operations.map_err(|error| in_argument("patch", error))?;
-        let Change {
-            transaction,
-            document,
-            path,
-        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::patch(
-            transaction,
-            Session::of(context).budget(),
-            &document,
-            &path,
-            &operations,
-        )
-        .await?;
-        written(context, document, changed).await
+        let operations = patch_argument(context, &patch, patch::parse).await?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let (transaction, budget, document, path) = change.target();
+        let changed = database::patch(transaction, budget, document, path, &operations).await?;
+        change.finish(changed).await
     }
 
     /// Adds `by` to the number at `path`, or stores `by` if nothing is stored there. Exact for integers.
@@ -213,20 +181,10 @@ impl DocumentMutations {
         >,
     ) -> Result<Document> {
         let by = number(&by).map_err(|error| in_argument("by", error))?;
-        let Change {
-            transaction,
-            document,
-            path,
-        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let changed = database::increment(
-            transaction,
-            Session::of(context).budget(),
-            &document,
-            &path,
-            &by,
-        )
-        .await?;
-        written(context, document, changed).await
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let (transaction, budget, document, path) = change.target();
+        let changed = database::increment(transaction, budget, document, path, &by).await?;
+        change.finish(changed).await
     }
 
     /// Removes the value at `path`, or the whole document, and returns it. After the removal of an array element, the later elements move up. It is not an error if nothing is stored there.
@@ -245,31 +203,34 @@ impl DocumentMutations {
             VersionScalar,
         >,
     ) -> Result<DocumentDeletion> {
-        let Change {
-            transaction,
-            document,
-            path,
-        } = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
-        let before = DocumentDeletion::before(context, &document, &path).await?;
-        let session = Session::of(context);
-        let deleted = database::delete(transaction, session.budget(), &document, &path).await?;
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let (transaction, budget, document, path) = change.target();
+        let before = DocumentDeletion::before(context, document, path).await?;
+        let deleted = database::delete(transaction, budget, document, path).await?;
         if deleted {
-            session.wrote(document.clone());
+            Session::of(context).wrote(document.clone());
         }
-        Ok(DocumentDeletion::new(document, path, deleted, before))
+        Ok(DocumentDeletion::new(
+            change.document,
+            change.path,
+            deleted,
+            before,
+        ))
     }
 }
 
-/// The common beginning of every change of a document.
+/// A change of one document.
 struct Change<'c> {
+    context: &'c Context<'c>,
     transaction: &'c dyn Transaction,
     document: Arc<DocumentKey>,
     path: Path,
 }
 
 impl<'c> Change<'c> {
+    /// Checks the arguments that select what to change, and the expected version.
     async fn begin(
-        context: &Context<'c>,
+        context: &'c Context<'c>,
         collection: String,
         id: &str,
         path: Option<&PathScalar>,
@@ -285,15 +246,27 @@ impl<'c> Change<'c> {
         };
         session.expect_version(&document, expected).await?;
         Ok(Self {
+            context,
             transaction: session.transaction()?,
             document,
             path,
         })
     }
+
+    /// The first arguments of every operation that changes a document.
+    fn target(&self) -> (&'c dyn Transaction, &'c Budget, &Arc<DocumentKey>, &Path) {
+        let budget = Session::of(self.context).budget();
+        (self.transaction, budget, &self.document, &self.path)
+    }
+
+    /// The whole document after the change.
+    async fn finish(self, changed: bool) -> Result<Document> {
+        after_write(self.context, self.document, changed).await
+    }
 }
 
-/// The whole document after a change.
-async fn written(
+/// The whole document after an operation that may have changed it.
+async fn after_write(
     context: &Context<'_>,
     document: Arc<DocumentKey>,
     changed: bool,
@@ -302,4 +275,15 @@ async fn written(
         Session::of(context).wrote(document.clone());
     }
     Located::written(context, document).await.map(Document)
+}
+
+/// The argument `patch`, parsed by `parse`.
+async fn patch_argument<T: Send + 'static>(
+    context: &Context<'_>,
+    patch: &MaybeUndefined<Json>,
+    parse: fn(&Bytes) -> Result<T>,
+) -> Result<T> {
+    let text = required_json("patch", patch)?;
+    let patch = parsed(text, Session::of(context).request_budget(), parse).await;
+    patch.map_err(|error| in_argument("patch", error))
 }

@@ -14,12 +14,12 @@ use crate::limits::{JSON_BYTES_PER_STEP, LEAVES_AT_A_TIME};
 use crate::store::offload_if_large;
 
 /// The leaves of a document. They count towards the memory that all requests hold.
-pub(crate) struct Apart {
+pub(crate) struct LeavesArgument {
     leaves: Leaves,
     _share: Share,
 }
 
-impl Deref for Apart {
+impl Deref for LeavesArgument {
     type Target = Leaves;
 
     fn deref(&self) -> &Leaves {
@@ -32,14 +32,14 @@ impl Deref for Apart {
 /// # Errors
 /// As [`Leaves::from_argument`]. `TIMEOUT`: the request's time limit has passed. `UNAVAILABLE`: all
 /// requests together hold too much memory.
-pub(crate) async fn leaves(text: Bytes, request_budget: &RequestBudget) -> Result<Apart> {
+pub(crate) async fn leaves(text: Bytes, request_budget: &RequestBudget) -> Result<LeavesArgument> {
     request_budget.check()?;
     let budget = request_budget.budget();
     budget.pace(text.len() as u64 / JSON_BYTES_PER_STEP).await?;
     let (deadline, share) = (budget.deadline(), budget.share());
-    let taken = offload_if_large(text.len(), move || taken(&text, deadline, share)).await?;
+    let leaves = offload_if_large(text.len(), move || flattened(&text, deadline, share)).await?;
     // The time limit has passed, so the check reports it.
-    taken.ok_or_else(|| request_budget.check().err().unwrap_or_else(stopped))
+    leaves.ok_or_else(|| request_budget.check().err().unwrap_or_else(stopped))
 }
 
 /// Runs `parse` on a JSON text.
@@ -60,13 +60,13 @@ pub(crate) async fn parsed<T: Send + 'static>(
 }
 
 /// Flattens a text into leaves; none if the deadline passes.
-fn taken(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<Apart>> {
+fn flattened(text: &Bytes, deadline: Instant, share: Share) -> Result<Option<LeavesArgument>> {
     let mut reader = LeavesReader::new(json_text(text)?);
     let mut held = 0;
     loop {
         if let Some(leaves) = reader.advance(LEAVES_AT_A_TIME)? {
             share.take(leaves.held().saturating_sub(held))?;
-            return Ok(Some(Apart {
+            return Ok(Some(LeavesArgument {
                 leaves,
                 _share: share,
             }));
@@ -113,20 +113,20 @@ mod tests {
     fn a_large_document_is_abandoned_after_the_deadline() {
         let text = text(3 * LEAVES_AT_A_TIME);
         let pool = Pool::new(usize::MAX);
-        let given_up = taken(&text, Instant::now(), pool.share()).expect("valid JSON");
-        assert!(given_up.is_none());
-        let whole = taken(&text, later(), pool.share()).expect("valid JSON");
-        assert_eq!(whole.map(|apart| apart.len()), Some(3 * LEAVES_AT_A_TIME));
+        let cancelled = flattened(&text, Instant::now(), pool.share()).expect("valid JSON");
+        assert!(cancelled.is_none());
+        let whole = flattened(&text, later(), pool.share()).expect("valid JSON");
+        assert_eq!(whole.map(|leaves| leaves.len()), Some(3 * LEAVES_AT_A_TIME));
     }
 
     #[test]
     fn leaves_are_held_in_the_pool_while_they_are_built() {
         let pool = Pool::new(1 << 20);
-        let small = taken(&text(1_000), later(), pool.share()).expect("valid JSON");
+        let small = flattened(&text(1_000), later(), pool.share()).expect("valid JSON");
         assert_eq!(pool.held(), 0);
-        let large = taken(&text(10_000), later(), pool.share()).expect("valid JSON");
+        let large = flattened(&text(10_000), later(), pool.share()).expect("valid JSON");
         assert!(pool.held() > 0);
-        let Err(error) = taken(&text(1_000_000), later(), pool.share()) else {
+        let Err(error) = flattened(&text(1_000_000), later(), pool.share()) else {
             panic!("it has far more than a mebibyte");
         };
         assert_eq!(error.kind(), ErrorKind::Exhausted(Resource::Memory));
@@ -139,7 +139,7 @@ mod tests {
         let name = "k".repeat(9_900);
         let text = format!("{{\"{name}\":[{}1]}}", "1,".repeat(20_000));
         let pool = Pool::new(usize::MAX);
-        let Err(error) = taken(&text.into(), later(), pool.share()) else {
+        let Err(error) = flattened(&text.into(), later(), pool.share()) else {
             panic!("its keys have some 200 MB");
         };
         assert_eq!(error.kind(), ErrorKind::TooLarge);
