@@ -32,3 +32,5 @@ mod names;
 mod permissions;
 #[path = "cli/sample.rs"]
 mod sample;
+#[path = "cli/update.rs"]
+mod update;

@@ -52,7 +52,8 @@ async fn dispatch(arguments: CommandArguments) -> Done {
             terminal::interrupt::or(operate::backup::run(store, backup)).await
         }
         Command::Copy(copy) => terminal::interrupt::or(operate::copy::run(copy)).await,
-        Command::Delete(delete) => terminal::interrupt::or(write::delete::run(store, delete)).await,
+        Command::Update(update) => write::update::run(store, *update).await,
+        Command::Delete(delete) => write::delete::run(store, delete).await,
         Command::Drop(drop) => terminal::interrupt::or(write::drop::run(store, drop)).await,
         Command::Collections => terminal::interrupt::or(read::collections::run(store)).await,
         Command::Schema(asked) => operate::schema::run(&asked),

@@ -4,9 +4,34 @@ use std::cmp::Ordering;
 
 use num_bigint::BigInt;
 
-use super::leaf::Leaf;
+use super::flatten::{json_error, json_text};
+use super::json::{Event, Reader};
+use super::leaf::{Leaf, abridged};
 use crate::error::{Error, Limit, Result};
 use crate::limits::INTEGER_BYTES_MAX;
+
+/// Parses a JSON text that is a number.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the text is not a JSON number, or it is outside the range of binary64.
+/// `TOO_LARGE`: it is an integer of more than [`INTEGER_BYTES_MAX`] bytes.
+pub fn parse(text: &[u8]) -> Result<Leaf<'static>> {
+    let text = json_text(text)?;
+    let mut reader = Reader::new(text, 0);
+    let event = reader.next();
+    let event = event.and_then(|event| reader.next().map(|_| event));
+    match event {
+        Ok(Event::Number(number)) => Leaf::number(number),
+        Err(error) if text.trim_start().starts_with(NUMBER_STARTS) => Err(json_error(&error, text)),
+        _ => Err(Error::bad_input(format!(
+            "{} is not a number",
+            abridged(text)
+        ))),
+    }
+}
+
+/// The characters with which a number begins.
+const NUMBER_STARTS: [char; 11] = ['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
 /// The sum of two numbers: exact for two integers, otherwise the nearest binary64.
 ///

@@ -263,7 +263,7 @@ pub const COUNT_SHARDS: u64 = 16;
 pub const BULK_DOCUMENTS_MAX: usize = 10_000;
 /// Documents between two checks of the size of such a transaction.
 pub const BULK_DOCUMENTS_PER_MEASURE: usize = 64;
-/// Documents that one transaction of `phyllo delete` reads.
+/// Documents that one transaction of `phyllo delete` or `phyllo update` reads.
 pub const SWEEP_DOCUMENTS_MAX: usize = 512;
 /// Time after which such a transaction commits on the embedded engine, where other writers wait for
 /// it.

@@ -5,8 +5,10 @@ mod maintain;
 mod put;
 mod read;
 mod remove;
+mod sweep;
 
 pub use maintain::{adopt, backup, check};
 pub use put::{NewDocument, Policy, put_batch};
 pub use read::{collections, get, other_names, part, scan};
-pub use remove::{Deletion, delete_portion, drop_collection};
+pub use remove::drop_collection;
+pub use sweep::{Sweep, SweepChange, UpdateArgument, sweep_portion};

@@ -29,6 +29,7 @@ pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
 pub use read::{RangeRead, Read};
 pub use transact::{Decision, TransactionResult, transact};
+pub use unknown_commit::OUTCOME_UNKNOWN;
 pub use yield_every::offload_if_large;
 
 #[cfg(feature = "foundationdb")]

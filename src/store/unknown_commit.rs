@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};
 
+/// The part of an error's message that says that a transaction may have taken effect.
+pub const OUTCOME_UNKNOWN: &str = "it is not known whether it took effect";
+
 /// The tries with an unknown outcome, each with the result of its body.
 pub(super) struct UnknownCommit<T> {
     key: Vec<u8>,
@@ -86,8 +89,8 @@ impl<T> UnknownCommit<T> {
     /// The error if the outcome stays unknown.
     pub(super) fn error(last: &Error) -> Error {
         let message = format!(
-            "the operation exceeded its time limit, and it is not known whether it took effect: \
-             either all of it did, or nothing. The last error: {}",
+            "the operation exceeded its time limit, and {OUTCOME_UNKNOWN}: either all of it did, or \
+             nothing. The last error: {}",
             last.message()
         );
         Error::timeout(None, message)

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use phyllo::budget::Budget;
 use phyllo::database::{
-    Answer, Check, Database, DocumentKey, Existing, Extent, ReadRequest, insert, load, merge,
-    patch, put,
+    Answer, Bulk, Check, Database, DocumentKey, Existing, Extent, ReadRequest, Update,
+    UpdateOperation, bulk, insert, load, merge, patch, put,
 };
 use phyllo::document::id::DocumentId;
+use phyllo::document::jsonpath::Query;
 use phyllo::document::merge::MergePatch;
 use phyllo::document::patch::parse;
 use phyllo::document::path::{Path, Place, Segment};
@@ -26,6 +27,7 @@ cases!(
         changes_of_a_leaf_that_the_other_reads_conflict_and_both_succeed,
         concurrent_changes_equal_a_sequential_order,
         disjoint_changes_do_not_conflict,
+        updates_without_a_place_conflict_with_changes_that_make_one,
         writes_conflict_with_a_concurrent_format_upgrade,
     ]
 );
@@ -237,6 +239,61 @@ async fn disjoint_changes_do_not_conflict() {
             let (_, conflict) = at_the_same_time(&database, &id, first, second).await;
             assert!(!conflict, "{first} and {second}");
         }
+    }
+}
+
+async fn updates_without_a_place_conflict_with_changes_that_make_one() {
+    let database = Database::open(Arc::new(empty_store().await), soon()).await;
+    let database = database.expect("opened");
+    let budget = Budget::of_background();
+    let set = |at: &str| {
+        let query = Query::parse(at).expect("a query");
+        let leaves = Leaves::from_json("1").expect("JSON");
+        Update::new(query, UpdateOperation::Set(leaves)).expect("an update")
+    };
+    for (path, change, conflict) in [
+        (
+            "$.none.x",
+            r#"[{"op":"add","path":"/none","value":{}}]"#,
+            true,
+        ),
+        (
+            "$.none.x",
+            r#"[{"op":"add","path":"/other","value":1}]"#,
+            false,
+        ),
+        (
+            "$.el[1]",
+            r#"[{"op":"add","path":"/el/-","value":1}]"#,
+            true,
+        ),
+        (
+            "$.a.x",
+            r#"[{"op":"replace","path":"/a","value":{}}]"#,
+            true,
+        ),
+        (
+            "$.a.x",
+            r#"[{"op":"replace","path":"/a","value":7}]"#,
+            false,
+        ),
+        (
+            "$.o[0]",
+            r#"[{"op":"replace","path":"/o","value":[]}]"#,
+            true,
+        ),
+    ] {
+        let id = DocumentId::Integer(1);
+        store(&database, &id).await;
+        let (a, b) = (database.store().begin(), database.store().begin());
+        let (a, b) = (a.await.expect("begun"), b.await.expect("begun"));
+        let document = Arc::new(DocumentKey::new("D", id.clone()).expect("a key"));
+        let updates = Bulk::Update(vec![set(path), set("$.q")]);
+        let updated = bulk(&*a, &budget, vec![document], &updates, None).await;
+        assert_eq!(updated.expect("updated").places, [0, 1], "{path}");
+        apply(&*b, &id, change).await.expect(change);
+        b.commit().await.expect("nobody else has committed");
+        assert_eq!(a.commit().await.is_err(), conflict, "{path} and {change}");
     }
 }
 

@@ -52,6 +52,8 @@ mod plans;
 mod random_changes;
 #[path = "../graphql/random_queries.rs"]
 mod random_queries;
+#[path = "../graphql/random_updates.rs"]
+mod random_updates;
 #[path = "../graphql/reading.rs"]
 mod reading;
 #[path = "../graphql/selecting.rs"]
@@ -64,6 +66,8 @@ mod suites;
 pub(crate) mod support;
 #[path = "../graphql/totals.rs"]
 mod totals;
+#[path = "../graphql/updating.rs"]
+mod updating;
 #[path = "../graphql/variables.rs"]
 mod variables;
 #[path = "../graphql/versions.rs"]
@@ -100,11 +104,13 @@ pub(crate) fn suite() -> Vec<Case> {
         plans::suite(),
         random_changes::suite(),
         random_queries::suite(),
+        random_updates::suite(),
         reading::suite(),
         selecting::suite(),
         snapshot::suite(),
         suites::suite(),
         totals::suite(),
+        updating::suite(),
         variables::suite(),
         versions::suite(),
         writing::suite(),

@@ -8,7 +8,7 @@ cases!(
     async [
         matching_documents_get_the_value_at_every_selected_path,
         values_are_put_one_after_another,
-        missing_paths_are_not_created_and_equal_values_change_nothing,
+        paths_without_a_place_and_equal_values_change_nothing,
         every_matching_document_is_deleted,
         empty_filters_require_the_everything_flag,
         nothing_changes_if_one_document_cannot_be_changed,
@@ -102,16 +102,15 @@ async fn values_are_put_one_after_another() {
     assert_eq!(client.check().await, []);
 }
 
-async fn missing_paths_are_not_created_and_equal_values_change_nothing() {
+async fn paths_without_a_place_and_equal_values_change_nothing() {
     let client = tree().await;
     let before = client
         .data("{ document(id: \"bop\") { version } }", NONE)
         .await;
     for set in [
-        r#"[{at: "$.slug", value: "x"}]"#,
+        r#"[{at: "$..slug", value: "x"}]"#,
         r#"[{at: "$.ancestors[7].name", value: "x"}]"#,
         r#"[{at: "$.name", value: "Bop"}]"#,
-        "[]",
     ] {
         let done = update(&client, r#"{at: "$.name", eq: "Bop"}"#, set).await;
         assert_eq!(done, json!({"matched": 1, "changed": 0}), "{set}");
@@ -164,7 +163,7 @@ async fn empty_filters_require_the_everything_flag() {
             "`value`",
         ),
         (
-            r#"updateDocuments(collection: "", where: {at: "$.a", eq: 1}, set: []) { changed }"#,
+            r#"updateDocuments(collection: "", where: {at: "$.a", eq: 1}, unset: ["$.b"]) { changed }"#,
             "empty",
         ),
     ] {

@@ -7,3 +7,4 @@ pub(crate) mod documents;
 pub(crate) mod json;
 pub(crate) mod pairs;
 pub(crate) mod queries;
+pub(crate) mod updates;

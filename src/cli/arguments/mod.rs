@@ -6,20 +6,24 @@
 )]
 
 pub(crate) mod bounds;
+pub(crate) mod collection;
 pub(crate) mod location;
 pub(crate) mod parse;
 pub(crate) mod removal;
 pub(crate) mod serve;
 pub(crate) mod units;
+pub(crate) mod update;
 
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use collection::CollectionArgument;
 use location::StoreLocation;
 use parse::{WrittenPath, parse_collection, parse_path};
 pub(crate) use removal::{Delete, Drop};
 pub(crate) use serve::Serve;
+use update::UpdateCommand;
 
 use crate::database::Existing;
 use crate::document::id::DocumentId;
@@ -74,6 +78,7 @@ pub(crate) enum Command {
     Adopt(Adopt),
     Copy(Copy),
     Backup(BackupArguments),
+    Update(Box<UpdateCommand>),
     Delete(Delete),
     Drop(Drop),
     /// List the collections that have documents, with their counts
@@ -307,13 +312,6 @@ pub(crate) struct PlaceArguments {
     pub(crate) path: WrittenPath,
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CollectionArgument {
-    /// The collection
-    #[arg(id = "collection", long = "collection", value_name = "NAME", default_value = "D", value_parser = parse_collection)]
-    pub(crate) name: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

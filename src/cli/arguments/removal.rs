@@ -7,8 +7,8 @@ use super::parse::parse_collection;
 /// Delete the documents of a collection that match a filter
 ///
 /// The command reads the collection in id order, in many small transactions, while other clients
-/// read and write. So it can delete any number of documents; if it is interrupted, the documents
-/// deleted so far stay deleted. A document that is stored meanwhile may or may not be deleted. A
+/// read and write. So it can delete any number of documents. If it is interrupted, it ends after the
+/// current transaction, and the documents deleted so far stay deleted. A document that is stored meanwhile may or may not be deleted. A
 /// document is deleted only if it matches the filter in the transaction that deletes it.
 ///
 /// An index that supports the filter is used, as by `documents` in GraphQL.

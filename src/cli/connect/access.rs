@@ -22,7 +22,7 @@ use crate::database::{
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
-use crate::operations::{self, Deletion, NewDocument, Policy};
+use crate::operations::{self, NewDocument, Policy, Sweep};
 use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
 /// The interval of checks whether a store has been released.
@@ -153,18 +153,18 @@ impl DatabaseAccess {
         }
     }
 
-    /// Deletes the next matching documents: [`operations::delete_portion`].
-    pub(crate) async fn delete_portion(
+    /// Changes the next matching documents: [`operations::sweep_portion`].
+    pub(crate) async fn sweep_portion(
         &self,
-        deletion: &Deletion,
+        sweep: &Sweep,
         after: Option<&DocumentId>,
         documents_max: usize,
     ) -> Result<Swept> {
         match self {
             Self::Direct(database) => {
-                operations::delete_portion(database, deletion, after.cloned(), documents_max).await
+                operations::sweep_portion(database, sweep, after.cloned(), documents_max).await
             }
-            Self::Through(client) => client.delete_portion(deletion, after, documents_max).await,
+            Self::Through(client) => client.sweep_portion(sweep, after, documents_max).await,
         }
     }
 

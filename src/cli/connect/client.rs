@@ -19,8 +19,10 @@ use crate::database::{
 };
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
-use crate::operations::{Deletion, Policy};
-use crate::server::local::{SOCKET_NAME, backup, checked, removal, wire, with_short_path};
+use crate::operations::{Policy, Sweep};
+use crate::server::local::{
+    SOCKET_NAME, backup, checked, removal, sweeping, wire, with_short_path,
+};
 use crate::store::Pairs;
 
 /// A connection to a server's local socket.
@@ -108,26 +110,27 @@ impl Client {
     pub(crate) async fn drop_collection(&self, collection: &str) -> Result<i64> {
         let query = [("collection", collection)];
         let answer = self.request(Method::POST, removal::DROP, &query, Vec::new());
-        removal::number(&whole(answer.await?).await?)
+        wire::number(&whole(answer.await?).await?)
     }
 
-    pub(crate) async fn delete_portion(
+    pub(crate) async fn sweep_portion(
         &self,
-        deletion: &Deletion,
+        sweep: &Sweep,
         after: Option<&DocumentId>,
         documents_max: usize,
     ) -> Result<Swept> {
-        let (documents, everything) = (documents_max.to_string(), deletion.everything.to_string());
+        let (documents, everything) = (documents_max.to_string(), sweep.everything.to_string());
         let after = after.map(ToString::to_string);
         let mut query = vec![
-            ("collection", &*deletion.collection),
+            ("collection", &*sweep.collection),
+            ("change", sweeping::change_name(&sweep.change)),
             ("documents", &documents),
             ("everything", &everything),
         ];
         query.extend(after.as_deref().map(|after| ("after", after)));
-        let filter = deletion.filter.clone().into_bytes();
-        let answer = self.request(Method::POST, removal::SWEEP, &query, filter);
-        removal::read_swept(&whole(answer.await?).await?)
+        let body = sweeping::write_sweep(sweep);
+        let answer = self.request(Method::POST, sweeping::SWEEP, &query, body);
+        sweeping::read_swept(&whole(answer.await?).await?)
     }
 
     pub(crate) async fn other_names(&self, collection: &str) -> Result<Option<Vec<String>>> {

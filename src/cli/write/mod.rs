@@ -5,3 +5,5 @@ pub(crate) mod delete;
 pub(crate) mod drop;
 pub(crate) mod import;
 pub(crate) mod sample;
+pub(crate) mod sweep;
+pub(crate) mod update;

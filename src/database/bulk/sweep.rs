@@ -1,15 +1,14 @@
-//! Removal of the documents that match a filter, in many transactions of one portion each.
+//! Changes to the documents that match a filter, in many transactions of one portion each.
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::update::Bulk;
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, check_collection};
-use crate::database::edit::delete;
 use crate::database::query::portion;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
-use crate::document::path::Path;
 use crate::error::Result;
 use crate::limits::{CLUSTER_SWEEP_TIME, SWEEP_TIME};
 use crate::store::Transaction;
@@ -19,24 +18,32 @@ use crate::store::Transaction;
 pub struct Swept {
     /// Documents examined.
     pub examined: u64,
-    /// Documents that matched and were removed.
-    pub deleted: u64,
+    /// Documents that matched.
+    pub matched: u64,
+    /// Documents that matched and were changed or removed.
+    pub changed: u64,
+    /// For each update, the number of places to which it was applied.
+    pub places: Vec<u64>,
     /// The last processed document. None if no documents follow it.
     pub next: Option<DocumentId>,
 }
 
-/// Removes the documents after `after` that match, in the order of their ids. Examines at most
+/// Changes the documents after `after` that match, in the order of their ids. Examines at most
 /// `documents_max` documents. Ends early after a time limit, so that other transactions do not wait
 /// long.
 ///
+/// Each document is examined once, even if a change makes it match again: the next portion begins
+/// after it.
+///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`, `TIMEOUT`, `CONFLICT`: a smaller
-/// portion may succeed. Errors of the store.
+/// `BAD_USER_INPUT`: the collection's name is empty, or an update does not fit a value.
+/// `TOO_LARGE`, `TIMEOUT`, `CONFLICT`: a smaller portion may succeed. Errors of the store.
 pub async fn sweep(
     transaction: &dyn Transaction,
     budget: &Budget,
     collection: &str,
     filter: &Filter,
+    change: &Bulk,
     after: Option<&DocumentId>,
     documents_max: usize,
 ) -> Result<Swept> {
@@ -56,15 +63,18 @@ pub async fn sweep(
         documents_max,
     )
     .await?;
-    let mut swept = Swept::default();
+    let mut swept = Swept {
+        places: change.no_places(),
+        ..Swept::default()
+    };
     let last = found.documents.len();
     for (at, (id, passes)) in found.documents.into_iter().enumerate() {
         let done = at + 1 == last;
         if passes {
             let document = Arc::new(DocumentKey::new(collection, id.clone())?);
-            let deleted = delete(transaction, budget, &document, &Path::default()).await;
-            swept.deleted +=
-                u64::from(deleted.map_err(|error| error.at(format!("the document {id}")))?);
+            let applied = change.apply(transaction, budget, &document, &mut swept.places);
+            swept.changed += u64::from(applied.await?);
+            swept.matched += 1;
             // An engine may complete every call without waiting, so yield explicitly.
             tokio::task::yield_now().await;
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, check_collection};
-use crate::database::edit::set::SetValue;
-use crate::database::edit::{delete, set};
+use crate::database::edit::delete;
+use crate::database::edit::update::{Update, update};
 use crate::database::query::matching;
 use crate::document::filter::Filter;
 use crate::document::path::Path;
@@ -16,8 +16,8 @@ use crate::store::Transaction;
 /// The change to apply to each document.
 #[derive(Clone, Debug)]
 pub enum Bulk {
-    /// Sets values at the places that JSONPaths select.
-    Set(Vec<SetValue>),
+    /// Applies updates, in order.
+    Update(Vec<Update>),
     /// Removes the document.
     Delete,
 }
@@ -29,6 +29,37 @@ pub struct Changes {
     pub matched: usize,
     /// The documents that were changed or removed.
     pub changed: Vec<Arc<DocumentKey>>,
+    /// For each update, the number of places to which it was applied.
+    pub places: Vec<u64>,
+}
+
+impl Bulk {
+    /// Returns a count of places for each update, all 0.
+    pub(crate) fn no_places(&self) -> Vec<u64> {
+        match self {
+            Self::Update(updates) => vec![0; updates.len()],
+            Self::Delete => Vec::new(),
+        }
+    }
+
+    /// Changes one document. Adds the places of each update to `places`. Returns whether the
+    /// document changed.
+    ///
+    /// # Errors
+    /// Each error names the document. Errors of [`update`] and [`delete`].
+    pub(crate) async fn apply(
+        &self,
+        transaction: &dyn Transaction,
+        budget: &Budget,
+        document: &Arc<DocumentKey>,
+        places: &mut [u64],
+    ) -> Result<bool> {
+        let changed = match self {
+            Self::Update(updates) => update(transaction, budget, document, updates, places).await,
+            Self::Delete => delete(transaction, budget, document, &Path::default()).await,
+        };
+        changed.map_err(|error| error.at(format!("the document {}", document.id)))
+    }
 }
 
 /// Returns the documents of a collection that match a filter, in the order of their ids.
@@ -67,15 +98,12 @@ pub async fn bulk(
     let mut changes = Changes {
         matched: documents.len(),
         changed: Vec::new(),
+        places: change.no_places(),
     };
     let matched = documents.len();
     for (at, document) in documents.into_iter().enumerate() {
-        let changed = match change {
-            Bulk::Set(values) => set(transaction, budget, &document, values).await,
-            Bulk::Delete => delete(transaction, budget, &document, &Path::default()).await,
-        };
-        let in_document = |error: Error| error.at(format!("the document {}", document.id));
-        if changed.map_err(in_document)? {
+        let applied = change.apply(transaction, budget, &document, &mut changes.places);
+        if applied.await? {
             changes.changed.push(document);
         }
         // An engine may complete every call without waiting, so yield explicitly.

@@ -6,7 +6,7 @@ use super::editor::Editor;
 use super::editor::location::{Location, Target};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
-use crate::document::leaf::Leaf;
+use crate::document::leaf::{Leaf, abridged};
 use crate::document::number::sum;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
@@ -29,20 +29,24 @@ pub async fn increment(
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     let leaves = match &target {
-        Target::Present(spot) => Leaves::from_leaf(&sum(&number(spot)?, by)?),
+        Target::Present(spot) => Leaves::from_leaf(&sum(&number_at(spot)?, by)?),
         _ => Leaves::from_leaf(by),
     };
     editor.put(target, path, &leaves).await?;
     editor.finish().await
 }
 
-fn number(spot: &Location) -> Result<Leaf<'_>> {
+/// Returns the number at a location.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the value is not a number.
+pub(crate) fn number_at(spot: &Location) -> Result<Leaf<'_>> {
     let leaf = spot.leaf().and_then(decode_leaf);
     match leaf {
         Some(leaf @ (Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_))) => Ok(leaf),
         _ => Err(Error::bad_input(format!(
             "the value at {:?} is not a number",
-            spot.place.to_string()
+            abridged(&spot.place.to_string())
         ))),
     }
 }

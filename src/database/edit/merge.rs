@@ -41,14 +41,7 @@ pub async fn merge(
         _ => Editor::begin(transaction, budget, document, path).await?,
     };
     match target {
-        Target::Present(spot) => {
-            if let MergePatch::Members(_) = patch {
-                editor.merge_at(spot, patch).await?;
-            } else {
-                let leaves = alone(patch, budget).await?;
-                editor.overwrite(&spot, &leaves).await?;
-            }
-        }
+        Target::Present(spot) => editor.merge_value(spot, patch).await?,
         Target::Vacant(spot) => editor.put_new(&spot, &alone(patch, budget).await?).await?,
         Target::Orphan => {
             let spot = editor.make_way(path).await?;
@@ -76,7 +69,7 @@ fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
 }
 
 /// Returns the leaves of the result of a patch applied to no value.
-async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves> {
+pub(crate) async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves> {
     leaves_of(&patch.alone().unwrap_or("null".into()), budget).await
 }
 
@@ -128,6 +121,15 @@ impl Editor<'_> {
             key,
             ..outermost
         })
+    }
+
+    /// Applies a patch to an existing value.
+    pub(crate) async fn merge_value(&mut self, at: Location, patch: &MergePatch) -> Result<()> {
+        if let MergePatch::Members(_) = patch {
+            return self.merge_at(at, patch).await;
+        }
+        let leaves = alone(patch, self.budget).await?;
+        self.overwrite(&at, &leaves).await
     }
 
     /// Merges into an existing value. Reads all places that the patch names in one round.

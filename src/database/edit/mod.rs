@@ -30,8 +30,8 @@ pub(crate) mod editor;
 pub(crate) mod increment;
 pub(crate) mod merge;
 pub(crate) mod patch;
-pub(crate) mod set;
 pub(crate) mod stored_response;
+pub(crate) mod update;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -41,7 +41,6 @@ use editor::{Editor, Put};
 pub use increment::increment;
 pub use merge::merge;
 pub use patch::patch;
-pub(crate) use set::set;
 
 use super::document_key::DocumentKey;
 use super::read::load::version;

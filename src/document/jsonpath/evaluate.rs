@@ -250,6 +250,40 @@ impl<'t, 's> Evaluation<'t, 's> {
     }
 }
 
+/// The place that segments of a singular query lead to, whose last step need not exist.
+pub(super) fn singular_place(
+    segments: &[QuerySegment],
+    mut value: &Tree,
+    steps: &Steps<'_>,
+) -> Result<Option<Vec<Segment>>> {
+    let mut place = Vec::with_capacity(segments.len());
+    for (at, segment) in segments.iter().enumerate() {
+        steps.spend(1)?;
+        let (step, found) = match segment.singular() {
+            Some(SingularSegment::Name(name)) => {
+                let found = value.member(name).map(|(_, value)| value);
+                (Some(SegmentRef::Key(name)), found)
+            }
+            Some(SingularSegment::Index(index)) => {
+                let found = element(value, index);
+                let step = found.map(|(at, _)| at).or(u64::try_from(index).ok());
+                (step.map(SegmentRef::Index), found.map(|(_, value)| value))
+            }
+            None => (None, None),
+        };
+        let Some(step) = step else {
+            return Ok(None);
+        };
+        place.push(step.to_owned());
+        match found {
+            Some(found) => value = found,
+            None if at + 1 == segments.len() => {}
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(place))
+}
+
 /// A list of nodes that is being made.
 struct NodeList<'t> {
     nodes: Vec<QueryNode<'t>>,

@@ -86,6 +86,32 @@ impl Query {
         self.0.simple.as_deref()
     }
 
+    /// The only place that the query can select. `None` unless it consists of names and indexes from
+    /// 0 alone.
+    pub fn place(&self) -> Option<&[Segment]> {
+        let prefix = &self.0.prefix;
+        (prefix.len() == self.0.segments.len()).then_some(prefix)
+    }
+
+    /// Whether the query is singular (RFC 9535 §2.3.5.1): it consists of names and indexes alone.
+    pub fn is_singular(&self) -> bool {
+        let mut segments = self.0.segments.iter();
+        segments.all(|segment| segment.singular().is_some())
+    }
+
+    /// The place that a singular query leads to, relative to [`Query::prefix`]. Its last step need
+    /// not exist, unless it is an index from the end. `below_prefix` is as for [`Query::select`].
+    ///
+    /// # Errors
+    /// As [`Steps::spend`].
+    pub fn singular_place(
+        &self,
+        below_prefix: &Tree,
+        steps: &Steps<'_>,
+    ) -> Result<Option<Vec<Segment>>> {
+        evaluate::singular_place(&self.0.segments[self.0.prefix.len()..], below_prefix, steps)
+    }
+
     /// Whether it has regular expressions, which take memory.
     pub fn has_regexps(&self) -> bool {
         self.0.regexps

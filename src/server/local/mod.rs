@@ -12,6 +12,7 @@ pub mod checked;
 
 pub mod removal;
 pub(crate) mod socket;
+pub mod sweeping;
 pub mod wire;
 
 use std::convert::Infallible;
@@ -61,7 +62,7 @@ pub fn router(database: Database) -> Router {
         .route(backup::BACKUP, get(back_up))
         .route(wire::COLLECTIONS, get(collections))
         .route(removal::DROP, post(drop_collection))
-        .route(removal::SWEEP, post(sweep))
+        .route(sweeping::SWEEP, post(sweep))
         .route(removal::NAMES, get(names))
         .layer(DefaultBodyLimit::disable())
         .with_state(database)
@@ -229,19 +230,21 @@ async fn drop_collection(State(database): State<Database>, uri: Uri) -> Result<S
 async fn sweep(
     State(database): State<Database>,
     uri: Uri,
-    body: String,
+    body: Bytes,
 ) -> Result<Vec<u8>, LocalError> {
-    let deletion = operations::Deletion {
+    let (filter, change) = sweeping::read_sweep(&parameter(&uri, "change")?, &body)?;
+    let sweep = operations::Sweep {
         collection: parameter(&uri, "collection")?,
-        filter: body,
+        filter,
         everything: parameter(&uri, "everything")? == "true",
+        change,
     };
     let after = optional(&uri, "after").map(|id| DocumentId::parse(&id));
     let documents = parameter(&uri, "documents")?;
-    let documents = removal::number(documents.as_bytes())?;
+    let documents = wire::number(documents.as_bytes())?;
     let after = after.transpose()?;
-    let swept = operations::delete_portion(&database, &deletion, after, documents).await?;
-    Ok(removal::write_swept(&swept))
+    let swept = operations::sweep_portion(&database, &sweep, after, documents).await?;
+    Ok(sweeping::write_swept(&swept))
 }
 
 async fn names(State(database): State<Database>, uri: Uri) -> Result<Response, LocalError> {

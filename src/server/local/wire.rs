@@ -305,6 +305,14 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| Error::bad_input("not valid UTF-8"))
 }
 
+/// Parses a decimal number.
+///
+/// # Errors
+/// `UNAVAILABLE`: the bytes are not a number.
+pub fn number<T: std::str::FromStr>(bytes: &[u8]) -> Result<T> {
+    text(bytes)?.parse().map_err(|_| cut_short())
+}
+
 /// Whether an export error concerns one damaged document, so that the export continues after it.
 pub fn is_about_one(error: &Error) -> bool {
     error.kind() == ErrorKind::Internal

@@ -54,7 +54,7 @@ fn random_changes_equal_those_on_plain_json() {
 
 /// Indexes that every change must maintain: on the whole document, on parts at several levels, and
 /// on several paths together.
-const INDEXES: &str = r#"
+pub(super) const INDEXES: &str = r#"
     whole: createIndex(name: "whole", on: ["$"]) { state }
     each: createIndex(name: "each", on: ["$[*]"]) { state }
     member: createIndex(name: "member", on: ["$.a"]) { state }

@@ -183,7 +183,7 @@ impl<'t> Editor<'t> {
     pub(crate) async fn remove(&mut self, spot: &Location) -> Result<()> {
         let (parent, segment) = self.parent_of(&spot.place)?;
         match segment {
-            Segment::Index(index) => self.remove_element(&parent, index).await,
+            Segment::Index(index) => self.remove_elements(&parent, &[index]).await,
             Segment::Key(_) => {
                 self.clear_place(&spot.key).await?;
                 self.mark_if_empty(&parent).await
@@ -193,8 +193,13 @@ impl<'t> Editor<'t> {
 
     /// Clears a place and all keys below it.
     pub(crate) async fn clear_place(&mut self, key: &[u8]) -> Result<()> {
-        self.touch(key).await?;
-        self.transaction.clear_range(key, &prefix_end(key));
+        self.clear_range(key, &prefix_end(key)).await
+    }
+
+    /// Clears the keys from `begin` to before `end`.
+    async fn clear_range(&mut self, begin: &[u8], end: &[u8]) -> Result<()> {
+        self.upkeep.touch(begin, end).await?;
+        self.transaction.clear_range(begin, end);
         self.changed = true;
         Ok(())
     }
@@ -224,6 +229,11 @@ impl<'t> Editor<'t> {
         let phantom = [key, &[0xFE]].concat();
         self.transaction
             .add_read_conflict(&phantom, &prefix_end(key));
+    }
+
+    /// Makes the transaction conflict with each change of the value at a place, or inside it.
+    pub(crate) fn depend_on_all(&self, key: &[u8]) {
+        self.transaction.add_read_conflict(key, &prefix_end(key));
     }
 
     pub(crate) fn parent_of(&self, place: &Place) -> Result<(Vec<u8>, Segment)> {

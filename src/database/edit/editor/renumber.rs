@@ -13,21 +13,30 @@ use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
 use crate::store::{Batches, Pairs};
 
 impl Editor<'_> {
-    /// Removes an existing element. The elements after it move up by one.
-    pub(crate) async fn remove_element(&mut self, array: &[u8], index: u64) -> Result<()> {
-        let element = below(array, &Segment::Index(index));
-        let behind = self.elements_from(array, index + 1).await?;
-        if behind.is_empty() {
-            self.clear_place(&element).await?;
-            if index == 0 {
+    /// Removes existing elements, whose indexes are in ascending order. The elements after them
+    /// move up.
+    pub(crate) async fn remove_elements(&mut self, array: &[u8], removed: &[u64]) -> Result<()> {
+        let (Some(first), Some(last)) = (removed.first(), removed.last()) else {
+            return Ok(());
+        };
+        let begin = below(array, &Segment::Index(*first));
+        let behind = self.elements_from(array, first + 1).await?;
+        let to = |index: u64| {
+            let before = removed.partition_point(|removed| *removed < index);
+            (removed.get(before) != Some(&index)).then(|| index - before as u64)
+        };
+        let moved = self.moved(array, &behind, to).await?;
+        if moved.is_empty() {
+            let end = prefix_end(&below(array, &Segment::Index(*last)));
+            self.clear_range(&begin, &end).await?;
+            if *first == 0 {
                 let (marker, value) = empty_marker(array, Kind::Array);
                 self.transaction.set(&marker, &value);
             }
             return Ok(());
         }
-        let moved = self.moved(array, &behind, |index| index - 1).await?;
         let leaves = Leaves::from_stored(moved.iter());
-        self.overwrite_range(array, &element, &prefix_end(array), &leaves)
+        self.overwrite_range(array, &begin, &prefix_end(array), &leaves)
             .await
     }
 
@@ -41,7 +50,7 @@ impl Editor<'_> {
         let element = below(array, &Segment::Index(index));
         leaves.check_keys(element.len())?;
         let behind = self.elements_from(array, index).await?;
-        let moved = self.moved(array, &behind, |index| index + 1).await?;
+        let moved = self.moved(array, &behind, |index| Some(index + 1)).await?;
         let mut new = Pairs::default();
         for (key, value) in leaves.iter() {
             new.push(&[&element[array.len()..], key].concat(), value);
@@ -86,8 +95,14 @@ impl Editor<'_> {
         })
     }
 
-    /// Renumbers the pairs of an array's elements. The resulting keys are relative to the array.
-    async fn moved(&self, array: &[u8], pairs: &Pairs, to: impl Fn(u64) -> u64) -> Result<Pairs> {
+    /// Renumbers the pairs of an array's elements, and drops those that get no index. The resulting
+    /// keys are relative to the array.
+    async fn moved(
+        &self,
+        array: &[u8],
+        pairs: &Pairs,
+        to: impl Fn(u64) -> Option<u64>,
+    ) -> Result<Pairs> {
         let mut moved = Pairs::default();
         for (at, (key, value)) in pairs.iter().enumerate() {
             let relative = &key[array.len()..];
@@ -97,9 +112,11 @@ impl Editor<'_> {
                     key,
                 ));
             };
-            let mut renumbered = below(&[], &Segment::Index(to(index)));
-            renumbered.extend_from_slice(&relative[bytes..]);
-            moved.push(&renumbered, value);
+            if let Some(index) = to(index) {
+                let mut renumbered = below(&[], &Segment::Index(index));
+                renumbered.extend_from_slice(&relative[bytes..]);
+                moved.push(&renumbered, value);
+            }
             if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
                 self.budget.pace(LEAVES_PER_PACE as u64).await?;
             }

@@ -4,9 +4,6 @@ use async_graphql::{Context, MaybeUndefined};
 use bytes::Bytes;
 
 use super::json_argument::{LeavesArgument, leaves};
-use crate::document::flatten::{json_error, json_text};
-use crate::document::json::{Event, Reader};
-use crate::document::leaf::{Leaf, abridged};
 use crate::error::{Error, Result};
 use crate::graphql::context::session::Session;
 use crate::graphql::scalars::types::Json;
@@ -24,27 +21,6 @@ pub(crate) fn required_json(name: &str, argument: &MaybeUndefined<Json>) -> Resu
 
 pub(crate) fn in_argument(name: &str, error: Error) -> Error {
     error.at(format!("the argument `{name}`"))
-}
-
-pub(crate) fn number(Json(text): &Json) -> Result<Leaf<'static>> {
-    let text = json_text(text)?;
-    let mut reader = Reader::new(text, 0);
-    let event = reader.next();
-    let event = event.and_then(|event| reader.next().map(|_| event));
-    match event {
-        Ok(Event::Number(number)) => Leaf::number(number),
-        Err(error)
-            if text
-                .trim_start()
-                .starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) =>
-        {
-            Err(json_error(&error, text))
-        }
-        _ => Err(Error::bad_input(format!(
-            "{} is not a number",
-            abridged(text)
-        ))),
-    }
 }
 
 /// The leaves of the argument `document`.

@@ -2,29 +2,18 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, InputObject, MaybeUndefined, Object, SimpleObject};
+use async_graphql::{Context, Object, SimpleObject};
 
-use super::arguments::{in_argument, required_json};
-use super::json_argument::parsed;
-use crate::database::{Bulk, DocumentKey, SetValue, bulk, bulk_documents};
+use super::arguments::in_argument;
+use super::updates::{
+    AppendInput, IncrementInput, MergeInput, SetInput, UpdateLists, UpdateResult,
+};
+use crate::database::{Bulk, DocumentKey, Update, bulk, bulk_documents};
 use crate::document::filter;
-use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
-use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::Session;
 use crate::graphql::objects::filter::FilterInput;
-use crate::graphql::scalars::types::{Json, JsonPath};
-use crate::key::Leaves;
-
-/// A value, and the paths at which to store it.
-#[derive(InputObject)]
-#[graphql(name = "DocumentValueUpdate")]
-pub(crate) struct SetValueInput {
-    /// Selects the values to replace; a document in which it selects nothing is not changed. If one selected value contains another, the outer one is replaced.
-    at: JsonPath,
-    /// Any JSON value. It is required, but may be null.
-    value: MaybeUndefined<Json>,
-}
+use crate::graphql::scalars::types::JsonPath;
 
 /// The result of `updateDocuments` or `deleteDocuments`.
 #[derive(SimpleObject)]
@@ -34,6 +23,10 @@ pub(crate) struct BulkResult {
     matched: usize,
     /// The number of matching documents that were changed or removed.
     changed: usize,
+    /// The number of matching documents that were not changed.
+    unchanged: usize,
+    /// One entry for each element of the operator lists of `updateDocuments`, in the order in which they were applied. Empty for `deleteDocuments`.
+    updates: Vec<UpdateResult>,
 }
 
 #[derive(Default)]
@@ -41,7 +34,8 @@ pub(crate) struct BulkMutations;
 
 #[Object]
 impl BulkMutations {
-    /// Changes every document that matches `where`: stores `value` at each path that `at` selects in it, for example `$.ancestors[?@._id == 'x'].name`. Like `deleteDocuments`, rejects an empty filter unless `everything` is true, and changes that exceed one transaction.
+    /// Changes every document that matches `where`, at the places that JSONPaths select in it, for example `$.ancestors[?@._id == 'x'].name`. First come all elements of `set`, then `unset`, `increment`, `append` and `merge`; within a list the order is that of the list. Each element applies to the result of the elements before it; at least one is required. If one selected place is inside another, only the outer one is changed. `set`, `increment`, `append` and `merge` create the value at a missing place if the path consists of names and indexes alone and the place is a new member of an existing object, or the next element of an existing array. Like `deleteDocuments`, rejects an empty filter unless `everything` is true, and changes that exceed one transaction.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's")]
     async fn update_documents(
         &self,
         context: &Context<'_>,
@@ -49,7 +43,18 @@ impl BulkMutations {
         collection: String,
         #[graphql(name = "where", desc = "The filter that documents must match.")]
         filter: FilterInput,
-        #[graphql(desc = "The updates, applied in order.")] set: Vec<SetValueInput>,
+        #[graphql(desc = "Values to store.")] set: Option<Vec<SetInput>>,
+        #[graphql(
+            desc = "Paths whose values are removed. The later elements of an array move up. It cannot select the whole document."
+        )]
+        unset: Option<Vec<JsonPath>>,
+        #[graphql(desc = "Numbers to add. A created value is the number itself.")]
+        increment: Option<Vec<IncrementInput>>,
+        #[graphql(
+            desc = "Values to add at the end of arrays. A created value is an array with the one element."
+        )]
+        append: Option<Vec<AppendInput>>,
+        #[graphql(desc = "JSON Merge Patches to apply.")] merge: Option<Vec<MergeInput>>,
         #[graphql(
             default = false,
             desc = "Whether to accept an empty filter, which matches every document."
@@ -57,12 +62,15 @@ impl BulkMutations {
         everything: bool,
     ) -> Result<BulkResult> {
         let filter = filter_argument(context, &filter, everything).await?;
-        let mut values = Vec::new();
-        for value in &set {
-            let value = value.read(Session::of(context).request_budget()).await;
-            values.push(value.map_err(|error| in_argument("set", error))?);
-        }
-        change(context, &collection, &filter, &Bulk::Set(values)).await
+        let lists = UpdateLists {
+            set,
+            unset,
+            increment,
+            append,
+            merge,
+        };
+        let updates = lists.read(Session::of(context).request_budget()).await?;
+        change(context, &collection, &filter, &Bulk::Update(updates)).await
     }
 
     /// Removes every document that matches `where`.
@@ -100,19 +108,6 @@ async fn filter_argument(
     Ok(filter)
 }
 
-impl SetValueInput {
-    async fn read(&self, request_budget: &RequestBudget) -> Result<SetValue> {
-        let text = required_json("value", &self.value)?;
-        let at = self.at.query(request_budget.budget()).await?;
-        let leaves = parsed(text, request_budget, |text| {
-            Leaves::from_argument(json_text(text)?)
-        })
-        .await;
-        let leaves = leaves.map_err(|error| in_argument("value", error))?;
-        Ok(SetValue { at, leaves })
-    }
-}
-
 async fn change(
     context: &Context<'_>,
     collection: &str,
@@ -134,9 +129,18 @@ async fn change(
         session.bytes_max(),
     )
     .await?;
+    let updates: &[Update] = match change {
+        Bulk::Update(updates) => updates,
+        Bulk::Delete => &[],
+    };
+    let updates = updates.iter().zip(changes.places);
     let result = BulkResult {
         matched: changes.matched,
         changed: changes.changed.len(),
+        unchanged: changes.matched - changes.changed.len(),
+        updates: updates
+            .map(|(update, places)| UpdateResult::new(update, places))
+            .collect(),
     };
     for document in changes.changed {
         session.wrote(document);

@@ -6,7 +6,7 @@ use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 use bytes::Bytes;
 
 use super::append::AppendMutations;
-use super::arguments::{document_argument, in_argument, number, required_json};
+use super::arguments::{document_argument, in_argument, required_json};
 use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
 use super::dropped::CollectionMutations;
@@ -15,8 +15,8 @@ use crate::budget::Budget;
 use crate::database::{self, DocumentKey};
 use crate::document::id::DocumentId;
 use crate::document::merge::MergePatch;
-use crate::document::patch;
 use crate::document::path::Path;
+use crate::document::{number, patch};
 use crate::error::Result;
 use crate::graphql::context::session::Session;
 use crate::graphql::objects::document::Document;
@@ -180,7 +180,7 @@ impl DocumentMutations {
             VersionScalar,
         >,
     ) -> Result<Document> {
-        let by = number(&by).map_err(|error| in_argument("by", error))?;
+        let by = number::parse(&by.0).map_err(|error| in_argument("by", error))?;
         let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
         let (transaction, budget, document, path) = change.target();
         let changed = database::increment(transaction, budget, document, path, &by).await?;

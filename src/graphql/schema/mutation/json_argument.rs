@@ -49,7 +49,7 @@ pub(crate) async fn leaves(text: Bytes, request_budget: &RequestBudget) -> Resul
 pub(crate) async fn parsed<T: Send + 'static>(
     text: Bytes,
     request_budget: &RequestBudget,
-    parse: fn(&Bytes) -> Result<T>,
+    parse: impl FnOnce(&Bytes) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     request_budget.check()?;
     request_budget

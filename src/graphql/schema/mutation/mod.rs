@@ -7,3 +7,4 @@ pub(crate) mod deletion;
 pub(crate) mod dropped;
 pub(crate) mod fields;
 pub(crate) mod json_argument;
+pub(crate) mod updates;

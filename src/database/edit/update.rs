@@ -1,0 +1,387 @@
+//! Update operators: changes at the places that a JSONPath selects.
+//!
+//! The place of a singular query (RFC 9535 §2.3.5.1) need not have a value. Every operator except
+//! `unset` creates the value if the parent is an object, or an array that the index extends by one.
+//! Any other query selects only existing values. If a selected place is inside another one, only
+//! the outer place is changed.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::editor::Editor;
+use super::editor::location::{Location, Target, spot};
+use super::increment::number_at;
+use super::merge::alone;
+use crate::budget::{Budget, Reservation, Steps};
+use crate::database::document_key::{DocumentKey, below};
+use crate::database::read::load::load;
+use crate::database::read::range_plan::Extent;
+use crate::database::read::request::{Answer, ReadRequest};
+use crate::database::read::value::Value;
+use crate::document::flatten::json_text;
+use crate::document::jsonpath::Query;
+use crate::document::leaf::{Kind, Leaf, abridged};
+use crate::document::merge::MergePatch;
+use crate::document::number;
+use crate::document::path::{Path, Place, Segment, Token};
+use crate::error::{Error, Result};
+use crate::key::Leaves;
+use crate::store::{Pairs, Transaction};
+
+/// The name of an update operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateOperator {
+    /// Replaces the value.
+    Set,
+    /// Removes the value.
+    Unset,
+    /// Adds to the number.
+    Increment,
+    /// Adds an element at the end of the array.
+    Append,
+    /// Applies a JSON Merge Patch (RFC 7396) to the value.
+    Merge,
+}
+
+impl UpdateOperator {
+    /// All operators, in the order in which they are applied.
+    pub const ALL: [Self; 5] = [
+        Self::Set,
+        Self::Unset,
+        Self::Increment,
+        Self::Append,
+        Self::Merge,
+    ];
+
+    /// The name in arguments.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Set => "set",
+            Self::Unset => "unset",
+            Self::Increment => "increment",
+            Self::Append => "append",
+            Self::Merge => "merge",
+        }
+    }
+
+    /// Parses the name that [`UpdateOperator::name`] returns.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// What an update does at each place.
+#[derive(Clone, Debug)]
+pub enum UpdateOperation {
+    /// Replaces the value with this one.
+    Set(Leaves),
+    /// Removes the value.
+    Unset,
+    /// Adds this to the number.
+    Increment(Leaf<'static>),
+    /// Adds this element at the end of the array.
+    Append(Leaves),
+    /// Applies this merge patch to the value.
+    Merge(MergePatch),
+}
+
+impl UpdateOperation {
+    /// Parses the operand of an operator: any JSON value, a number for `increment`. It is ignored
+    /// for `unset`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the text is not JSON, or not a number. `TOO_LARGE`: the value exceeds a
+    /// limit.
+    pub fn parse(operator: UpdateOperator, operand: &Bytes) -> Result<Self> {
+        let leaves = || Leaves::from_argument(json_text(operand)?);
+        Ok(match operator {
+            UpdateOperator::Set => Self::Set(leaves()?),
+            UpdateOperator::Unset => Self::Unset,
+            UpdateOperator::Increment => Self::Increment(number::parse(operand)?),
+            UpdateOperator::Append => Self::Append(leaves()?),
+            UpdateOperator::Merge => Self::Merge(MergePatch::parse(operand)?),
+        })
+    }
+
+    fn operator(&self) -> UpdateOperator {
+        match self {
+            Self::Set(_) => UpdateOperator::Set,
+            Self::Unset => UpdateOperator::Unset,
+            Self::Increment(_) => UpdateOperator::Increment,
+            Self::Append(_) => UpdateOperator::Append,
+            Self::Merge(_) => UpdateOperator::Merge,
+        }
+    }
+
+    /// Returns what the operation stores at a place without a value. `None` for `unset`.
+    async fn alone(&self, budget: &Budget) -> Result<Option<Cow<'_, Leaves>>> {
+        Ok(match self {
+            Self::Set(leaves) => Some(Cow::Borrowed(leaves)),
+            Self::Unset => None,
+            Self::Increment(by) => Some(Cow::Owned(Leaves::from_leaf(by))),
+            Self::Append(leaves) => Some(Cow::Owned(as_only_element(leaves))),
+            Self::Merge(patch) => Some(Cow::Owned(alone(patch, budget).await?)),
+        })
+    }
+}
+
+/// An operation, and the query that selects its places.
+#[derive(Clone, Debug)]
+pub struct Update {
+    at: Query,
+    operation: UpdateOperation,
+}
+
+impl Update {
+    /// Creates an update.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the update would remove whole documents.
+    pub fn new(at: Query, operation: UpdateOperation) -> Result<Self> {
+        let update = Self { at, operation };
+        if update.operator() == UpdateOperator::Unset && update.at.place() == Some(&[]) {
+            let message = "`unset` cannot remove a whole document: delete the document instead";
+            return Err(Error::bad_input(message));
+        }
+        Ok(update)
+    }
+
+    /// The operator.
+    pub fn operator(&self) -> UpdateOperator {
+        self.operation.operator()
+    }
+
+    /// The query that selects the places.
+    pub fn at(&self) -> &Query {
+        &self.at
+    }
+}
+
+/// Formats the operator and the query, for messages.
+impl fmt::Display for Update {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = abridged(self.at.text());
+        write!(f, "`{}` at {at}", self.operator().name())
+    }
+}
+
+/// Applies updates in order, each to the result of the previous ones. Adds to `places`, for each
+/// update, the number of places to which it was applied, including those whose value did not
+/// change. Returns whether the document changed.
+///
+/// # Errors
+/// Each error except for those of the beginning names the update. `BAD_USER_INPUT`: a value is not
+/// a number for `increment`, or not an array for `append`. `TOO_LARGE`: a key or a number exceeds
+/// the limit. `TOO_COMPLEX`: a query selects too much. Errors of the store.
+pub(crate) async fn update(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &Arc<DocumentKey>,
+    updates: &[Update],
+    places: &mut [u64],
+) -> Result<bool> {
+    let whole = Path::default();
+    let (mut editor, target) =
+        Editor::begin_above(transaction, budget, document, &whole, &[]).await?;
+    let Target::Present(_) = target else {
+        return Ok(false);
+    };
+    for (update, places) in updates.iter().zip(places) {
+        let applied = editor.update(update).await;
+        *places += applied.map_err(|error| error.at(update))?;
+    }
+    editor.finish().await
+}
+
+impl Editor<'_> {
+    /// Applies an update. Returns the number of places.
+    async fn update(&mut self, update: &Update) -> Result<u64> {
+        if update.at.is_singular() {
+            let place = self.singular_place(&update.at).await?;
+            return match place {
+                Some(place) => self.update_place(place, &update.operation).await,
+                None => Ok(0),
+            };
+        }
+        let places = self.selected(&update.at).await?;
+        let count = places.len() as u64;
+        if let UpdateOperation::Unset = update.operation {
+            self.remove_places(places).await?;
+            return Ok(count);
+        }
+        for place in places {
+            let key = self.document.place(&place)?;
+            let spot = spot(self.transaction, place, key).await?;
+            self.update_value(spot, &update.operation).await?;
+        }
+        Ok(count)
+    }
+
+    /// Applies an operation at a place that may have no value. Returns the number of places: 0 or
+    /// 1.
+    async fn update_place(&mut self, place: Place, operation: &UpdateOperation) -> Result<u64> {
+        match self.locate(&Path::from(&place)).await? {
+            Target::Present(spot) => self.update_value(spot, operation).await?,
+            Target::Vacant(spot) => {
+                self.budget.pace(1).await?;
+                let Some(leaves) = operation.alone(self.budget).await? else {
+                    return Ok(0);
+                };
+                self.put_new(&spot, &leaves).await?;
+            }
+            Target::Orphan | Target::Unfit(_) => {
+                if operation.operator() != UpdateOperator::Unset {
+                    self.depend_on_unfit_parent(&place)?;
+                }
+                return Ok(0);
+            }
+        }
+        Ok(1)
+    }
+
+    async fn update_value(&mut self, spot: Location, operation: &UpdateOperation) -> Result<()> {
+        self.budget.pace(1).await?;
+        match operation {
+            UpdateOperation::Set(leaves) => self.overwrite(&spot, leaves).await,
+            UpdateOperation::Unset => self.remove(&spot).await,
+            UpdateOperation::Increment(by) => {
+                let sum = number::sum(&number_at(&spot)?, by);
+                let sum = sum.map_err(|error| error.at(format!("{:?}", spot.place.to_string())))?;
+                self.overwrite(&spot, &Leaves::from_leaf(&sum)).await
+            }
+            UpdateOperation::Append(leaves) => self.append(&spot, leaves).await,
+            UpdateOperation::Merge(patch) => self.merge_value(spot, patch).await,
+        }
+    }
+
+    /// Adds an element at the end of an array.
+    async fn append(&mut self, array: &Location, leaves: &Leaves) -> Result<()> {
+        if array.kind()? != Some(Kind::Array) {
+            return Err(Error::bad_input(format!(
+                "the value at {:?} is not an array",
+                abridged(&array.place.to_string())
+            )));
+        }
+        let end = Path::from(&array.place).join(&Path::new(vec![Token::Dash]));
+        match self.locate(&end).await? {
+            Target::Vacant(spot) => self.put_new(&spot, leaves).await,
+            Target::Unfit(error) => Err(error),
+            Target::Present(_) | Target::Orphan => {
+                Err(Error::internal("an array without a place for an element"))
+            }
+        }
+    }
+
+    /// Removes values, none of which is inside another one.
+    async fn remove_places(&mut self, places: Vec<Place>) -> Result<()> {
+        // The removal of elements renumbers the places below an array. Therefore the deepest places
+        // come first, and the elements of one array are removed together.
+        let mut by_parent: BTreeMap<(Reverse<usize>, Vec<Segment>), Vec<Segment>> = BTreeMap::new();
+        for Place(mut segments) in places {
+            let last = segments.pop();
+            let last = last.ok_or_else(|| Error::internal("`unset` selects the document"))?;
+            let parent = (Reverse(segments.len()), segments);
+            by_parent.entry(parent).or_default().push(last);
+        }
+        for ((_, parent), children) in by_parent {
+            self.budget.pace(children.len() as u64).await?;
+            let key = self.document.place(&Place(parent))?;
+            let indexes = children.iter().filter_map(|child| match child {
+                Segment::Index(index) => Some(*index),
+                Segment::Key(_) => None,
+            });
+            let indexes: Vec<u64> = indexes.collect();
+            if indexes.is_empty() {
+                for child in &children {
+                    self.clear_place(&below(&key, child)).await?;
+                }
+                self.mark_if_empty(&key).await?;
+            } else {
+                self.remove_elements(&key, &indexes).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the transaction conflict with changes after which the parent of a place could hold a
+    /// new value there.
+    fn depend_on_unfit_parent(&self, place: &Place) -> Result<()> {
+        let (parent, last) = self.parent_of(place)?;
+        match last {
+            Segment::Key(_) => self.depend_on(&parent),
+            Segment::Index(_) => self.depend_on_all(&parent),
+        }
+        Ok(())
+    }
+
+    /// Returns the place that a singular query leads to. `None` if a value on the way does not
+    /// exist.
+    async fn singular_place(&self, query: &Query) -> Result<Option<Place>> {
+        if let Some(place) = query.place() {
+            return Ok(Some(Place(place.to_vec())));
+        }
+        let memory = self.budget.reserve();
+        let Some(part) = self.part(query.prefix(), &memory).await? else {
+            return Ok(None);
+        };
+        memory.hold(part.tree_bytes())?;
+        let find = |steps: &Steps<'_>| {
+            let tree = part.tree(steps)?;
+            let found = query.singular_place(&tree, steps)?;
+            Ok(found.map(|below| part.place.join(&below)))
+        };
+        self.budget.compute(find).await
+    }
+
+    /// Returns the places that a query selects, without those inside another one.
+    async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
+        let memory = self.budget.reserve();
+        let Some(part) = self.part(query.prefix(), &memory).await? else {
+            return Ok(Vec::new());
+        };
+        memory.hold(part.tree_bytes())?;
+        let select = |steps: &Steps<'_>| {
+            let tree = part.tree(steps)?;
+            let selected = query.select(&tree, steps)?;
+            let mut places: Vec<Vec<Segment>> = selected.into_iter().map(|node| node.0).collect();
+            places.sort_unstable();
+            let mut outermost: Vec<Place> = Vec::new();
+            let mut last: Option<Vec<Segment>> = None;
+            for place in places {
+                // A place sorts directly before all places inside it.
+                if !last.as_ref().is_some_and(|last| place.starts_with(last)) {
+                    outermost.push(part.place.join(&place));
+                    last = Some(place);
+                }
+            }
+            Ok(outermost)
+        };
+        self.budget.compute(select).await
+    }
+
+    /// Reads the value at a place under conflict.
+    async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Value>> {
+        let path = Path::from(&Place(place.to_vec()));
+        let request = ReadRequest::Value(self.document.clone(), path, Extent::Whole);
+        match load(self.transaction, &[&request], memory).await.pop() {
+            Some(Ok(Answer::Value(part))) => Ok(part),
+            Some(Err(error)) => Err(error),
+            _ => Err(Error::internal("a load returned no part")),
+        }
+    }
+}
+
+/// Returns the leaves of an array whose only element is this value.
+fn as_only_element(leaves: &Leaves) -> Leaves {
+    let element = below(&[], &Segment::Index(0));
+    let mut pairs = Pairs::default();
+    for (key, value) in leaves.iter() {
+        pairs.push(&[&element[..], key].concat(), value);
+    }
+    Leaves::from_stored(pairs.iter())
+}

@@ -1,0 +1,199 @@
+//! Compares random `updateDocuments` with the same updates on plain JSON values. After each
+//! operation the result, the documents and the index entries must agree.
+//!
+//! A failure prints its seed and the shortest failing sequence.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, TestError, TestRunner};
+use serde_json::{Map, Value, json};
+
+use super::random_changes::INDEXES;
+use super::support::{Client, client};
+use crate::model::updates::{OPERATORS, Selector, Step, Update, apply};
+
+cases!(sync[random_updates_equal_those_on_plain_json]);
+
+const DOCUMENTS: usize = 3;
+const OPERATIONS_MAX: usize = 12;
+
+const MUTATION: &str = "mutation(
+    $set: [DocumentValueUpdate!], $unset: [JSONPath!], $increment: [DocumentIncrementUpdate!],
+    $append: [DocumentAppendUpdate!], $merge: [DocumentMergeUpdate!]
+) {
+    updateDocuments(
+        where: {}, everything: true,
+        set: $set, unset: $unset, increment: $increment, append: $append, merge: $merge
+    ) { matched changed unchanged updates { operator at places } }
+}";
+
+fn random_updates_equal_those_on_plain_json() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let config = Config {
+        cases: super::sequences(),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let sequences = (
+        vec(document(), DOCUMENTS),
+        vec(vec(update(), 1..4), 1..OPERATIONS_MAX),
+    );
+    let run = |(documents, operations): (Vec<Value>, Vec<Vec<Update>>)| {
+        runtime.block_on(async {
+            let client = client().await;
+            client.mutate(INDEXES).await;
+            let mut run = Run { client, documents };
+            for (id, document) in run.documents.iter().enumerate() {
+                run.client.insert(&id.to_string(), document).await;
+            }
+            for operation in operations {
+                run.step(operation).await?;
+            }
+            Ok(())
+        })
+    };
+    match TestRunner::new(config).run(&sequences, run) {
+        Ok(()) => {}
+        Err(TestError::Fail(why, sequence)) => panic!("{why}\nafter {sequence:?}"),
+        Err(abort) => panic!("{abort}"),
+    }
+}
+
+struct Run {
+    client: Client,
+    documents: Vec<Value>,
+}
+
+impl Run {
+    async fn step(&mut self, mut updates: Vec<Update>) -> Result<(), TestCaseError> {
+        updates.sort_by_key(|update| OPERATORS.iter().position(|name| *name == update.operator));
+        let mut after = self.documents.clone();
+        let results = after
+            .iter_mut()
+            .map(|document| apply(document, &updates))
+            .collect::<Result<Vec<_>, _>>();
+        let variables = variables(&updates);
+        let response = self.client.ask(MUTATION, &variables).await;
+        let context = format!("{variables}\n{:?}\n{response}", self.documents);
+        match results {
+            Err(_) => {
+                let code = &response["errors"][0]["extensions"]["code"];
+                prop_assert_eq!(code, "BAD_USER_INPUT", "{}", context);
+                prop_assert_eq!(&response["data"], &Value::Null, "{}", context);
+            }
+            Ok(results) => {
+                let changed = results.iter().filter(|result| result.changed).count();
+                let elements = updates.iter().enumerate().map(|(number, update)| {
+                    let places: usize = results.iter().map(|result| result.places[number]).sum();
+                    let operator = update.operator.to_uppercase();
+                    json!({"operator": operator, "at": update.path_text(), "places": places})
+                });
+                let expected = json!({
+                    "matched": DOCUMENTS,
+                    "changed": changed,
+                    "unchanged": DOCUMENTS - changed,
+                    "updates": elements.collect::<Vec<_>>(),
+                });
+                prop_assert_eq!(
+                    &response["data"]["updateDocuments"],
+                    &expected,
+                    "{}",
+                    &context
+                );
+                self.documents = after;
+            }
+        }
+        for (id, document) in self.documents.iter().enumerate() {
+            let stored = self.client.stored(&id.to_string()).await;
+            let stored: Value = serde_json::from_str(&stored).expect("JSON");
+            prop_assert_eq!(&stored, document, "{}", &context);
+        }
+        prop_assert_eq!(self.client.check().await, vec![], "{}", context);
+        Ok(())
+    }
+}
+
+fn variables(updates: &[Update]) -> Value {
+    let mut variables = Map::new();
+    for update in updates {
+        let list = variables.entry(update.operator).or_insert(json!([]));
+        let list = list.as_array_mut().expect("a list");
+        list.push(update.argument());
+    }
+    Value::Object(variables)
+}
+
+fn update() -> impl Strategy<Value = Update> {
+    let operand = (
+        select(OPERATORS.to_vec()),
+        value(),
+        -3_i64..4,
+        any::<bool>(),
+    );
+    (operand, path()).prop_map(|((operator, value, number, whole), at)| {
+        let operand = match operator {
+            "increment" if whole => json!(number),
+            "increment" => json!(f64::from(i32::try_from(number).expect("small")) + 0.5),
+            _ => value,
+        };
+        Update {
+            operator,
+            at,
+            operand,
+        }
+    })
+}
+
+fn path() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        8 => selector().prop_map(|only| Step::Child(vec![only])),
+        2 => vec(selector(), 2..4).prop_map(Step::Child),
+        1 => selector().prop_map(Step::Descendant),
+    ];
+    vec(step, 0..4)
+}
+
+fn selector() -> impl Strategy<Value = Selector> {
+    prop_oneof![
+        5 => name().prop_map(Selector::Name),
+        4 => (-2_i64..4).prop_map(Selector::Index),
+        2 => Just(Selector::Each),
+    ]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    select(["a", "a", "b", "a\0", "é"].map(str::to_owned).to_vec())
+}
+
+/// Objects and arrays, mostly of numbers, so that most paths and operators fit.
+fn document() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => vec((name(), value()), 0..4).prop_map(|members| {
+            Value::Object(members.into_iter().collect::<Map<_, _>>())
+        }),
+        1 => vec(value(), 0..4).prop_map(Value::Array),
+    ]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        4 => (-3_i64..4).prop_map(|number| json!(number)),
+        1 => (-2_i32..3).prop_map(|number| json!(f64::from(number) + 0.5)),
+        1 => Just(Value::Null),
+        1 => name().prop_map(|text| json!(text)),
+        1 => Just(json!({})),
+        1 => Just(json!([])),
+    ];
+    leaf.prop_recursive(3, 20, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::Array),
+            vec((name(), inner), 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
