@@ -15,6 +15,7 @@ mod versionstamp;
 
 pub use bulk::adopt::{Adopted, adopt};
 pub use bulk::sweep::{Swept, sweep};
+pub use bulk::take::first_documents;
 pub use bulk::update::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::collections::{Collection, collections};
 pub use catalog::drop::drop_collection;

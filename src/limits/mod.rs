@@ -261,6 +261,8 @@ pub const COUNT_SHARDS: u64 = 16;
 
 /// Documents that one `updateDocuments` or `deleteDocuments` changes.
 pub const BULK_DOCUMENTS_MAX: usize = 10_000;
+/// Documents that one `takeDocuments` removes.
+pub const TAKEN_DOCUMENTS_MAX: usize = 1_000;
 /// Documents between two checks of the size of such a transaction.
 pub const BULK_DOCUMENTS_PER_MEASURE: usize = 64;
 /// Documents that one transaction of `phyllo delete` or `phyllo update` reads.

@@ -64,6 +64,8 @@ mod snapshot;
 mod suites;
 #[path = "../graphql/support.rs"]
 pub(crate) mod support;
+#[path = "../graphql/taking.rs"]
+mod taking;
 #[path = "../graphql/totals.rs"]
 mod totals;
 #[path = "../graphql/updating.rs"]
@@ -109,6 +111,7 @@ pub(crate) fn suite() -> Vec<Case> {
         selecting::suite(),
         snapshot::suite(),
         suites::suite(),
+        taking::suite(),
         totals::suite(),
         updating::suite(),
         variables::suite(),

@@ -51,12 +51,13 @@ const READS: [&str; 3] = [
     "{ documents(first: 1) { nodes { key } } }",
 ];
 
-const WRITES: [&str; 6] = [
+const WRITES: [&str; 7] = [
     "insertDocument(id: 2, document: {a: 1}) { key }",
     "replaceDocument(id: 1, document: {a: 2}) { key }",
     "incrementDocument(id: 1, path: \"/a\") { key }",
     "deleteDocument(id: 1) { deleted }",
     "updateDocuments(where: {}, everything: true, set: [{at: \"$.a\", value: 3}]) { matched }",
+    "takeDocuments(first: 1) { key }",
     "createIndex(name: \"n\", on: [\"$.a\"]) { state }",
 ];
 

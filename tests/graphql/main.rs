@@ -46,6 +46,7 @@ mod skip;
 mod snapshot;
 mod suites;
 mod support;
+mod taking;
 mod timeouts;
 mod totals;
 mod updating;

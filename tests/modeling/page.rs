@@ -36,7 +36,9 @@ models! {
     a_composite_model_is_written_in_one_operation: "Composite models",
     a_nested_keyspace_is_merged_from_a_stream: "A nested keyspace from a stream",
     an_index_changes_with_the_documents: "Indexes",
+    a_log_is_read_in_the_order_of_commits: "A log",
     a_counter_is_split_over_documents: "A hot counter",
+    a_queue_is_taken_from_its_front: "A queue",
 }
 
 fn section(name: &str) -> Vec<Exchange> {

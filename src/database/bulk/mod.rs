@@ -2,4 +2,5 @@
 
 pub(crate) mod adopt;
 pub(crate) mod sweep;
+pub(crate) mod take;
 pub(crate) mod update;

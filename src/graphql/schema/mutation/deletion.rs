@@ -1,4 +1,4 @@
-//! The result of the field `deleteDocument`.
+//! The result of `deleteDocument` and `takeDocuments`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::node_id;
 use crate::graphql::scalars::types::Json;
 
-/// The result of `deleteDocument`.
+/// A value that was removed, if there was one.
 pub(crate) struct DocumentDeletion {
     document: Arc<DocumentKey>,
     path: Path,
@@ -23,25 +23,33 @@ pub(crate) struct DocumentDeletion {
 }
 
 impl DocumentDeletion {
-    /// The JSON at `path`, if the selection requests it. Must be called before the deletion.
+    /// The JSON at `path` in each of `documents`, if the selection requests it. Must be called
+    /// before the deletion.
     pub(crate) async fn before(
         context: &Context<'_>,
-        document: &Arc<DocumentKey>,
+        documents: &[Arc<DocumentKey>],
         path: &Path,
-    ) -> Result<Option<Json>> {
+    ) -> Result<Vec<Option<Json>>> {
         let field = context.field();
         if !field.selection_set().any(|below| below.name() == "value") {
-            return Ok(None);
+            return Ok(vec![None; documents.len()]);
         }
         let session = Session::of(context);
-        let read = ReadRequest::Value(document.clone(), path.clone(), Extent::Whole);
-        let loaded = session.load(vec![read]).await?;
-        let Some(part) = loaded.part()? else {
-            return Ok(None);
+        let whole = |document: &Arc<DocumentKey>| {
+            ReadRequest::Value(document.clone(), path.clone(), Extent::Whole)
         };
-        let text = part.json_within(session.budget()).await?;
-        session.request_budget().memory.hold(text.len())?;
-        Ok(Some(Json(text.into())))
+        let loaded = session.load(documents.iter().map(whole).collect()).await?;
+        let mut values = Vec::with_capacity(documents.len());
+        for loaded in loaded.each(1) {
+            let Some(part) = loaded.part()? else {
+                values.push(None);
+                continue;
+            };
+            let text = part.json_within(session.budget()).await?;
+            session.request_budget().memory.hold(text.len())?;
+            values.push(Some(Json(text.into())));
+        }
+        Ok(values)
     }
 
     pub(crate) fn new(
@@ -63,9 +71,14 @@ impl DocumentDeletion {
     }
 }
 
-/// The result of `deleteDocument`.
+/// A document, or a part of one, that `deleteDocument` or `takeDocuments` removed.
 #[Object]
 impl DocumentDeletion {
+    /// The key of the document in its collection (`Document.key`).
+    async fn key(&self) -> CountedBytes<ID> {
+        CountedBytes(ID(self.document.id.to_string()))
+    }
+
     /// Whether a value was removed.
     async fn deleted(&self) -> bool {
         self.deleted

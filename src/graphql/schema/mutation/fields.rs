@@ -11,6 +11,7 @@ use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
 use super::dropped::CollectionMutations;
 use super::json_argument::parsed;
+use super::take::QueueMutations;
 use crate::budget::Budget;
 use crate::database::{self, DocumentKey};
 use crate::document::id::DocumentId;
@@ -47,6 +48,7 @@ pub(crate) struct Mutation(
     DocumentMutations,
     AppendMutations,
     BulkMutations,
+    QueueMutations,
     IndexMutations,
     CollectionMutations,
 );
@@ -54,7 +56,12 @@ pub(crate) struct Mutation(
 #[doc = description!()]
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
-pub(crate) struct MutationWithoutAdmin(DocumentMutations, AppendMutations, BulkMutations);
+pub(crate) struct MutationWithoutAdmin(
+    DocumentMutations,
+    AppendMutations,
+    BulkMutations,
+    QueueMutations,
+);
 
 #[derive(Default)]
 pub(crate) struct DocumentMutations;
@@ -205,7 +212,10 @@ impl DocumentMutations {
     ) -> Result<DocumentDeletion> {
         let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
         let (transaction, budget, document, path) = change.target();
-        let before = DocumentDeletion::before(context, document, path).await?;
+        let targets = std::slice::from_ref(document);
+        let before = DocumentDeletion::before(context, targets, path)
+            .await?
+            .pop();
         let deleted = database::delete(transaction, budget, document, path).await?;
         if deleted {
             Session::of(context).wrote(document.clone());
@@ -214,7 +224,7 @@ impl DocumentMutations {
             change.document,
             change.path,
             deleted,
-            before,
+            before.flatten(),
         ))
     }
 }
