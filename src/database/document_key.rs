@@ -78,6 +78,22 @@ pub(crate) fn prefix_end(key: &[u8]) -> Vec<u8> {
     [key, &[0xFF]].concat()
 }
 
+/// Returns the range of the packed strings that begin with a text. `packed` is the packed text.
+pub(crate) fn strings_from(packed: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    // Without the terminating NUL, the packed text is a prefix of all packed strings that begin
+    // with it.
+    let begin = packed[..packed.len().saturating_sub(1)].to_vec();
+    let mut end = begin.clone();
+    // A NUL inside a text is packed with 0xFF after it. No key can follow 0xFF, so strip it.
+    while end.last() == Some(&0xFF) {
+        end.pop();
+    }
+    if let Some(last) = end.last_mut() {
+        *last += 1;
+    }
+    (begin, end)
+}
+
 /// The key of a member or an element of what is stored at `key`.
 pub(crate) fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
     let mut key = key.to_vec();

@@ -128,6 +128,10 @@ pub const FILTER_LEVELS_MAX: usize = 16;
 pub const FILTERS_MAX: usize = 1_000;
 /// Values in all `in` filters of one `where`.
 pub const FILTER_VALUES_MAX: usize = 1_000;
+/// Orders in one `orderBy`: as many as an index can have paths.
+pub const ORDERS_MAX: usize = INDEX_PATHS_MAX;
+/// Keys in the `in` of one `keys`.
+pub const LISTED_KEYS_MAX: usize = 1_000;
 /// Index ranges that serve one `where`. A filter that needs more is answered by a scan of the
 /// documents.
 pub const SPANS_MAX: usize = 1_000;
@@ -141,7 +145,7 @@ pub const SCAN_BATCH_DOCUMENTS: usize = 128;
 pub const LOOKED_AT_BYTES_MAX: usize = 4 << 20;
 /// Documents that a scan reads in its first round, before their size is known.
 pub const LOOKED_AT_FIRST_DOCUMENTS: usize = 8;
-/// Ids that are held in memory for sorting.
+/// Ids that are held in memory for sorting, and entries that an ordered scan leaves out.
 pub const SORTED_IDS_MAX: usize = 100_000;
 /// Entries at the start of each index range that are read to find the shortest range.
 pub const PROBE_ENTRIES: usize = 128;

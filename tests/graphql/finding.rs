@@ -264,11 +264,15 @@ async fn documents_are_ordered_by_value_and_then_by_id() {
     ])
     .await;
     let ascending = "3 9 6 10 7 2 8 11 5 1 12";
-    let descending = "12 1 5 2 8 11 7 10 6 9 3";
+    let descending = "12 1 5 11 8 2 7 10 6 9 3";
+    let mixed = "12 1 5 2 8 11 7 10 6 9 3";
     for round in ["no index", "an index"] {
         for (order, expected) in [
             (r#"{by: "$.v"}"#, ascending),
             (r#"{by: "$.v", descending: true}"#, descending),
+            (r#"[{by: "$.v", descending: true}, {}]"#, mixed),
+            ("[]", "1 2 3 4 5 6 7 8 9 10 11 12"),
+            ("{descending: true}", "12 11 10 9 8 7 6 5 4 3 2 1"),
         ] {
             let all = found(&client, &format!("orderBy: {order}")).await;
             assert_eq!(all, expected, "{order} with {round}");
@@ -285,7 +289,7 @@ async fn documents_are_ordered_by_value_and_then_by_id() {
         }
         let filtered =
             r#"where: {at: "$.v", gte: 1.5, lt: 3}, orderBy: {by: "$['v']", descending: true}"#;
-        assert_eq!(found(&client, filtered).await, "2 8 11 7", "{round}");
+        assert_eq!(found(&client, filtered).await, "11 8 2 7", "{round}");
         client
             .mutate(r#"createIndex(name: "v", on: ["$.v"]) { state }"#)
             .await;
@@ -434,8 +438,14 @@ async fn invalid_arguments_are_rejected_with_the_reason() {
         ("where: {nothing: 1}", "nothing"),
         ("where: {startsWith: 1}", "startsWith"),
         ("where: {contains: 1}", "contains"),
-        ("orderBy: {descending: true}", "by"),
-        ("orderBy: {}", "by"),
+        (r#"orderBy: [{}, {by: "$.n"}]"#, "no other order can follow"),
+        (
+            r#"keys: {gt: "a", gte: "b"}"#,
+            "the argument `keys`: `gt` and `gte`",
+        ),
+        (r#"keys: {lt: "a", lte: "b"}"#, "`lt` and `lte`"),
+        (r#"keys: {gt: ""}"#, "`gt`: the id is empty"),
+        (r#"keys: {in: ["a", "\"b"]}"#, "`in`: the id"),
     ] {
         let query = format!("{{ documents({arguments}) {{ nodes {{ key }} }} }}");
         let (code, message) = client.error(&query, NONE).await;
@@ -447,7 +457,7 @@ async fn invalid_arguments_are_rejected_with_the_reason() {
 
 async fn filters_in_variables_are_validated_member_by_member() {
     let client = filled(&["1"]).await;
-    let query = "query($where: DocumentFilter, $order: DocumentOrder) { documents(where: $where, orderBy: $order) { nodes { key } } }";
+    let query = "query($where: DocumentFilter, $order: [DocumentOrder!]) { documents(where: $where, orderBy: $order) { nodes { key } } }";
     for (variables, told) in [
         (r#"{"where": 1}"#, "1 is not of the type DocumentFilter"),
         (r#"{"where": {"nothing": 1}}"#, "no member \"nothing\""),
@@ -466,8 +476,8 @@ async fn filters_in_variables_are_validated_member_by_member() {
         ),
         (r#"{"where": {"eq": 1e999}}"#, "`eq`"),
         (
-            r#"{"order": {"descending": true}}"#,
-            "`by`, which is required",
+            r#"{"order": [null]}"#,
+            "null is not of the type DocumentOrder!",
         ),
         (
             r#"{"order": {"by": "$", "descending": null}}"#,
@@ -483,6 +493,11 @@ async fn filters_in_variables_are_validated_member_by_member() {
         r#"{"where": {"at": null, "eq": 1, "all": null}, "order": null}"#,
     );
     assert_eq!(ids(&data.await["documents"]), "1");
+    let data = client.data(query, r#"{"order": {"descending": true}}"#);
+    assert_eq!(ids(&data.await["documents"]), "1");
+    let single = query.replace("[DocumentOrder!]", "DocumentOrder");
+    let (_, message) = client.error(&single, NONE).await;
+    assert!(message.contains("[DocumentOrder!]"), "{message}");
     let nested = |levels: usize| {
         let open = r#"{"not":"#.repeat(levels - 1);
         let close = "}".repeat(levels - 1);
@@ -514,6 +529,8 @@ async fn cursors_are_valid_for_their_own_query_only() {
         r#"where: {at: "$.n", eq: 2}, orderBy: {by: "$.n"}, first: 1"#,
         r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n", descending: true}, first: 1"#,
         r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n"}, collection: "E", first: 1"#,
+        r#"where: {at: "$.n", eq: 1}, orderBy: {by: "$.n"}, keys: {gt: 0}, first: 1"#,
+        r#"where: {at: "$.n", eq: 1}, orderBy: [{by: "$.n"}, {descending: true}], first: 1"#,
     ] {
         let query = format!("{{ documents({other}, after: {cursor}) {{ nodes {{ key }} }} }}");
         let (code, message) = client.error(&query, NONE).await;

@@ -16,6 +16,10 @@ cases!(
         listings_read_the_catalog_and_no_document,
         pages_in_index_order_read_only_the_page,
         scans_stop_at_their_limit_and_suggest_an_index,
+        sets_of_keys_read_only_their_ranges,
+        one_index_serves_orders_by_its_first_columns_in_all_directions,
+        listed_values_before_the_order_are_merged,
+        plans_tell_whether_a_document_was_read,
         indexes_being_built_are_not_used_but_named,
         values_too_long_for_an_index_are_not_found,
     ]
@@ -228,9 +232,9 @@ async fn pages_read_their_documents_in_one_round() {
 
 async fn listings_read_the_catalog_and_no_document() {
     let client = numbered().await;
-    let query = "{ documents(first: 50) { nodes { key collection } pageInfo { hasNextPage } plan { index scanned } } }";
+    let query = "{ documents(first: 50) { nodes { key collection } pageInfo { hasNextPage } plan { index scanned covered } } }";
     let (data, cost) = client.cost(query, NONE).await;
-    let plan = json!({"index": null, "scanned": 51});
+    let plan = json!({"index": null, "scanned": 51, "covered": true});
     assert_eq!(data["documents"]["plan"], plan);
     assert_eq!((cost.gets, cost.ranges, cost.pairs), (0, 1, 51));
     let (data, cost) = client
@@ -362,5 +366,170 @@ async fn values_too_long_for_an_index_are_not_found() {
         let expected = if test == "lte" { 100 } else { expected };
         assert_eq!(nodes, Some(expected), "{test}");
         assert_eq!(data["documents"]["plan"]["index"], json!("tags"), "{test}");
+    }
+}
+
+/// The keys, and how many keys and documents were scanned.
+async fn keyed(client: &Client, arguments: &str) -> (Vec<String>, u64) {
+    let query = format!("{{ documents({arguments}) {{ nodes {{ key }} plan {{ scanned }} }} }}");
+    let data = client.data(&query, NONE).await;
+    let nodes = data["documents"]["nodes"].as_array().expect("nodes");
+    let keys = nodes
+        .iter()
+        .map(|node| node["key"].as_str().expect("a key"));
+    let scanned = &data["documents"]["plan"]["scanned"];
+    (
+        keys.map(str::to_owned).collect(),
+        scanned.as_u64().expect("a number"),
+    )
+}
+
+async fn sets_of_keys_read_only_their_ranges() {
+    let client = client().await;
+    for tenant in ["a", "b", "c"] {
+        let mut fields = String::new();
+        for number in 100..400 {
+            write!(
+                fields,
+                "d{number}: insertDocument(id: \"{tenant}/{number}\", document: {{n: {number}, t: {}}}) {{ key }} ",
+                number % 2
+            )
+            .expect("a string takes all");
+        }
+        client.mutate(&fields).await;
+    }
+    client
+        .mutate(r#"createIndex(name: "t", on: ["$.t"]) { state }"#)
+        .await;
+    client.build().await;
+    let key = |number: u64| format!("b/{number}");
+    let cases: [(&str, Vec<String>, u64); 8] = [
+        (
+            r#"keys: {prefix: "b/"}, first: 50"#,
+            (100..150).map(key).collect(),
+            51,
+        ),
+        (
+            r#"keys: {prefix: "b/"}, orderBy: {descending: true}, first: 50"#,
+            (350..400).rev().map(key).collect(),
+            51,
+        ),
+        (
+            r#"keys: {prefix: "b/"}, last: 50"#,
+            (350..400).map(key).collect(),
+            51,
+        ),
+        (
+            r#"keys: {prefix: "b/", gte: "b/250", lt: "b/260"}"#,
+            (250..260).map(key).collect(),
+            10,
+        ),
+        // Half of the documents of the tenant are read through the index.
+        (
+            r#"keys: {prefix: "b/"}, where: {at: "$.t", eq: 1}, first: 5"#,
+            [101, 103, 105, 107, 109].map(key).to_vec(),
+            6,
+        ),
+        (
+            r#"keys: {in: ["b/300", "b/7", "b/100"]}, where: {at: "$.t", eq: 0}"#,
+            [100, 300].map(key).to_vec(),
+            10,
+        ),
+        // Ten keys and ten documents.
+        (
+            r#"keys: {gt: "b/109", lt: "b/120"}, where: {at: "$.n", gte: 115}"#,
+            (115..120).map(key).collect(),
+            20,
+        ),
+        (r#"keys: {gt: "b", lt: "a"}"#, Vec::new(), 0),
+    ];
+    for (arguments, expected, scanned_max) in cases {
+        let (keys, scanned) = keyed(&client, arguments).await;
+        assert_eq!(keys, expected, "{arguments}");
+        assert!(scanned <= scanned_max, "{arguments}: {scanned}");
+    }
+    let query = r#"{ documents(keys: {prefix: "b/"}, first: 50) { nodes { key } } }"#;
+    let (_, cost) = client.cost(query, NONE).await;
+    assert_eq!((cost.gets, cost.ranges, cost.pairs), (0, 1, 51));
+}
+
+async fn one_index_serves_orders_by_its_first_columns_in_all_directions() {
+    let client = numbered().await;
+    // `x` is the last digit of the number, and `y` the digits before it.
+    let cases: [(&str, [i64; 4], u64); 7] = [
+        (r#"[{by: "$.x"}, {by: "$.y"}]"#, [0, 10, 20, 30], 5),
+        (
+            r#"[{by: "$.x", descending: true}, {by: "$.y", descending: true}]"#,
+            [599, 589, 579, 569],
+            5,
+        ),
+        (
+            r#"[{by: "$.x"}, {by: "$.y", descending: true}]"#,
+            [590, 580, 570, 560],
+            40,
+        ),
+        (
+            r#"[{by: "$.x", descending: true}, {by: "$.y"}]"#,
+            [9, 19, 29, 39],
+            40,
+        ),
+        // The 60 entries of a value are sorted by key.
+        (r#"{by: "$.x"}"#, [0, 10, 20, 30], 80),
+        (r#"{by: "$.x", descending: true}"#, [599, 589, 579, 569], 80),
+        (
+            r#"[{by: "$.x", descending: true}, {}]"#,
+            [9, 19, 29, 39],
+            80,
+        ),
+    ];
+    for (order, expected, scanned_max) in cases {
+        let (ids, plan) = planned(&client, &format!("orderBy: {order}, first: 4")).await;
+        assert_eq!(ids, expected, "{order}");
+        assert_eq!(plan["index"], json!("xy"), "{order}");
+        let scanned = plan["scanned"].as_u64().expect("a number");
+        assert!(scanned <= scanned_max, "{order}: {scanned}");
+    }
+}
+
+async fn plans_tell_whether_a_document_was_read() {
+    let client = numbered().await;
+    for (arguments, selected, covered) in [
+        (r#"where: {at: "$.a", eq: 1}"#, "key id collection", true),
+        (r#"where: {at: "$.a", eq: 1}"#, "key value", false),
+        (r#"where: {at: "$.a", eq: 1}"#, "version", false),
+        (r#"where: {at: "$.c", gt: 590}"#, "key", true),
+        (r#"where: {at: "$.z", gt: 590}"#, "key", false),
+        (r#"orderBy: {by: "$.c"}"#, "key", true),
+        (r#"orderBy: {by: "$.tags[*]"}"#, "key", false),
+        (r#"keys: {in: [1, 2]}"#, "key", true),
+    ] {
+        let query =
+            format!("{{ documents({arguments}) {{ nodes {{ {selected} }} plan {{ covered }} }} }}");
+        let data = client.data(&query, NONE).await;
+        let found = &data["documents"]["plan"]["covered"];
+        assert_eq!(*found, json!(covered), "{arguments} {selected}");
+    }
+}
+
+async fn listed_values_before_the_order_are_merged() {
+    let client = numbered().await;
+    let filter = r#"where: {at: "$.x", in: [3, 7, 4, "none"]}"#;
+    for (order, expected) in [
+        (r#"{by: "$.y"}"#, [3, 4, 7, 13, 14]),
+        (
+            r#"{by: "$.y", descending: true}"#,
+            [597, 594, 593, 587, 584],
+        ),
+        (
+            r#"[{by: "$.x", descending: true}, {by: "$.y"}]"#,
+            [7, 17, 27, 37, 47],
+        ),
+    ] {
+        let arguments = format!("{filter}, orderBy: {order}, first: 5, scanLimit: 1");
+        let (ids, plan) = planned(&client, &arguments).await;
+        assert_eq!(ids, expected, "{order}");
+        assert_eq!(plan["index"], json!("xy"), "{order}");
+        let scanned = plan["scanned"].as_u64().expect("a number");
+        assert!(scanned < 40, "{order}: {scanned}");
     }
 }

@@ -1,10 +1,11 @@
-//! Random filters, orders and pages on random small documents with random indexes, on one hand
+//! Random filters, sets of keys, orders and pages on random small documents with random indexes, on one hand
 //! through GraphQL, on the other evaluated on plain JSON values in memory.
 //!
-//! A failure prints its seed.
+//! A failure prints its seed. The variable `PHYLLO_FIRST_SEED` is the first seed, 0 by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::Range;
 
 use phyllo::document::id::DocumentId;
 use rand::rngs::StdRng;
@@ -13,16 +14,23 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Map, Value, json};
 
 use super::support::{Client, client};
-use crate::model::queries::{equal, holds, order, select};
+use crate::model::queries::{compare, equal, has_key, holds, values_of_order};
 
 cases!(
     async [
         random_queries_find_what_a_plain_evaluation_finds,
         what_is_there_all_along_comes_once_whatever_is_written_between_pages,
+        proposed_indexes_serve_the_query,
     ]
 );
 
 const QUERIES: usize = 10;
+
+fn seeds() -> Range<u64> {
+    let first = std::env::var("PHYLLO_FIRST_SEED").unwrap_or_default();
+    let first = first.parse().unwrap_or(0);
+    first..first + u64::from(super::sequences())
+}
 
 /// What the values of documents and filters are taken from.
 const VALUES: [&str; 18] = [
@@ -47,7 +55,7 @@ const VALUES: [&str; 18] = [
 ];
 
 /// What indexes may be on.
-const INDEXES: [&[&str]; 11] = [
+const INDEXES: [&[&str]; 14] = [
     &["$.a"],
     &["$['b']"],
     &["$.list[*]"],
@@ -59,6 +67,9 @@ const INDEXES: [&[&str]; 11] = [
     &["$.o[*]"],
     &["$.b", "$.list[0]"],
     &["$.b", "$.a"],
+    &["$.a", "$.b", "$.list[0]"],
+    &["$.b", "$.list[*]", "$.a"],
+    &["$.a", "$.o.x", "$.b"],
 ];
 
 const PATHS: [&str; 10] = [
@@ -211,10 +222,83 @@ impl Random {
     }
 
     fn order(&mut self) -> Value {
-        if self.one_in(2) {
+        if self.one_in(4) {
             return Value::Null;
         }
-        json!({"by": self.path(), "descending": self.one_in(2)})
+        if self.one_in(3) {
+            return json!({"by": self.path(), "descending": self.one_in(2)});
+        }
+        // The columns of an index, or any paths.
+        let index = INDEXES.choose(&mut self.0).expect("some");
+        let count = self.0.random_range(0..4);
+        let mut paths: Vec<&str> = if self.one_in(3) {
+            (0..count).map(|_| self.path()).collect()
+        } else {
+            index[..index.len().min(count)].to_vec()
+        };
+        if paths.len() < index.len() && self.one_in(4) {
+            paths.clear();
+            paths.extend(index.last());
+        }
+        let one_direction = self.one_in(2).then(|| self.one_in(2));
+        let mut descends = || one_direction.unwrap_or_else(|| self.one_in(2));
+        let by = paths.iter();
+        let by = by.map(|path| json!({"by": path, "descending": descends()}));
+        let mut by: Vec<Value> = by.collect();
+        if self.one_in(3) {
+            by.push(json!({"descending": self.one_in(2)}));
+        }
+        json!(by)
+    }
+
+    fn key(&mut self) -> String {
+        self.id().to_string()
+    }
+
+    /// A set of keys.
+    fn keys(&mut self) -> Value {
+        if !self.one_in(3) {
+            return Value::Null;
+        }
+        let mut keys = Map::new();
+        for (test, excluded) in [("gt", "gte"), ("gte", "gt"), ("lt", "lte"), ("lte", "lt")] {
+            if self.one_in(4) && !keys.contains_key(excluded) {
+                keys.insert(test.to_owned(), json!(self.key()));
+            }
+        }
+        if self.one_in(4) {
+            let prefix = ["", "1", "2", "-", "12"].choose(&mut self.0);
+            keys.insert("prefix".to_owned(), json!(prefix));
+        }
+        if self.one_in(4) {
+            let listed: Vec<_> = (0..self.0.random_range(0..30))
+                .map(|_| self.key())
+                .collect();
+            keys.insert("in".to_owned(), json!(listed));
+        }
+        Value::Object(keys)
+    }
+
+    /// Equalities on the first columns of an index, and an order by the columns after them.
+    fn behind_equalities(&mut self) -> (Value, Value) {
+        let index = INDEXES.choose(&mut self.0).expect("some");
+        let given = self.0.random_range(0..index.len());
+        let equal = index[..given].iter().map(|path| {
+            if self.one_in(2) {
+                json!({"at": path, "eq": self.value()})
+            } else {
+                json!({"at": path, "in": self.values(6)})
+            }
+        });
+        let equal: Vec<Value> = equal.collect();
+        let end = self.0.random_range(given..=index.len());
+        let descending = self.one_in(2);
+        let by = index[given..end].iter().map(|path| {
+            let descending = descending != self.one_in(6);
+            json!({"by": path, "descending": descending})
+        });
+        let by: Vec<Value> = by.collect();
+        (json!({"all": equal}), json!(by))
     }
 }
 
@@ -286,31 +370,14 @@ impl Run {
     }
 
     /// The ids of all documents that pass, in order.
-    fn expected(&self, filter: &Value, by: &Value) -> Vec<DocumentId> {
+    fn expected(&self, filter: &Value, keys: &Value, by: &Value) -> Vec<DocumentId> {
         let passing = self
             .documents
             .iter()
-            .filter(|(_, document)| holds(filter, document));
-        if by.is_null() {
-            return passing.map(|(id, _)| id.clone()).collect();
-        }
-        let descending = by["descending"] == json!(true);
-        let path = by["by"].as_str().expect("a path");
-        let mut rows: Vec<(&Value, &DocumentId)> = Vec::new();
-        for (id, document) in passing {
-            let values = select(path, document).into_iter();
-            let value = if descending {
-                values.max_by(|a, b| order(a, b))
-            } else {
-                values.min_by(|a, b| order(a, b))
-            };
-            rows.extend(value.map(|value| (value, id)));
-        }
-        rows.sort_by(|(a, x), (b, y)| {
-            let values = order(a, b);
-            let values = if descending { values.reverse() } else { values };
-            values.then_with(|| x.cmp(y))
-        });
+            .filter(|(id, document)| has_key(keys, id) && holds(filter, document));
+        let rows = passing.filter_map(|(id, document)| Some((values_of_order(by, document)?, id)));
+        let mut rows: Vec<(Vec<&Value>, &DocumentId)> = rows.collect();
+        rows.sort_by(|(a, x), (b, y)| compare(by, (a, x), (b, y)));
         rows.into_iter().map(|(_, id)| id.clone()).collect()
     }
 }
@@ -318,6 +385,7 @@ impl Run {
 /// A query that is paged through.
 struct Paging {
     filter: Value,
+    keys: Value,
     order: Value,
     backward: bool,
     size: usize,
@@ -329,8 +397,8 @@ struct Paging {
     totals: usize,
 }
 
-const PAGE: &str = "query($where: DocumentFilter, $by: DocumentOrder, $first: Int, $after: String, $last: Int, $before: String) {
-    documents(where: $where, orderBy: $by, first: $first, after: $after, last: $last, before: $before) {
+const PAGE: &str = "query($where: DocumentFilter, $keys: DocumentKeyFilter, $by: [DocumentOrder!], $scan: Int, $first: Int, $after: String, $last: Int, $before: String) {
+    documents(where: $where, keys: $keys, orderBy: $by, scanLimit: $scan, first: $first, after: $after, last: $last, before: $before) {
         nodes { key value } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
         totalCount plan { index returned totalCountReason }
     }
@@ -338,9 +406,15 @@ const PAGE: &str = "query($where: DocumentFilter, $by: DocumentOrder, $first: In
 
 impl Paging {
     fn new(random: &mut Random) -> Self {
+        let (filter, order) = if random.one_in(3) {
+            random.behind_equalities()
+        } else {
+            (random.filter(2), random.order())
+        };
         Self {
-            filter: random.filter(2),
-            order: random.order(),
+            filter,
+            keys: random.keys(),
+            order,
             backward: random.one_in(2),
             size: random.0.random_range(1..12),
             cursor: Value::Null,
@@ -350,16 +424,37 @@ impl Paging {
         }
     }
 
+    /// The variables of the first page.
+    fn arguments(&self) -> Value {
+        let size = if self.backward { "last" } else { "first" };
+        json!({"where": self.filter, "keys": self.keys, "by": self.order, size: self.size})
+    }
+
+    /// What all pages have, in the order in which they come.
+    fn expected(&self, run: &Run) -> Vec<DocumentId> {
+        let mut expected = run.expected(&self.filter, &self.keys, &self.order);
+        if self.backward {
+            expected.reverse();
+        }
+        expected
+    }
+
+    fn described(&self) -> String {
+        let Self {
+            filter,
+            keys,
+            order,
+            backward,
+            size,
+            ..
+        } = self;
+        format!("{filter} with keys {keys} by {order}, {size} a page, backward: {backward}")
+    }
+
     /// Reads a page; whether there are more.
     async fn page(&mut self, run: &Run) -> bool {
-        let Self { filter, order, .. } = self;
-        let mut variables = json!({"where": filter, "by": order});
-        let (size, cursor) = if self.backward {
-            ("last", "before")
-        } else {
-            ("first", "after")
-        };
-        variables[size] = json!(self.size);
+        let mut variables = self.arguments();
+        let cursor = if self.backward { "before" } else { "after" };
         variables[cursor] = self.cursor.clone();
         let data = run.client.data(PAGE, variables).await;
         let page = &data["documents"];
@@ -382,8 +477,8 @@ impl Paging {
         if total.is_null() {
             assert!(page["plan"]["totalCountReason"].is_string());
         } else {
-            let passing = run.expected(&self.filter, &self.order).len();
-            assert_eq!(*total, json!(passing), "{} by {}", self.filter, self.order);
+            let passing = self.expected(run).len();
+            assert_eq!(*total, json!(passing), "{}", self.described());
             assert_eq!(page["plan"]["totalCountReason"], Value::Null);
             self.totals += usize::from(rows_of_page < passing);
         }
@@ -401,24 +496,16 @@ impl Paging {
 async fn random_queries_find_what_a_plain_evaluation_finds() {
     let mut indexes = BTreeSet::new();
     let mut totals = 0;
-    for seed in 0..u64::from(super::sequences()) {
+    for seed in seeds() {
         let mut run = Run::new(seed).await;
         for query in 0..QUERIES {
             let mut paging = Paging::new(&mut run.random);
             while paging.page(&run).await {}
-            let mut expected = run.expected(&paging.filter, &paging.order);
-            if paging.backward {
-                expected.reverse();
-            }
-            let Paging {
-                filter,
-                order,
-                rows,
-                ..
-            } = &paging;
             assert_eq!(
-                *rows, expected,
-                "seed {seed}, query {query}: {filter} by {order}"
+                paging.rows,
+                paging.expected(&run),
+                "seed {seed}, query {query}: {}",
+                paging.described()
             );
             totals += paging.totals;
             indexes.append(&mut paging.indexes);
@@ -429,29 +516,26 @@ async fn random_queries_find_what_a_plain_evaluation_finds() {
         indexes.iter().any(|index| index.contains(" | ")),
         "some used several indexes"
     );
-    assert!(indexes.len() > INDEXES.len(), "{indexes:?}");
+    assert!(indexes.len() > 10, "{indexes:?}");
     let queries = super::sequences() as usize * QUERIES;
     assert!(totals > queries / 10, "{totals} totals were given");
 }
 
 async fn what_is_there_all_along_comes_once_whatever_is_written_between_pages() {
-    for seed in 0..u64::from(super::sequences()) {
+    for seed in seeds() {
         let mut run = Run::new(1_000_000 + seed).await;
         let mut paging = Paging::new(&mut run.random);
-        let before = run.expected(&paging.filter, &paging.order);
+        let before = paging.expected(&run);
         let mut touched = BTreeSet::new();
         while paging.page(&run).await {
             let writes = run.random.0.random_range(0..4);
             run.write(writes, &mut touched).await;
         }
-        let told = format!("seed {seed}: {} by {}", paging.filter, paging.order);
-        let mut all_along: Vec<_> = before
+        let told = format!("seed {seed}: {}", paging.described());
+        let all_along: Vec<_> = before
             .into_iter()
             .filter(|id| !touched.contains(id))
             .collect();
-        if paging.backward {
-            all_along.reverse();
-        }
         let came = paging.rows.iter().filter(|id| !touched.contains(*id));
         assert!(came.eq(&all_along), "{told}");
         if paging.order.is_null() {
@@ -461,4 +545,56 @@ async fn what_is_there_all_along_comes_once_whatever_is_written_between_pages() 
             assert!(ascending, "{told}: {:?}", paging.rows);
         }
     }
+}
+
+/// A query that exceeds `scanLimit` proposes an index, until none is left that helps.
+async fn proposed_indexes_serve_the_query() {
+    let mut served = 0;
+    for seed in seeds() {
+        let mut run = Run::new(2_000_000 + seed).await;
+        for query in 0..QUERIES {
+            let paging = Paging::new(&mut run.random);
+            let told = format!("seed {seed}, query {query}: {}", paging.described());
+            let mut arguments = paging.arguments();
+            arguments["scan"] = json!(run.random.0.random_range(1..6));
+            let mut proposed: Vec<String> = Vec::new();
+            let mut promised = false;
+            loop {
+                let answer = run.client.ask(PAGE, &arguments).await;
+                if answer["errors"].is_null() {
+                    let nodes = answer["data"]["documents"]["nodes"].as_array();
+                    let nodes = nodes.expect("nodes").iter();
+                    let keys = nodes.map(|node| node["key"].as_str().expect("a key").to_owned());
+                    let mut keys: Vec<String> = keys.collect();
+                    if paging.backward {
+                        keys.reverse();
+                    }
+                    let expected = paging.expected(&run).into_iter().take(paging.size);
+                    let expected: Vec<String> = expected.map(|id| id.to_string()).collect();
+                    assert_eq!(keys, expected, "{told}");
+                    served += usize::from(promised);
+                    break;
+                }
+                let message = answer["errors"][0]["message"].as_str().expect("a message");
+                assert!(!promised, "{told}, after {proposed:?}: {message}");
+                let Some((proposal, _)) = message
+                    .split_once("createIndex(")
+                    .and_then(|(_, behind)| behind.split_once(") would create"))
+                else {
+                    break;
+                };
+                promised = message.contains("serves this query");
+                assert!(
+                    !proposed.iter().any(|other| other == proposal),
+                    "{told}: {message}"
+                );
+                let fields = format!("createIndex({proposal}) {{ state }}");
+                run.client.mutate(&fields).await;
+                run.client.build().await;
+                proposed.push(proposal.to_owned());
+            }
+        }
+    }
+    let queries = super::sequences() as usize * QUERIES;
+    assert!(served > queries / 20, "{served} indexes served the query");
 }

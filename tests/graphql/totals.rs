@@ -103,6 +103,15 @@ async fn totals_come_from_indexes_or_the_catalog() {
             (r#"where: {at: "$.x", eq: 3}, orderBy: {by: "$.y"}"#, 6),
             (r#"where: {at: "$.a", eq: 1}, orderBy: {by: "$.n"}"#, 10),
             (r#"orderBy: {by: "$.none"}"#, 0),
+            ("keys: {gte: 10, lt: 25}", 15),
+            (r#"keys: {gt: "a", lte: 25}"#, 26),
+            (r#"keys: {prefix: "a"}"#, 0),
+            ("keys: {in: [3, 1, 3, 99]}", 2),
+            (r#"where: {at: "$.a", eq: 1}, keys: {gte: 30}"#, 10),
+            (
+                r#"where: {at: "$.a", eq: 1}, keys: {in: [31, 32, 33, 34]}"#,
+                2,
+            ),
         ],
     )
     .await;
@@ -180,7 +189,7 @@ async fn entries_over_the_limit_are_not_counted() {
         let (count, reason) = total(&client, &format!("first: 2, {filter}")).await;
         assert_eq!(count, Value::Null);
         let reason = reason.as_str().expect("a reason");
-        assert!(reason.contains("10000 index entries"), "{reason}");
+        assert!(reason.contains("10000 keys or index entries"), "{reason}");
         let scanned = async |selected: &str| {
             let query =
                 format!("{{ documents(first: 2, {filter}) {{ plan {{ scanned }} {selected} }} }}");

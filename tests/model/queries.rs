@@ -1,8 +1,9 @@
-//! Which values of a plain JSON document a path selects, whether it passes a filter, and the order of
-//! values.
+//! Which values of a plain JSON document a path selects, whether it passes a filter, whether a set has
+//! its key, and the order of values and of documents.
 
 use std::cmp::Ordering;
 
+use phyllo::document::id::DocumentId;
 use phyllo::key::{IndexValue, Leaves};
 use serde_json::{Value, json};
 
@@ -129,4 +130,72 @@ fn passes(test: &str, operand: &Value, value: &Value) -> bool {
         },
         other => panic!("no test: {other}"),
     }
+}
+
+/// Whether a set of keys, which is given as JSON, has a key.
+pub(crate) fn has_key(keys: &Value, key: &DocumentId) -> bool {
+    let Some(tests) = keys.as_object() else {
+        return true;
+    };
+    let parsed = |text: &Value| DocumentId::parse(text.as_str().expect("a key")).expect("a key");
+    tests.iter().all(|(test, bound)| match &test[..] {
+        "gt" => *key > parsed(bound),
+        "gte" => *key >= parsed(bound),
+        "lt" => *key < parsed(bound),
+        "lte" => *key <= parsed(bound),
+        "in" => {
+            let mut listed = bound.as_array().expect("a list").iter();
+            listed.any(|one| *key == parsed(one))
+        }
+        "prefix" => {
+            let prefix = bound.as_str().expect("a string");
+            matches!(key, DocumentId::Text(text) if text.starts_with(prefix))
+        }
+        other => panic!("no test: {other}"),
+    })
+}
+
+/// The orders of a list, or of a single one, or of none: the path, none for the key, and whether it
+/// descends.
+fn orders(by: &Value) -> Vec<(Option<&str>, bool)> {
+    let list = match by {
+        Value::Null => &[],
+        Value::Array(list) => &list[..],
+        single => std::slice::from_ref(single),
+    };
+    let order = |order: &'_ Value| order["descending"] == json!(true);
+    list.iter()
+        .map(|one| (one["by"].as_str(), order(one)))
+        .collect()
+}
+
+/// The values by which a document is ordered. None if one of them is missing.
+pub(crate) fn values_of_order<'v>(by: &Value, document: &'v Value) -> Option<Vec<&'v Value>> {
+    let orders = orders(by).into_iter();
+    let paths = orders.filter_map(|(path, descending)| Some((path?, descending)));
+    let values = paths.map(|(path, descending)| {
+        let values = select(path, document).into_iter();
+        if descending {
+            values.max_by(|a, b| order(a, b))
+        } else {
+            values.min_by(|a, b| order(a, b))
+        }
+    });
+    values.collect()
+}
+
+/// The order of two documents, by the values of an order and then by key.
+pub(crate) fn compare(
+    by: &Value,
+    (a_values, a): (&[&Value], &DocumentId),
+    (b_values, b): (&[&Value], &DocumentId),
+) -> Ordering {
+    let directed = |descending: bool, order: Ordering| {
+        if descending { order.reverse() } else { order }
+    };
+    let orders = orders(by);
+    let values = a_values.iter().zip(b_values).zip(&orders);
+    let values = values.map(|((a, b), (_, descending))| directed(*descending, order(a, b)));
+    let keys = directed(orders.last().is_some_and(|(_, last)| *last), a.cmp(b));
+    values.fold(Ordering::Equal, Ordering::then).then(keys)
 }

@@ -2,7 +2,7 @@
 
 use super::index_hint;
 use super::matcher::Matcher;
-use super::page::{DocumentPage, Page};
+use super::page::{DocumentPage, Order, Page};
 use super::paginate::{Candidates, Filled, PageBuilder};
 use super::search::Search;
 use crate::error::Result;
@@ -10,22 +10,25 @@ use crate::limits::SORTED_IDS_MAX;
 
 impl Search<'_> {
     /// Returns a page in the order of ids.
-    pub(crate) async fn by_id(&self, page: &Page) -> Result<DocumentPage> {
-        let indexes = self.indexes(None).await?;
+    pub(crate) async fn by_id(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
+        let indexes = self.indexes(false).await?;
         let plan = self.plan(&indexes).await?;
         let from = page.from.as_ref().map(|from| &from.id);
-        let source = self.source(page.size.saturating_add(1), page.backward, from);
+        let backward = order.ids_descend != page.backward;
+        let source = self.source(page.size.saturating_add(1), backward, from);
         let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
         let mut look = Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
-        look.in_a_row = chosen.index.is_none();
+        look.in_a_row = chosen.index.is_none() && !self.keys.is_listed();
         let mut filling = PageBuilder {
-            candidates: Candidates::Ids(chosen.ids, page.backward),
+            candidates: Candidates::Ids(chosen.ids, backward),
             look,
             looked_max: self.scan_max,
         };
         match filling.page(page).await? {
-            Some(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
-            None => Err(index_hint::past_bound(self, &plan, None, &indexes)),
+            Ok(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
+            Err(stopped) => Err(index_hint::past_bound(
+                self, &plan, order, &indexes, &stopped,
+            )),
         }
     }
 
@@ -40,6 +43,7 @@ impl Search<'_> {
             more: filled.more,
             index,
             scanned: self.meter.total() + looked,
+            examined: looked,
             total: None,
         }
     }

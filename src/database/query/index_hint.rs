@@ -1,44 +1,65 @@
-//! Error messages of queries that exceed the limit of examined documents: they suggest an index.
+//! Error messages of queries that exceed a limit: they suggest an index.
 
-use super::page::Order;
+use super::page::{Order, Stopped};
 use super::plan::access_path::{QueryPlan, flatten};
 use super::plan::column::ColumnBounds;
 use super::search::{Indexes, Search};
 use crate::budget::Steps;
-use crate::database::index::definition::{Index, State};
+use crate::database::index::definition::{Index, IndexPath, State};
 use crate::document::filter::{Condition, Filter};
 use crate::document::json::write_string;
 use crate::document::jsonpath::{Query, SimpleStep};
-use crate::error::{Error, Limit};
-use crate::limits::INDEX_PATHS_MAX;
+use crate::error::{Error, Limit, Result};
+use crate::limits::{INDEX_PATHS_MAX, SORTED_IDS_MAX};
 
-/// Creates the error of a search that exceeded its limit.
+/// Creates the error of a search that reached a limit.
 pub(crate) fn past_bound(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
-    order: Option<&Order>,
+    order: &Order,
     indexes: &Indexes,
+    stopped: &Stopped,
 ) -> Error {
-    let looked = search.scan_max;
-    let advice = advice(search, plan, order, indexes);
-    Error::too_complex(
-        Limit::new("scannedDocuments", looked),
-        format!(
-            "{looked} documents were examined, which is the limit here, and there are more: \
-             {advice}"
+    let advice = advice(search, plan, order, indexes, stopped);
+    let (limit, reached) = match stopped {
+        Stopped::Documents => (
+            Limit::new("scannedDocuments", search.scan_max),
+            format!(
+                "{} documents were examined, which is the limit here",
+                search.scan_max
+            ),
         ),
-    )
+        Stopped::LeftOut(index) => (
+            Limit::new("orderedEntries", SORTED_IDS_MAX),
+            format!(
+                "{SORTED_IDS_MAX} entries of the index {index:?}, which provides the order, were \
+                 read for documents that `keys` or `orderBy` leaves out"
+            ),
+        ),
+        Stopped::Unsorted(index) => (
+            Limit::new("orderedEntries", SORTED_IDS_MAX),
+            format!(
+                "{SORTED_IDS_MAX} entries of the index {index:?}, which provides the order, have \
+                 the same values and would have to be sorted by key"
+            ),
+        ),
+    };
+    Error::too_complex(limit, format!("{reached}, and there are more: {advice}"))
 }
 
 fn advice(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
-    order: Option<&Order>,
+    order: &Order,
     indexes: &Indexes,
+    stopped: &Stopped,
 ) -> String {
     let steps = Steps::of(search.budget);
     let paths = paths(&plan.conjuncts, order, &indexes.ready, &steps);
     let remedy = &search.remedy;
+    if matches!(stopped, Stopped::LeftOut(_)) {
+        return "no index can serve it; request less, or use another order".to_owned();
+    }
     if paths.is_empty() {
         return format!("no index can serve this query; {remedy}");
     }
@@ -59,22 +80,55 @@ fn advice(
         return format!("the existing indexes do not help further; {remedy}");
     }
     let on: Vec<String> = paths.iter().map(|path| quoted(path.text())).collect();
+    let use_of = if serves(search, order, &paths, &steps) {
+        "serves this query"
+    } else {
+        "helps"
+    };
     format!(
-        "createIndex(collection: {}, name: {}, on: [{}]) would create an index that helps; or {remedy}",
+        "createIndex(collection: {}, name: {}, on: [{}]) would create an index that {use_of}; or {remedy}",
         quoted(search.collection),
-        quoted(&name(&paths)),
+        quoted(&free_name(&paths, indexes)),
         on.join(", ")
     )
 }
 
-/// Returns the paths of a useful index: first the paths compared for equality, then the path of the
-/// order, then the path of a range test.
-fn paths(
-    conjuncts: &[Filter],
-    order: Option<&Order>,
-    ready: &[Index],
-    steps: &Steps<'_>,
-) -> Vec<Query> {
+/// Returns whether an index on these paths serves a query alone: no document would be examined, and
+/// no entries sorted or left out.
+fn serves(search: &Search<'_>, order: &Order, paths: &[Query], steps: &Steps<'_>) -> bool {
+    let on = paths.iter().map(|path| IndexPath::parse(path.text()));
+    let Ok(on) = on.collect::<Result<Vec<IndexPath>>>() else {
+        return false;
+    };
+    let index = [Index {
+        name: name(paths),
+        number: 0,
+        on,
+        unique: false,
+        state: State::Ready,
+        error: None,
+    }];
+    let Ok(plan) = QueryPlan::new(search.filter, &index, steps) else {
+        return false;
+    };
+    let all = plan.conjuncts.len();
+    if order.is_by_id() {
+        let mut ways = plan.ways.iter();
+        return ways.any(|way| way.covers.len() == all && way.access.is_sorted());
+    }
+    let track = plan.track(order, &index, steps);
+    track.is_some_and(|track| {
+        track.covers.len() == all
+            && track.unordered() == 0
+            && track.ordered() <= 1
+            && !track.is_multiple()
+            && search.keys.is_all()
+    })
+}
+
+/// Returns the paths of a useful index: first the paths compared for equality, then the paths of the
+/// order; without an order, the path of a range test.
+fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>) -> Vec<Query> {
     let conditions = conjuncts.iter().filter_map(|filter| match filter {
         Filter::Where(condition) => Some(condition),
         _ => None,
@@ -83,32 +137,50 @@ fn paths(
     let mut ranges = Vec::new();
     for condition in conditions {
         match column(condition, steps) {
-            Some(ColumnBounds::Points { .. }) => equal.push(condition.at.clone()),
-            Some(ColumnBounds::Range { .. }) => ranges.push(condition.at.clone()),
+            Some(ColumnBounds::Points { .. }) => equal.push(&condition.at),
+            Some(ColumnBounds::Range { .. }) => ranges.push(&condition.at),
             None => {}
         }
     }
-    let by = order.map(|order| order.by.clone());
-    let mut paths: Vec<Query> = Vec::new();
-    for path in equal
-        .into_iter()
-        .chain(by)
-        .chain(ranges.into_iter().take(1))
-    {
-        let Some(steps) = path.simple() else {
-            continue;
-        };
-        let each = |steps: &[SimpleStep]| steps.contains(&SimpleStep::Each);
-        let known = |other: &Query| {
-            let other = other.simple().unwrap_or_default();
-            other == steps || each(other) && each(steps)
-        };
-        if !paths.iter().any(known) && paths.len() < INDEX_PATHS_MAX {
-            paths.push(path);
+    let by: Vec<&Query> = order.values.iter().map(|value| &value.by).collect();
+    let paths = match distinct(&[], &by) {
+        // All of the order, or none of it.
+        Some(by) => {
+            let mut paths = Vec::new();
+            for path in equal {
+                let is_constant = by.iter().any(|by| by.simple() == path.simple());
+                let others = by.iter().filter(|by| by.simple() != path.simple());
+                let others: Vec<&Query> = others.copied().collect();
+                if is_constant && has_each(path) {
+                    continue;
+                }
+                if let Some(longer) = distinct(&paths, &[path])
+                    && distinct(&longer, &others).is_some()
+                {
+                    paths = longer;
+                }
+            }
+            let rest = by
+                .iter()
+                .filter(|by| !paths.iter().any(|path| path.simple() == by.simple()));
+            let rest: Vec<&Query> = rest.copied().collect();
+            let mut paths = distinct(&paths, &rest).unwrap_or(paths);
+            if order.is_by_id() {
+                let range = ranges.iter().find_map(|range| distinct(&paths, &[range]));
+                paths = range.unwrap_or(paths);
+            }
+            paths
         }
-    }
+        None => {
+            let mut paths = Vec::new();
+            for path in equal.into_iter().chain(ranges.into_iter().take(1)) {
+                paths = distinct(&paths, &[path]).unwrap_or(paths);
+            }
+            paths
+        }
+    };
     if !paths.is_empty() {
-        return paths;
+        return paths.into_iter().cloned().collect();
     }
     let alternatives = conjuncts.iter().find_map(|filter| match filter {
         Filter::Any(parts) => Some(parts),
@@ -122,12 +194,29 @@ fn paths(
     unserved.next().map_or_else(Vec::new, |part| {
         let mut conjuncts = Vec::new();
         flatten(part, &mut conjuncts);
-        paths_of_one(&conjuncts, ready, steps)
+        self::paths(&conjuncts, &Order::default(), ready, steps)
     })
 }
 
-fn paths_of_one(conjuncts: &[Filter], ready: &[Index], steps: &Steps<'_>) -> Vec<Query> {
-    paths(conjuncts, None, ready, steps)
+/// Returns the paths of an index extended by `more`. None if no index can be on them.
+fn distinct<'q>(paths: &[&'q Query], more: &[&'q Query]) -> Option<Vec<&'q Query>> {
+    let mut all = paths.to_vec();
+    for path in more {
+        IndexPath::parse(path.text()).ok()?;
+        if all.iter().any(|known| known.simple() == path.simple()) {
+            continue;
+        }
+        if has_each(path) && all.iter().any(|known| has_each(known)) {
+            return None;
+        }
+        all.push(path);
+    }
+    (all.len() <= INDEX_PATHS_MAX).then_some(all)
+}
+
+fn has_each(path: &Query) -> bool {
+    let steps = path.simple().unwrap_or_default();
+    steps.contains(&SimpleStep::Each)
 }
 
 fn column(condition: &Condition, steps: &Steps<'_>) -> Option<ColumnBounds> {
@@ -138,6 +227,18 @@ fn column(condition: &Condition, steps: &Steps<'_>) -> Option<ColumnBounds> {
     }
     let tests: Vec<_> = condition.tests.iter().collect();
     ColumnBounds::of(&tests, steps)
+}
+
+/// Derives an index name that no index of the collection has.
+fn free_name(paths: &[Query], indexes: &Indexes) -> String {
+    let name = name(paths);
+    let is_free = |name: &String| {
+        let mut all = indexes.ready.iter().chain(&indexes.others);
+        all.all(|index| index.name != *name)
+    };
+    let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(is_free).unwrap_or(name)
 }
 
 /// Derives an index name from the member names in its paths.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::page::Order;
+use super::page::{Order, OrderBy};
 use super::plan::column::index_value;
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::DocumentKey;
@@ -28,6 +28,7 @@ pub(crate) struct Matcher<'q> {
     pub(crate) budget: &'q Budget,
     pub(crate) collection: &'q str,
     filter: Filter,
+    /// The order whose values to return.
     order: Option<&'q Order>,
     needs: Vec<Need>,
     /// Whether the candidates are consecutive in the catalog.
@@ -41,8 +42,8 @@ pub(crate) struct Matcher<'q> {
 /// A document that matches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Passed {
-    /// The value by which it is ordered, if the query has an order.
-    pub(crate) value: Option<IndexValue>,
+    /// The values by which it is ordered, if the matcher has an order.
+    pub(crate) values: Option<Vec<IndexValue>>,
 }
 
 /// What was read at one need.
@@ -53,7 +54,7 @@ enum MatcherInput {
 }
 
 impl<'q> Matcher<'q> {
-    /// Creates a matcher that evaluates `filter` and the value that `order` selects.
+    /// Creates a matcher that evaluates `filter` and the values that `order` selects.
     pub(crate) fn new(
         read: &'q dyn Read,
         budget: &'q Budget,
@@ -62,8 +63,8 @@ impl<'q> Matcher<'q> {
         order: Option<&'q Order>,
     ) -> Self {
         let mut needs = filter.needs();
-        if let Some(order) = order {
-            let place = order.by.prefix();
+        for value in order.iter().flat_map(|order| &order.values) {
+            let place = value.by.prefix();
             needs.retain(|need| need.place != place);
             needs.push(Need {
                 place: place.to_vec(),
@@ -100,7 +101,7 @@ impl<'q> Matcher<'q> {
     /// of a document is too long. `INTERNAL`: a document is damaged. Errors of the store.
     pub(crate) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<Passed>>> {
         if self.is_needless() {
-            return Ok(vec![Some(Passed { value: None }); ids.len()]);
+            return Ok(vec![Some(Passed { values: None }); ids.len()]);
         }
         self.looked += ids.len();
         let mut passed = Vec::with_capacity(ids.len());
@@ -187,17 +188,25 @@ impl<'q> Matcher<'q> {
             return Ok(None);
         }
         let Some(order) = self.order else {
-            return Ok(Some(Passed { value: None }));
+            return Ok(Some(Passed { values: None }));
         };
-        let Stands::Value(value) = stands(order.by.prefix()) else {
-            return Ok(None);
-        };
-        let value = order.value_of(value, steps)?;
-        Ok(value.map(|value| Passed { value: Some(value) }))
+        let mut values = Vec::with_capacity(order.values.len());
+        for order in &order.values {
+            let Stands::Value(value) = stands(order.by.prefix()) else {
+                return Ok(None);
+            };
+            let Some(value) = order.value_of(value, steps)? else {
+                return Ok(None);
+            };
+            values.push(value);
+        }
+        Ok(Some(Passed {
+            values: Some(values),
+        }))
     }
 }
 
-impl Order {
+impl OrderBy {
     /// Returns the ordering value of a document: the least or the greatest selected value. None if
     /// nothing is selected.
     fn value_of(&self, below_prefix: &Tree, steps: &Steps<'_>) -> Result<Option<IndexValue>> {

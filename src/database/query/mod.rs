@@ -1,4 +1,4 @@
-//! Queries: documents that match a filter, in the order of their ids or of a value, one page at a
+//! Queries: documents that match a filter, in the order of their ids or of values, one page at a
 //! time.
 //!
 //! `plan` turns a filter and the ready indexes into access paths. `entries` reads document ids from
@@ -9,6 +9,7 @@
 pub(crate) mod entries;
 pub(crate) mod find;
 pub(crate) mod index_hint;
+pub(crate) mod key_set;
 pub(crate) mod matcher;
 pub(crate) mod ordered;
 pub(crate) mod page;
@@ -18,7 +19,8 @@ pub(crate) mod portion;
 pub(crate) mod search;
 pub(crate) mod total;
 
-pub use page::{DocumentPage, Order, Page, Position, Select, Total};
+pub use key_set::{KeySet, KeyTests};
+pub use page::{DocumentPage, Order, OrderBy, Page, Position, Select, Total};
 pub use portion::{Portion, portion};
 use search::Search;
 use total::total;
@@ -37,7 +39,7 @@ use crate::store::Read;
 /// that would help. `TOO_LARGE`, `INTERNAL`, errors of the store.
 pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Result<DocumentPage> {
     let remedy = format!("request less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
-    let search = Search::new(
+    let mut search = Search::new(
         read,
         budget,
         &select.collection,
@@ -45,9 +47,11 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
         select.scan_max,
         remedy,
     );
-    let mut found = match &select.order {
-        None => search.by_id(&select.page).await?,
-        Some(order) => search.by_value(order, &select.page).await?,
+    search.keys = &select.keys;
+    let mut found = if select.order.is_by_id() {
+        search.by_id(&select.order, &select.page).await?
+    } else {
+        search.by_value(&select.order, &select.page).await?
     };
     if !select.total {
         return Ok(found);
@@ -81,7 +85,7 @@ pub async fn matching(
         backward: false,
         from: None,
     };
-    let found = search.by_id(&page).await?;
+    let found = search.by_id(&Order::default(), &page).await?;
     if found.more {
         return Err(Error::too_large(
             Limit::new("changedDocuments", documents_max),

@@ -1,60 +1,86 @@
-//! Pages in the order of a value, by an ordered index scan or by sorting.
+//! Pages in the order of values, by an ordered index scan or by sorting.
 
 use std::cmp::Ordering;
 
 use super::entries::ids::id_bytes;
-use super::entries::walk::{Along, EntryWalk};
+use super::entries::merge::MergedWalk;
+use super::entries::walk::{EntryWalk, IndexEntry, ScanShape};
 use super::index_hint;
 use super::matcher::{Matcher, Passed};
-use super::page::{DocumentPage, Order, Page, Position};
+use super::page::{DocumentPage, Order, Page, Position, Stopped, compare};
 use super::paginate::{Candidates, Filled, PageBuilder};
-use super::plan::access_path::{OrderedScan, QueryPlan};
+use super::plan::access_path::QueryPlan;
+use super::plan::ordered_scan::OrderedScan;
 use super::search::{Indexes, Search};
 use crate::budget::Steps;
-use crate::database::index::definition::IndexPath;
 use crate::document::id::DocumentId;
-use crate::document::jsonpath::SimpleStep;
 use crate::error::Result;
 use crate::key::IndexKey;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
 impl Search<'_> {
-    /// Returns a page in the order of a value.
+    /// Returns a page in the order of values.
     pub(crate) async fn by_value(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
-        let indexes = self.indexes(Some(order)).await?;
+        let indexes = self.indexes(true).await?;
         let plan = self.plan(&indexes).await?;
-        let track = order.by.simple();
-        let track = match track {
-            Some(by) => self.track(by, &plan, &indexes).await?,
-            None => None,
+        let track = self.track(order, &plan, &indexes).await?;
+        let covers_ways = |track: &OrderedScan<'_>| {
+            let mut ways = plan.ways.iter();
+            self.keys.is_all() && ways.all(|way| way.used.is_subset(&track.used))
         };
-        if let Some(track) = &track
-            && plan.ways.iter().all(|way| way.used.is_subset(&track.used))
-        {
-            return self.walk(order, page, &plan, track, &indexes).await;
-        }
-        let looked_max = match &track {
+        let few_max = match &track {
+            Some(track) if covers_ways(track) => 0,
             // An ordered scan may fill the page after few documents, so sort only if there are few
             // candidates.
             Some(_) if !plan.is_equality() => SCAN_BATCH_DOCUMENTS.min(self.scan_max),
             _ => self.scan_max,
         };
-        let source = self.source(SCAN_BATCH_DOCUMENTS, false, None);
-        let mut chosen = self.choose(&plan, source, looked_max).await?;
-        if let Some(track) = &track
-            && chosen.index.is_none()
+        if few_max > 0
+            && let Some(found) = self
+                .sorted(order, page, &plan, few_max, track.is_some())
+                .await?
         {
-            return self.walk(order, page, &plan, track, &indexes).await;
+            return Ok(found);
         }
-        let ids = {
-            let count = looked_max.saturating_add(1);
-            chosen.ids.next(count, false, self.budget).await?
+        let stopped = match &track {
+            None => Stopped::Documents,
+            Some(track) => match self.walk(order, page, &plan, track).await? {
+                Ok(found) => return Ok(found),
+                Err(stopped) => stopped,
+            },
         };
+        if stopped != Stopped::Documents
+            && few_max < self.scan_max
+            && let Some(found) = self
+                .sorted(order, page, &plan, self.scan_max, false)
+                .await?
+        {
+            return Ok(found);
+        }
+        Err(index_hint::past_bound(
+            self, &plan, order, &indexes, &stopped,
+        ))
+    }
+
+    /// Returns a page by sorting all candidates. Returns none if they are more than `looked_max`,
+    /// or if they are the whole collection and `has_track`: an ordered scan is better then.
+    async fn sorted(
+        &self,
+        order: &Order,
+        page: &Page,
+        plan: &QueryPlan<'_>,
+        looked_max: usize,
+        has_track: bool,
+    ) -> Result<Option<DocumentPage>> {
+        let source = self.source(SCAN_BATCH_DOCUMENTS, false, None);
+        let mut chosen = self.choose(plan, source, looked_max).await?;
+        if has_track && chosen.index.is_none() && self.keys.is_all() {
+            return Ok(None);
+        }
+        let count = looked_max.saturating_add(1);
+        let ids = chosen.ids.next(count, false, self.budget).await?;
         if ids.len() > looked_max {
-            return match &track {
-                Some(track) => self.walk(order, page, &plan, track, &indexes).await,
-                None => Err(index_hint::past_bound(self, &plan, Some(order), &indexes)),
-            };
+            return Ok(None);
         }
         let look = Matcher::new(
             self.read,
@@ -64,7 +90,7 @@ impl Search<'_> {
             Some(order),
         );
         let mut sorting = Sorting {
-            order,
+            directions: order.directions(page),
             page,
             look,
             rows: Vec::new(),
@@ -73,72 +99,87 @@ impl Search<'_> {
             sorting.take(ids).await?;
         }
         let looked = sorting.look.looked;
-        Ok(self.found(sorting.filled(), chosen.index, looked))
+        Ok(Some(self.found(sorting.filled(), chosen.index, looked)))
     }
 
     /// Returns the best index for an ordered scan.
     async fn track<'i>(
         &self,
-        by: &[SimpleStep],
+        order: &Order,
         plan: &QueryPlan<'i>,
         indexes: &'i Indexes,
     ) -> Result<Option<OrderedScan<'i>>> {
         let track = |steps: &Steps<'_>| {
-            let track = plan.track(by, &indexes.ready, steps);
+            let track = plan.track(order, &indexes.ready, steps);
             steps.check().map(|()| track)
         };
         self.budget.compute(track).await
     }
 
-    /// Returns a page by an ordered index scan.
+    /// Returns a page by an ordered index scan, or the reason if a limit is reached first.
     async fn walk(
         &self,
         order: &Order,
         page: &Page,
         plan: &QueryPlan<'_>,
         track: &OrderedScan<'_>,
-        indexes: &Indexes,
-    ) -> Result<DocumentPage> {
+    ) -> Result<Result<DocumentPage, Stopped>> {
         let index = track.index;
-        let from = page.from.as_ref();
-        let id = from.map(|from| id_bytes(self.collection, &from.id));
-        let id = id.transpose()?;
-        let value = from.and_then(|from| from.value.as_ref());
-        let first_batch = page.size.saturating_add(1).min(SCAN_BATCH_DOCUMENTS);
-        let along = Along {
+        let shape = ScanShape {
             key: IndexKey::new(self.collection, index.number)?,
+            name: &index.name,
             columns: index.on.len(),
-            same: &track.same,
-            begin: &track.range.begin,
-            end: &track.range.end,
-            descending: order.descending != page.backward,
-            after: value.map(crate::key::IndexValue::bytes).zip(id.as_deref()),
+            fixed: track.fixed,
+            levels: track.ordered(),
+            of_values: track.columns.clone(),
+            directions: order.directions(page),
+            keys: self.keys,
         };
+        let after = page.from.as_ref().map(|from| {
+            id_bytes(self.collection, &from.id).map(|id| IndexEntry {
+                values: from.values.clone(),
+                id,
+            })
+        });
+        let after = after.transpose()?;
+        // The streams together yield a page.
+        let streams = track.prefixes.len().max(1);
+        let first_batch = page.size.saturating_add(1).min(SCAN_BATCH_DOCUMENTS);
+        let first_batch = first_batch.div_ceil(streams);
         let reading = self.source(first_batch, page.backward, None).reading;
-        let multiple = index.on.last().is_some_and(IndexPath::is_multiple);
-        let filter = plan.residual([&track.covers]);
+        let (begin, end) = if track.columns.iter().all(|column| *column < track.fixed)
+            && track.fixed == index.on.len()
+        {
+            // Ids follow the fixed columns.
+            self.keys.bounds()
+        } else {
+            track.range.clone()
+        };
+        let walks = track.prefixes.iter().map(|prefix| {
+            let range = (&begin[..], &end[..]);
+            EntryWalk::new(reading, &shape, prefix.clone(), range, after.as_ref())
+        });
+        let walk = MergedWalk::new(reading, &shape, walks.collect());
         let look = Matcher::new(
             self.read,
             self.budget,
             self.collection,
-            filter,
-            multiple.then_some(order),
+            plan.residual([&track.covers]),
+            track.is_multiple().then_some(order),
         );
         let mut filling = PageBuilder {
-            candidates: Candidates::Walk(EntryWalk::new(reading, along)),
+            candidates: Candidates::Walk(walk),
             look,
             looked_max: self.scan_max,
         };
-        match filling.page(page).await? {
-            Some(filled) => Ok(self.found(filled, Some(index.name.clone()), filling.look.looked)),
-            None => Err(index_hint::past_bound(self, plan, Some(order), indexes)),
-        }
+        let filled = filling.page(page).await?;
+        Ok(filled.map(|filled| self.found(filled, Some(index.name.clone()), filling.look.looked)))
     }
 }
 
-/// Sorts documents by value. Holds only as many rows as the page needs.
+/// Sorts documents by values. Holds only as many rows as the page needs.
 struct Sorting<'q> {
-    order: &'q Order,
+    directions: Vec<bool>,
     page: &'q Page,
     look: Matcher<'q>,
     rows: Vec<Position>,
@@ -148,11 +189,14 @@ impl Sorting<'_> {
     async fn take(&mut self, ids: &[DocumentId]) -> Result<()> {
         let passed = self.look.at(ids).await?;
         for (id, passed) in ids.iter().zip(passed) {
-            let Some(Passed { value }) = passed else {
+            let Some(Passed {
+                values: Some(values),
+            }) = passed
+            else {
                 continue;
             };
             let row = Position {
-                value,
+                values,
                 id: id.clone(),
             };
             let from = self.page.from.as_ref();
@@ -189,17 +233,6 @@ impl Sorting<'_> {
 
     /// Compares two rows in the direction of the page.
     fn compare(&self, a: &Position, b: &Position) -> Ordering {
-        let values = a.value.cmp(&b.value);
-        let values = if self.order.descending {
-            values.reverse()
-        } else {
-            values
-        };
-        let rows = values.then_with(|| a.id.cmp(&b.id));
-        if self.page.backward {
-            rows.reverse()
-        } else {
-            rows
-        }
+        compare(&self.directions, (&a.values, &a.id), (&b.values, &b.id))
     }
 }

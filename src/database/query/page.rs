@@ -1,18 +1,60 @@
 //! Queries and the pages that they return.
 
+use std::cmp::Ordering;
+
+use super::key_set::KeySet;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::key::IndexValue;
 
-/// The order of a query: by the least (descending: greatest) value that `by` selects, then by id.
-/// Documents in which it selects nothing are omitted.
-#[derive(Clone, Debug, PartialEq)]
+/// The order of a query: by these values, the first one first, then by id. Documents in which one
+/// of them selects nothing are omitted.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Order {
+    /// The values to sort by.
+    pub values: Vec<OrderBy>,
+    /// Whether ids descend.
+    pub ids_descend: bool,
+}
+
+/// One of the values that a query sorts by: the least (descending: greatest) that `by` selects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderBy {
     /// Selects the value.
     pub by: Query,
-    /// Whether values descend. Ids always ascend.
+    /// Whether values descend.
     pub descending: bool,
+}
+
+impl Order {
+    /// Whether documents are ordered by id only.
+    pub fn is_by_id(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Whether each of the values descends on a page, and then whether ids do.
+    pub(crate) fn directions(&self, page: &Page) -> Vec<bool> {
+        let values = self.values.iter().map(|value| value.descending);
+        let all = values.chain([self.ids_descend]);
+        all.map(|descends| descends != page.backward).collect()
+    }
+}
+
+/// Compares two rows by their values and then by their ids, in these directions.
+pub(crate) fn compare<T: Ord>(
+    directions: &[bool],
+    (a_values, a): (&[IndexValue], &T),
+    (b_values, b): (&[IndexValue], &T),
+) -> Ordering {
+    let directed = |descends: &bool, order: Ordering| {
+        if *descends { order.reverse() } else { order }
+    };
+    let pairs = a_values.iter().zip(b_values).zip(directions);
+    let differing = pairs
+        .map(|((a, b), descends)| directed(descends, a.cmp(b)))
+        .find(|order| order.is_ne());
+    differing.unwrap_or_else(|| directed(directions.last().unwrap_or(&false), a.cmp(b)))
 }
 
 /// A query.
@@ -22,8 +64,10 @@ pub struct Select {
     pub collection: String,
     /// The filter that documents must match.
     pub filter: Filter,
-    /// The order. None means by id.
-    pub order: Option<Order>,
+    /// The keys that documents must have.
+    pub keys: KeySet,
+    /// The order.
+    pub order: Order,
     /// The page requested.
     pub page: Page,
     /// The maximum number of documents to examine.
@@ -46,8 +90,8 @@ pub struct Page {
 /// The position of a document in the order of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The ordering value. None if documents are ordered by id.
-    pub value: Option<IndexValue>,
+    /// The ordering values.
+    pub values: Vec<IndexValue>,
     /// The id.
     pub id: DocumentId,
 }
@@ -55,21 +99,22 @@ pub struct Position {
 impl Position {
     /// Encodes the position for a cursor.
     pub fn encode(&self) -> Vec<u8> {
-        let value = self.value.as_ref().map_or(&[][..], IndexValue::bytes);
-        [value, self.id.to_string().as_bytes()].concat()
+        let values = self.values.iter().flat_map(IndexValue::bytes).copied();
+        values.chain(self.id.to_string().bytes()).collect()
     }
 
-    /// Decodes a position, with an ordering value if `ordered`. Returns none if the bytes are
+    /// Decodes a position with this number of ordering values. Returns none if the bytes are
     /// invalid.
-    pub fn decode(bytes: &[u8], ordered: bool) -> Option<Self> {
-        let (value, id) = if ordered {
-            let (value, id) = IndexValue::split(bytes)?;
-            (Some(value), id)
-        } else {
-            (None, bytes)
-        };
-        let id = DocumentId::parse(std::str::from_utf8(id).ok()?).ok()?;
-        Some(Self { value, id })
+    pub fn decode(bytes: &[u8], ordered_by: usize) -> Option<Self> {
+        let mut values = Vec::with_capacity(ordered_by);
+        let mut rest = bytes;
+        while values.len() < ordered_by {
+            let (value, behind) = IndexValue::split(rest)?;
+            values.push(value);
+            rest = behind;
+        }
+        let id = DocumentId::parse(std::str::from_utf8(rest).ok()?).ok()?;
+        Some(Self { values, id })
     }
 }
 
@@ -86,6 +131,8 @@ pub struct DocumentPage {
     pub index: Option<String>,
     /// The number of keys of entries or of the catalog read, plus the number of documents examined.
     pub scanned: usize,
+    /// The number of documents examined.
+    pub examined: usize,
     /// The total over all pages, if it was requested.
     pub total: Option<Total>,
 }
@@ -97,4 +144,16 @@ pub enum Total {
     Exact(u64),
     /// The number would be expensive to determine, for this reason.
     Unknown(&'static str),
+}
+
+/// Why a search stopped before its page was full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// The limit of examined documents is reached.
+    Documents,
+    /// An ordered scan of this index reached the limit of entries that it leaves out.
+    LeftOut(String),
+    /// An ordered scan of this index reached entries of equal values that are too many to be
+    /// sorted.
+    Unsorted(String),
 }

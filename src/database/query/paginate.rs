@@ -1,19 +1,20 @@
 //! Fills a page with the candidates that match.
 
 use super::entries::ids::{Ids, id_of};
-use super::entries::walk::EntryWalk;
-use super::matcher::Matcher;
-use super::page::{Page, Position};
+use super::entries::merge::MergedWalk;
+use super::entries::walk::IndexEntry;
+use super::matcher::{Matcher, Passed};
+use super::page::{Page, Position, Stopped};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
 /// Documents that may match, in the order of the page.
 pub(crate) enum Candidates<'r> {
-    /// By id. The flag is true if the page is backward.
+    /// By id. The flag is true if ids descend.
     Ids(Ids<'r>, bool),
-    /// By the value in an index.
-    Walk(EntryWalk<'r>),
+    /// By the values in an index.
+    Walk(MergedWalk<'r>),
 }
 
 /// A page under construction.
@@ -35,28 +36,41 @@ pub(crate) struct Filled {
 impl Candidates<'_> {
     async fn next(&mut self, count: usize, budget: &Budget) -> Result<Vec<Position>> {
         match self {
-            Self::Ids(ids, backward) => {
-                let ids = ids.next(count, *backward, budget).await?.into_iter();
-                Ok(ids.map(|id| Position { value: None, id }).collect())
+            Self::Ids(ids, descend) => {
+                let ids = ids.next(count, *descend, budget).await?.into_iter();
+                let values = Vec::new;
+                Ok(ids
+                    .map(|id| Position {
+                        values: values(),
+                        id,
+                    })
+                    .collect())
             }
             Self::Walk(walk) => {
                 let entries = walk.next(count).await?.into_iter();
-                let position = |(value, id): (_, Vec<u8>)| {
-                    let value = Some(value);
-                    id_of(&id).map(|id| Position { value, id })
+                let position = |entry: IndexEntry| {
+                    let values = entry.values;
+                    id_of(&entry.id).map(|id| Position { values, id })
                 };
                 entries.map(position).collect()
             }
         }
     }
+
+    fn stopped(&self) -> Option<Stopped> {
+        match self {
+            Self::Ids(..) => None,
+            Self::Walk(walk) => walk.stopped(),
+        }
+    }
 }
 
 impl PageBuilder<'_> {
-    /// Fills the page. Returns none if the limit of examined documents is reached first.
+    /// Fills the page. Returns the reason if a limit is reached first.
     ///
     /// # Errors
     /// As [`Matcher::at`].
-    pub(crate) async fn page(&mut self, page: &Page) -> Result<Option<Filled>> {
+    pub(crate) async fn page(&mut self, page: &Page) -> Result<Result<Filled, Stopped>> {
         let mut rows = Vec::new();
         let mut batch = page.size.saturating_add(1);
         let mut more = true;
@@ -69,15 +83,23 @@ impl PageBuilder<'_> {
                 batch.min(self.looked_max.saturating_sub(self.look.looked))
             };
             if count == 0 {
-                more = !self.candidates.next(1, self.look.budget).await?.is_empty();
+                more = !self.candidates.next(1, self.look.budget).await?.is_empty()
+                    || self.candidates.stopped().is_some();
                 if more && rows.len() < page.size {
-                    return Ok(None);
+                    return Ok(Err(Stopped::Documents));
                 }
                 break;
             }
             let candidates = self.candidates.next(count, self.look.budget).await?;
             more = candidates.len() == count;
             rows.extend(self.passing(candidates).await?);
+            if let Some(stopped) = self.candidates.stopped() {
+                if rows.len() < page.size {
+                    return Ok(Err(stopped));
+                }
+                more = true;
+                break;
+            }
             // Few candidates matched, so the next round examines more.
             batch = batch.max(wanted) * 2;
         }
@@ -86,17 +108,17 @@ impl PageBuilder<'_> {
         if page.backward {
             rows.reverse();
         }
-        Ok(Some(Filled { rows, more }))
+        Ok(Ok(Filled { rows, more }))
     }
 
     /// Filters the candidates that match. If a document has several entries, only the one with its
-    /// ordering value counts.
+    /// ordering values counts.
     async fn passing(&mut self, candidates: Vec<Position>) -> Result<Vec<Position>> {
         let ids: Vec<_> = candidates.iter().map(|row| row.id.clone()).collect();
         let passed = self.look.at(&ids).await?;
         let rows = candidates.into_iter().zip(passed);
         let rows = rows.filter(|(row, passed)| match passed {
-            Some(passed) => passed.value.is_none() || passed.value == row.value,
+            Some(Passed { values }) => values.as_ref().is_none_or(|values| *values == row.values),
             None => false,
         });
         Ok(rows.map(|(row, _)| row).collect())

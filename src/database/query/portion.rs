@@ -32,7 +32,7 @@ pub async fn portion(
     documents_max: usize,
 ) -> Result<Portion> {
     let search = Search::new(read, budget, collection, filter, usize::MAX, String::new());
-    let indexes = search.indexes(None).await?;
+    let indexes = search.indexes(false).await?;
     let plan = search.plan(&indexes).await?;
     let source = search.source(documents_max, false, after);
     let mut chosen = search.choose(&plan, source, SORTED_IDS_MAX).await?;

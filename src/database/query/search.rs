@@ -5,7 +5,7 @@ use futures::future::try_join_all;
 use super::entries::id_source::IdSource;
 use super::entries::ids::Ids;
 use super::entries::keys::{KeyReader, Meter};
-use super::page::Order;
+use super::key_set::KeySet;
 use super::plan::access_path::{AccessPath, QueryPlan};
 use crate::budget::{Budget, Steps};
 use crate::database::index::definition::{Index, State, indexes};
@@ -22,6 +22,8 @@ pub(crate) struct Search<'q> {
     pub(crate) meter: Meter,
     pub(crate) collection: &'q str,
     pub(crate) filter: &'q Filter,
+    /// The keys that documents must have.
+    pub(crate) keys: &'q KeySet,
     /// The maximum number of documents to examine.
     pub(crate) scan_max: usize,
     /// What the error message suggests, besides an index, when that limit is exceeded.
@@ -58,14 +60,15 @@ impl<'q> Search<'q> {
             meter: Meter::default(),
             collection,
             filter,
+            keys: &KeySet::All,
             scan_max,
             remedy,
         }
     }
 
     /// Returns the indexes of the collection. Returns none, without a read, if no index can help.
-    pub(crate) async fn indexes(&self, order: Option<&Order>) -> Result<Indexes> {
-        let all = if order.is_none() && self.filter.is_empty() {
+    pub(crate) async fn indexes(&self, is_ordered: bool) -> Result<Indexes> {
+        let all = if !is_ordered && self.filter.is_empty() {
             Vec::new()
         } else {
             indexes(self.read, self.collection).await?
@@ -98,21 +101,29 @@ impl<'q> Search<'q> {
                 batch_max: BATCH_PAIRS_MAX,
             },
             collection: self.collection,
+            keys: self.keys,
             after,
         }
     }
 
     /// Chooses among the access paths of a plan. If one of them yields few documents, it is used
     /// alone, because reading those documents costs no more than another index. Otherwise the paths
-    /// whose ids are in order are intersected.
+    /// whose ids are in order are intersected. A set of few keys is used without an index.
     pub(crate) async fn choose<'r>(
         &'r self,
         plan: &QueryPlan<'_>,
         source: IdSource<'r>,
         sorted_max: usize,
     ) -> Result<Chosen<'r>> {
+        if let KeySet::Listed(listed) = self.keys
+            && listed.len() <= PROBE_ENTRIES.min(self.scan_max)
+        {
+            return Ok(self.unindexed(source.every()?));
+        }
         if let [first, others @ ..] = &plan.ways[..] {
-            if !others.is_empty()
+            // Documents need not be examined if one path has exactly the result.
+            let is_exact = first.access.is_sorted() && first.covers.len() == plan.conjuncts.len();
+            if (!others.is_empty() || !self.keys.is_all() && !is_exact)
                 && let Some(chosen) = self.choose_among(plan, source).await?
             {
                 return Ok(chosen);
@@ -121,11 +132,15 @@ impl<'q> Search<'q> {
                 return Ok(chosen(plan, &[first], ids));
             }
         }
-        Ok(Chosen {
-            ids: source.every()?,
+        Ok(self.unindexed(source.every()?))
+    }
+
+    fn unindexed<'r>(&self, ids: Ids<'r>) -> Chosen<'r> {
+        Chosen {
+            ids,
             filter: self.filter.clone(),
             index: None,
-        })
+        }
     }
 
     /// Returns none if no access path yields few documents or has its ids in order.
@@ -143,6 +158,17 @@ impl<'q> Search<'q> {
         let few = few
             .filter_map(|(at, (_, ids))| Some((ids.left()?, at)))
             .min();
+        if !self.keys.is_all() {
+            let mut ids = probing.every()?;
+            ids.peek(probing.reading.backward).await?;
+            if let Some(left) = ids
+                .left()
+                .filter(|left| *left <= PROBE_ENTRIES.min(self.scan_max))
+                && few.is_none_or(|(fewest, _)| left < fewest)
+            {
+                return Ok(Some(self.unindexed(ids)));
+            }
+        }
         if let Some((_, at)) = few {
             let (way, ids) = probed.swap_remove(at);
             return Ok(Some(chosen(plan, &[way], ids)));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::entries::ids::Ids;
 use super::entries::keys::Meter;
-use super::page::{Order, Select, Total};
+use super::page::{Order, OrderBy, Select, Total};
 use super::plan::access_path::{AccessPath, QueryPlan};
 use super::search::Search;
 use crate::budget::Budget;
@@ -17,7 +17,7 @@ use crate::store::Read;
 
 const NOT_INDEXED: &str = "the documents would have to be examined: no index answers `where` and \
                            `orderBy` exactly";
-const TOO_MANY: &str = "more than 10000 index entries would have to be counted";
+const TOO_MANY: &str = "more than 10000 keys or index entries would have to be counted";
 const _: () = assert!(COUNTED_ENTRIES_MAX == 10_000, "the message names it");
 
 /// Returns the total of a query and the number of keys read for it.
@@ -29,7 +29,7 @@ pub(crate) async fn total(
     budget: &Budget,
     select: &Select,
 ) -> Result<(Total, usize)> {
-    if select.filter.is_empty() && select.order.is_none() {
+    if select.filter.is_empty() && select.order.is_by_id() && select.keys.is_all() {
         let count = count(read, &select.collection).await?;
         let count = u64::try_from(count).map_err(|_| {
             let name = &select.collection;
@@ -37,18 +37,20 @@ pub(crate) async fn total(
         })?;
         return Ok((Total::Exact(count), 0));
     }
-    let filter = selecting(select.filter.clone(), select.order.as_ref());
+    let filter = selecting(select.filter.clone(), &select.order);
     let mut search = Search::new(read, budget, &select.collection, &filter, 0, String::new());
+    search.keys = &select.keys;
     search.meter = Meter::at_most(COUNTED_ENTRIES_MAX);
     let total = search.total().await?;
     Ok((total, search.meter.total()))
 }
 
-/// Adds the condition that `order` selects something: other documents are not part of the result.
-fn selecting(filter: Filter, order: Option<&Order>) -> Filter {
-    let Some(order) = order else {
-        return filter;
-    };
+/// Adds the conditions that `order` selects values: other documents are not part of the result.
+fn selecting(filter: Filter, order: &Order) -> Filter {
+    order.values.iter().fold(filter, selecting_value)
+}
+
+fn selecting_value(filter: Filter, order: &OrderBy) -> Filter {
     let mut conjuncts = Vec::new();
     super::plan::access_path::flatten(&filter, &mut conjuncts);
     let selects = |filter: &Filter| matches!(filter, Filter::Where(it) if it.at.simple() == order.by.simple());
@@ -64,9 +66,14 @@ fn selecting(filter: Filter, order: Option<&Order>) -> Filter {
 
 impl Search<'_> {
     async fn total(&self) -> Result<Total> {
-        let indexes = self.indexes(None).await?;
+        let indexes = self.indexes(false).await?;
         let plan = self.plan(&indexes).await?;
         let ways = exact(&plan);
+        if ways.is_empty() && plan.conjuncts.is_empty() {
+            let mut source = self.source(COUNTED_ENTRIES_MAX + 1, false, None);
+            source.reading.batch_max = COUNTED_ENTRIES_MAX + 1;
+            return self.count(source.every()?).await;
+        }
         if ways.is_empty() {
             return Ok(Total::Unknown(NOT_INDEXED));
         }

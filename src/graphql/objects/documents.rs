@@ -5,11 +5,11 @@ use std::sync::Arc;
 use async_graphql::{Context, Object, SelectionField, SimpleObject};
 
 use super::document::Document;
-use super::filter::{FilterInput, OrderInput};
+use super::filter::{FilterInput, KeyFilterInput, OrderInput};
 use super::located::Located;
 use super::lookahead::reads_of_document;
 use super::page::{AskedPage, PageBounds, PageInfo};
-use crate::database::query::{self, DocumentPage, Order, Page, Position, Select, Total};
+use crate::database::query::{self, DocumentPage, KeySet, Order, Page, Position, Select, Total};
 use crate::database::{DocumentKey, ReadRequest, check_collection};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
@@ -26,7 +26,8 @@ use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX
 pub(crate) struct DocumentsRequest {
     pub(crate) collection: String,
     pub(crate) filter: Option<FilterInput>,
-    pub(crate) order: Option<OrderInput>,
+    pub(crate) keys: Option<KeyFilterInput>,
+    pub(crate) order: Option<Vec<OrderInput>>,
     pub(crate) page: AskedPage,
     pub(crate) scan_limit: Option<i32>,
 }
@@ -47,6 +48,8 @@ pub(crate) struct QueryPlanObject {
     index: Option<CountedBytes<String>>,
     /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
     scanned: usize,
+    /// Whether no document was read: the keys of the catalog or of an index answered `where`, `orderBy` and the selection.
+    covered: bool,
     /// The number of documents on the page.
     returned: usize,
     /// Why `totalCount` is null. Null if `totalCount` has a value or is not selected.
@@ -72,17 +75,20 @@ impl DocumentsRequest {
         session.request_budget().memory.hold(bytes)?;
         let page_info = page_info(&select.page, &found, digest);
         let (total_count, total_count_reason) = total_count(found.total);
+        let cursors = found.rows.iter().map(|row| row_cursor(row, digest));
+        let cursors: Vec<String> = cursors.collect();
+        let returned = found.rows.len();
+        let ids = found.rows.into_iter().map(|row| row.id);
+        let in_a_row =
+            select.filter.is_empty() && select.order.is_by_id() && !select.keys.is_listed();
+        let (rows, is_read) = project(context, &select.collection, ids, in_a_row).await?;
         let plan = QueryPlanObject {
             index: found.index.map(CountedBytes),
             scanned: found.scanned,
-            returned: found.rows.len(),
+            covered: found.examined == 0 && !is_read,
+            returned,
             total_count_reason,
         };
-        let cursors = found.rows.iter().map(|row| row_cursor(row, digest));
-        let cursors: Vec<String> = cursors.collect();
-        let ids = found.rows.into_iter().map(|row| row.id);
-        let in_a_row = select.filter.is_empty() && select.order.is_none();
-        let rows = project(context, &select.collection, ids, in_a_row).await?;
         Ok(DocumentConnection {
             rows: cursors.into_iter().zip(rows).collect(),
             page_info,
@@ -97,23 +103,23 @@ impl DocumentsRequest {
         let filter = self.filter.unwrap_or_default();
         let filter = filter.read(request_budget).await;
         let filter = filter.map_err(|error| error.at("the argument `where`"))?;
-        let order = match &self.order {
-            Some(order) => Some(order.read(request_budget.budget()).await),
-            None => None,
-        };
-        let order = order.transpose();
+        let keys = self.keys.unwrap_or_default();
+        let keys = keys.read(&self.collection, request_budget);
+        let keys = keys.map_err(|error| error.at("the argument `keys`"))?;
+        let order = self.order.unwrap_or_default();
+        let order = OrderInput::read(&order, request_budget.budget()).await;
         let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
-        let digest = digest(&self.collection, &filter, order.as_ref());
+        let digest = digest(&self.collection, &filter, &keys, &order);
         let PageBounds {
             size,
             backward,
             cursor,
             cursor_argument,
         } = self.page.bounds("documents")?;
-        let ordered = order.is_some();
+        let ordered_by = order.values.len();
         let position = |text: String| {
             let bytes = cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
-            Position::decode(&bytes, ordered).ok_or_else(|| cursor::damaged(cursor_argument))
+            Position::decode(&bytes, ordered_by).ok_or_else(|| cursor::damaged(cursor_argument))
         };
         let page = Page {
             size,
@@ -123,6 +129,7 @@ impl DocumentsRequest {
         let select = Select {
             collection: self.collection,
             filter,
+            keys,
             order,
             page,
             scan_max: scan_max(self.scan_limit)?,
@@ -133,14 +140,19 @@ impl DocumentsRequest {
 }
 
 /// A digest of the query, which binds its cursors to it.
-fn digest(collection: &str, filter: &Filter, order: Option<&Order>) -> u64 {
+fn digest(collection: &str, filter: &Filter, keys: &KeySet, order: &Order) -> u64 {
     let mut text = Vec::new();
     write_string(&mut text, collection);
     filter.write_canonical(&mut text);
-    if let Some(order) = order {
-        write_string(&mut text, order.by.text());
-        text.push(if order.descending { b'-' } else { b'+' });
+    if !keys.is_all() {
+        text.extend(keys.canonical());
     }
+    let sign = |descends| if descends { b'-' } else { b'+' };
+    for value in &order.values {
+        write_string(&mut text, value.by.text());
+        text.push(sign(value.descending));
+    }
+    text.push(sign(order.ids_descend));
     cursor::digest(&text)
 }
 
@@ -186,23 +198,24 @@ fn page_info(page: &Page, found: &DocumentPage, digest: u64) -> PageInfo {
     }
 }
 
-/// The documents of the page, with the data that the selection reads from each.
+/// The documents of the page, with the data that the selection reads from each, and whether it reads
+/// any.
 async fn project(
     context: &Context<'_>,
     collection: &str,
     ids: impl ExactSizeIterator<Item = DocumentId>,
     in_a_row: bool,
-) -> Result<Vec<Located>> {
+) -> Result<(Vec<Located>, bool)> {
     let rows = ids.len();
     let documents = ids.map(|id| DocumentKey::new(collection, id).map(Arc::new));
     let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
     let Some(first) = documents.first() else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), false));
     };
     let of_one = reads_of_nodes(context, first);
     if of_one.is_empty() {
         let listed = |document| Located::listed(document, LoadedReads::default());
-        return Ok(documents.into_iter().map(listed).collect());
+        return Ok((documents.into_iter().map(listed).collect(), false));
     }
     Session::of(context)
         .request_budget()
@@ -219,9 +232,8 @@ async fn project(
     };
     let ahead = loaded.each(of_one.len());
     let rows = documents.into_iter().zip(ahead);
-    Ok(rows
-        .map(|(document, ahead)| Located::listed(document, ahead))
-        .collect())
+    let rows = rows.map(|(document, ahead)| Located::listed(document, ahead));
+    Ok((rows.collect(), true))
 }
 
 /// What the selection reads from each node, below `nodes` or `edges`.
@@ -271,7 +283,7 @@ impl DocumentConnection {
         self.page_info.clone()
     }
 
-    /// The number of documents on all pages, at the same version of the store. It is computed only where that is cheap: without `where` and `orderBy`, on a first page that is also the last, and where indexes give the exact result in at most 10,000 entries. Otherwise it is null, and `plan` gives the reason.
+    /// The number of documents on all pages, at the same version of the store. It is computed only where that is cheap: without `where`, `keys` and `orderBy`, on a first page that is also the last, and where `keys` or indexes give the exact result in at most 10,000 keys or entries. Otherwise it is null, and `plan` gives the reason.
     async fn total_count(&self) -> Option<i32> {
         self.total_count
     }

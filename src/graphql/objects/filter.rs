@@ -1,16 +1,17 @@
-//! The inputs `DocumentFilter` and `DocumentOrder`.
+//! The inputs `DocumentFilter`, `DocumentKeyFilter` and `DocumentOrder`.
 
-use async_graphql::{InputObject, MaybeUndefined};
+use async_graphql::{ID, InputObject, MaybeUndefined};
 
 use crate::budget::{Budget, Steps};
 use crate::database::query;
 use crate::document::filter::{self, FilterMembers};
 use crate::document::flatten::json_text;
+use crate::document::id::DocumentId;
 use crate::document::tree::Tree;
-use crate::error::Result;
+use crate::error::{Error, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::types::{Json, JsonPath};
-use crate::limits::{HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP};
+use crate::limits::{HELD_PER_ID_BYTE, HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP, ORDERS_MAX};
 
 /// A document matches if a single value that `at` selects passes every test; without `at`, the whole document is tested. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` match only values of the same type. Equality is deep and compares numbers by value; `ne` matches every value that is not equal. A test with null compares with null. `exists: false` matches if `at` selects nothing, and excludes other tests. `all`, `any` and `not` combine filters on the document. An empty filter matches every document.
 #[derive(InputObject, Default)]
@@ -47,13 +48,13 @@ pub(crate) struct FilterInput {
     not: Option<Box<FilterInput>>,
 }
 
-/// Documents in which `by` selects nothing are left out. If `by` selects several values, the least one counts (descending: the greatest). Ties are sorted by id. The order is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only equal ones are guaranteed to be adjacent.
+/// An order by the value that `by` selects; without `by`, by the key of the document, after which no other order may follow. Documents in which `by` selects nothing are left out. If `by` selects several values, the least one counts (descending: the greatest). Documents with equal values are sorted by the next order of the list, and at the end by key, in the direction of the last order. The order of values is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only equal ones are guaranteed to be adjacent.
 #[derive(InputObject)]
 #[graphql(name = "DocumentOrder")]
 pub(crate) struct OrderInput {
-    /// Selects the value to sort by.
-    by: JsonPath,
-    /// Whether to sort from the greatest value to the least.
+    /// Selects the value to sort by. The key if absent.
+    by: Option<JsonPath>,
+    /// Whether to sort from the greatest to the least.
     #[graphql(default)]
     descending: bool,
 }
@@ -117,15 +118,95 @@ impl FilterInput {
 }
 
 impl OrderInput {
-    /// Converts the input to an order.
+    /// Converts a list of inputs to an order.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the JSONPath is invalid.
-    pub(crate) async fn read(&self, budget: &Budget) -> Result<query::Order> {
-        Ok(query::Order {
-            by: self.by.query(budget).await?,
-            descending: self.descending,
-        })
+    /// `BAD_USER_INPUT`: a JSONPath is invalid, or an order follows that by key. `TOO_COMPLEX`: the
+    /// list is too long.
+    pub(crate) async fn read(list: &[Self], budget: &Budget) -> Result<query::Order> {
+        if list.len() > ORDERS_MAX {
+            return Err(Error::too_complex(
+                Limit::new("orders", ORDERS_MAX),
+                format!(
+                    "a list of {} orders; at most {ORDERS_MAX} are allowed",
+                    list.len()
+                ),
+            ));
+        }
+        let mut order = query::Order {
+            values: Vec::with_capacity(list.len()),
+            ids_descend: list.last().is_some_and(|last| last.descending),
+        };
+        for (at, input) in list.iter().enumerate() {
+            let descending = input.descending;
+            match &input.by {
+                Some(by) => {
+                    let by = by.query(budget).await?;
+                    order.values.push(query::OrderBy { by, descending });
+                }
+                None if at + 1 < list.len() => {
+                    return Err(Error::bad_input(
+                        "an order without `by` is by key; keys are unique, so no other order can \
+                         follow",
+                    ));
+                }
+                None => {}
+            }
+        }
+        Ok(order)
+    }
+}
+
+/// A document matches if its key passes every test. Keys are written as in `document(id:)`. Strings sort by code point, before integers; versionstamps sort after both. An empty filter matches every document.
+#[derive(InputObject, Default)]
+#[graphql(name = "DocumentKeyFilter")]
+pub(crate) struct KeyFilterInput {
+    /// A string that begins with this. Only strings match.
+    prefix: Option<String>,
+    /// After this key. Excludes `gte`.
+    gt: Option<ID>,
+    /// After or equal to this key.
+    gte: Option<ID>,
+    /// Before this key. Excludes `lte`.
+    lt: Option<ID>,
+    /// Before or equal to this key.
+    lte: Option<ID>,
+    /// Equal to one of these keys, at most 1,000.
+    #[graphql(name = "in")]
+    one_of: Option<Vec<ID>>,
+}
+
+impl KeyFilterInput {
+    /// Converts the input to a set of keys of a collection.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: a key is invalid, or tests exclude each other. `TOO_COMPLEX`: too many
+    /// keys are listed. `TOO_LARGE`: a key exceeds the limit.
+    pub(crate) fn read(
+        self,
+        collection: &str,
+        request_budget: &RequestBudget,
+    ) -> Result<query::KeySet> {
+        let listed = self.one_of.iter().flatten();
+        let bytes = listed.map(|id| size_of::<DocumentId>() + HELD_PER_ID_BYTE * id.len());
+        request_budget.memory.hold(bytes.sum())?;
+        let id = |name: &str, id: Option<ID>| {
+            let id = id.map(|id| DocumentId::parse(&id)).transpose();
+            id.map_err(|error| error.at(format!("`{name}`")))
+        };
+        let one_of = self.one_of.map(|ids| {
+            let ids = ids.iter().map(|id| DocumentId::parse(id));
+            ids.collect::<Result<_>>().map_err(|error| error.at("`in`"))
+        });
+        let tests = query::KeyTests {
+            prefix: self.prefix,
+            gt: id("gt", self.gt)?,
+            gte: id("gte", self.gte)?,
+            lt: id("lt", self.lt)?,
+            lte: id("lte", self.lte)?,
+            one_of: one_of.transpose()?,
+        };
+        query::KeySet::new(collection, tests)
     }
 }
 

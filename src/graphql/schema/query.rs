@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::graphql::context::session::Session;
 use crate::graphql::objects::document::Subdocument;
 use crate::graphql::objects::documents::{DocumentConnection, DocumentsRequest};
-use crate::graphql::objects::filter::{FilterInput, OrderInput};
+use crate::graphql::objects::filter::{FilterInput, KeyFilterInput, OrderInput};
 use crate::graphql::objects::indexes::IndexObject;
 use crate::graphql::objects::located::Located;
 use crate::graphql::objects::page::AskedPage;
@@ -42,7 +42,7 @@ impl DocumentQueries {
         found.map(|found| found.map(Subdocument)).transpose()
     }
 
-    /// A page of the documents of a collection that match `where`, sorted by id unless `orderBy` is given. Only documents in the catalog are found. Page forwards with `first` and `after`, or backwards with `last` and `before`.
+    /// A page of the documents of a collection that match `where`, sorted by key unless `orderBy` is given. Only documents in the catalog are found. Page forwards with `first` and `after`, or backwards with `last` and `before`.
     #[expect(clippy::too_many_arguments, reason = "they are the field's")]
     async fn documents(
         &self,
@@ -54,8 +54,14 @@ impl DocumentQueries {
             desc = "The filter that documents must match; by default every document matches."
         )]
         filter: Option<FilterInput>,
-        #[graphql(desc = "The order of the documents; by default they are sorted by id.")]
-        order_by: Option<OrderInput>,
+        #[graphql(
+            desc = "The keys that documents must have; by default every key. Only this range of the catalog, or of an index, is read."
+        )]
+        keys: Option<KeyFilterInput>,
+        #[graphql(
+            desc = "The order of the documents: by the first of the list, then by the next. By default they are sorted by key."
+        )]
+        order_by: Option<Vec<OrderInput>>,
         #[graphql(desc = "The page size when paging forwards; 100 by default, at most 10,000.")]
         first: Option<i32>,
         #[graphql(desc = "The page begins after this cursor.")] after: Option<String>,
@@ -70,6 +76,7 @@ impl DocumentQueries {
         let requested = DocumentsRequest {
             collection,
             filter,
+            keys,
             order: order_by,
             page: AskedPage {
                 first,

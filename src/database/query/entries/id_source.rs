@@ -2,7 +2,9 @@
 
 use super::ids::{IdBytes, Ids, Union, catalog, id_bytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
+use super::lookup::KeyLookup;
 use crate::database::index::definition::Index;
+use crate::database::query::key_set::KeySet;
 use crate::database::query::plan::access_path::{EntrySource, Span};
 use crate::document::id::DocumentId;
 use crate::error::Result;
@@ -14,17 +16,44 @@ use crate::store::key_after;
 pub(crate) struct IdSource<'r> {
     pub(crate) reading: KeyReader<'r>,
     pub(crate) collection: &'r str,
+    /// Return only these ids.
+    pub(crate) keys: &'r KeySet,
     /// Return only ids after this one, in the direction of the stream.
     pub(crate) after: Option<&'r DocumentId>,
 }
 
 impl<'r> IdSource<'r> {
-    /// Opens the stream of all documents of the collection.
+    /// Opens the stream of all documents of the collection whose keys are in the set.
     ///
     /// # Errors
     /// `TOO_LARGE`: the collection's name and the id are too long.
     pub(crate) fn every(&self) -> Result<Ids<'r>> {
-        self.behind_prefix(catalog(self.collection))
+        let prefix = catalog(self.collection);
+        match self.keys {
+            KeySet::Listed(listed) => {
+                let listed = self.rest_of(listed)?;
+                Ok(Ids::Lookup(KeyLookup::new(self.reading, prefix, listed)))
+            }
+            KeySet::All | KeySet::Range(..) => self.behind_prefix(prefix),
+        }
+    }
+
+    /// Returns the listed ids that the stream returns, the next one last.
+    fn rest_of(&self, listed: &[IdBytes]) -> Result<Vec<IdBytes>> {
+        let after = self.after.map(|id| id_bytes(self.collection, id));
+        let after = after.transpose()?;
+        let rest = match &after {
+            None => listed,
+            Some(after) if self.reading.backward => {
+                &listed[..listed.partition_point(|id| id < after)]
+            }
+            Some(after) => &listed[listed.partition_point(|id| id <= after)..],
+        };
+        let mut rest = rest.to_vec();
+        if !self.reading.backward {
+            rest.reverse();
+        }
+        Ok(rest)
     }
 
     /// Opens the stream of the ids in `access`. Returns none if entries have to be sorted and are
@@ -46,10 +75,19 @@ impl<'r> IdSource<'r> {
             };
             sorted.push(listed);
         }
-        Ok(Some(match <[Ids<'r>; 1]>::try_from(sorted) {
+        let ids = match <[Ids<'r>; 1]>::try_from(sorted) {
             Ok([only]) => only,
             Err(parts) => Ids::Union(Union::new(parts)),
-        }))
+        };
+        let KeySet::Listed(listed) = self.keys else {
+            return Ok(Some(ids));
+        };
+        let listed = Ids::Listed {
+            ids: self.rest_of(listed)?,
+            _memory: self.reading.budget.counted_share(),
+        };
+        let both = vec![ids, listed];
+        Ok(Some(Ids::Intersection(both, self.reading.budget)))
     }
 
     fn sort_out<'a>(
@@ -83,15 +121,16 @@ impl<'r> IdSource<'r> {
     }
 
     fn behind_prefix(&self, prefix: Vec<u8>) -> Result<Ids<'r>> {
-        let mut begin = prefix.clone();
-        let mut end = [&prefix[..], &[0xFF]].concat();
+        let (begin, end) = self.keys.bounds();
+        let mut begin = [&prefix[..], &begin].concat();
+        let mut end = [&prefix[..], &end].concat();
         if let Some(after) = self.after {
             let id = id_bytes(self.collection, after)?;
             let key = [&prefix[..], &id].concat();
             if self.reading.backward {
-                end = key;
+                end = end.min(key);
             } else {
-                begin = key_after(&key);
+                begin = begin.max(key_after(&key));
             }
         }
         let keys = KeyStream::new(self.reading, &begin, &end, self.reading.backward);
@@ -126,7 +165,7 @@ impl<'r> IdSource<'r> {
                         id <= *after
                     }
                 });
-                if !passed {
+                if !passed && self.keys.contains(&id) {
                     memory.take(id.len() + size_of::<IdBytes>())?;
                     ids.push(id);
                 }

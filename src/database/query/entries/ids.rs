@@ -7,6 +7,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 
 use super::keys::KeyStream;
+use super::lookup::KeyLookup;
 use crate::budget::{Budget, Share};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
@@ -21,6 +22,8 @@ pub(crate) enum Ids<'r> {
     Keys(KeyStream<'r>, Vec<u8>),
     /// In memory, in reverse order: the next id is the last one.
     Listed { ids: Vec<IdBytes>, _memory: Share },
+    /// Listed, and in the catalog.
+    Lookup(KeyLookup<'r>),
     /// In any of these streams.
     Union(Union<'r>),
     /// In each of these streams.
@@ -89,6 +92,7 @@ impl Ids<'_> {
                     Ok(key.map(|key| key[prefix.len()..].to_vec()))
                 }
                 Self::Listed { ids, .. } => Ok(ids.last().cloned()),
+                Self::Lookup(lookup) => lookup.peek().await,
                 Self::Union(union) => union.peek(backward).await,
                 Self::Intersection(parts, budget) => loop {
                     budget.pace(parts.len() as u64).await?;
@@ -128,6 +132,7 @@ impl Ids<'_> {
             Self::Listed { ids, .. } => {
                 ids.pop_if(|last| last == id);
             }
+            Self::Lookup(lookup) => lookup.advance(id),
             Self::Union(union) => union.advance(id, backward),
             Self::Intersection(parts, _) => {
                 for part in parts {
@@ -152,6 +157,7 @@ impl Ids<'_> {
                 let rest = ids.partition_point(|other| !stands_before(other));
                 ids.truncate(rest);
             }
+            Self::Lookup(lookup) => lookup.seek(id),
             Self::Union(union) => union.seek(id, backward),
             Self::Intersection(parts, _) => {
                 for part in parts {
@@ -164,7 +170,7 @@ impl Ids<'_> {
     /// Returns the maximum number of streams examined for the next id.
     fn streams(&self) -> u64 {
         match self {
-            Self::Keys(..) | Self::Listed { .. } => 1,
+            Self::Keys(..) | Self::Listed { .. } | Self::Lookup(_) => 1,
             Self::Union(union) => 2 + u64::from(union.parts().len().max(1).ilog2()),
             Self::Intersection(parts, _) => parts.iter().map(Self::streams).sum(),
         }
@@ -175,6 +181,7 @@ impl Ids<'_> {
         match self {
             Self::Keys(keys, _) => keys.left(),
             Self::Listed { ids, .. } => Some(ids.len()),
+            Self::Lookup(lookup) => Some(lookup.left()),
             Self::Union(union) => union.parts().iter().map(Self::left).sum(),
             Self::Intersection(parts, _) => parts.iter().filter_map(Self::left).min(),
         }

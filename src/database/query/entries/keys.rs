@@ -31,7 +31,7 @@ impl Meter {
         }
     }
 
-    fn add(&self, read: usize) {
+    pub(crate) fn add(&self, read: usize) {
         self.read.fetch_add(read, Relaxed);
     }
 

@@ -3,4 +3,6 @@
 pub(crate) mod id_source;
 pub(crate) mod ids;
 pub(crate) mod keys;
+pub(crate) mod lookup;
+pub(crate) mod merge;
 pub(crate) mod walk;

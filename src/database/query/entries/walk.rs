@@ -1,209 +1,484 @@
-//! An ordered walk over index entries: by the last column, and by id among equal values.
+//! An ordered walk over the entries of one stream of an ordered scan.
 //!
-//! The walk reads a span in which all columns but the last are fixed. The keys of these entries are
-//! ordered by value and then by id. The query defines two directions: that of the values
-//! (`descending`) and that of the ids (`backward`, the direction of the page; ids ascend on a
-//! forward page).
+//! The keys of the entries of a stream begin with fixed columns. The columns that provide the order
+//! follow (the levels), then possibly other columns, then the id. The query defines a direction for
+//! each level and for the ids.
 //!
-//! * If both directions are equal, the order of the keys, or its reverse, is the order of the
-//!   query. The entries are returned as they are read.
-//! * If they differ, values are read in one direction and the ids of each value are returned in the
-//!   other. If a batch holds all entries of a value, they are reversed in memory. Otherwise the
-//!   entries of that value are read separately, from the other end (`one_value`).
+//! The part of the stream that is not read yet is a stack of pieces. A piece is a range of entries
+//! that are equal in the first levels, and is ordered by the levels after them. Levels of the same
+//! direction form a run.
 //!
-//! To resume after an entry, the walk first returns the rest of that entry's value, in the
-//! direction of the ids, and then continues after the value.
+//! * If all levels after those of a piece, and the ids, are one run, the order of the keys, or its
+//!   reverse, is the order of the query. The entries are returned as they are read.
+//! * Otherwise a batch is read in the direction of the first run. Entries that are equal in that run
+//!   are a group. Groups that the batch holds completely are sorted in memory. A group that is
+//!   larger than the batch becomes a piece of its own.
+//! * If other columns precede the ids, a group that is equal in all levels is sorted by id in
+//!   memory, up to a limit.
+//!
+//! To resume after an entry, the walk begins with the pieces that follow it: first the entries that
+//! are equal in all levels and have a later id, then those that are equal in all levels but the
+//! last, and so on. Adjacent pieces of one run are merged.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use super::ids::{IdBytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
+use crate::budget::Share;
 use crate::database::document_key::prefix_end;
+use crate::database::query::key_set::KeySet;
+use crate::database::query::page::{Stopped, compare};
 use crate::error::Result;
-use crate::key::{IndexKey, IndexValue};
-use crate::limits::BATCH_PAIRS_MAX;
+use crate::key::{IndexKey, IndexValue, Rank};
+use crate::limits::{BATCH_PAIRS_MAX, SORTED_IDS_MAX};
 use crate::store::key_after;
 
-/// The value of the last column, and the id.
-pub(crate) type IndexEntry = (IndexValue, IdBytes);
-
-/// Reads the entries of a span in which all columns but the last are fixed.
-pub(crate) struct EntryWalk<'r> {
-    reading: KeyReader<'r>,
-    key: IndexKey,
-    /// The packed values of all columns but the last.
-    same: Vec<u8>,
-    columns: usize,
-    /// Whether values are read from the greatest to the least.
-    descending: bool,
-    /// The part of the span that is not read yet.
-    begin: Vec<u8>,
-    end: Vec<u8>,
-    /// The remaining entries of a single value, in the direction of the ids.
-    one_value: Option<KeyStream<'r>>,
-    queue: VecDeque<IndexEntry>,
-    batch: usize,
+/// An entry: the values of the order, and the id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IndexEntry {
+    pub(crate) values: Vec<IndexValue>,
+    pub(crate) id: IdBytes,
 }
 
-/// The arguments of a walk.
-pub(crate) struct Along<'t> {
+/// What all streams of an ordered scan have in common.
+pub(crate) struct ScanShape<'q> {
     pub(crate) key: IndexKey,
+    /// The name of the index.
+    pub(crate) name: &'q str,
+    /// The number of columns of the index.
     pub(crate) columns: usize,
-    pub(crate) same: &'t [u8],
-    /// The bounds of the span, relative to the index.
-    pub(crate) begin: &'t [u8],
-    pub(crate) end: &'t [u8],
-    pub(crate) descending: bool,
-    /// Return only entries after this one: its value and its id.
-    pub(crate) after: Option<(&'t [u8], &'t [u8])>,
+    /// The number of fixed columns.
+    pub(crate) fixed: usize,
+    /// The number of levels.
+    pub(crate) levels: usize,
+    /// The column of each value of the order.
+    pub(crate) of_values: Vec<usize>,
+    /// Whether each value of the order descends, and then whether ids do.
+    pub(crate) directions: Vec<bool>,
+    /// The keys that documents must have.
+    pub(crate) keys: &'q KeySet,
+}
+
+impl ScanShape<'_> {
+    /// Compares two entries in the order of the query.
+    pub(crate) fn compare(&self, a: &IndexEntry, b: &IndexEntry) -> Ordering {
+        compare(&self.directions, (&a.values, &a.id), (&b.values, &b.id))
+    }
+
+    /// Returns whether a level descends. The level after the last one is that of the ids.
+    fn descends(&self, level: usize) -> bool {
+        let column = self.fixed + level;
+        let value = self.of_values.iter().position(|of| *of == column);
+        let at = value.filter(|_| level < self.levels);
+        let at = at.unwrap_or(self.of_values.len());
+        self.directions.get(at).copied().unwrap_or_default()
+    }
+
+    /// Returns whether the ids follow the levels immediately, so that they ascend in each group.
+    fn has_sorted_ids(&self) -> bool {
+        self.fixed + self.levels == self.columns
+    }
+
+    /// Returns the end of the run that begins at a level: the number of levels before its end. One
+    /// more than the number of levels if the run includes the ids.
+    fn run_end(&self, level: usize) -> usize {
+        let levels = self.levels + usize::from(self.has_sorted_ids());
+        let rest =
+            (level + 1..levels).take_while(|next| self.descends(*next) == self.descends(level));
+        (level + 1 + rest.count()).min(levels.max(level))
+    }
+}
+
+/// A part of a stream that is not read yet.
+struct Piece {
+    /// The number of levels in which all entries are equal.
+    level: usize,
+    /// The range, absolute.
+    begin: Vec<u8>,
+    end: Vec<u8>,
+    /// Return only entries after this id. Set only if the entries are sorted by id in memory.
+    after: Option<IdBytes>,
+}
+
+/// Reads the entries of one stream.
+pub(crate) struct EntryWalk<'r> {
+    reading: KeyReader<'r>,
+    shape: &'r ScanShape<'r>,
+    /// The packed values of the fixed columns.
+    prefix: Vec<u8>,
+    /// The pieces that are not read yet, the next one last.
+    pieces: Vec<Piece>,
+    /// The entries of a piece that are in the order of the query as they are read.
+    open: Option<KeyStream<'r>>,
+    queue: VecDeque<IndexEntry>,
+    /// Memory for the entries in the queue.
+    memory: Share,
+    batch: usize,
+    /// The number of entries read and left out.
+    left_out: usize,
+    stopped: Option<Stopped>,
 }
 
 impl<'r> EntryWalk<'r> {
-    pub(crate) fn new(reading: KeyReader<'r>, along: Along<'_>) -> Self {
-        let Along { key, same, .. } = along;
-        let (begin, end) = key.span(along.begin, along.end);
+    /// Creates a walk over the entries with `prefix` in `range`, which is relative to the prefix,
+    /// after the entry `after`.
+    pub(crate) fn new(
+        reading: KeyReader<'r>,
+        shape: &'r ScanShape<'r>,
+        prefix: Vec<u8>,
+        range: (&[u8], &[u8]),
+        after: Option<&IndexEntry>,
+    ) -> Self {
         let mut walk = Self {
             reading,
-            key,
-            same: same.to_vec(),
-            columns: along.columns,
-            descending: along.descending,
-            begin,
-            end,
-            one_value: None,
+            shape,
+            pieces: Vec::new(),
+            open: None,
             queue: VecDeque::new(),
+            memory: reading.budget.counted_share(),
             batch: reading.first_batch,
+            left_out: 0,
+            stopped: None,
+            prefix,
         };
-        if let Some((value, id)) = along.after {
-            let (first, past) = walk.entries_of(value);
-            let at = [&first[..], id].concat();
-            let rest = if reading.backward {
-                (first, at)
-            } else {
-                (key_after(&at), past)
-            };
-            walk.one_value = Some(KeyStream::new(reading, &rest.0, &rest.1, reading.backward));
-            walk.leave_out(value);
+        let from = [&walk.prefix[..], range.0].concat();
+        let to = [&walk.prefix[..], range.1].concat();
+        let (from, to) = shape.key.span(&from, &to);
+        let mut pieces = match after {
+            None => vec![Piece {
+                level: 0,
+                begin: from.clone(),
+                end: to.clone(),
+                after: None,
+            }],
+            Some(after) => walk.after(after),
+        };
+        for piece in &mut pieces {
+            piece.begin = from.clone().max(std::mem::take(&mut piece.begin));
+            piece.end = to.clone().min(std::mem::take(&mut piece.end));
         }
+        pieces.reverse();
+        walk.pieces = pieces;
         walk
     }
 
-    /// Returns the next entries, at most `count`. Returns fewer only at the end.
+    /// Why the walk ended early.
+    pub(crate) fn stopped(&self) -> Option<&Stopped> {
+        self.stopped.as_ref()
+    }
+
+    /// Returns the next entry. None after the last one, and if the walk is stopped.
     ///
     /// # Errors
     /// Errors of the store. `INTERNAL`: damaged entries.
-    pub(crate) async fn next(&mut self, count: usize) -> Result<Vec<IndexEntry>> {
-        let mut found = Vec::new();
-        while found.len() < count {
+    pub(crate) async fn next(&mut self) -> Result<Option<IndexEntry>> {
+        loop {
+            if self.stopped.is_some() {
+                return Ok(None);
+            }
             if let Some(entry) = self.queue.pop_front() {
-                found.push(entry);
-            } else if let Some(keys) = &mut self.one_value {
-                match keys.peek().await? {
-                    Some(key) => {
-                        found.push(entry(&self.key, &self.same, self.columns, key)?);
-                        keys.advance();
-                    }
-                    None => self.one_value = None,
+                return Ok(Some(entry));
+            }
+            if let Some(keys) = &mut self.open {
+                let Some(key) = keys.peek().await? else {
+                    self.open = None;
+                    continue;
+                };
+                let entry = parse(self.shape, key)?;
+                keys.advance();
+                if let Some((entry, _)) = self.keep(entry) {
+                    return Ok(Some(entry));
                 }
-            } else if !self.read_on().await? {
-                break;
+                continue;
+            }
+            let Some(piece) = self.pieces.pop() else {
+                return Ok(None);
+            };
+            if piece.begin < piece.end {
+                self.read(piece).await?;
             }
         }
-        Ok(found)
     }
 
-    /// Reads a batch of entries. Returns false if there are no more.
-    async fn read_on(&mut self) -> Result<bool> {
-        if self.begin >= self.end {
-            return Ok(false);
+    /// Leaves out entries that do not belong to the result, up to a limit.
+    fn keep(&mut self, parsed: Parsed) -> Option<(IndexEntry, Vec<u8>)> {
+        if parsed.is_complete && self.shape.keys.contains(&parsed.entry.id) {
+            return Some((parsed.entry, parsed.values));
         }
+        self.left_out += 1;
+        if self.left_out > SORTED_IDS_MAX {
+            self.stopped = Some(Stopped::LeftOut(self.shape.name.to_owned()));
+        }
+        None
+    }
+
+    async fn read(&mut self, piece: Piece) -> Result<()> {
+        let end = self.shape.run_end(piece.level);
+        if end > self.shape.levels {
+            let descends = self.shape.descends(piece.level);
+            let keys = KeyStream::new(self.reading, &piece.begin, &piece.end, descends);
+            self.open = Some(keys);
+            return Ok(());
+        }
+        if piece.level == self.shape.levels {
+            return self.sort_by_id(piece).await;
+        }
+        self.read_groups(piece, end).await
+    }
+
+    /// Reads a batch of a piece and sorts its groups, which are equal in the levels before
+    /// `levels`.
+    async fn read_groups(&mut self, mut piece: Piece, levels: usize) -> Result<()> {
+        let descends = self.shape.descends(piece.level);
         let reading = KeyReader {
             first_batch: self.batch,
             ..self.reading
         };
-        let mut keys = KeyStream::new(reading, &self.begin, &self.end, self.descending);
-        let mut entries = Vec::new();
-        while entries.len() < self.batch
+        self.memory = self.reading.budget.counted_share();
+        let mut keys = KeyStream::new(reading, &piece.begin, &piece.end, descends);
+        let mut groups: Vec<(Vec<u8>, Vec<IndexEntry>)> = Vec::new();
+        let mut read = 0;
+        while read < self.batch
             && let Some(key) = keys.peek().await?
         {
-            entries.push(entry(&self.key, &self.same, self.columns, key)?);
+            let parsed = parse(self.shape, key)?;
             keys.advance();
-        }
-        let all = entries.len() < self.batch;
-        self.batch = (2 * self.batch).min(BATCH_PAIRS_MAX);
-        let Some((last, _)) = entries.last().cloned() else {
-            return Ok(false);
-        };
-        if self.descending == self.reading.backward {
-            // The order of the keys is the order of the query.
-            if all {
-                self.begin.clone_from(&self.end);
-            } else {
-                self.go_behind(&entries[entries.len() - 1]);
+            read += 1;
+            let group = group(&parsed.values, self.shape.fixed + levels);
+            if groups.last().is_none_or(|(last, _)| *last != group) {
+                groups.push((group, Vec::new()));
             }
-            self.queue.extend(entries);
-            return Ok(true);
+            if let Some((entry, values)) = self.keep(parsed)
+                && let Some((_, entries)) = groups.last_mut()
+            {
+                self.hold(&entry, &values)?;
+                entries.push(entry);
+            }
         }
-        if !all {
-            // The batch may not hold all entries of the last value.
-            let whole = entries.partition_point(|(value, _)| {
-                if self.descending {
-                    *value > last
+        let is_whole = read < self.batch;
+        self.batch = (2 * self.batch).min(BATCH_PAIRS_MAX);
+        // The batch may not hold all entries of the last group.
+        let last = if is_whole { None } else { groups.pop() };
+        for (_, mut entries) in groups {
+            entries.sort_by(|a, b| self.shape.compare(a, b));
+            entries.dedup();
+            self.queue.extend(entries);
+        }
+        if let Some((group, _)) = last {
+            let (begin, end) = self.shape.key.span(&group, &prefix_end(&group));
+            let begin = begin.max(piece.begin.clone());
+            let end = end.min(piece.end.clone());
+            if descends {
+                piece.end.clone_from(&begin);
+            } else {
+                piece.begin.clone_from(&end);
+            }
+            if self.queue.is_empty() {
+                self.pieces.push(piece);
+                self.pieces.push(Piece {
+                    level: levels,
+                    begin,
+                    end,
+                    after: None,
+                });
+            } else {
+                // It is read again, with the groups after it.
+                if descends {
+                    piece.end = end;
                 } else {
-                    *value < last
+                    piece.begin = begin;
+                }
+                self.pieces.push(piece);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reserves memory for an entry.
+    fn hold(&self, entry: &IndexEntry, values: &[u8]) -> Result<()> {
+        let bytes = values.len() + entry.id.len() + size_of::<IndexEntry>();
+        self.memory.take(bytes).map(|_| ())
+    }
+
+    /// Reads a group that is equal in all levels and sorts it by id.
+    async fn sort_by_id(&mut self, piece: Piece) -> Result<()> {
+        self.memory = self.reading.budget.counted_share();
+        let mut keys = KeyStream::new(self.reading, &piece.begin, &piece.end, false);
+        let mut entries = Vec::new();
+        let mut read = 0;
+        while let Some(key) = keys.peek().await? {
+            let parsed = parse(self.shape, key)?;
+            keys.advance();
+            read += 1;
+            if read > SORTED_IDS_MAX {
+                self.stopped = Some(Stopped::Unsorted(self.shape.name.to_owned()));
+                return Ok(());
+            }
+            if let Some((entry, values)) = self.keep(parsed) {
+                self.hold(&entry, &values)?;
+                entries.push(entry);
+            }
+        }
+        entries.sort_by(|a, b| self.shape.compare(a, b));
+        entries.dedup();
+        if let Some(after) = &piece.after {
+            let descends = self.shape.descends(self.shape.levels);
+            entries.retain(|entry| {
+                if descends {
+                    entry.id < *after
+                } else {
+                    entry.id > *after
                 }
             });
-            entries.truncate(whole);
         }
-        if let Some((value, _)) = entries.last() {
-            self.leave_out(value.clone().bytes());
-        } else {
-            let (first, past) = self.entries_of(last.bytes());
-            let backward = self.reading.backward;
-            self.one_value = Some(KeyStream::new(self.reading, &first, &past, backward));
-            self.leave_out(last.bytes());
-        }
-        for group in entries.chunk_by(|(a, _), (b, _)| a == b) {
-            self.queue.extend(group.iter().rev().cloned());
-        }
-        if all {
-            self.begin.clone_from(&self.end);
-        }
-        Ok(true)
+        self.queue.extend(entries);
+        Ok(())
     }
 
-    /// Returns the range of the entries of a value.
-    fn entries_of(&self, value: &[u8]) -> (Vec<u8>, Vec<u8>) {
-        let values = [&self.same[..], value].concat();
-        self.key.span(&values, &prefix_end(&values))
-    }
-
-    /// Excludes all entries of a value, and those before it, from what is still to be read.
-    fn leave_out(&mut self, value: &[u8]) {
-        let (first, past) = self.entries_of(value);
-        if self.descending {
-            self.end = first.min(std::mem::take(&mut self.end));
-        } else {
-            self.begin = past.max(std::mem::take(&mut self.begin));
+    /// Returns the pieces after an entry, in order.
+    fn after(&self, after: &IndexEntry) -> Vec<Piece> {
+        let shape = self.shape;
+        let mut bounds = vec![self.prefix.clone()];
+        let mut constants = Vec::new();
+        let mut rest = &self.prefix[..];
+        while let Some((value, behind)) = IndexValue::split(rest) {
+            constants.push(value);
+            rest = behind;
         }
+        // The order of the constants of this stream relative to those of the entry.
+        let mut relation = Ordering::Equal;
+        for (at, (column, value)) in shape.of_values.iter().zip(&after.values).enumerate() {
+            let Some(constant) = constants.get(*column) else {
+                let last = bounds.last().map_or(&[][..], Vec::as_slice);
+                if shape.fixed + bounds.len() == column + 1 {
+                    bounds.push([last, value.bytes()].concat());
+                }
+                continue;
+            };
+            relation = constant.cmp(value);
+            if shape.directions.get(at).copied().unwrap_or_default() {
+                relation = relation.reverse();
+            }
+            if relation.is_ne() {
+                break;
+            }
+        }
+        let mut pieces = Vec::new();
+        let level = bounds.len() - 1;
+        let group = bounds.last().map_or(&[][..], Vec::as_slice);
+        let (begin, end) = shape.key.span(group, &prefix_end(group));
+        match relation {
+            Ordering::Less => {}
+            Ordering::Greater => pieces.push(Piece {
+                level,
+                begin,
+                end,
+                after: None,
+            }),
+            Ordering::Equal if !shape.has_sorted_ids() => pieces.push(Piece {
+                level,
+                begin,
+                end,
+                after: Some(after.id.clone()),
+            }),
+            Ordering::Equal => {
+                let at = [&begin[..], &after.id].concat();
+                let (begin, end) = if shape.descends(level) {
+                    (begin, at)
+                } else {
+                    (key_after(&at), end)
+                };
+                pieces.push(Piece {
+                    level,
+                    begin,
+                    end,
+                    after: None,
+                });
+            }
+        }
+        for (level, pair) in bounds.windows(2).enumerate().rev() {
+            let (parent, group) = (&pair[0], &pair[1]);
+            let (begin, end) = if shape.descends(level) {
+                shape.key.span(parent, group)
+            } else {
+                shape.key.span(&prefix_end(group), &prefix_end(parent))
+            };
+            self.push_merged(&mut pieces, level, begin, end);
+        }
+        pieces
     }
 
-    fn go_behind(&mut self, (value, id): &IndexEntry) {
-        let (first, _) = self.entries_of(value.bytes());
-        let at = [&first[..], id].concat();
-        if self.descending {
-            self.end = at;
-        } else {
-            self.begin = key_after(&at);
+    /// Appends a piece, or extends the last one if both are one range of one run.
+    fn push_merged(&self, pieces: &mut Vec<Piece>, level: usize, begin: Vec<u8>, end: Vec<u8>) {
+        let shape = self.shape;
+        let is_run = |last: &&mut Piece| {
+            last.level == level + 1
+                && shape.run_end(level) > last.level
+                && shape.descends(level) == shape.descends(last.level)
+        };
+        match pieces.last_mut().filter(is_run) {
+            Some(last) => {
+                last.level = level;
+                if shape.descends(level) {
+                    last.begin = begin;
+                } else {
+                    last.end = end;
+                }
+            }
+            None => pieces.push(Piece {
+                level,
+                begin,
+                end,
+                after: None,
+            }),
         }
     }
 }
 
-/// Parses an entry into the value of its last column and its id.
-fn entry(key: &IndexKey, same: &[u8], columns: usize, at: &[u8]) -> Result<IndexEntry> {
-    let relative = key.relative(at).unwrap_or_default();
-    let (values, _) = key.parse(at, columns).ok_or_else(|| no_entry(at))?;
-    let value = values.get(same.len()..).and_then(IndexValue::split);
-    let (value, _) = value.ok_or_else(|| no_entry(at))?;
-    Ok((value, relative[values.len()..].to_vec()))
+/// A parsed entry.
+struct Parsed {
+    entry: IndexEntry,
+    /// The packed values of all columns.
+    values: Vec<u8>,
+    /// Whether every value of the order is there.
+    is_complete: bool,
+}
+
+fn parse(shape: &ScanShape<'_>, at: &[u8]) -> Result<Parsed> {
+    let relative = shape.key.relative(at).unwrap_or_default();
+    let (packed, _) = shape
+        .key
+        .parse(at, shape.columns)
+        .ok_or_else(|| no_entry(at))?;
+    let mut columns = Vec::with_capacity(shape.fixed + shape.levels);
+    let mut rest = packed;
+    while columns.len() < shape.fixed + shape.levels {
+        let (value, behind) = IndexValue::split(rest).ok_or_else(|| no_entry(at))?;
+        columns.push(value);
+        rest = behind;
+    }
+    let values = shape.of_values.iter();
+    let values = values.filter_map(|column| columns.get(*column).cloned());
+    let values: Vec<IndexValue> = values.collect();
+    Ok(Parsed {
+        is_complete: values.iter().all(|value| value.rank() != Rank::Missing),
+        entry: IndexEntry {
+            values,
+            id: relative[packed.len()..].to_vec(),
+        },
+        values: packed.to_vec(),
+    })
+}
+
+/// Returns the packed values of the first columns.
+fn group(packed: &[u8], columns: usize) -> Vec<u8> {
+    let mut rest = packed;
+    for _ in 0..columns {
+        let Some((_, behind)) = IndexValue::split(rest) else {
+            break;
+        };
+        rest = behind;
+    }
+    packed[..packed.len() - rest.len()].to_vec()
 }

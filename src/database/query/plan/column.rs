@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::budget::Steps;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{prefix_end, strings_from};
 use crate::document::filter::Test;
 use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
@@ -113,7 +113,9 @@ fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
         Test::AtMost(value) => ordered(value, |first, _, at| (first, prefix_end(&at))),
         Test::Greater(value) => ordered(value, |_, last, at| (prefix_end(&at), last)),
         Test::AtLeast(value) => ordered(value, |_, last, at| (at, last)),
-        Test::StartsWith(beginning) => strings_from(beginning),
+        Test::StartsWith(beginning) => {
+            strings_from(IndexValue::of_leaf(&Leaf::String(beginning.into())).bytes())
+        }
         Test::Equal(_) | Test::In(_) | Test::NotEqual(_) | Test::Contains(_) => {
             (Vec::new(), PAST_ALL.to_vec())
         }
@@ -141,21 +143,4 @@ fn ordered(
         prefix_end(&last.prefix()),
         at.bytes().to_vec(),
     )
-}
-
-/// Returns the range of the strings that begin with a text.
-fn strings_from(beginning: &str) -> (Vec<u8>, Vec<u8>) {
-    let value = IndexValue::of_leaf(&Leaf::String(beginning.into()));
-    // Without the terminating NUL, the packed text is a prefix of all packed strings that begin
-    // with it.
-    let begin = &value.bytes()[..value.bytes().len() - 1];
-    let mut end = begin.to_vec();
-    // A NUL inside a text is packed with 0xFF after it. No key can follow 0xFF, so strip it.
-    while end.last() == Some(&0xFF) {
-        end.pop();
-    }
-    if let Some(last) = end.last_mut() {
-        *last += 1;
-    }
-    (begin.to_vec(), end)
 }

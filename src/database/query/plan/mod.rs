@@ -2,3 +2,4 @@
 
 pub(crate) mod access_path;
 pub(crate) mod column;
+pub(crate) mod ordered_scan;

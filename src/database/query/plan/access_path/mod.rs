@@ -19,15 +19,14 @@
 //! If a path selects several values (`[*]`), an entry shows only one of them. Two conjuncts on such
 //! a path may be satisfied by different values, so an access path uses only one of them.
 //!
-//! For a query with an order, [`QueryPlan::track`] finds an index whose last column is the ordering
-//! path and whose other columns are fixed by equality. Its entries are already in that order.
+//! For a query with an order, [`QueryPlan::track`] finds an index whose entries are in that order
+//! (`ordered_scan`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::column::ColumnBounds;
 use crate::budget::Steps;
-use crate::database::document_key::prefix_end;
 use crate::database::index::definition::{Index, IndexPath};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::jsonpath::SimpleStep;
@@ -56,7 +55,7 @@ impl EntrySource<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// A span of index entries. Both bounds are packed values of the leftmost columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -339,111 +338,4 @@ fn union<'i>(
         access,
         equal,
     })
-}
-
-/// An ordered index scan: over the last column of an index whose other columns are fixed by
-/// equality.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct OrderedScan<'i> {
-    pub(crate) index: &'i Index,
-    /// The packed values of the fixed columns.
-    pub(crate) same: Vec<u8>,
-    /// The span of entries to read.
-    pub(crate) range: Span,
-    /// The numbers of the conjuncts that it uses.
-    pub(crate) used: BTreeSet<usize>,
-    /// The numbers of the conjuncts that hold for every document that it yields.
-    pub(crate) covers: BTreeSet<usize>,
-}
-
-impl<'i> QueryPlan<'i> {
-    /// Returns the best ordered scan for the path `by`.
-    pub(crate) fn track(
-        &self,
-        by: &[SimpleStep],
-        indexes: &'i [Index],
-        steps: &Steps<'_>,
-    ) -> Option<OrderedScan<'i>> {
-        let tracks = indexes
-            .iter()
-            .filter_map(|index| track(&self.conjuncts, by, index, steps));
-        tracks.max_by_key(|track| (track.covers.len(), track.used.len()))
-    }
-}
-
-fn track<'i>(
-    conjuncts: &[Filter],
-    by: &[SimpleStep],
-    index: &'i Index,
-    steps: &Steps<'_>,
-) -> Option<OrderedScan<'i>> {
-    let (last, given) = index.on.split_last()?;
-    if last.steps() != by {
-        return None;
-    }
-    let mut track = OrderedScan {
-        index,
-        same: Vec::new(),
-        range: Span {
-            begin: Vec::new(),
-            end: Vec::new(),
-        },
-        used: BTreeSet::new(),
-        covers: BTreeSet::new(),
-    };
-    for path in given {
-        let (column, numbers) = column(conjuncts, path, steps)?;
-        let ColumnBounds::Points { values, exact } = column else {
-            return None;
-        };
-        let [value] = &values[..] else {
-            return None;
-        };
-        track.same.extend_from_slice(value.bytes());
-        track.used.extend(&numbers);
-        if exact {
-            track.covers.extend(&numbers);
-        }
-    }
-    let (begin, end) = track.last_column(conjuncts, last, steps)?;
-    track.range = Span {
-        begin: [&track.same[..], &begin].concat(),
-        end: [&track.same[..], &end].concat(),
-    };
-    Some(track)
-}
-
-impl OrderedScan<'_> {
-    /// Returns the bounds of the last column. If the path can select several values, returns the
-    /// whole column: the ordering value does not depend on the filter.
-    fn last_column(
-        &mut self,
-        conjuncts: &[Filter],
-        path: &IndexPath,
-        steps: &Steps<'_>,
-    ) -> Option<(Vec<u8>, Vec<u8>)> {
-        if !path.is_multiple()
-            && let Some((column, numbers)) = column(conjuncts, path, steps)
-        {
-            let exact = column.is_exact();
-            let range = match column {
-                ColumnBounds::Range { begin, end, .. } => Some((begin, end)),
-                ColumnBounds::Points { values, .. } => match &values[..] {
-                    [value] => Some((value.bytes().to_vec(), prefix_end(value.bytes()))),
-                    _ => None,
-                },
-            };
-            if let Some(range) = range {
-                self.used.extend(&numbers);
-                if exact {
-                    self.covers.extend(&numbers);
-                }
-                return Some(range);
-            }
-        }
-        match ColumnBounds::of(&[], steps)? {
-            ColumnBounds::Range { begin, end, .. } => Some((begin, end)),
-            ColumnBounds::Points { .. } => None,
-        }
-    }
 }

@@ -4,7 +4,10 @@ use crate::budget::Budget;
 use crate::database::query::plan::access_path::*;
 use crate::document::tree::Tree;
 
-fn planned<'i>(filter: &Filter, indexes: &'i [Index]) -> QueryPlan<'i> {
+pub(in crate::database::query::plan) fn planned<'i>(
+    filter: &Filter,
+    indexes: &'i [Index],
+) -> QueryPlan<'i> {
     let budget = Budget::of_background();
     QueryPlan::new(filter, indexes, &Steps::of(&budget)).expect("the budget is unbounded")
 }
@@ -17,13 +20,12 @@ fn passes(condition: &Condition, value: &Tree) -> bool {
 
 use crate::database::index::definition::State;
 use crate::document::jsonpath::Query;
-use crate::key::IndexValue;
 
 /// The paths of all indexes.
 type Paths = &'static [&'static [&'static str]];
 
 /// Creates indexes named after their paths.
-fn indexes(on: &[&[&str]]) -> Vec<Index> {
+pub(in crate::database::query::plan) fn indexes(on: &[&[&str]]) -> Vec<Index> {
     let index = |(number, paths): (u64, &&[&str])| Index {
         name: paths.join(","),
         number,
@@ -43,7 +45,7 @@ fn value(text: &str) -> Tree {
 }
 
 /// Creates a condition from tests written as `name value`.
-fn condition(at: &str, tests: &[&str]) -> Filter {
+pub(in crate::database::query::plan) fn condition(at: &str, tests: &[&str]) -> Filter {
     let test = |text: &&str| {
         let (name, operand) = text.split_once(' ').expect("a name and a value");
         match name {
@@ -68,7 +70,7 @@ fn condition(at: &str, tests: &[&str]) -> Filter {
     })
 }
 
-fn all<const N: usize>(parts: [Filter; N]) -> Filter {
+pub(in crate::database::query::plan) fn all<const N: usize>(parts: [Filter; N]) -> Filter {
     Filter::All(parts.into())
 }
 
@@ -373,66 +375,4 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
             assert_eq!(inside, passes(condition, &value), "{test}: {text}");
         }
     }
-}
-
-#[test]
-fn a_track_is_an_index_that_ends_with_the_order_behind_what_is_given() {
-    type Case = (Filter, Paths, Option<(&'static str, usize)>);
-    let by = Query::parse("$.o").expect("a query");
-    let by = by.simple().expect("simple");
-    let a = || condition("$.a", &["= 1"]);
-    let cases: Vec<Case> = vec![
-        (Filter::default(), &[&["$.a"], &["$.o"]], Some(("$.o", 0))),
-        (Filter::default(), &[&["$.a", "$.o"], &["$.o", "$.a"]], None),
-        (a(), &[&["$.o"], &["$.a", "$.o"]], Some(("$.a,$.o", 0))),
-        (a(), &[&["$.o"]], Some(("$.o", 1))),
-        (condition("$.a", &["> 1"]), &[&["$.a", "$.o"]], None),
-        (condition("$.a", &["in [1, 2]"]), &[&["$.a", "$.o"]], None),
-        (
-            condition("$.a", &["in [1, 1.0]"]),
-            &[&["$.a", "$.o"]],
-            Some(("$.a,$.o", 0)),
-        ),
-        (
-            condition("$.a", &["= {}"]),
-            &[&["$.a", "$.o"]],
-            Some(("$.a,$.o", 1)),
-        ),
-        (condition("$.o", &["> 1"]), &[&["$.o"]], Some(("$.o", 0))),
-        (
-            condition("$.o", &["in [1, 5]"]),
-            &[&["$.o"]],
-            Some(("$.o", 1)),
-        ),
-        (
-            all([condition("$.t[*]", &["= 1"]), condition("$.o", &["< 3"])]),
-            &[&["$.t[*]", "$.o"]],
-            Some(("$.t[*],$.o", 0)),
-        ),
-    ];
-    for (filter, on, expected) in cases {
-        let indexes = indexes(on);
-        let plan = planned(&filter, &indexes);
-        let track = plan.track(by, &indexes, &Steps::of(&Budget::of_background()));
-        let found = track.as_ref().map(|track| {
-            let left = plan.conjuncts.len() - track.covers.len();
-            (&track.index.name[..], left)
-        });
-        assert_eq!(found, expected, "{filter:?} by {on:?}");
-    }
-}
-
-#[test]
-fn no_range_narrows_a_track_along_several_values() {
-    let by = Query::parse("$.o[*]").expect("a query");
-    let by = by.simple().expect("simple");
-    let indexes = indexes(&[&["$.o[*]"]]);
-    let plan = planned(&condition("$.o[*]", &["> 1"]), &indexes);
-    let track = plan
-        .track(by, &indexes, &Steps::of(&Budget::of_background()))
-        .expect("a track");
-    assert_eq!(track.covers.len(), 0);
-    let least = IndexValue::of_leaf(&crate::document::leaf::Leaf::Null);
-    assert!(track.range.begin.as_slice() <= least.bytes());
-    assert_eq!(track.range.end, [0xFF]);
 }
