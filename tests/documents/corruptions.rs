@@ -287,7 +287,7 @@ pub(crate) fn damages() -> Vec<Damage> {
         at_its_key(
             "another format",
             packed(Family::Format),
-            element(&4),
+            element(&9),
             "FORMAT_VALUE",
         ),
         Damage {
