@@ -417,14 +417,14 @@ async fn writes_conflict_with_a_concurrent_format_upgrade() {
             transaction.get(b"\x02other\x00").await?;
             let other = store.begin().await?;
             let key = Family::Format.key()?;
-            other.set(&key, &foundationdb_tuple::pack(&(4,)));
+            other.set(&key, &foundationdb_tuple::pack(&(9,)));
             other.commit().await?;
             Ok(Decision::Commit(()))
         })
     });
     let error = written.await.err().expect("it is refused");
     assert_eq!(error.kind(), phyllo::error::ErrorKind::Unavailable);
-    assert!(error.message().contains("format 4"), "{error}");
+    assert!(error.message().contains("format 9"), "{error}");
     assert!(tries >= 2, "the first try met a conflict");
     let snapshot = store.snapshot().await.expect("taken");
     let found = snapshot.get(b"\x02written\x00").await.expect("read");
