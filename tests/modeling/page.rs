@@ -37,6 +37,8 @@ models! {
     a_nested_keyspace_is_merged_from_a_stream: "A nested keyspace from a stream",
     an_index_changes_with_the_documents: "Indexes",
     a_log_is_read_in_the_order_of_commits: "A log",
+    a_range_of_keys_is_read_without_an_index: "Ranges of keys",
+    an_index_provides_an_order_by_several_paths: "Compound orders",
     a_counter_is_split_over_documents: "A hot counter",
     a_queue_is_taken_from_its_front: "A queue",
 }

@@ -91,7 +91,7 @@ impl ScanShape<'_> {
 }
 
 /// A part of a stream that is not read yet.
-struct Piece {
+struct ScanPiece {
     /// The number of levels in which all entries are equal.
     level: usize,
     /// The range, absolute.
@@ -108,7 +108,7 @@ pub(crate) struct EntryWalk<'r> {
     /// The packed values of the fixed columns.
     prefix: Vec<u8>,
     /// The pieces that are not read yet, the next one last.
-    pieces: Vec<Piece>,
+    pieces: Vec<ScanPiece>,
     /// The entries of a piece that are in the order of the query as they are read.
     open: Option<KeyStream<'r>>,
     queue: VecDeque<IndexEntry>,
@@ -146,7 +146,7 @@ impl<'r> EntryWalk<'r> {
         let to = [&walk.prefix[..], range.1].concat();
         let (from, to) = shape.key.span(&from, &to);
         let mut pieces = match after {
-            None => vec![Piece {
+            None => vec![ScanPiece {
                 level: 0,
                 begin: from.clone(),
                 end: to.clone(),
@@ -202,7 +202,7 @@ impl<'r> EntryWalk<'r> {
     }
 
     /// Leaves out entries that do not belong to the result, up to a limit.
-    fn keep(&mut self, parsed: Parsed) -> Option<(IndexEntry, Vec<u8>)> {
+    fn keep(&mut self, parsed: ParsedEntry) -> Option<(IndexEntry, Vec<u8>)> {
         if parsed.is_complete && self.shape.keys.contains(&parsed.entry.id) {
             return Some((parsed.entry, parsed.values));
         }
@@ -213,7 +213,7 @@ impl<'r> EntryWalk<'r> {
         None
     }
 
-    async fn read(&mut self, piece: Piece) -> Result<()> {
+    async fn read(&mut self, piece: ScanPiece) -> Result<()> {
         let end = self.shape.run_end(piece.level);
         if end > self.shape.levels {
             let descends = self.shape.descends(piece.level);
@@ -229,7 +229,7 @@ impl<'r> EntryWalk<'r> {
 
     /// Reads a batch of a piece and sorts its groups, which are equal in the levels before
     /// `levels`.
-    async fn read_groups(&mut self, mut piece: Piece, levels: usize) -> Result<()> {
+    async fn read_groups(&mut self, mut piece: ScanPiece, levels: usize) -> Result<()> {
         let descends = self.shape.descends(piece.level);
         let reading = KeyReader {
             first_batch: self.batch,
@@ -276,7 +276,7 @@ impl<'r> EntryWalk<'r> {
             }
             if self.queue.is_empty() {
                 self.pieces.push(piece);
-                self.pieces.push(Piece {
+                self.pieces.push(ScanPiece {
                     level: levels,
                     begin,
                     end,
@@ -302,7 +302,7 @@ impl<'r> EntryWalk<'r> {
     }
 
     /// Reads a group that is equal in all levels and sorts it by id.
-    async fn sort_by_id(&mut self, piece: Piece) -> Result<()> {
+    async fn sort_by_id(&mut self, piece: ScanPiece) -> Result<()> {
         self.memory = self.reading.budget.counted_share();
         let mut keys = KeyStream::new(self.reading, &piece.begin, &piece.end, false);
         let mut entries = Vec::new();
@@ -337,66 +337,10 @@ impl<'r> EntryWalk<'r> {
     }
 
     /// Returns the pieces after an entry, in order.
-    fn after(&self, after: &IndexEntry) -> Vec<Piece> {
+    fn after(&self, after: &IndexEntry) -> Vec<ScanPiece> {
         let shape = self.shape;
-        let mut bounds = vec![self.prefix.clone()];
-        let mut constants = Vec::new();
-        let mut rest = &self.prefix[..];
-        while let Some((value, behind)) = IndexValue::split(rest) {
-            constants.push(value);
-            rest = behind;
-        }
-        // The order of the constants of this stream relative to those of the entry.
-        let mut relation = Ordering::Equal;
-        for (at, (column, value)) in shape.of_values.iter().zip(&after.values).enumerate() {
-            let Some(constant) = constants.get(*column) else {
-                let last = bounds.last().map_or(&[][..], Vec::as_slice);
-                if shape.fixed + bounds.len() == column + 1 {
-                    bounds.push([last, value.bytes()].concat());
-                }
-                continue;
-            };
-            relation = constant.cmp(value);
-            if shape.directions.get(at).copied().unwrap_or_default() {
-                relation = relation.reverse();
-            }
-            if relation.is_ne() {
-                break;
-            }
-        }
-        let mut pieces = Vec::new();
-        let level = bounds.len() - 1;
-        let group = bounds.last().map_or(&[][..], Vec::as_slice);
-        let (begin, end) = shape.key.span(group, &prefix_end(group));
-        match relation {
-            Ordering::Less => {}
-            Ordering::Greater => pieces.push(Piece {
-                level,
-                begin,
-                end,
-                after: None,
-            }),
-            Ordering::Equal if !shape.has_sorted_ids() => pieces.push(Piece {
-                level,
-                begin,
-                end,
-                after: Some(after.id.clone()),
-            }),
-            Ordering::Equal => {
-                let at = [&begin[..], &after.id].concat();
-                let (begin, end) = if shape.descends(level) {
-                    (begin, at)
-                } else {
-                    (key_after(&at), end)
-                };
-                pieces.push(Piece {
-                    level,
-                    begin,
-                    end,
-                    after: None,
-                });
-            }
-        }
+        let (bounds, relation) = self.bounds_at(after);
+        let mut pieces = Vec::from_iter(self.first_after(after, &bounds, relation));
         for (level, pair) in bounds.windows(2).enumerate().rev() {
             let (parent, group) = (&pair[0], &pair[1]);
             let (begin, end) = if shape.descends(level) {
@@ -409,10 +353,82 @@ impl<'r> EntryWalk<'r> {
         pieces
     }
 
-    /// Appends a piece, or extends the last one if both are one range of one run.
-    fn push_merged(&self, pieces: &mut Vec<Piece>, level: usize, begin: Vec<u8>, end: Vec<u8>) {
+    /// Returns the groups that an entry is in, from the whole stream to the one that is equal in all
+    /// levels, and `Equal`. If a constant of this stream differs from the value of the entry, the last
+    /// group is that of the levels before the constant, and the ordering is that of the constant
+    /// relative to the entry.
+    fn bounds_at(&self, after: &IndexEntry) -> (Vec<Vec<u8>>, Ordering) {
         let shape = self.shape;
-        let is_run = |last: &&mut Piece| {
+        let mut constants = Vec::new();
+        let mut rest = &self.prefix[..];
+        while let Some((value, behind)) = IndexValue::split(rest) {
+            constants.push(value);
+            rest = behind;
+        }
+        let mut bounds = vec![self.prefix.clone()];
+        let values = shape.of_values.iter().zip(&after.values);
+        for ((column, value), descends) in values.zip(&shape.directions) {
+            let Some(constant) = constants.get(*column) else {
+                // A value that repeats is in the group already.
+                if shape.fixed + bounds.len() == column + 1 {
+                    let last = bounds.last().map_or(&[][..], Vec::as_slice);
+                    bounds.push([last, value.bytes()].concat());
+                }
+                continue;
+            };
+            let relation = match constant.cmp(value) {
+                relation if *descends => relation.reverse(),
+                relation => relation,
+            };
+            if relation.is_ne() {
+                return (bounds, relation);
+            }
+        }
+        (bounds, Ordering::Equal)
+    }
+
+    /// Returns the entries after an entry in the last group of `bounds`.
+    fn first_after(
+        &self,
+        after: &IndexEntry,
+        bounds: &[Vec<u8>],
+        relation: Ordering,
+    ) -> Option<ScanPiece> {
+        let shape = self.shape;
+        let level = bounds.len() - 1;
+        let group = bounds.last().map_or(&[][..], Vec::as_slice);
+        let (begin, end) = shape.key.span(group, &prefix_end(group));
+        let whole = ScanPiece {
+            level,
+            begin,
+            end,
+            after: None,
+        };
+        match relation {
+            Ordering::Less => None,
+            Ordering::Greater => Some(whole),
+            Ordering::Equal if !shape.has_sorted_ids() => Some(ScanPiece {
+                after: Some(after.id.clone()),
+                ..whole
+            }),
+            Ordering::Equal => {
+                let at = [&whole.begin[..], &after.id].concat();
+                Some(if shape.descends(level) {
+                    ScanPiece { end: at, ..whole }
+                } else {
+                    ScanPiece {
+                        begin: key_after(&at),
+                        ..whole
+                    }
+                })
+            }
+        }
+    }
+
+    /// Appends a piece, or extends the last one if both are one range of one run.
+    fn push_merged(&self, pieces: &mut Vec<ScanPiece>, level: usize, begin: Vec<u8>, end: Vec<u8>) {
+        let shape = self.shape;
+        let is_run = |last: &&mut ScanPiece| {
             last.level == level + 1
                 && shape.run_end(level) > last.level
                 && shape.descends(level) == shape.descends(last.level)
@@ -426,7 +442,7 @@ impl<'r> EntryWalk<'r> {
                     last.end = end;
                 }
             }
-            None => pieces.push(Piece {
+            None => pieces.push(ScanPiece {
                 level,
                 begin,
                 end,
@@ -437,7 +453,7 @@ impl<'r> EntryWalk<'r> {
 }
 
 /// A parsed entry.
-struct Parsed {
+struct ParsedEntry {
     entry: IndexEntry,
     /// The packed values of all columns.
     values: Vec<u8>,
@@ -445,7 +461,7 @@ struct Parsed {
     is_complete: bool,
 }
 
-fn parse(shape: &ScanShape<'_>, at: &[u8]) -> Result<Parsed> {
+fn parse(shape: &ScanShape<'_>, at: &[u8]) -> Result<ParsedEntry> {
     let relative = shape.key.relative(at).unwrap_or_default();
     let (packed, _) = shape
         .key
@@ -461,7 +477,7 @@ fn parse(shape: &ScanShape<'_>, at: &[u8]) -> Result<Parsed> {
     let values = shape.of_values.iter();
     let values = values.filter_map(|column| columns.get(*column).cloned());
     let values: Vec<IndexValue> = values.collect();
-    Ok(Parsed {
+    Ok(ParsedEntry {
         is_complete: values.iter().all(|value| value.rank() != Rank::Missing),
         entry: IndexEntry {
             values,
