@@ -143,42 +143,13 @@ fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>
         }
     }
     let by: Vec<&Query> = order.values.iter().map(|value| &value.by).collect();
-    let paths = match distinct(&[], &by) {
-        // All of the order, or none of it.
-        Some(by) => {
-            let mut paths = Vec::new();
-            for path in equal {
-                let is_constant = by.iter().any(|by| by.simple() == path.simple());
-                let others = by.iter().filter(|by| by.simple() != path.simple());
-                let others: Vec<&Query> = others.copied().collect();
-                if is_constant && has_each(path) {
-                    continue;
-                }
-                if let Some(longer) = distinct(&paths, &[path])
-                    && distinct(&longer, &others).is_some()
-                {
-                    paths = longer;
-                }
-            }
-            let rest = by
-                .iter()
-                .filter(|by| !paths.iter().any(|path| path.simple() == by.simple()));
-            let rest: Vec<&Query> = rest.copied().collect();
-            let mut paths = distinct(&paths, &rest).unwrap_or(paths);
-            if order.is_by_id() {
-                let range = ranges.iter().find_map(|range| distinct(&paths, &[range]));
-                paths = range.unwrap_or(paths);
-            }
-            paths
-        }
-        None => {
-            let mut paths = Vec::new();
-            for path in equal.into_iter().chain(ranges.into_iter().take(1)) {
-                paths = distinct(&paths, &[path]).unwrap_or(paths);
-            }
-            paths
-        }
-    };
+    // All of the order, or none of it.
+    let by = distinct(&[], &by).unwrap_or_default();
+    let mut paths = behind_equal(&equal, &by);
+    if by.is_empty() {
+        let range = ranges.iter().find_map(|range| distinct(&paths, &[range]));
+        paths = range.unwrap_or(paths);
+    }
     if !paths.is_empty() {
         return paths.into_iter().cloned().collect();
     }
@@ -196,6 +167,25 @@ fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>
         flatten(part, &mut conjuncts);
         self::paths(&conjuncts, &Order::default(), ready, steps)
     })
+}
+
+/// Returns the paths compared for equality, as far as the paths of the order fit after them.
+fn behind_equal<'q>(equal: &[&'q Query], by: &[&'q Query]) -> Vec<&'q Query> {
+    let mut paths = Vec::new();
+    for path in equal {
+        let others = by.iter().filter(|by| by.simple() != path.simple());
+        let others: Vec<&Query> = others.copied().collect();
+        // The value that a document is ordered by does not depend on the filter.
+        if has_each(path) && others.len() < by.len() {
+            continue;
+        }
+        if let Some(longer) = distinct(&paths, &[path])
+            && distinct(&longer, &others).is_some()
+        {
+            paths = longer;
+        }
+    }
+    distinct(&paths, by).unwrap_or(paths)
 }
 
 /// Returns the paths of an index extended by `more`. None if no index can be on them.
