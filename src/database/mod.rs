@@ -40,5 +40,6 @@ pub use read::children::{Child, Children, ChildrenPage, children};
 pub use read::load::{Loaded, load, read_requested};
 pub use read::range_plan::{Extent, RangeSource, ReadPlan};
 pub use read::request::{Answer, BorrowedRequest, ReadRequest};
+pub use read::selection::{QuerySelection, SelectedNode};
 pub use read::value::Value;
 pub use read::value_ref::ValueRef;

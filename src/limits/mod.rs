@@ -83,6 +83,12 @@ pub const STEPS_AT_A_TIME: u64 = 10_000;
 pub const STEPS_PER_DRAW: u64 = 1_024;
 /// Nodes in any intermediate node list of a JSONPath query.
 pub const JSONPATH_NODES_MAX: usize = 1_000_000;
+/// Ranges that the leading segments of a JSONPath query are read as. If they name more, the value
+/// above is read.
+pub const JSONPATH_RANGES_MAX: usize = 256;
+/// The step from which the elements of a slice are read one by one, and not with those between
+/// them.
+pub const JSONPATH_SPARSE_STEP_MIN: u64 = 16;
 /// Bytes of a JSONPath query whose reads are planned ahead. Longer queries are parsed only when
 /// they are executed.
 pub const JSONPATH_AHEAD_BYTES_MAX: usize = 512;

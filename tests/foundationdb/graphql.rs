@@ -58,6 +58,8 @@ mod random_updates;
 mod reading;
 #[path = "../graphql/selecting.rs"]
 mod selecting;
+#[path = "../graphql/selecting_ranges.rs"]
+mod selecting_ranges;
 #[path = "../graphql/snapshot.rs"]
 mod snapshot;
 #[path = "../graphql/suites.rs"]
@@ -109,6 +111,7 @@ pub(crate) fn suite() -> Vec<Case> {
         random_updates::suite(),
         reading::suite(),
         selecting::suite(),
+        selecting_ranges::suite(),
         snapshot::suite(),
         suites::suite(),
         taking::suite(),

@@ -41,6 +41,7 @@ mod random_updates;
 mod reading;
 mod schema;
 mod selecting;
+mod selecting_ranges;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod snapshot;

@@ -22,9 +22,10 @@ use crate::database::document_key::{DocumentKey, below};
 use crate::database::read::load::load;
 use crate::database::read::range_plan::Extent;
 use crate::database::read::request::{Answer, ReadRequest};
+use crate::database::read::selection::QuerySelection;
 use crate::database::read::value::Value;
 use crate::document::flatten::json_text;
-use crate::document::jsonpath::Query;
+use crate::document::jsonpath::{LeadingStep, Query};
 use crate::document::leaf::{Kind, Leaf, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::number;
@@ -341,38 +342,58 @@ impl Editor<'_> {
     /// Returns the places that a query selects, without those inside another one.
     async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
         let memory = self.budget.reserve();
-        let Some(part) = self.part(query.prefix(), &memory).await? else {
-            return Ok(Vec::new());
-        };
-        memory.hold(part.tree_bytes())?;
-        let select = |steps: &Steps<'_>| {
-            let tree = part.tree(steps)?;
-            let selected = query.select(&tree, steps)?;
-            let mut places: Vec<Vec<Segment>> = selected.into_iter().map(|node| node.0).collect();
-            places.sort_unstable();
-            let mut outermost: Vec<Place> = Vec::new();
-            let mut last: Option<Vec<Segment>> = None;
-            for place in places {
-                // A place sorts directly before all places inside it.
-                if !last.as_ref().is_some_and(|last| place.starts_with(last)) {
-                    outermost.push(part.place.join(&place));
-                    last = Some(place);
+        let mut leading = query.leading();
+        let mut lengths = Vec::new();
+        let ranges = loop {
+            match leading.next(&lengths) {
+                LeadingStep::Values(ranges) => break ranges,
+                LeadingStep::Lengths(places) => {
+                    let reads = places.iter().map(|place| (&place[..], Extent::Last));
+                    let read = self.parts(reads, &memory).await?;
+                    let read = read.into_iter();
+                    let read = read.map(|last| last.map_or(Ok(0), |last| last.elements()));
+                    lengths = read.collect::<Result<_>>()?;
                 }
             }
-            Ok(outermost)
         };
-        self.budget.compute(select).await
+        let reads = ranges.iter();
+        let reads = reads.map(|range| (&range.place[..], range.extent()));
+        let read = self.parts(reads, &memory).await?;
+        let selection = QuerySelection::new(&ranges, read, self.budget).await?;
+        let applied = leading.applied();
+        let selected = selection.select(query, applied, self.budget).await?;
+        self.budget.pace(selected.len() as u64).await?;
+        let places = selected.iter().filter_map(|node| selection.place(node));
+        let mut places: Vec<Place> = places.collect();
+        places.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        // A place sorts directly before all places inside it.
+        places.dedup_by(|place, outer| place.0.starts_with(&outer.0));
+        Ok(places)
     }
 
     /// Reads the value at a place under conflict.
     async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Value>> {
-        let path = Path::from(&Place(place.to_vec()));
-        let request = ReadRequest::Value(self.document.clone(), path, Extent::Whole);
-        match load(self.transaction, &[&request], memory).await.pop() {
-            Some(Ok(Answer::Value(part))) => Ok(part),
-            Some(Err(error)) => Err(error),
-            _ => Err(Error::internal("a load returned no part")),
-        }
+        let read = std::iter::once((place, Extent::Whole));
+        Ok(self.parts(read, memory).await?.pop().flatten())
+    }
+
+    /// Reads parts of the document under conflict, in one round.
+    async fn parts<'p>(
+        &self,
+        reads: impl Iterator<Item = (&'p [Segment], Extent)>,
+        memory: &Reservation,
+    ) -> Result<Vec<Option<Value>>> {
+        let requests = reads.map(|(place, extent)| {
+            ReadRequest::Value(self.document.clone(), Path::of_segments(place), extent)
+        });
+        let requests: Vec<ReadRequest> = requests.collect();
+        let requests: Vec<&ReadRequest> = requests.iter().collect();
+        let answers = load(self.transaction, &requests, memory).await;
+        let parts = answers.into_iter().map(|answer| match answer? {
+            Answer::Value(part) => Ok(part),
+            Answer::Version(_) => Err(Error::internal("a load returned no part")),
+        });
+        parts.collect()
     }
 }
 

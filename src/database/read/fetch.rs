@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::join_all;
 
-use super::range_plan::{Extent, RangeSource, ReadPlan};
+use super::range_plan::{Extent, RangeSource, ReadPlan, element_keys, narrowed};
 use crate::budget::Reservation;
 use crate::database::document_key::prefix_end;
 use crate::error::Result;
@@ -31,6 +31,12 @@ impl Fetched {
             ends.push(0xFF);
         }
         let mut ends = &ends[..];
+        let elements = plan.reads.iter().filter_map(|(key, extent)| match extent {
+            Extent::Elements(elements) => Some(element_keys(key, *elements)),
+            _ => None,
+        });
+        let elements: Vec<_> = elements.collect();
+        let mut elements = elements.iter();
         let mut ranges = Vec::with_capacity(plan.reads.len());
         for (key, extent) in &plan.reads {
             let (end, rest) = ends.split_at(key.len() + 1);
@@ -38,6 +44,18 @@ impl Fetched {
             let range = RangeRead::new(key, end);
             ranges.push(match extent {
                 Extent::First => range.at_most(1),
+                Extent::Last => RangeRead {
+                    reverse: true,
+                    ..range.at_most(1)
+                },
+                Extent::Elements(_) => {
+                    let (begin, end) = elements.next().expect("one for each such read");
+                    RangeRead {
+                        begin,
+                        end,
+                        ..range
+                    }
+                }
                 Extent::Whole => range,
             });
         }
@@ -92,7 +110,7 @@ impl Fetched {
         }
     }
 
-    /// The pairs at `key`, of a read that `source` names.
+    /// The requested extent of the value at `key`, of a read that `source` names.
     ///
     /// # Errors
     /// As [`of`](Self::of).
@@ -100,12 +118,14 @@ impl Fetched {
         &self,
         source: &RangeSource,
         key: &[u8],
+        extent: Extent,
     ) -> Result<(&Arc<Pairs>, Range<usize>)> {
         let (pairs, range) = self.of(source.read)?;
         if source.exact {
             return Ok((pairs, range));
         }
-        Ok((pairs, pairs.between(range, key, &prefix_end(key))))
+        let range = pairs.between(range, key, &prefix_end(key));
+        Ok((pairs, narrowed(pairs, range, key, extent)))
     }
 }
 

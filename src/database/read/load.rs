@@ -8,7 +8,7 @@ use futures::future::{join, join_all};
 
 use super::fetch::Fetched;
 use super::path_candidates::{PathCandidate, PathCandidates};
-use super::range_plan::{RangeSource, ReadPlan};
+use super::range_plan::{Extent, RangeSource, ReadPlan};
 use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
@@ -142,15 +142,18 @@ impl Loaded<'_> {
 
     /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
     fn standing(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
+        let extent = self.requested[number].extent();
         for at in self.candidates.numbers(number)? {
             let (candidate, source) = (self.candidates.get(at), &self.sources[at]);
-            let (pairs, range) = self.found.at(source, self.candidates.key(candidate))?;
+            let (pairs, range) = self
+                .found
+                .at(source, self.candidates.key(candidate), extent)?;
             if !range.is_empty() {
                 return Ok(Some(FoundRange {
                     candidate,
                     pairs,
                     range,
-                    whole: source.whole,
+                    whole: source.whole && matches!(extent, Extent::First | Extent::Whole),
                 }));
             }
         }

@@ -7,5 +7,6 @@ pub(crate) mod load;
 pub(crate) mod path_candidates;
 pub(crate) mod range_plan;
 pub(crate) mod request;
+pub(crate) mod selection;
 pub(crate) mod value;
 pub(crate) mod value_ref;

@@ -125,7 +125,7 @@ impl PathCandidates {
         let plan = ReadPlan::new(keys);
         let fetched = Fetched::read(read, &plan, memory).await;
         for (candidate, source) in self.all.iter().zip(&plan.sources) {
-            let (_, range) = fetched.at(source, self.key(candidate))?;
+            let (_, range) = fetched.at(source, self.key(candidate), Extent::First)?;
             if !range.is_empty() {
                 return Ok(candidate.place.clone());
             }

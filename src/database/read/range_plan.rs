@@ -1,12 +1,36 @@
 //! Planning of the ranges to read for a set of requested places. Pure functions.
 
+use std::ops::Range;
+
+use crate::database::document_key::{below, prefix_end};
+use crate::document::jsonpath::ElementRange;
+use crate::document::path::Segment;
+use crate::store::Pairs;
+
 /// How much of the value at a place is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Extent {
     /// Existence and kind: the first pair.
     First,
+    /// The last pair, whose key has the length of an array.
+    Last,
+    /// These elements of an array.
+    Elements(ElementRange),
     /// The whole value.
     Whole,
+}
+
+impl Extent {
+    /// The extent of one read for both extents. None if two reads are better.
+    #[must_use]
+    pub fn merged(self, other: Self) -> Option<Self> {
+        (self == other || self.max(other) == Self::Whole).then(|| self.max(other))
+    }
+
+    /// Whether a read of this extent has what a read of the other one returns.
+    pub fn has(self, other: Self) -> bool {
+        self == other || self == Self::Whole
+    }
 }
 
 /// The ranges to read concurrently. No range lies inside another that is read whole.
@@ -23,7 +47,8 @@ pub struct ReadPlan<'k> {
 pub struct RangeSource {
     /// The position of the read in [`ReadPlan::reads`].
     pub read: usize,
-    /// Whether the read is of the place itself and not of an enclosing place.
+    /// Whether the read returns no more than the requested extent of the place. A request for the
+    /// first pair may be served by all of them.
     pub exact: bool,
     /// Whether the read returns the whole value of its place.
     pub whole: bool,
@@ -46,7 +71,7 @@ impl<'k> ReadPlan<'k> {
         for at in order {
             let (key, extent) = requested[at];
             let covering = cover.filter(|cover| covers(reads[*cover].0, key));
-            let new = reads.last().is_none_or(|(last, _)| *last != key);
+            let new = reads.last() != Some(&(key, extent));
             if covering.is_none() && new {
                 reads.push((key, extent));
                 if extent == Extent::Whole {
@@ -56,11 +81,35 @@ impl<'k> ReadPlan<'k> {
             let read = covering.unwrap_or(reads.len() - 1);
             sources[at] = RangeSource {
                 read,
-                exact: reads[read].0 == key,
+                exact: reads[read].0 == key && (reads[read].1 == extent || extent == Extent::First),
                 whole: reads[read].1 == Extent::Whole,
             };
         }
         Self { reads, sources }
+    }
+}
+
+/// Returns the first key of some elements of the array at `key`, and the end of their keys.
+pub(crate) fn element_keys(key: &[u8], elements: ElementRange) -> (Vec<u8>, Vec<u8>) {
+    let ElementRange { begin, end } = elements;
+    let end = end.map_or_else(|| prefix_end(key), |end| below(key, &Segment::Index(end)));
+    (below(key, &Segment::Index(begin)), end)
+}
+
+/// Narrows the pairs of the whole value at `key` to an extent of it.
+pub(crate) fn narrowed(
+    pairs: &Pairs,
+    range: Range<usize>,
+    key: &[u8],
+    extent: Extent,
+) -> Range<usize> {
+    match extent {
+        Extent::First | Extent::Whole => range,
+        Extent::Last => range.end.saturating_sub(1).max(range.start)..range.end,
+        Extent::Elements(elements) => {
+            let (begin, end) = element_keys(key, elements);
+            pairs.between(range, &begin, &end)
+        }
     }
 }
 

@@ -3,14 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::value_ref::ValueRef;
+use super::range_plan::{Extent, covers, narrowed};
+use super::value_ref::{ValueRef, length_of_array, malformed};
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::document::assemble::Misshapen;
 use crate::document::leaf::Kind;
-use crate::document::path::{Path, Place, Segment, Token};
+use crate::document::path::{Path, Place, Segment, SegmentRef, Token};
 use crate::document::tree::Tree;
 use crate::error::Result;
-use crate::key::append_segment;
+use crate::key::{KeyStep, Malformed, append_segment, step};
 use crate::store::Pairs;
 
 /// The value at a place of a document, as a range of the pairs that a read returned.
@@ -121,7 +123,12 @@ impl Value {
 
     /// Returns the approximate memory of [`Value::tree`] in bytes, without its strings.
     pub fn tree_bytes(&self) -> usize {
-        2 * self.range.len() * size_of::<Tree>()
+        Self::tree_bytes_of(self.range.len())
+    }
+
+    /// As [`Value::tree_bytes`], of a value of so many pairs.
+    pub(crate) fn tree_bytes_of(pairs: usize) -> usize {
+        2 * pairs * size_of::<Tree>()
     }
 
     /// Returns the part at a place below this one. None if nothing is stored there.
@@ -159,6 +166,80 @@ impl Value {
             };
         }
         Some(part)
+    }
+
+    /// Returns an extent of a value that is whole, or the value itself if it is not. None if the
+    /// extent has no pairs.
+    pub fn narrowed(self, extent: Extent) -> Option<Self> {
+        if !self.whole || matches!(extent, Extent::First | Extent::Whole) {
+            return Some(self);
+        }
+        let (first, _) = self.pairs.get(self.range.start);
+        let key = &first[..self.key_bytes];
+        let range = narrowed(&self.pairs, self.range.clone(), key, extent);
+        (!range.is_empty()).then_some(Self {
+            range,
+            whole: false,
+            ..self
+        })
+    }
+
+    /// Returns the length of the array, from the last pair. 0 if the value is not an array.
+    ///
+    /// # Errors
+    /// `INTERNAL`: the pairs are malformed. The log has the key.
+    pub fn elements(&self) -> Result<u64> {
+        let (key, _) = self.pairs.get(self.range.end - 1);
+        length_of_array(self.key_bytes, key)
+    }
+
+    /// Returns the pairs of each element, if these are consecutive elements of an array that begin
+    /// with the index `begin`.
+    ///
+    /// # Errors
+    /// `INTERNAL`: an element is missing, or the pairs are malformed. The log has the key.
+    pub(crate) fn element_ranges(&self, begin: u64) -> Result<Vec<Range<usize>>> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut element: &[u8] = &[];
+        for at in self.range.clone() {
+            let (key, _) = self.pairs.get(at);
+            match ranges.last_mut() {
+                Some(last) if covers(element, key) => last.end = at + 1,
+                _ => {
+                    let below = &key[self.key_bytes..];
+                    let expected = begin + ranges.len() as u64;
+                    let bytes = match step(below) {
+                        Some((KeyStep::Index(index), bytes)) if index == expected => bytes,
+                        Some((KeyStep::Index(_), _)) => {
+                            return Err(malformed(Misshapen::Hole.into(), key));
+                        }
+                        _ => return Err(malformed(Malformed::Segment, key)),
+                    };
+                    element = &key[..self.key_bytes + bytes];
+                    ranges.push(at..at + 1);
+                }
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// Returns the element with this index, from its pairs ([`Value::element_ranges`]).
+    pub(crate) fn element(&self, index: u64, range: Range<usize>) -> Option<Self> {
+        let (first, _) = self.pairs.get(range.start);
+        let mut key = first[..self.key_bytes].to_vec();
+        append_segment(&mut key, SegmentRef::Index(index));
+        let brought = PairRange {
+            pairs: self.pairs.clone(),
+            range,
+            whole: true,
+        };
+        let place = self.place.child(Segment::Index(index));
+        Self::of(self.document.clone(), place, key.len(), brought)
+    }
+
+    /// Returns the number of pairs.
+    pub(crate) fn pair_count(&self) -> usize {
+        self.range.len()
     }
 
     /// Returns the stored pairs.

@@ -6,7 +6,7 @@ use crate::budget::{Budget, Steps};
 use crate::document::leaf::Kind;
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
-use crate::key::{self, JsonText, Malformed, NoTree, hex, kind_at};
+use crate::key::{self, JsonText, KeyStep, Malformed, NoTree, hex, kind_at, step};
 use crate::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME, TREE_LEVELS_MAX};
 use crate::store::Pairs;
 
@@ -135,6 +135,22 @@ impl<'p> ValueRef<'p> {
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&'p [u8], &'p [u8])> + use<'p> {
         let pairs = self.pairs;
         self.range.clone().map(move |at| pairs.get(at))
+    }
+}
+
+/// Returns the length of the array at the first `array_bytes` of the last key in it. 0 if the value
+/// there is not an array.
+///
+/// # Errors
+/// `INTERNAL`: the key is malformed. The log has it.
+pub(crate) fn length_of_array(array_bytes: usize, last_key: &[u8]) -> Result<u64> {
+    match &last_key[array_bytes..] {
+        [] => Ok(0),
+        below => match step(below) {
+            Some((KeyStep::Index(last), _)) => Ok(last.saturating_add(1)),
+            Some(_) => Ok(0),
+            None => Err(malformed(Malformed::Segment, last_key)),
+        },
     }
 }
 

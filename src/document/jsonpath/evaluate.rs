@@ -296,18 +296,27 @@ impl<'t> NodeList<'t> {
     }
 
     fn take(&mut self, node: QueryNode<'t>) -> Result<()> {
-        if self.nodes.len() >= JSONPATH_NODES_MAX {
-            return Err(Error::too_complex(
-                Limit::new("jsonPathNodes", JSONPATH_NODES_MAX),
-                format!(
-                    "the JSONPath selects more than {JSONPATH_NODES_MAX} nodes of what is stored \
-                     here, which is the limit"
-                ),
-            ));
-        }
+        check_nodes(self.nodes.len() + 1)?;
         self.nodes.push(node);
         Ok(())
     }
+}
+
+/// Checks the number of nodes in a node list.
+///
+/// # Errors
+/// `TOO_COMPLEX`: there are more than [`JSONPATH_NODES_MAX`].
+pub fn check_nodes(nodes: usize) -> Result<()> {
+    if nodes <= JSONPATH_NODES_MAX {
+        return Ok(());
+    }
+    Err(Error::too_complex(
+        Limit::new("jsonPathNodes", JSONPATH_NODES_MAX),
+        format!(
+            "the JSONPath selects more than {JSONPATH_NODES_MAX} nodes of what is stored here, \
+             which is the limit"
+        ),
+    ))
 }
 
 /// The element at an index, which counts from the end if it is negative (§2.3.3).

@@ -5,6 +5,7 @@ mod ast;
 mod evaluate;
 mod filter;
 mod iregexp;
+mod leading;
 mod parse;
 mod pattern;
 mod places;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 
 use ast::{QuerySegment, Selector};
 use evaluate::Evaluation;
+pub use evaluate::check_nodes;
+pub use leading::{ElementRange, ElementSlice, Leading, LeadingRange, LeadingStep};
 
 use super::path::{Segment, SegmentRef};
 use super::tree::Tree;
@@ -30,6 +33,8 @@ struct Parsed {
     text: String,
     segments: Vec<QuerySegment>,
     prefix: Vec<Segment>,
+    /// Whether a filter has a query from the root.
+    has_root_queries: bool,
     simple: Option<Vec<SimpleStep>>,
     regexps: bool,
 }
@@ -63,6 +68,7 @@ impl Query {
         Ok(Self(Arc::new(Parsed {
             text: text.to_owned(),
             prefix: prefix(&segments),
+            has_root_queries: has_root_queries(&segments),
             simple: segments.iter().map(simple).collect(),
             segments,
             regexps: regexps > 0,
@@ -129,7 +135,34 @@ impl Query {
         below_prefix: &'t Tree,
         steps: &Steps<'_>,
     ) -> Result<Vec<Selected<'t>>> {
-        Evaluation::new(below_prefix, self.0.prefix.len(), steps).select(&self.0.segments)
+        self.select_rest(self.0.prefix.len(), below_prefix, steps)
+    }
+
+    /// The leading segments, none of them applied.
+    pub fn leading(&self) -> Leading<'_> {
+        if self.0.has_root_queries {
+            return Leading::at_prefix(&self.0.prefix);
+        }
+        Leading::of(&self.0.segments)
+    }
+
+    /// Whether the query has more than its first `applied` segments.
+    pub fn has_rest(&self, applied: usize) -> bool {
+        applied < self.0.segments.len()
+    }
+
+    /// What the segments after the first `applied` ones select, as [`Query::select`], from the
+    /// value at one place that the first ones select ([`Query::leading`]).
+    ///
+    /// # Errors
+    /// As [`Query::select`].
+    pub fn select_rest<'t>(
+        &self,
+        applied: usize,
+        value: &'t Tree,
+        steps: &Steps<'_>,
+    ) -> Result<Vec<Selected<'t>>> {
+        Evaluation::new(value, applied, steps).select(&self.0.segments)
     }
 }
 
@@ -148,6 +181,14 @@ fn prefix(segments: &[QuerySegment]) -> Vec<Segment> {
         });
     }
     prefix.into_iter().map(SegmentRef::to_owned).collect()
+}
+
+fn has_root_queries(segments: &[QuerySegment]) -> bool {
+    let mut found = false;
+    for segment in segments {
+        segment.visit_from_root(&mut |_| found = true);
+    }
+    found
 }
 
 fn simple(segment: &QuerySegment) -> Option<SimpleStep> {

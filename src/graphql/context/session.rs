@@ -314,13 +314,33 @@ impl LoadedReads {
         }
     }
 
+    /// The parts that reads of values requested, in their order.
+    ///
+    /// # Errors
+    /// The error of a read.
+    pub(crate) fn parts(&self) -> Result<Vec<Option<Value>>> {
+        let parts = self.answers.iter().map(|answer| match answer.clone()? {
+            Answer::Value(part) => Ok(part),
+            Answer::Version(_) => Err(mismatch()),
+        });
+        parts.collect()
+    }
+
     /// The result of the first read that matches; none if there is no such read.
     pub(crate) fn answer(
         &self,
         is_wanted: impl Fn(&ReadRequest) -> bool,
     ) -> Option<&Result<Answer>> {
-        let at = self.reads.iter().position(is_wanted)?;
-        self.answers.get(at)
+        self.find(is_wanted).map(|(_, answer)| answer)
+    }
+
+    /// The first read that matches, and its result.
+    pub(crate) fn find(
+        &self,
+        is_wanted: impl Fn(&ReadRequest) -> bool,
+    ) -> Option<(&ReadRequest, &Result<Answer>)> {
+        let mut reads = self.reads.iter().zip(&*self.answers);
+        reads.find(|(read, _)| is_wanted(read))
     }
 }
 

@@ -146,7 +146,7 @@ impl ValueFields<'_> {
         Some(at.map(Subdocument))
     }
 
-    /// The parts that a JSONPath query selects, in the order of RFC 9535 (object members by name), including duplicates. Only the value at the query's leading names and indexes is read.
+    /// The parts that a JSONPath query selects, in the order of RFC 9535 (object members by name), including duplicates. Only what the names, indexes and slices at the beginning of the query name is read.
     async fn select(
         &self,
         context: &Context<'_>,

@@ -8,6 +8,7 @@
 //! here.
 
 use crate::database::{Extent, ReadRequest};
+use crate::document::jsonpath::{LeadingStep, Query};
 use crate::document::path::Path;
 
 /// A field that reads at a place.
@@ -21,6 +22,28 @@ pub(crate) enum PlaceField {
     Subdocument,
 }
 
+/// What `select` reads first: the values or the lengths of arrays that the leading segments of the
+/// query name. Its further reads follow from the lengths.
+pub(crate) fn reads_of_query(query: &Query) -> Vec<(Path, Extent)> {
+    reads_of_step(&query.leading().next(&[]))
+}
+
+/// What `select` reads at a step.
+pub(crate) fn reads_of_step(step: &LeadingStep) -> Vec<(Path, Extent)> {
+    match step {
+        LeadingStep::Lengths(places) => {
+            let reads = places.iter();
+            let reads = reads.map(|place| (Path::of_segments(place), Extent::Last));
+            reads.collect()
+        }
+        LeadingStep::Values(ranges) => {
+            let reads = ranges.iter();
+            let reads = reads.map(|range| (Path::of_segments(&range.place), range.extent()));
+            reads.collect()
+        }
+    }
+}
+
 impl PlaceField {
     /// How much the field reads of the value at its place.
     pub(crate) const fn extent(self) -> Extent {
@@ -31,7 +54,7 @@ impl PlaceField {
     }
 }
 
-/// The reads of a selection. No place is read twice.
+/// The reads of a selection. No pair is read twice because two fields need the same place.
 pub(crate) struct FieldReads<D, P>(pub(crate) Vec<ReadRequest<D, P>>);
 
 impl<D, P> Default for FieldReads<D, P> {
@@ -41,14 +64,15 @@ impl<D, P> Default for FieldReads<D, P> {
 }
 
 impl<D, P: PartialEq> FieldReads<D, P> {
-    /// Adds a read of the value at a place, or extends the read of the same place. Considers the
+    /// Adds a read of the value at a place, or extends a read of the same place. Considers the
     /// reads from number `first`, which must be of the same document. Returns the read's number.
     pub(crate) fn value(&mut self, first: usize, document: D, path: P, extent: Extent) -> usize {
         for (at, read) in self.0[first..].iter_mut().enumerate() {
             if let ReadRequest::Value(_, present, present_extent) = read
                 && *present == path
+                && let Some(merged) = present_extent.merged(extent)
             {
-                *present_extent = extent.max(*present_extent);
+                *present_extent = merged;
                 return first + at;
             }
         }
@@ -75,7 +99,12 @@ pub(crate) fn is_version<D, P>(read: &ReadRequest<D, P>) -> bool {
     matches!(read, ReadRequest::Version(_))
 }
 
+/// Whether a read is of a whole value that contains the part at `path`.
+pub(crate) fn contains(read: &ReadRequest, path: &Path) -> bool {
+    matches!(read, ReadRequest::Value(_, at, Extent::Whole) if path.tokens().starts_with(at.tokens()))
+}
+
 /// Whether a read has the data for a field that reads this extent at `path`.
 pub(crate) fn is_enough(read: &ReadRequest, path: &Path, extent: Extent) -> bool {
-    matches!(read, ReadRequest::Value(_, at, present) if at == path && *present >= extent)
+    matches!(read, ReadRequest::Value(_, at, present) if at == path && present.has(extent))
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use async_graphql::Context;
 
-use super::field_reads::{PlaceField, is_enough, is_version};
+use super::field_reads::{PlaceField, contains, is_enough, is_version, reads_of_step};
 use super::lookahead::{reads_below, reads_of_document};
-use crate::budget::Steps;
-use crate::database::{Answer, DocumentKey, Extent, ReadRequest, Value};
-use crate::document::jsonpath::Query;
+use crate::database::{Answer, DocumentKey, Extent, QuerySelection, ReadRequest, Value};
+use crate::document::jsonpath::{LeadingStep, Query};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Limit, Result};
@@ -187,31 +186,37 @@ impl Located {
         session.request_budget().check()?;
         let budget = session.budget();
         let query = query.query(budget).await?;
-        let path = self.requested.join(&Path::of_segments(query.prefix()));
-        let Some(part) = self.part(context, path, Extent::Whole).await? else {
-            return Ok(Vec::new());
+        let mut leading = query.leading();
+        let mut step = leading.next(&[]);
+        let mut read = self.parts(context, reads_of_step(&step)).await?;
+        let ranges = loop {
+            match step {
+                LeadingStep::Values(ranges) => break ranges,
+                LeadingStep::Lengths(_) => {
+                    let lengths = read.iter().map(|last| match last {
+                        Some(last) => last.elements(),
+                        None => Ok(0),
+                    });
+                    let lengths: Vec<u64> = lengths.collect::<Result<_>>()?;
+                    step = leading.next(&lengths);
+                    read = self.parts(context, reads_of_step(&step)).await?;
+                }
+            }
         };
-        let memory = budget.reserve();
-        memory.hold(part.tree_bytes())?;
-        let select = |steps: &Steps<'_>| {
-            let value = part.tree(steps)?;
-            let selected = query.select(&value, steps)?;
-            check_selected(&query, selected.len())?;
-            let with_kinds = selected.into_iter();
-            let with_kinds = with_kinds.map(|(place, value)| (place, value.kind()));
-            Ok(with_kinds.collect::<Vec<_>>())
-        };
-        let selected = budget.compute(select).await?;
+        let selection = QuerySelection::new(&ranges, read, budget).await?;
+        let applied = leading.applied();
+        let selected = selection.select(&query, applied, budget).await?;
+        check_selected(&query, selected.len())?;
         session
             .request_budget()
             .elements(selected.len(), context.field())?;
-        let located = selected.into_iter().map(|(place, kind)| {
-            let part = part.below(&place).ok_or_else(mismatch)?;
+        let located = selected.into_iter().map(|node| {
+            let part = selection.value(&node).ok_or_else(mismatch)?;
             Ok(Self {
                 document: self.document.clone(),
                 requested: Path::from(&part.place),
                 place: part.place.clone(),
-                kind: Some(kind),
+                kind: Some(node.kind),
                 part: Some(part),
                 ahead: self.ahead.clone(),
             })
@@ -249,34 +254,66 @@ impl Located {
         Session::of(context).load(vec![read]).await?.part()
     }
 
+    /// The parts at paths below this value: those that were not read ahead from the store, in one
+    /// batch.
+    async fn parts(
+        &self,
+        context: &Context<'_>,
+        reads: Vec<(Path, Extent)>,
+    ) -> Result<Vec<Option<Value>>> {
+        let mut missing = Vec::new();
+        let mut parts = Vec::with_capacity(reads.len());
+        for (at, (below, extent)) in reads.into_iter().enumerate() {
+            let path = self.requested.join(&below);
+            if let Some(part) = self.part_ahead(&path, extent) {
+                parts.push(part?);
+            } else {
+                let read = ReadRequest::Value(self.document.clone(), path, extent);
+                missing.push((at, read));
+                parts.push(None);
+            }
+        }
+        if !missing.is_empty() {
+            let (numbers, missing): (Vec<usize>, Vec<_>) = missing.into_iter().unzip();
+            let loaded = Session::of(context).load(missing).await?;
+            for (number, part) in numbers.into_iter().zip(loaded.parts()?) {
+                parts[number] = part;
+            }
+        }
+        Ok(parts)
+    }
+
     /// The part at `path` that was read ahead, to at least this extent. `ahead` holds only reads of
     /// this document.
     fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Value>>> {
         if let Some(part) = &self.part
             && let Some(below) = path.below(&self.requested)
         {
-            return Some(Ok(part.at(&below)));
+            return Some(Ok(part.at(&below).and_then(|part| part.narrowed(extent))));
         }
-        let found = |path: &Path, extent: Extent| {
-            let enough = |read: &ReadRequest| is_enough(read, path, extent);
-            match self.ahead.answer(enough) {
-                Some(Ok(Answer::Value(part))) => Some(Ok(part.clone())),
-                Some(Err(error)) => Some(Err(error.clone())),
-                _ => None,
-            }
-        };
-        if let Some(part) = found(path, extent) {
-            return Some(part);
+        if let Some((_, answer)) = self.ahead.find(|read| is_enough(read, path, extent)) {
+            return Some(part_of(answer).map(|part| part?.narrowed(extent)));
         }
         // A part that was read whole contains every part below it.
-        let below = path.below(&self.requested)?;
-        let whole = found(&self.requested, Extent::Whole)?.ok()??;
-        whole.is_whole().then(|| Ok(whole.at(&below)))
+        let (read, answer) = self.ahead.find(|read| contains(read, path))?;
+        let ReadRequest::Value(_, above, _) = read else {
+            return None;
+        };
+        let whole = part_of(answer).ok().flatten().filter(Value::is_whole)?;
+        let part = whole.at(&path.below(above)?);
+        Some(Ok(part.and_then(|part| part.narrowed(extent))))
     }
 
     async fn load(&self, session: &Session, read: ReadRequest) -> Result<Answer> {
         let loaded = session.load(vec![read]).await?;
         loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
+    }
+}
+
+fn part_of(answer: &Result<Answer>) -> Result<Option<Value>> {
+    match answer.clone()? {
+        Answer::Value(part) => Ok(part),
+        Answer::Version(_) => Err(mismatch()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Name, SelectionField, Value};
 
-use super::field_reads::{FieldReads, PlaceField};
+use super::field_reads::{FieldReads, PlaceField, reads_of_query};
 use crate::budget::Budget;
 use crate::database::{DocumentKey, Extent, ReadRequest};
 use crate::document::path::Path;
@@ -72,8 +72,9 @@ impl<'d> Lookahead<'d> {
                         .as_ref()
                         .and_then(|text| query_ahead(text, self.budget))
                     {
-                        let prefix = Path::of_segments(query.prefix());
-                        self.value(path.join(&prefix), Extent::Whole);
+                        for (below, extent) in reads_of_query(&query) {
+                            self.value(path.join(&below), extent);
+                        }
                     }
                     self.add_elsewhere(below);
                 }
