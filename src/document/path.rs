@@ -96,17 +96,36 @@ pub enum Token {
     Segment(Segment),
     /// A pointer token of digits: an index in an array, a key in an object.
     Digits(u64),
+    /// An element, counted from the end of its array: 1 is the last. A list writes it as a negative
+    /// integer. Only the stored array decides which element it is.
+    FromEnd(u64),
     /// The pointer token `-`: the place after the last element of an array, which has no value (RFC
     /// 6901 §4), or a key in an object.
     Dash,
 }
 
 impl Token {
+    /// The token for the digits of an integer in a list: an index, or if it is negative an index
+    /// from the end. An integer of more than 64 bits becomes the maximum, which no array has.
+    /// `None` if the text is not such an integer.
+    pub fn of_integer(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let integer = digits.parse().unwrap_or(u64::MAX);
+        match (digits.len() == text.len(), integer) {
+            (true, index) => Some(Self::Segment(Segment::Index(index))),
+            (false, 0) => None,
+            (false, from_end) => Some(Self::FromEnd(from_end)),
+        }
+    }
+
     /// The key that the token names in an object. `None` if it can only be an index.
     pub fn as_key(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Segment(Segment::Key(key)) => Some(Cow::Borrowed(key)),
-            Self::Segment(Segment::Index(_)) => None,
+            Self::Segment(Segment::Index(_)) | Self::FromEnd(_) => None,
             Self::Digits(digits) => Some(Cow::Owned(digits.to_string())),
             Self::Dash => Some(Cow::Borrowed(DASH)),
         }
@@ -119,13 +138,15 @@ impl fmt::Display for Token {
         match self {
             Self::Segment(segment) => segment.fmt(f),
             Self::Digits(digits) => digits.fmt(f),
+            Self::FromEnd(from_end) => write!(f, "-{from_end}"),
             Self::Dash => f.write_str(DASH),
         }
     }
 }
 
-/// A path as a client writes it. In list form every token is exact. In pointer form a token of
-/// digits is an index or a key, depending on the document.
+/// A path as a client writes it. In list form every token is exact, except that a negative integer
+/// is an index from the end of the array. In pointer form a token of digits is an index or a key,
+/// depending on the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Path(Arc<[Token]>);
 
@@ -141,8 +162,8 @@ impl Path {
         Self(tokens.into())
     }
 
-    /// Parses either form of a path: a JSON list of strings and integers from 0 (`["a",0]`), or a
-    /// JSON Pointer (`/a/0`).
+    /// Parses either form of a path: a JSON list of strings and integers (`["a",0]`), or a JSON
+    /// Pointer (`/a/0`).
     ///
     /// # Errors
     /// `INVALID_PATH`: the text is neither.
@@ -151,7 +172,7 @@ impl Path {
             return list(text).ok_or_else(|| {
                 Error::invalid_path(
                     None,
-                    format!("the path {text:?} is not a JSON list of strings and integers from 0"),
+                    format!("the path {text:?} is not a JSON list of strings and integers"),
                 )
             });
         }
@@ -214,6 +235,28 @@ impl Path {
         self.0.iter().filter(digits).count()
     }
 
+    /// Whether a token counts from the end of an array.
+    pub fn has_from_end(&self) -> bool {
+        let from_end = |token: &Token| matches!(token, Token::FromEnd(_));
+        self.0.iter().any(from_end)
+    }
+
+    /// Splits this path at its first token that counts from the end of an array: the path of the
+    /// array, the count, and the rest.
+    pub fn split_at_from_end(&self) -> Option<(Self, u64, Self)> {
+        let tokens = self.0.iter().enumerate();
+        let mut from_end = tokens.filter_map(|(at, token)| match token {
+            Token::FromEnd(from_end) => Some((at, *from_end)),
+            _ => None,
+        });
+        let (at, count) = from_end.next()?;
+        Some((
+            Self(self.0[..at].into()),
+            count,
+            Self(self.0[at + 1..].into()),
+        ))
+    }
+
     /// Splits this path after its `count`th digit token.
     pub fn split_after_ambiguous(&self, count: usize) -> (Self, Self) {
         let digits = |(_, token): &(usize, &Token)| matches!(token, Token::Digits(_));
@@ -228,7 +271,7 @@ impl Path {
     pub fn as_indexes(&self) -> Self {
         let index = |token: &Token| match token {
             Token::Digits(digits) => Token::Segment(Segment::Index(*digits)),
-            Token::Segment(_) | Token::Dash => token.clone(),
+            Token::Segment(_) | Token::FromEnd(_) | Token::Dash => token.clone(),
         };
         Self(self.0.iter().map(index).collect())
     }
@@ -239,23 +282,27 @@ impl Path {
         Some((Self(above.into()), last))
     }
 
-    /// The segments of the only place that can have a value. `None` if a token is ambiguous.
+    /// The segments of the only place that can have a value. `None` if a token is ambiguous or
+    /// counts from the end of an array.
     pub fn segments(&self) -> Option<impl Iterator<Item = SegmentRef<'_>>> {
         let segments = self.0.iter().filter_map(|token| match token {
             Token::Segment(segment) => Some(segment.as_ref()),
             Token::Dash => Some(SegmentRef::Key(DASH)),
-            Token::Digits(_) => None,
+            Token::Digits(_) | Token::FromEnd(_) => None,
         });
-        (self.ambiguous() == 0).then_some(segments)
+        let exact = |token: &Token| matches!(token, Token::Segment(_) | Token::Dash);
+        self.0.iter().all(exact).then_some(segments)
     }
 
-    /// The only place that can have a value. `None` if a token is ambiguous.
+    /// The only place that can have a value. `None` if a token is ambiguous or counts from the end
+    /// of an array.
     pub fn place(&self) -> Option<Place> {
         let segments = self.segments()?;
         Some(Place(segments.map(SegmentRef::to_owned).collect()))
     }
 
-    /// All places that the path can mean: two for each ambiguous token.
+    /// All places that the path can mean: two for each ambiguous token. None if a token counts from
+    /// the end of an array.
     pub fn places(&self) -> Vec<Place> {
         let mut places = vec![Vec::with_capacity(self.0.len())];
         for token in &*self.0 {
@@ -265,7 +312,8 @@ impl Path {
                         place.push(segment.clone());
                     }
                 }
-                Token::Digits(digits) => places = both_readings(&places, *digits),
+                Token::Digits(digits) => places = both_candidates(&places, *digits),
+                Token::FromEnd(_) => return Vec::new(),
                 Token::Dash => {
                     for place in &mut places {
                         place.push(Segment::Key(DASH.to_owned()));
@@ -293,14 +341,14 @@ impl From<&Place> for Path {
     }
 }
 
-fn both_readings(places: &[Vec<Segment>], digits: u64) -> Vec<Vec<Segment>> {
-    let readings = [Segment::Index(digits), Segment::Key(digits.to_string())];
+fn both_candidates(places: &[Vec<Segment>], digits: u64) -> Vec<Vec<Segment>> {
+    let candidates = [Segment::Index(digits), Segment::Key(digits.to_string())];
     places
         .iter()
         .flat_map(|place| {
-            readings
+            candidates
                 .clone()
-                .map(|reading| [&place[..], &[reading]].concat())
+                .map(|candidate| [&place[..], &[candidate]].concat())
         })
         .collect()
 }
@@ -310,13 +358,12 @@ fn list(text: &str) -> Option<Path> {
     let mut tokens = Vec::new();
     reader.next().ok()?;
     loop {
-        let segment = match reader.next().ok()? {
-            Event::String(key) => Segment::Key(key.into_owned()),
-            Event::Number(index) => Segment::Index(index.parse().ok()?),
+        tokens.push(match reader.next().ok()? {
+            Event::String(key) => Token::Segment(Segment::Key(key.into_owned())),
+            Event::Number(index) => Token::of_integer(index)?,
             Event::EndArray => break,
             _ => return None,
-        };
-        tokens.push(Token::Segment(segment));
+        });
     }
     (reader.next() == Ok(Event::End)).then_some(Path::new(tokens))
 }
@@ -418,11 +465,18 @@ mod tests {
             (" [\"0\", 0 ]\n".trim_start(), vec![key("0"), index(0)]),
             (r#"["\u0061/b"]"#, vec![key("a/b")]),
             ("/0", vec![Token::Digits(0)]),
+            ("/-1", vec![key("-1")]),
+            (
+                r#"["a",-1,-20]"#,
+                vec![key("a"), Token::FromEnd(1), Token::FromEnd(20)],
+            ),
         ] {
             let path = Path::parse(text).expect("a valid path");
             assert_eq!(path.tokens(), tokens, "{text:?}");
         }
-        for text in ["[", "[-1]", "[1.0]", "[1e0]", "[null]", "[[]]", "[0]x", "a"] {
+        for text in [
+            "[", "[-0]", "[-]", "[-1.0]", "[1.0]", "[1e0]", "[null]", "[[]]", "[0]x", "a",
+        ] {
             let error = Path::parse(text).expect_err(text);
             assert_eq!(error.kind(), crate::error::ErrorKind::InvalidPath);
         }

@@ -29,6 +29,7 @@ pub use system::{
 };
 pub use tree::{NoTree, tree};
 pub use tuple::{
-    append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf, tuple_text,
+    append_name_prefix, append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf,
+    tuple_text,
 };
 pub use verify::{Verified, Verify};

@@ -84,6 +84,13 @@ pub fn append_segment(key: &mut Vec<u8>, segment: SegmentRef<'_>) {
     }
 }
 
+/// Appends what the packed names that begin with `prefix` have in common to a packed key.
+pub fn append_name_prefix(key: &mut Vec<u8>, prefix: &str) {
+    append_segment(key, SegmentRef::Key(prefix));
+    // The terminator.
+    key.pop();
+}
+
 /// Appends a place to the packed key of a document.
 pub fn append_place(key: &mut Vec<u8>, place: &Place) {
     for segment in &place.0 {

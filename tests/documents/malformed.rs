@@ -1,6 +1,6 @@
 //! Malformed data of other programs causes errors and is never interpreted.
 
-use phyllo::database::{ChildrenPage, Existing};
+use phyllo::database::{ChildBounds, ChildrenPage, Existing};
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::error::{Error, ErrorKind};
 use phyllo::key::{hex, tuple_text};
@@ -255,6 +255,7 @@ fn malformed_containers_are_not_listed() {
                     size: 1,
                     backward,
                     from,
+                    within: ChildBounds::default(),
                 };
                 match world.children(&numbered(1), &place, &page) {
                     Err(error) => break error,

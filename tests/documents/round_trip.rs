@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use num_bigint::BigInt;
-use phyllo::database::{ChildrenPage, Existing, Extent, Put, ReadRequest};
+use phyllo::database::{ChildBounds, ChildrenPage, Existing, Extent, Put, ReadRequest};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Kind;
 use phyllo::document::path::{Path, Place, Segment, Token};
@@ -307,7 +307,7 @@ proptest! {
                 let mut found: Vec<(Segment, Kind)> = Vec::new();
                 loop {
                     let from = found.last().map(|(segment, _)| segment.clone());
-                    let page = ChildrenPage { size: page_size, backward, from };
+                    let page = ChildrenPage { size: page_size, backward, from, within: ChildBounds::default() };
                     let mut page = world.children(&document, &place, &page).expect("readable");
                     prop_assert!(page.page.len() <= page_size);
                     if backward {
@@ -461,6 +461,7 @@ fn pages_after_a_large_child_do_not_read_through_it() {
                 size: 2,
                 backward: false,
                 from: None,
+                within: ChildBounds::default(),
             },
         )
         .expect("readable");
@@ -476,6 +477,7 @@ fn pages_after_a_large_child_do_not_read_through_it() {
         size: 2,
         backward: true,
         from: None,
+        within: ChildBounds::default(),
     };
     let page = world
         .children(&document, &Place::default(), &last)

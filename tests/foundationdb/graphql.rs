@@ -38,8 +38,12 @@ mod extensions;
 mod finding;
 #[path = "../graphql/formats.rs"]
 mod formats;
+#[path = "../graphql/from_end.rs"]
+mod from_end;
 #[path = "../graphql/indexing.rs"]
 mod indexing;
+#[path = "../graphql/lengths.rs"]
+mod lengths;
 #[path = "../graphql/nodes.rs"]
 mod nodes;
 #[path = "../graphql/operations.rs"]
@@ -101,7 +105,9 @@ pub(crate) fn suite() -> Vec<Case> {
         extensions::suite(),
         finding::suite(),
         formats::suite(),
+        from_end::suite(),
         indexing::suite(),
+        lengths::suite(),
         nodes::suite(),
         operations::suite(),
         patching::suite(),

@@ -14,6 +14,9 @@ cases!(
         invalid_page_sizes_are_rejected_with_the_limit,
         large_children_are_skipped_and_split_strings_are_complete,
         nested_children_are_of_the_same_snapshot,
+        bounds_select_members_by_name_and_elements_by_index,
+        bounds_that_are_no_segments_are_rejected,
+        cursors_of_other_bounds_are_rejected,
     ]
 );
 
@@ -212,4 +215,171 @@ async fn nested_children_are_of_the_same_snapshot() {
         {"children": {"nodes": []}},
     ]);
     assert_eq!(data["document"]["children"]["nodes"], expected);
+}
+
+const BOUNDED: &str = "query($p: Path, $first: Int, $after: String, $last: Int, $before: String, $prefix: String, $from: PathSegment, $to: PathSegment) {
+    document(id: 1, path: $p) {
+        children(first: $first, after: $after, last: $last, before: $before, prefix: $prefix, from: $from, to: $to) {
+            nodes { path }
+            pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+        }
+    }
+}";
+
+/// The last segments of the children on all pages of two, forwards or backwards.
+async fn bounded(client: &Client, path: &str, bounds: &Value, backward: bool) -> Vec<Value> {
+    let (mut found, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let (size, at) = if backward {
+            ("last", "before")
+        } else {
+            ("first", "after")
+        };
+        let mut variables = bounds.clone();
+        variables["p"] = json!(path);
+        variables[size] = json!(2);
+        variables[at] = cursor;
+        let data = client.data(BOUNDED, variables).await;
+        let page = &data["document"]["children"];
+        let nodes = page["nodes"].as_array().expect("a list");
+        let names = nodes.iter().map(|node| {
+            let path = node["path"].as_array().expect("a path");
+            path.last().expect("a child").clone()
+        });
+        if backward {
+            found.splice(0..0, names);
+        } else {
+            found.extend(names);
+        }
+        let (more, next) = if backward {
+            ("hasPreviousPage", "startCursor")
+        } else {
+            ("hasNextPage", "endCursor")
+        };
+        if page["pageInfo"][more] == json!(false) {
+            return found;
+        }
+        cursor = page["pageInfo"][next].clone();
+    }
+}
+
+async fn bounds_select_members_by_name_and_elements_by_index() {
+    let client = client().await;
+    let names = [
+        "",
+        "a",
+        "a\u{0}",
+        "a\u{0}b",
+        "ab",
+        "abc",
+        "b",
+        "ba",
+        "é",
+        "éa",
+        "\u{10FFFF}",
+    ];
+    let members: Vec<(String, Value)> = names
+        .iter()
+        .map(|name| ((*name).to_owned(), json!({"x": [1, 2]})))
+        .collect();
+    let members: serde_json::Map<_, _> = members.into_iter().collect();
+    let elements: Vec<Value> = (0..300).map(|index| json!([index])).collect();
+    client
+        .insert(
+            "1",
+            json!({"o": members, "a": elements, "leaf": 1, "empty": {}}),
+        )
+        .await;
+    let prefixes = ["", "a", "a\u{0}", "ab", "é", "x", "\u{10FFFF}"].map(Some);
+    for prefix in prefixes.into_iter().chain([None]) {
+        for from in names.iter().copied().map(Some).chain([Some("zz"), None]) {
+            for to in [None, Some(""), Some("a\u{0}b"), Some("b"), Some("zz")] {
+                let expected = names.iter().filter(|name| {
+                    prefix.is_none_or(|prefix| name.starts_with(prefix))
+                        && from.is_none_or(|from| **name >= from)
+                        && to.is_none_or(|to| **name < to)
+                });
+                let expected: Vec<_> = expected.map(|name| json!(name)).collect();
+                let bounds = json!({"prefix": prefix, "from": from, "to": to});
+                for backward in [false, true] {
+                    let found = bounded(&client, "/o", &bounds, backward).await;
+                    assert_eq!(found, expected, "{bounds}, backward: {backward}");
+                }
+            }
+        }
+    }
+    for (path, bounds, expected) in [
+        (
+            "/a",
+            json!({"from": 254, "to": 257}),
+            json!([254, 255, 256]),
+        ),
+        ("/a", json!({"to": 2}), json!([0, 1])),
+        ("/a", json!({"from": 298}), json!([298, 299])),
+        ("/a", json!({"from": 300}), json!([])),
+        ("/a", json!({"from": 5, "to": 5}), json!([])),
+        ("/a", json!({"from": 7, "to": 5}), json!([])),
+        ("/a", json!({"from": ""}), json!([])),
+        ("/a", json!({"to": "z"}), json!([])),
+        ("/a", json!({"prefix": ""}), json!([])),
+        ("/a", json!({"prefix": "", "from": 0}), json!([])),
+        ("/o", json!({"from": 0}), json!([])),
+        ("/o", json!({"to": 10}), json!([])),
+        ("/leaf", json!({"from": 0}), json!([])),
+        ("/leaf", json!({"prefix": ""}), json!([])),
+        ("/empty", json!({"prefix": ""}), json!([])),
+        ("/empty", json!({"from": 0}), json!([])),
+    ] {
+        for backward in [false, true] {
+            let found = bounded(&client, path, &bounds, backward).await;
+            assert_eq!(
+                json!(found),
+                expected,
+                "{path} {bounds}, backward: {backward}"
+            );
+        }
+    }
+    let (_, cost) = client
+        .cost(BOUNDED, json!({"p": "/a", "first": 2, "from": 200}))
+        .await;
+    assert_eq!(cost.pairs, 1 + 16, "one batch after the first pair");
+}
+
+async fn bounds_that_are_no_segments_are_rejected() {
+    let client = client().await;
+    client.insert("1", "{}").await;
+    for bound in [
+        json!(-1),
+        json!(1.5),
+        json!(true),
+        json!([]),
+        json!({"a": 1}),
+    ] {
+        let (code, message) = client.error(BOUNDED, json!({"from": bound})).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{bound}: {message}");
+        let literal =
+            format!("{{ document(id: 1) {{ children(to: {bound}) {{ nodes {{ kind }} }} }} }}")
+                .replace("\"a\"", "a");
+        let (code, message) = client.error(&literal, NONE).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{bound}: {message}");
+    }
+}
+
+async fn cursors_of_other_bounds_are_rejected() {
+    let client = client().await;
+    client.insert("1", json!({"a": 1, "b": 2, "c": 3})).await;
+    let first = client.data(BOUNDED, json!({"first": 1, "from": "a"})).await;
+    let cursor = &first["document"]["children"]["pageInfo"]["endCursor"];
+    let same = json!({"first": 1, "after": cursor, "from": "a"});
+    client.data(BOUNDED, same).await;
+    for other in [
+        json!({"after": cursor}),
+        json!({"after": cursor, "to": "a"}),
+        json!({"after": cursor, "prefix": "a"}),
+        json!({"after": cursor, "from": "b"}),
+        json!({"after": cursor, "from": "a", "to": "z"}),
+    ] {
+        let response = client.ask(BOUNDED, other).await;
+        assert_eq!(only_error(&response).0, "BAD_USER_INPUT");
+    }
 }

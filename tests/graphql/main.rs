@@ -27,8 +27,11 @@ mod exactness;
 mod extensions;
 mod finding;
 mod formats;
+mod from_end;
 mod indexing;
 mod indexing_large;
+
+mod lengths;
 #[path = "../model/mod.rs"]
 mod model;
 mod nodes;

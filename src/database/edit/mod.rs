@@ -45,8 +45,8 @@ pub use patch::patch;
 use super::document_key::DocumentKey;
 use super::read::load::version;
 use crate::budget::Budget;
-use crate::document::path::Path;
-use crate::error::Result;
+use crate::document::path::{Path, Token};
+use crate::error::{Error, Result};
 use crate::key::{Family, Leaves, Version};
 use crate::store::{Transaction, key_after};
 
@@ -86,7 +86,7 @@ pub(crate) async fn replace_document(
 /// Removes the value at a place, or the whole document. Returns whether there was a value.
 ///
 /// # Errors
-/// Errors of the store.
+/// `INVALID_PATH`: the path is the place after the last element of an array. Errors of the store.
 pub async fn delete(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -108,8 +108,24 @@ pub async fn delete(
             editor.delete_document().await?;
             Ok(true)
         }
+        Target::Vacant(spot) if is_dash(path) && spot.element().is_some() => {
+            let place = spot.place.to_string();
+            let array = path
+                .split_last()
+                .map_or(String::new(), |(array, _)| array.to_string());
+            let message = format!(
+                "\"-\" is the place after the last element of the array at {array:?}, and nothing \
+                 is stored there: the last element is -1 in the list form of a path, such as \
+                 [\"queue\", -1]"
+            );
+            Err(Error::invalid_path(Some(place), message))
+        }
         Target::Vacant(_) | Target::Orphan | Target::Unfit(_) => Ok(false),
     }
+}
+
+fn is_dash(path: &Path) -> bool {
+    matches!(path.tokens().last(), Some(Token::Dash))
 }
 
 /// Returns the commit that last changed a document. The read causes no conflict; call

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::range_plan::covers;
+use super::range_plan::{covers, element_keys};
 use super::value::{PairRange, Value};
 use super::value_ref::malformed;
 use crate::budget::Reservation;
 use crate::database::document_key::{DocumentKey, below, prefix_end};
 use crate::document::assemble::Misshapen;
+use crate::document::jsonpath::ElementRange;
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};
 use crate::error::Result;
-use crate::key::{KeyStep, Malformed, Marker, kind_at, step};
+use crate::key::{KeyStep, Malformed, Marker, append_name_prefix, kind_at, step};
 use crate::store::{Batch, Pairs, RangeRead, Read};
 
 /// The minimum number of pairs per batch. Batches shrink to it when children are large.
@@ -46,6 +47,64 @@ pub struct ChildrenPage {
     pub backward: bool,
     /// The page begins after this child. A backward page ends before it.
     pub from: Option<Segment>,
+    /// The children that the pages have.
+    pub within: ChildBounds,
+}
+
+/// Bounds on the children of a value. Names bound the members of an object, and indexes the elements
+/// of an array: an array has no children within bounds by name, nor an object within bounds by
+/// index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChildBounds {
+    /// The names begin with this.
+    pub prefix: Option<String>,
+    /// The first child, inclusive.
+    pub from: Option<Segment>,
+    /// The end, exclusive.
+    pub to: Option<Segment>,
+}
+
+impl ChildBounds {
+    /// Returns the range of the keys of the children of the value at `key`. The range of all
+    /// children begins with the key itself.
+    fn keys(&self, key: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let mut ranges = Vec::new();
+        let bounds = [&self.from, &self.to];
+        let mut bounds = bounds.into_iter().flatten();
+        let is_name = |bound: &Segment| matches!(bound, Segment::Key(_));
+        if bounds.clone().any(is_name) {
+            ranges.push(names_from(key, ""));
+        }
+        if !bounds.all(is_name) {
+            ranges.push(element_keys(key, ElementRange::default()));
+        }
+        ranges.extend(self.prefix.as_ref().map(|prefix| names_from(key, prefix)));
+        let from = self.from.as_ref().map(|from| below(key, from));
+        let to = self.to.as_ref().map(|to| below(key, to));
+        let (begins, ends): (Vec<_>, Vec<_>) = ranges.into_iter().unzip();
+        let begin = begins.into_iter().chain(from).max();
+        let end = ends.into_iter().chain(to).min();
+        (
+            begin.unwrap_or_else(|| key.to_vec()),
+            end.unwrap_or_else(|| prefix_end(key)),
+        )
+    }
+
+    /// Returns the index of the first element within the bounds.
+    fn first_index(&self) -> u64 {
+        match self.from {
+            Some(Segment::Index(index)) => index,
+            _ => 0,
+        }
+    }
+}
+
+/// Returns the range of the keys of the members whose names begin with `prefix`.
+fn names_from(key: &[u8], prefix: &str) -> (Vec<u8>, Vec<u8>) {
+    let mut begin = key.to_vec();
+    append_name_prefix(&mut begin, prefix);
+    let end = prefix_end(&begin);
+    (begin, end)
 }
 
 /// Returns a page of the children of the value at `place`. The cost depends on the page and not on
@@ -62,10 +121,16 @@ pub async fn children(
     memory: &Reservation,
 ) -> Result<Children> {
     let key = document.place(place)?;
+    let (begin, end) = page.within.keys(&key);
+    if begin >= end {
+        return Ok(Children::default());
+    }
     let reader = ChildReader {
         document,
         place,
         key: &key,
+        range: (&begin, &end),
+        first_index: page.within.first_index(),
         from: page.from.as_ref(),
         wanted: page.size,
         found: Children::default(),
@@ -88,17 +153,17 @@ async fn forward(
     memory: &Reservation,
 ) -> Result<Children> {
     let key = reader.key;
-    let end = prefix_end(key);
+    let (begin, end) = reader.range;
     let mut begin = match reader.from {
         Some(segment) => prefix_end(&below(key, segment)),
-        None => key.to_vec(),
+        None => begin.to_vec(),
     };
     let mut batch_pairs = first_batch_pairs(reader.wanted);
     let mut resumed = false;
     loop {
         let range = RangeRead {
             resumed,
-            ..RangeRead::new(&begin, &end).at_most(batch_pairs)
+            ..RangeRead::new(&begin, end).at_most(batch_pairs)
         };
         let batch = read.range(range).await?;
         memory.hold(batch.pairs.bytes())?;
@@ -123,15 +188,16 @@ async fn backward(
     memory: &Reservation,
 ) -> Result<Children> {
     let key = reader.key;
+    let (begin, end) = reader.range;
     let mut end = match reader.from {
         Some(segment) => below(key, segment),
-        None => prefix_end(key),
+        None => end.to_vec(),
     };
     let mut batch_pairs = first_batch_pairs(reader.wanted);
     loop {
         let range = RangeRead {
             reverse: true,
-            ..RangeRead::new(key, &end).at_most(batch_pairs)
+            ..RangeRead::new(begin, &end).at_most(batch_pairs)
         };
         let batch = read.range(range).await?;
         memory.hold(2 * batch.pairs.bytes())?;
@@ -170,6 +236,9 @@ struct ChildReader<'a> {
     document: &'a Arc<DocumentKey>,
     place: &'a Place,
     key: &'a [u8],
+    /// The keys of the children within the bounds.
+    range: (&'a [u8], &'a [u8]),
+    first_index: u64,
     from: Option<&'a Segment>,
     wanted: usize,
     found: Children,
@@ -273,13 +342,13 @@ impl ChildReader<'_> {
         }
     }
 
-    /// Checks that the first element of an array has index 0.
+    /// Checks that the first element of an array within the bounds is not missing.
     fn check_first(&self) -> Result<()> {
         match self.found.page.last() {
             Some(Child {
-                segment: segment @ Segment::Index(1..),
+                segment: segment @ Segment::Index(index),
                 ..
-            }) if !self.found.more => {
+            }) if !self.found.more && *index != self.first_index => {
                 let key = below(self.key, segment);
                 Err(malformed(Misshapen::Hole.into(), &key))
             }
@@ -323,7 +392,7 @@ impl ChildReader<'_> {
             (Some(Segment::Index(before)), _) | (None, Some(Segment::Index(before))) => {
                 before.saturating_add(1)
             }
-            (None, _) => 0,
+            (None, _) => self.first_index,
         };
         if *index == expected {
             Ok(())

@@ -3,6 +3,7 @@
 pub(crate) mod adjacent;
 pub(crate) mod children;
 pub(crate) mod fetch;
+pub(crate) mod length;
 pub(crate) mod load;
 pub(crate) mod path_candidates;
 pub(crate) mod range_plan;

@@ -1,15 +1,17 @@
 //! The candidate places of paths. A token of digits is an array index or a member name; only the
-//! stored document decides which.
+//! stored document decides which. A token that counts from the end of an array needs its length,
+//! which is read first ([`settle_from_end`]).
 
 use std::ops::Range;
 
 use super::fetch::Fetched;
 use super::range_plan::{Extent, ReadPlan};
 use super::request::{BorrowedRequest, ReadRequest};
+use super::value_ref::length_of_array;
 use crate::budget::Reservation;
 use crate::database::document_key::DocumentKey;
-use crate::document::path::{Path, Place};
-use crate::error::Result;
+use crate::document::path::{Path, Place, Segment};
+use crate::error::{Error, Result};
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::Read;
 
@@ -26,7 +28,7 @@ pub(crate) struct PathCandidates {
 /// A candidate place of a path.
 pub(crate) struct PathCandidate {
     pub(crate) key: Range<usize>,
-    /// None if the path has only this candidate.
+    /// None if the path has only this candidate, whose place follows from the path.
     pub(crate) place: Option<Place>,
 }
 
@@ -38,6 +40,18 @@ impl PathCandidates {
         requested: &[BorrowedRequest<'_>],
         memory: &Reservation,
     ) -> Self {
+        let settled = settle_from_end(read, requested, memory).await;
+        Self::of_settled(read, requested, settled, memory).await
+    }
+
+    /// As [`PathCandidates::new`], with settled paths in place of some of the requested ones.
+    async fn of_settled(
+        read: &dyn Read,
+        requested: &[BorrowedRequest<'_>],
+        settled: Vec<Option<SettledPath>>,
+        memory: &Reservation,
+    ) -> Self {
+        let mut settled = settled.into_iter();
         let mut candidates = Self {
             keys: Vec::with_capacity(32 * requested.len()),
             all: Vec::with_capacity(requested.len()),
@@ -45,7 +59,15 @@ impl PathCandidates {
         };
         for request in requested {
             let begin = candidates.all.len();
-            let added = candidates.add_requested(read, request, memory).await;
+            let added = match settled.next().flatten() {
+                None => candidates.add_requested(read, request, memory).await,
+                Some(SettledPath::Failed(error)) => Err(error),
+                Some(SettledPath::Nothing) => Ok(()),
+                Some(SettledPath::At(path)) => {
+                    let request = request.at(&path);
+                    candidates.add_settled(read, &request, memory).await
+                }
+            };
             if added.is_err() {
                 candidates.all.truncate(begin);
             }
@@ -95,6 +117,25 @@ impl PathCandidates {
         self.add_places(document, path.places())
     }
 
+    /// As [`PathCandidates::add_requested`], but keeps the place of an only candidate: it does not
+    /// follow from the requested path.
+    async fn add_settled(
+        &mut self,
+        read: &dyn Read,
+        request: &BorrowedRequest<'_>,
+        memory: &Reservation,
+    ) -> Result<()> {
+        let begin = self.all.len();
+        self.add_requested(read, request, memory).await?;
+        if let ReadRequest::Value(_, path, _) = request
+            && let [candidate] = &mut self.all[begin..]
+            && candidate.place.is_none()
+        {
+            candidate.place = path.place();
+        }
+        Ok(())
+    }
+
     fn add(&mut self, document: &DocumentKey, path: &Path) -> Result<()> {
         let begin = self.keys.len();
         match document.append_only(&mut self.keys, path) {
@@ -136,6 +177,121 @@ impl PathCandidates {
     fn push(&mut self, begin: usize, place: Option<Place>) {
         let key = begin..self.keys.len();
         self.all.push(PathCandidate { key, place });
+    }
+}
+
+/// A path without tokens that count from the end of an array.
+enum SettledPath {
+    At(Path),
+    /// There is no such array, or no such element in it.
+    Nothing,
+    Failed(Error),
+}
+
+/// Replaces the tokens that count from the end of an array with indexes: one round for each such
+/// token of a path, and the paths together. The last key of an array has its length. None for the
+/// paths without such tokens; empty if no path has one.
+async fn settle_from_end(
+    read: &dyn Read,
+    requested: &[BorrowedRequest<'_>],
+    memory: &Reservation,
+) -> Vec<Option<SettledPath>> {
+    let with_from_end = |request: &BorrowedRequest<'_>| match request {
+        ReadRequest::Value(_, path, _) if path.has_from_end() => {
+            Some(SettledPath::At((*path).clone()))
+        }
+        _ => None,
+    };
+    if !requested
+        .iter()
+        .any(|request| with_from_end(request).is_some())
+    {
+        return Vec::new();
+    }
+    let mut settled: Vec<Option<SettledPath>> = requested.iter().map(with_from_end).collect();
+    loop {
+        let arrays = settled
+            .iter()
+            .enumerate()
+            .filter_map(|(at, path)| match path {
+                Some(SettledPath::At(path)) => Some((at, path.split_at_from_end()?)),
+                _ => None,
+            });
+        let arrays: Vec<_> = arrays.collect();
+        if arrays.is_empty() {
+            return settled;
+        }
+        let requests: Vec<_> = arrays
+            .iter()
+            .map(|(at, (array, ..))| requested[*at].at(array))
+            .collect();
+        let lengths = lengths(read, &requests, memory).await;
+        for ((at, (_, from_end, rest)), length) in arrays.into_iter().zip(lengths) {
+            settled[at] = Some(match length {
+                Err(error) => SettledPath::Failed(error),
+                Ok(None) => SettledPath::Nothing,
+                Ok(Some((place, length))) => match length.checked_sub(from_end) {
+                    None => SettledPath::Nothing,
+                    Some(index) => {
+                        let element = place.child(Segment::Index(index));
+                        SettledPath::At(Path::from(&element).join(&rest))
+                    }
+                },
+            });
+        }
+    }
+}
+
+/// Reads the place and the length of each requested array, in one round. None if nothing is stored
+/// there.
+async fn lengths(
+    read: &dyn Read,
+    requests: &[BorrowedRequest<'_>],
+    memory: &Reservation,
+) -> Vec<Result<Option<(Place, u64)>>> {
+    let candidates = PathCandidates::of_settled(read, requests, Vec::new(), memory).await;
+    let keys = candidates.all.iter();
+    let plan = ReadPlan::new(keys.map(|candidate| (candidates.key(candidate), Extent::Last)));
+    let fetched = Fetched::read(read, &plan, memory).await;
+    let length = |(number, request): (usize, &BorrowedRequest<'_>)| {
+        for at in candidates.numbers(number)? {
+            let (candidate, source) = (candidates.get(at), &plan.sources[at]);
+            let key = candidates.key(candidate);
+            let (pairs, range) = fetched.at(source, key, Extent::Last)?;
+            let Some(last) = range.last() else { continue };
+            let length = length_of_array(key.len(), pairs.get(last).0)?;
+            let place = match (&candidate.place, request) {
+                (Some(place), _) => Some(place.clone()),
+                (None, ReadRequest::Value(_, path, _)) => path.place(),
+                (None, ReadRequest::Version(_)) => None,
+            };
+            return Ok(place.map(|place| (place, length)));
+        }
+        Ok(None)
+    };
+    requests.iter().enumerate().map(length).collect()
+}
+
+/// Replaces the tokens of a path that count from the end of an array with indexes. Returns the path
+/// itself if there is no such array or element.
+///
+/// # Errors
+/// `TOO_LARGE`: the key of the array exceeds the limit. Errors of the store.
+pub async fn settled_path(
+    read: &dyn Read,
+    document: &DocumentKey,
+    path: Path,
+    memory: &Reservation,
+) -> Result<Path> {
+    let request = [ReadRequest::Value(document, &path, Extent::First)];
+    match settle_from_end(read, &request, memory)
+        .await
+        .pop()
+        .flatten()
+    {
+        Some(SettledPath::At(settled)) => Ok(settled),
+        Some(SettledPath::Failed(error)) => Err(error),
+        Some(SettledPath::Nothing) | None => Ok(path),
     }
 }
 

@@ -47,6 +47,19 @@ impl ReadRequest {
     }
 }
 
+impl<'r> BorrowedRequest<'r> {
+    /// Returns the same request for another path of the document.
+    pub(crate) fn at<'p>(&self, path: &'p Path) -> BorrowedRequest<'p>
+    where
+        'r: 'p,
+    {
+        match *self {
+            Self::Value(document, _, extent) => ReadRequest::Value(document, path, extent),
+            Self::Version(document) => ReadRequest::Version(document),
+        }
+    }
+}
+
 impl<D, P> ReadRequest<D, P> {
     /// Returns how much of the value is read.
     pub(crate) fn extent(&self) -> Extent {

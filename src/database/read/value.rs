@@ -8,9 +8,9 @@ use super::value_ref::{ValueRef, length_of_array, malformed};
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::assemble::Misshapen;
-use crate::document::leaf::Kind;
+use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Path, Place, Segment, SegmentRef, Token};
-use crate::document::tree::Tree;
+use crate::document::tree::{Tree, text_work};
 use crate::error::Result;
 use crate::key::{KeyStep, Malformed, append_segment, step};
 use crate::store::Pairs;
@@ -159,6 +159,10 @@ impl Value {
         for token in path.tokens() {
             part = match token {
                 Token::Segment(segment) => part.below(std::slice::from_ref(segment))?,
+                Token::FromEnd(from_end) => {
+                    let length = part.elements().ok()?;
+                    part.below(&[Segment::Index(length.checked_sub(*from_end)?)])?
+                }
                 Token::Dash => part.below(&[Segment::Key(token.to_string())])?,
                 Token::Digits(digits) => part
                     .below(&[Segment::Index(*digits)])
@@ -181,6 +185,19 @@ impl Value {
             range,
             whole: false,
             ..self
+        })
+    }
+
+    /// Returns the number of Unicode characters (code points) of a string. None for other values.
+    ///
+    /// # Errors
+    /// As [`Value::tree`].
+    pub fn characters(&self, steps: &Steps<'_>) -> Result<Option<u64>> {
+        let value = self.tree(steps)?;
+        steps.spend(text_work(&value))?;
+        Ok(match value {
+            Tree::Leaf(Leaf::String(text)) => Some(text.chars().count() as u64),
+            _ => None,
         })
     }
 

@@ -4,7 +4,7 @@ use async_graphql::Context;
 
 use super::located::Located;
 use super::page::{AskedPage, PageBounds, decode_cursor, digest, encode_cursor};
-use crate::database::{ChildrenPage, children};
+use crate::database::{ChildBounds, ChildrenPage, children};
 use crate::error::Result;
 use crate::graphql::context::session::Session;
 
@@ -21,6 +21,7 @@ impl Connection {
         context: &Context<'_>,
         parent: &Located,
         requested: AskedPage,
+        within: ChildBounds,
     ) -> Result<Self> {
         let PageBounds {
             size,
@@ -28,7 +29,7 @@ impl Connection {
             cursor,
             cursor_argument,
         } = requested.bounds("children")?;
-        let digest = digest(&parent.document, &parent.place)?;
+        let digest = digest(&parent.document, &parent.place, &within)?;
         let began = cursor.is_some();
         let from = cursor
             .map(|cursor| decode_cursor(&cursor, digest, cursor_argument))
@@ -37,6 +38,7 @@ impl Connection {
             size,
             backward,
             from,
+            within,
         };
         let session = Session::of(context);
         session.request_budget().places(1)?;
@@ -70,7 +72,8 @@ impl Located {
         &self,
         context: &Context<'_>,
         requested: AskedPage,
+        within: ChildBounds,
     ) -> Result<Connection> {
-        Connection::read(context, self, requested).await
+        Connection::read(context, self, requested, within).await
     }
 }

@@ -5,11 +5,12 @@ use async_graphql::{Context, Enum, ID, Object, SimpleObject};
 use super::children::Connection;
 use super::located::Located;
 use super::page::{AskedPage, PageInfo};
+use crate::database::ChildBounds;
 use crate::document::leaf;
 use crate::error::Result;
 use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::node_id;
-use crate::graphql::scalars::types::{Json, JsonPath, PathScalar, VersionScalar};
+use crate::graphql::scalars::types::{Json, JsonPath, PathScalar, SegmentScalar, VersionScalar};
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]
@@ -156,7 +157,13 @@ impl ValueFields<'_> {
         Ok(selected.into_iter().map(Subdocument).collect())
     }
 
-    /// A page of the members of an object or the elements of an array, one level down. Members are sorted by the UTF-8 bytes of their names, elements by index. Page forwards with `first` and `after`, or backwards with `last` and `before`.
+    /// The number of elements of an array, of members of an object, or of Unicode characters (code points) of a string; null for other values. The length of an array is read from its last element.
+    async fn length(&self, context: &Context<'_>) -> Option<Result<i32>> {
+        self.0.length(context).await.transpose()
+    }
+
+    /// A page of the members of an object or the elements of an array, one level down. Members are sorted by the UTF-8 bytes of their names, elements by index. `prefix`, `from` and `to` bound the children that the pages have: by name in an object, by index in an array. Page forwards with `first` and `after`, or backwards with `last` and `before`.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's")]
     async fn children(
         &self,
         context: &Context<'_>,
@@ -166,6 +173,9 @@ impl ValueFields<'_> {
         #[graphql(desc = "The page size when paging backwards; 100 by default, at most 10,000.")]
         last: Option<i32>,
         #[graphql(desc = "The page ends before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Only members whose names begin with this.")] prefix: Option<String>,
+        #[graphql(desc = "Only children from this name or index.")] from: Option<SegmentScalar>,
+        #[graphql(desc = "Only children before this name or index.")] to: Option<SegmentScalar>,
     ) -> Result<SubdocumentConnection> {
         let requested = AskedPage {
             first,
@@ -173,7 +183,12 @@ impl ValueFields<'_> {
             last,
             before,
         };
-        let connection = self.0.children(context, requested).await?;
+        let within = ChildBounds {
+            prefix,
+            from: from.map(|SegmentScalar(from)| from),
+            to: to.map(|SegmentScalar(to)| to),
+        };
+        let connection = self.0.children(context, requested, within).await?;
         Ok(SubdocumentConnection(connection))
     }
 }

@@ -7,7 +7,7 @@ use async_graphql::Context;
 
 use super::field_reads::{PlaceField, contains, is_enough, is_version, reads_of_step};
 use super::lookahead::{reads_below, reads_of_document};
-use crate::database::{Answer, DocumentKey, Extent, QuerySelection, ReadRequest, Value};
+use crate::database::{Answer, DocumentKey, Extent, QuerySelection, ReadRequest, Value, length};
 use crate::document::jsonpath::{LeadingStep, Query};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
@@ -155,6 +155,30 @@ impl Located {
                 "a document that was found is missing from its snapshot",
             )),
         }
+    }
+
+    /// The length of an array, an object or a string; none for other values.
+    pub(crate) async fn length(&self, context: &Context<'_>) -> Result<Option<i32>> {
+        let session = Session::of(context);
+        let extent = match self.kind(context).await? {
+            Kind::Array => Extent::Last,
+            Kind::String => Extent::Whole,
+            Kind::Object => {
+                session.request_budget().places(1)?;
+                let _turn = session.turn_to_page().await;
+                let read = session.read().await?;
+                let members = length(&*read, &self.document, &self.place, session.budget());
+                return members.await.map(|members| Some(int(members)));
+            }
+            Kind::Number | Kind::Boolean | Kind::Null => return Ok(None),
+        };
+        let part = self.part(context, self.requested.clone(), extent).await?;
+        let part = part.ok_or_else(mismatch)?;
+        if extent == Extent::Last {
+            return part.elements().map(|elements| Some(int(elements)));
+        }
+        let characters = session.budget().compute(|steps| part.characters(steps));
+        characters.await.map(|characters| characters.map(int))
     }
 
     pub(crate) async fn version(&self, context: &Context<'_>) -> Result<Option<VersionScalar>> {
@@ -308,6 +332,11 @@ impl Located {
         let loaded = session.load(vec![read]).await?;
         loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
     }
+}
+
+/// A length as `Int`. No document has as many children or characters as its maximum.
+fn int(length: u64) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX)
 }
 
 fn part_of(answer: &Result<Answer>) -> Result<Option<Value>> {

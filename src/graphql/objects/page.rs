@@ -2,7 +2,7 @@
 
 use async_graphql::SimpleObject;
 
-use crate::database::DocumentKey;
+use crate::database::{ChildBounds, DocumentKey};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Limit, Result};
 use crate::graphql::response::counted::CountedBytes;
@@ -90,12 +90,22 @@ pub(crate) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result
         })
 }
 
-/// A digest of a place, which binds the cursors of its children to it.
+/// A digest of a place and of the bounds on its children, which binds their cursors to them.
 ///
 /// # Errors
 /// `TOO_LARGE`: the key of the place exceeds the limit.
-pub(crate) fn digest(document: &DocumentKey, place: &Place) -> Result<u64> {
-    Ok(cursor::digest(&document.place(place)?))
+pub(crate) fn digest(document: &DocumentKey, place: &Place, within: &ChildBounds) -> Result<u64> {
+    let mut query = document.place(place)?;
+    let ChildBounds { prefix, from, to } = within;
+    let prefix = prefix.clone().map(Segment::Key);
+    for (kind, bound) in [&prefix, from, to].into_iter().enumerate() {
+        if let Some(bound) = bound {
+            // No segment begins with 0xFF.
+            query.extend_from_slice(&[0xFF, u8::try_from(kind).unwrap_or(u8::MAX)]);
+            append_segment(&mut query, bound.as_ref());
+        }
+    }
+    Ok(cursor::digest(&query))
 }
 
 pub(crate) fn encode_cursor(digest: u64, last: &Segment) -> String {

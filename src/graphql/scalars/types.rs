@@ -87,7 +87,7 @@ fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
 #[derive(Clone, Debug)]
 pub(crate) struct PathScalar(Value);
 
-/// The path of a value inside a document, as a list or as a JSON Pointer. In a list, a string is an object key and an integer is an array index: ["user", "jones", "group", 0]. In a JSON Pointer (RFC 6901), such as "/user/jones/group/0", a token of digits is an index if it is applied to an array, and a key if it is applied to an object. [], "" and null are the whole document.
+/// The path of a value inside a document, as a list or as a JSON Pointer. In a list, a string is an object key and an integer is an array index: ["user", "jones", "group", 0]. A negative integer counts from the end of the array: -1 is the last element. In a JSON Pointer (RFC 6901), such as "/user/jones/group/0", a token of digits is an index if it is applied to an array, and a key if it is applied to an object. [], "" and null are the whole document.
 #[Scalar(name = "Path")]
 impl ScalarType for PathScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
@@ -96,6 +96,39 @@ impl ScalarType for PathScalar {
 
     fn to_value(&self) -> Value {
         self.0.clone()
+    }
+}
+
+/// An object key or an array index.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentScalar(pub(crate) Segment);
+
+/// One step of a path: an object key (a string) or an array index (an integer from 0).
+#[Scalar(name = "PathSegment")]
+impl ScalarType for SegmentScalar {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        let segment = match &value {
+            Value::String(key) => Some(Segment::Key(key.clone())),
+            Value::Number(number) => match Token::of_integer(&number.to_string()) {
+                Some(Token::Segment(segment)) => Some(segment),
+                _ => None,
+            },
+            _ => None,
+        };
+        segment
+            .map(Self)
+            .ok_or_else(|| InputValueError::expected_type(value))
+    }
+
+    fn to_value(&self) -> Value {
+        segment_value(&self.0)
+    }
+}
+
+fn segment_value(segment: &Segment) -> Value {
+    match segment {
+        Segment::Key(key) => Value::String(key.clone()),
+        Segment::Index(index) => Value::Number((*index).into()),
     }
 }
 
@@ -131,10 +164,7 @@ impl Default for PathScalar {
 
 impl From<&Place> for PathScalar {
     fn from(place: &Place) -> Self {
-        let segments = place.0.iter().map(|segment| match segment {
-            Segment::Key(key) => Value::String(key.clone()),
-            Segment::Index(index) => Value::Number((*index).into()),
-        });
+        let segments = place.0.iter().map(segment_value);
         Self(Value::List(segments.collect()))
     }
 }
@@ -170,7 +200,15 @@ pub(crate) fn path_of(value: &Value) -> Result<Path> {
 fn token(element: &Value) -> Result<Token> {
     let segment = match element {
         Value::String(key) => Segment::Key(key.clone()),
-        Value::Number(number) => Segment::Index(index(&number.to_string())?),
+        Value::Number(number) => {
+            let text = number.to_string();
+            return Token::of_integer(&text).ok_or_else(|| {
+                Error::invalid_path(
+                    None,
+                    format!("the index {text} in a path is not an integer"),
+                )
+            });
+        }
         other => {
             return Err(Error::invalid_path(
                 None,
@@ -179,18 +217,6 @@ fn token(element: &Value) -> Result<Token> {
         }
     };
     Ok(Token::Segment(segment))
-}
-
-/// Parses an index. An index of more than 64 bits becomes the maximum, which no array has.
-fn index(text: &str) -> Result<u64> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits {
-        return Err(Error::invalid_path(
-            None,
-            format!("the index {text} in a path is not a non-negative integer"),
-        ));
-    }
-    Ok(text.parse().unwrap_or(u64::MAX))
 }
 
 pub(crate) enum VersionScalar {

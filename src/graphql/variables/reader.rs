@@ -187,12 +187,18 @@ impl<'i> ValueReader<'i> {
                 .as_i64()
                 .is_some_and(|number| i32::try_from(number).is_ok()),
             ("ID", Value::Number(number)) => number.is_i64() || number.is_u64(),
+            ("PathSegment", Value::Number(number)) => number.is_u64(),
             ("Float", Value::Number(_))
-            | ("String" | "ID" | "DocumentVersion" | "JSONPath", Value::String(_))
+            | (
+                "String" | "ID" | "DocumentVersion" | "JSONPath" | "PathSegment",
+                Value::String(_),
+            )
             | ("Boolean", Value::Boolean(_)) => true,
-            ("Int" | "ID" | "Float" | "String" | "DocumentVersion" | "JSONPath" | "Boolean", _) => {
-                false
-            }
+            (
+                "Int" | "ID" | "Float" | "String" | "DocumentVersion" | "JSONPath" | "PathSegment"
+                | "Boolean",
+                _,
+            ) => false,
             _ => true,
         };
         if fits {

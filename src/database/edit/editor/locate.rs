@@ -158,6 +158,10 @@ fn past_end(place: &Place, token: &Token, length: u64) -> Error {
                 "{shown} is an array, which has no member {:?}: an element has an index",
                 abridged(key)
             ),
+            Token::FromEnd(_) => format!(
+                "the index {token} is before the first element of an array: {shown} has {length} \
+                 elements"
+            ),
             _ => format!(
                 "the index {token} is past the end of an array: {shown} has {length} elements, and \
              {length} is the index that appends"

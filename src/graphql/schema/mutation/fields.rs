@@ -255,9 +255,13 @@ impl<'c> Change<'c> {
             Some(VersionScalar::OfThisCommit) | None => None,
         };
         session.expect_version(&document, expected).await?;
+        let transaction = session.transaction()?;
+        // Under conflict: an element that another writer appends changes which one is the last.
+        let memory = &session.request_budget().memory;
+        let path = database::settled_path(transaction, &document, path, memory).await?;
         Ok(Self {
             context,
-            transaction: session.transaction()?,
+            transaction,
             document,
             path,
         })
