@@ -284,7 +284,6 @@ fn invalid_command_lines_have_exit_code_2() {
         &["get", ""],
         &["get", "\"x"],
         &["get", "x", "a/b"],
-        &["get", "x", "[-1]"],
         &["get", "x", "[0.5]"],
         &["get", "x", "/~2"],
         &["serve", "--listen", "nowhere"],

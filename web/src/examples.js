@@ -1,13 +1,13 @@
-// What the page opens with on a first visit, and in a new tab. A tab is named after its
-// operation. The queries read what the README imports: the collection `countries`, one
-// document a country, and the one large document `compat` of the collection `mdn`.
+// The queries of the tabs on a first visit, and of a new tab. A tab is named after its operation.
+// The queries read the collection `countries`, which `phyllo sample` stores, and the large document
+// `compat` of the collection `mdn`, which docs/walk.md imports.
 
 const ONE_COUNTRY = `\
 # Phyllo reads any part of a document by its path.
 # Ctrl-Enter runs this, Ctrl-Space completes, and
 # the first icon on the left opens the docs.
 #
-# No document? Import the README's data first.
+# No document? Run `phyllo sample` first.
 
 query OneCountry {
   document(id: "FRA", collection: "countries") {
@@ -20,18 +20,19 @@ query OneCountry {
     # The same as a JSON Pointer.
     capital: value(path: "/capital/0")
 
-    # What stands at a path can be any JSON.
-    currencies: value(path: "/currencies")
+    # The value at a path can be any JSON.
+    languages: value(path: "/languages")
 
-    # Nothing stands here: null, and no error.
+    # Nothing is stored here: null, and no error.
     king: value(path: "/king")
   }
 }
 `;
 
 const BIG_DOCUMENT = `\
-# "compat" is one document of 20 MB. A part deep
-# inside it costs no more than one of a small one.
+# "compat" is one document of 20 MB, which
+# docs/walk.md imports. A part deep inside it is
+# read as fast as a part of a small document.
 
 query BigDocument($after: String) {
   grid: document(
@@ -49,8 +50,8 @@ query BigDocument($after: String) {
   }
 
   # The members of a large object, page by page.
-  # For the next page put endCursor, in quotes, in
-  # the place of null under "Variables" below.
+  # For the next page, replace null under
+  # "Variables" below with endCursor, in quotes.
   properties: document(
     id: "compat"
     collection: "mdn"
@@ -73,7 +74,7 @@ query BigDocument($after: String) {
 
 const SEVERAL_COUNTRIES = `\
 # Several documents in one request, all read at
-# one version of the store. The first one's id
+# one version of the store. The key of the first
 # is under "Variables" below: try JPN or BRA.
 
 query SeveralCountries($id: ID!) {
@@ -100,9 +101,9 @@ fragment summary on Subdocument {
 `;
 
 const FIND_COUNTRIES = `\
-# What passes a filter, a page at a time, and of
-# each only what is shown. JSONPath selects what
-# to compare, and any number of parts to return.
+# The documents that match a filter, a page at a
+# time, and only the parts that you select. JSONPath
+# names the values to compare and to return.
 
 query FindCountries($after: String) {
   documents(
@@ -129,9 +130,9 @@ query FindCountries($after: String) {
       endCursor
     }
 
-    # Which index was used. With none, documents
-    # are looked at one by one; createIndex makes
-    # one.
+    # The index that was used. Without one, the
+    # documents are examined one by one; createIndex
+    # creates one.
     plan {
       index
       scanned
@@ -142,8 +143,8 @@ query FindCountries($after: String) {
 `;
 
 const COLLECTIONS = `\
-# What is stored here, and how many documents each
-# collection holds.
+# The collections, and the number of documents in
+# each.
 
 query Collections {
   collections {
@@ -154,9 +155,9 @@ query Collections {
 `;
 
 const INSERT_NOTE = `\
-# A document is any JSON, here or as a variable.
-# Without an id it gets a random one. The fields
-# of one mutation are committed together.
+# A document is any JSON value, here or as a
+# variable. Without an id it gets a random key. The
+# fields of one mutation are committed together.
 
 mutation InsertNote {
   insertDocument(
@@ -175,9 +176,9 @@ mutation InsertNote {
 `;
 
 const CHANGE_NOTE = `\
-# Parts of documents change leaf by leaf. Run this
+# Only leaves that differ are written. Run this
 # twice: the second time "read" is 2. Each field
-# sees what the ones before it wrote.
+# sees the changes of the fields before it.
 
 mutation ChangeNote {
   merged: mergeDocument(
@@ -212,6 +213,6 @@ export const EXAMPLES = [
 
 /** What a new tab holds. */
 export const EMPTY_TAB = `\
-# Ctrl-Enter runs what stands here, Ctrl-Space completes it.
+# Ctrl-Enter runs the query, Ctrl-Space completes it.
 
 `;
