@@ -16,6 +16,7 @@ is<Equal<Scalars["JSONPath"]["input"], string>>();
 is<Equal<Scalars["DocumentVersion"]["output"], string>>();
 is<Equal<Scalars["Path"]["input"], string | ReadonlyArray<string | number>>>();
 is<Equal<Scalars["Path"]["output"], Array<string | number>>>();
+is<Equal<Scalars["PathSegment"]["input"], string | number>>();
 is<Equal<Scalars["_Any"]["input"], { __typename: "Document"; id: string }>>();
 
 const PART = graphql(`
