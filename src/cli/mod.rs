@@ -56,7 +56,7 @@ async fn dispatch(arguments: CommandArguments) -> Done {
         Command::Delete(delete) => write::delete::run(store, delete).await,
         Command::Drop(drop) => terminal::interrupt::or(write::drop::run(store, drop)).await,
         Command::Collections => terminal::interrupt::or(read::collections::run(store)).await,
-        Command::Schema(asked) => operate::schema::run(&asked),
+        Command::Schema(arguments) => operate::schema::run(&arguments),
     }
 }
 

@@ -7,7 +7,7 @@ const ONE_COUNTRY = `\
 # Ctrl-Enter runs this, Ctrl-Space completes, and
 # the first icon on the left opens the docs.
 #
-# No document? Run `phyllo sample` first.
+# No document? Run "phyllo sample" first.
 
 query OneCountry {
   document(id: "FRA", collection: "countries") {

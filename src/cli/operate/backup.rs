@@ -10,10 +10,10 @@ use crate::cli::outcome::Done;
 use crate::cli::terminal::output::{say, spinner};
 use crate::store::BackupDirectory;
 
-pub(crate) async fn run(store: &StoreLocation, asked: BackupArguments) -> Done {
+pub(crate) async fn run(store: &StoreLocation, arguments: BackupArguments) -> Done {
     let access = DatabaseAccess::open(store, Missing::Fail).await?;
     let mut backup = access.backup().await?;
-    let mut target = BackupDirectory::begin(&asked.directory)?;
+    let mut target = BackupDirectory::begin(&arguments.directory)?;
     let bar = spinner("{spinner} {bytes}, {elapsed}");
     let (mut pairs, mut bytes) = (0, 0);
     while let Some(batch) = backup.next().await? {
@@ -30,7 +30,7 @@ pub(crate) async fn run(store: &StoreLocation, asked: BackupArguments) -> Done {
         "backed up {} pairs ({}) to {}",
         HumanCount(pairs),
         HumanBytes(bytes),
-        asked.directory.display()
+        arguments.directory.display()
     ));
     Ok(())
 }

@@ -14,10 +14,10 @@ use crate::cli::terminal::output::{Output, say};
 use crate::database::copy::{Copied, Digest, check_target, copy};
 use crate::key::hex;
 
-pub(crate) async fn run(asked: Copy) -> Done {
+pub(crate) async fn run(arguments: Copy) -> Done {
     let mut clusters = Clusters::default();
-    let source = open_to_copy(&mut clusters, &asked.from, Missing::Fail).await?;
-    let target = open_to_copy(&mut clusters, &asked.to, Missing::Create).await?;
+    let source = open_to_copy(&mut clusters, &arguments.from, Missing::Fail).await?;
+    let target = open_to_copy(&mut clusters, &arguments.to, Missing::Create).await?;
     let bar = Bar::new();
     bar.0.set_message("comparing the target, ");
     check_target(&source, &target).await?;
@@ -29,8 +29,8 @@ pub(crate) async fn run(asked: Copy) -> Done {
     let (from, to) = digests.await?;
     bar.0.finish_and_clear();
     let mut output = Output::stdout();
-    output.write(text("from", &asked.from, &from).as_bytes())?;
-    output.write(text("to", &asked.to, &to).as_bytes())?;
+    output.write(text("from", &arguments.from, &from).as_bytes())?;
+    output.write(text("to", &arguments.to, &to).as_bytes())?;
     output.finish()?;
     let Copied {
         documents, skipped, ..

@@ -5,9 +5,9 @@ use crate::cli::outcome::Done;
 use crate::cli::terminal::output::Output;
 use crate::graphql::{SchemaScope, schema_text, subgraph_text};
 
-pub(crate) fn run(asked: &Schema) -> Done {
-    let scope = SchemaScope::of(asked.read_only, !asked.no_admin);
-    let text = if asked.subgraph {
+pub(crate) fn run(arguments: &Schema) -> Done {
+    let scope = SchemaScope::of(arguments.read_only, !arguments.no_admin);
+    let text = if arguments.subgraph {
         subgraph_text(scope)
     } else {
         schema_text(scope)

@@ -16,39 +16,43 @@ use crate::error::{Error, Result};
 use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
-pub(crate) async fn run(store: &StoreLocation, asked: Serve) -> Done {
+pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {
     // From here on SIGHUP does not end the process, even while the store opens. Files need no
     // reload then, because the server has just read them.
     let _hangup = signal(SignalKind::hangup());
-    let traces = asked.otlp_endpoint.as_deref().map(Traces::to).transpose()?;
-    log_to_stderr(asked.log_format, traces.as_ref());
-    let served = serve_store(store, asked).await;
+    let traces = arguments
+        .otlp_endpoint
+        .as_deref()
+        .map(Traces::to)
+        .transpose()?;
+    log_to_stderr(arguments.log_format, traces.as_ref());
+    let served = serve_store(store, arguments).await;
     if let Some(traces) = traces {
         traces.end().await;
     }
     served
 }
 
-async fn serve_store(store: &StoreLocation, asked: Serve) -> Done {
-    let access = Access::new(asked.token_file, asked.read_only)?;
-    let tls = asked.tls_cert.zip(asked.tls_key);
+async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
+    let access = Access::new(arguments.token_file, arguments.read_only)?;
+    let tls = arguments.tls_cert.zip(arguments.tls_key);
     let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
     let tls = tls.transpose()?;
-    check_reach(asked.listen, &access, tls.is_some(), asked.insecure)?;
-    let cache_bytes = usize::try_from(asked.cache_mib).unwrap_or(usize::MAX) << 20;
+    check_reach(arguments.listen, &access, tls.is_some(), arguments.insecure)?;
+    let cache_bytes = usize::try_from(arguments.cache_mib).unwrap_or(usize::MAX) << 20;
     let database = open_to_serve(store, EmbeddedOptions { cache_bytes }).await?;
     let options = ServeOptions {
-        listen: asked.listen,
+        listen: arguments.listen,
         directory: match store {
             StoreLocation::Directory(directory) => Some(directory.clone()),
             StoreLocation::Cluster(_) => None,
         },
-        bounds: make_room(&asked.limits.into()),
-        hosts: asked.hosts,
-        cors_origins: asked.cors_origins,
-        batch_max: asked.batch_max,
-        introspection: !asked.no_introspection,
-        admin: !asked.no_admin,
+        bounds: make_room(&arguments.limits.into()),
+        hosts: arguments.hosts,
+        cors_origins: arguments.cors_origins,
+        batch_max: arguments.batch_max,
+        introspection: !arguments.no_introspection,
+        admin: !arguments.no_admin,
         access,
         tls,
         metrics: Metrics::default(),

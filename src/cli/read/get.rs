@@ -30,17 +30,17 @@ pub(crate) async fn get(store: &StoreLocation, get: Get) -> Done {
     output.finish()
 }
 
-pub(crate) async fn pairs(store: &StoreLocation, asked: PairsArguments) -> Done {
-    let document = document(&asked.place)?;
+pub(crate) async fn pairs(store: &StoreLocation, arguments: PairsArguments) -> Done {
+    let document = document(&arguments.place)?;
     let access = DatabaseAccess::open(store, Missing::Fail).await?;
-    let pairs = access.pairs(document, asked.place.path.clone()).await?;
+    let pairs = access.pairs(document, arguments.place.path.clone()).await?;
     if pairs.is_empty() {
-        names::check(&access, &asked.place.collection.name).await?;
-        return Err(nothing(&asked.place).into());
+        names::check(&access, &arguments.place.collection.name).await?;
+        return Err(nothing(&arguments.place).into());
     }
     let mut output = Output::stdout();
     for (key, value) in pairs.iter() {
-        let line = if asked.hex {
+        let line = if arguments.hex {
             format!("{} {}\n", hex(key), hex(value))
         } else {
             format!("{} → {}\n", tuple_text(key), tuple_text(value))

@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn only_similar_names_are_suggested() {
         let names = ["D", "logs", "dogs", "countries", "Countries-old", "l"].map(str::to_owned);
-        for (asked, expected) in [
+        for (arguments, expected) in [
             ("lgos", &["logs"][..]),
             ("ogs", &["dogs", "logs"]),
             ("LOGS", &["logs", "dogs"]),
@@ -63,7 +63,7 @@ mod tests {
             ("d", &["D", "l"]),
             ("planets", &[]),
         ] {
-            assert_eq!(nearest(asked, &names), expected, "{asked}");
+            assert_eq!(nearest(arguments, &names), expected, "{arguments}");
         }
         let hint = |names: &[String]| nowhere("x", names).message().to_owned();
         assert_eq!(

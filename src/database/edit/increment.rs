@@ -29,7 +29,7 @@ pub async fn increment(
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     let leaves = match &target {
-        Target::Present(spot) => Leaves::from_leaf(&sum(&number_at(spot)?, by)?),
+        Target::Present(location) => Leaves::from_leaf(&sum(&number_at(location)?, by)?),
         _ => Leaves::from_leaf(by),
     };
     editor.put(target, path, &leaves).await?;
@@ -40,13 +40,13 @@ pub async fn increment(
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the value is not a number.
-pub(crate) fn number_at(spot: &Location) -> Result<Leaf<'_>> {
-    let leaf = spot.leaf().and_then(decode_leaf);
+pub(crate) fn number_at(location: &Location) -> Result<Leaf<'_>> {
+    let leaf = location.leaf().and_then(decode_leaf);
     match leaf {
         Some(leaf @ (Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_))) => Ok(leaf),
         _ => Err(Error::bad_input(format!(
             "the value at {:?} is not a number",
-            abridged(&spot.place.to_string())
+            abridged(&location.place.to_string())
         ))),
     }
 }

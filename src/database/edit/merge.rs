@@ -41,11 +41,17 @@ pub async fn merge(
         _ => Editor::begin(transaction, budget, document, path).await?,
     };
     match target {
-        Target::Present(spot) => editor.merge_value(spot, patch).await?,
-        Target::Vacant(spot) => editor.put_new(&spot, &alone(patch, budget).await?).await?,
+        Target::Present(location) => editor.merge_value(location, patch).await?,
+        Target::Vacant(location) => {
+            editor
+                .put_new(&location, &alone(patch, budget).await?)
+                .await?;
+        }
         Target::Orphan => {
-            let spot = editor.make_way(path).await?;
-            editor.put_new(&spot, &alone(patch, budget).await?).await?;
+            let location = editor.make_way(path).await?;
+            editor
+                .put_new(&location, &alone(patch, budget).await?)
+                .await?;
         }
         Target::Unfit(error) => return Err(error),
     }
@@ -74,7 +80,7 @@ pub(crate) async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves>
 }
 
 /// The stored values at the places that a merge patch names.
-type Spots = HashMap<Place, Location>;
+type Locations = HashMap<Place, Location>;
 
 impl Editor<'_> {
     /// Returns the location of a member whose parent objects do not exist. Writing the member
@@ -89,8 +95,8 @@ impl Editor<'_> {
             missing.push(last.clone());
             match self.locate(&parent).await? {
                 Target::Orphan => above = parent,
-                Target::Vacant(spot) => return self.inside(spot, &missing),
-                Target::Present(spot) => return Err(no_container(&spot.place)),
+                Target::Vacant(location) => return self.inside(location, &missing),
+                Target::Present(location) => return Err(no_container(&location.place)),
                 Target::Unfit(error) => return Err(error),
             }
         }
@@ -141,21 +147,21 @@ impl Editor<'_> {
             .into_iter()
             .partition(|(_, patch)| matches!(patch, MergePatch::Members(_)));
         let free = self.transaction.without_conflict();
-        let (merged, mut spots) = try_join(
+        let (merged, mut locations) = try_join(
             values_at(free, merged),
             values_at(self.transaction, written),
         )
         .await?;
-        for spot in merged.values() {
-            if spot.first.is_empty() {
+        for location in merged.values() {
+            if location.first.is_empty() {
                 self.transaction
-                    .add_read_conflict(&spot.key, &prefix_end(&spot.key));
+                    .add_read_conflict(&location.key, &prefix_end(&location.key));
             } else {
-                self.depend_on(&spot.key);
+                self.depend_on(&location.key);
             }
         }
-        spots.extend(merged);
-        self.merge_object(at, patch, &spots).await
+        locations.extend(merged);
+        self.merge_object(at, patch, &locations).await
     }
 
     /// Collects the members that a patch names, below a place.
@@ -173,8 +179,8 @@ impl Editor<'_> {
             let place = place.child(Segment::Key(name.clone()));
             match self.document.place(&place) {
                 Ok(key) => {
-                    let spot = Location::new(place.clone(), key, Pairs::default());
-                    named.push((spot, member));
+                    let location = Location::new(place.clone(), key, Pairs::default());
+                    named.push((location, member));
                     self.places(&place, member, named)?;
                 }
                 // Nothing can be stored there, so there is nothing to remove.
@@ -191,7 +197,7 @@ impl Editor<'_> {
         &'a mut self,
         at: Location,
         patch: &'a MergePatch,
-        spots: &'a Spots,
+        locations: &'a Locations,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let MergePatch::Members(members) = patch else {
@@ -209,23 +215,24 @@ impl Editor<'_> {
             for (name, member) in members {
                 self.budget.pace(1).await?;
                 let place = at.place.child(Segment::Key(name.clone()));
-                let Some(spot) = spots.get(&place) else {
+                let Some(location) = locations.get(&place) else {
                     continue;
                 };
-                let present = !spot.first.is_empty();
+                let present = !location.first.is_empty();
                 match member {
                     MergePatch::Remove if present => {
-                        self.clear_place(&spot.key).await?;
+                        self.clear_place(&location.key).await?;
                         removed = true;
                     }
                     MergePatch::Remove => {}
                     MergePatch::Members(_) if present => {
-                        self.merge_object(spot.clone(), member, spots).await?;
+                        self.merge_object(location.clone(), member, locations)
+                            .await?;
                         left = true;
                     }
                     MergePatch::Put(text) if present => {
                         let leaves = leaves_of(text, self.budget).await?;
-                        self.overwrite(spot, &leaves).await?;
+                        self.overwrite(location, &leaves).await?;
                         left = true;
                     }
                     MergePatch::Members(_) | MergePatch::Put(_) => {
@@ -234,7 +241,7 @@ impl Editor<'_> {
                             self.extend(&object).await?;
                         }
                         let leaves = alone(member, self.budget).await?;
-                        self.write_new(&spot.key, &leaves).await?;
+                        self.write_new(&location.key, &leaves).await?;
                         left = true;
                     }
                 }
@@ -263,23 +270,23 @@ fn object(at: &Location) -> Result<Parent> {
 }
 
 /// Reads the values at places of one document. The places are in key order.
-async fn values_at(read: &dyn Read, named: Vec<(Location, &MergePatch)>) -> Result<Spots> {
+async fn values_at(read: &dyn Read, named: Vec<(Location, &MergePatch)>) -> Result<Locations> {
     let ends: Vec<_> = named
         .iter()
-        .map(|(spot, _)| prefix_end(&spot.key))
+        .map(|(location, _)| prefix_end(&location.key))
         .collect();
     let ranges: Vec<_> = named
         .iter()
         .zip(&ends)
-        .map(|((spot, _), end)| first_of(&spot.key, end))
+        .map(|((location, _), end)| first_of(&location.key, end))
         .collect();
     let found = read.ranges(&ranges).await;
     named
         .into_iter()
         .zip(found.into_batches())
-        .map(|((spot, _), first)| {
+        .map(|((location, _), first)| {
             let first = first?.pairs;
-            Ok((spot.place.clone(), Location { first, ..spot }))
+            Ok((location.place.clone(), Location { first, ..location }))
         })
         .collect()
 }

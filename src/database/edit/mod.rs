@@ -95,8 +95,8 @@ pub async fn delete(
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     match target {
-        Target::Present(spot) if !spot.place.0.is_empty() => {
-            editor.remove(&spot).await?;
+        Target::Present(location) if !location.place.0.is_empty() => {
+            editor.remove(&location).await?;
             editor.finish().await
         }
         Target::Present(_) => {
@@ -108,8 +108,8 @@ pub async fn delete(
             editor.delete_document().await?;
             Ok(true)
         }
-        Target::Vacant(spot) if is_dash(path) && spot.element().is_some() => {
-            let place = spot.place.to_string();
+        Target::Vacant(location) if is_dash(path) && location.element().is_some() => {
+            let place = location.place.to_string();
             let array = path
                 .split_last()
                 .map_or(String::new(), |(array, _)| array.to_string());

@@ -35,7 +35,7 @@ pub async fn patch(
     let (mut editor, target) =
         Editor::begin_above(transaction, budget, document, path, &ahead).await?;
     let base = match target {
-        Target::Present(spot) => Path::from(&spot.place),
+        Target::Present(location) => Path::from(&location.place),
         _ => return Err(editor.nothing_at(path)),
     };
     for (number, operation) in operations.iter().enumerate() {
@@ -66,8 +66,8 @@ impl Editor<'_> {
             }
             PatchOperation::Replace(path, value) => {
                 let leaves = leaves_of(value, self.budget).await?;
-                let spot = self.present(base, path).await?;
-                self.overwrite(&spot, &leaves).await
+                let location = self.present(base, path).await?;
+                self.overwrite(&location, &leaves).await
             }
             PatchOperation::Remove(path) => {
                 if path.tokens().is_empty() {
@@ -76,8 +76,8 @@ impl Editor<'_> {
                          deleteDocument",
                     ));
                 }
-                let spot = self.present(base, path).await?;
-                self.remove(&spot).await
+                let location = self.present(base, path).await?;
+                self.remove(&location).await
             }
             PatchOperation::Copy(from, path) => {
                 let source = self.present(base, from).await?;
@@ -109,10 +109,10 @@ impl Editor<'_> {
     async fn add(&mut self, base: &Path, path: &Path, leaves: &Leaves) -> Result<()> {
         let whole = base.join(path);
         let target = self.locate(&whole).await?;
-        if let Target::Present(spot) = &target
-            && let Some(index) = spot.element().filter(|_| !path.tokens().is_empty())
+        if let Target::Present(location) = &target
+            && let Some(index) = location.element().filter(|_| !path.tokens().is_empty())
         {
-            let (array, _) = self.parent_of(&spot.place)?;
+            let (array, _) = self.parent_of(&location.place)?;
             return self.insert_element(&array, index, leaves).await;
         }
         self.put(target, &whole, leaves).await?;
@@ -120,17 +120,17 @@ impl Editor<'_> {
     }
 
     async fn test(&mut self, base: &Path, path: &Path, expected: &Leaves) -> Result<()> {
-        let Target::Present(spot) = self.locate(&base.join(path)).await? else {
+        let Target::Present(location) = self.locate(&base.join(path)).await? else {
             return Err(failed(base, path, "nothing is stored there"));
         };
         let mut expected = expected.iter();
-        let end = prefix_end(&spot.key);
-        let mut batches = Batches::new(self.transaction, &spot.key[..], end);
+        let end = prefix_end(&location.key);
+        let mut batches = Batches::new(self.transaction, &location.key[..], end);
         while let Some(batch) = batches.next().await? {
             self.budget.pace(batch.len() as u64).await?;
             for (key, value) in batch.iter() {
                 let same = expected.next().is_some_and(|(other, expected)| {
-                    key[spot.key.len()..] == *other && same_value(value, expected)
+                    key[location.key.len()..] == *other && same_value(value, expected)
                 });
                 if !same {
                     return Err(failed(
@@ -155,17 +155,19 @@ impl Editor<'_> {
     async fn present(&self, base: &Path, path: &Path) -> Result<Location> {
         let path = base.join(path);
         match self.locate(&path).await? {
-            Target::Present(spot) => Ok(spot),
+            Target::Present(location) => Ok(location),
             _ => Err(self.nothing_at(&path)),
         }
     }
 
-    async fn leaves_at(&self, spot: &Location) -> Result<Leaves> {
-        let found = self.pairs(spot.key.clone(), &prefix_end(&spot.key)).await?;
+    async fn leaves_at(&self, location: &Location) -> Result<Leaves> {
+        let found = self
+            .pairs(location.key.clone(), &prefix_end(&location.key))
+            .await?;
         self.budget.pace(found.len() as u64).await?;
         let relative = found
             .iter()
-            .map(|(key, value)| (&key[spot.key.len()..], value));
+            .map(|(key, value)| (&key[location.key.len()..], value));
         Ok(Leaves::from_stored(relative))
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::editor::Editor;
-use super::editor::location::{Location, Target, spot};
+use super::editor::location::{Location, Target, location_at};
 use super::increment::number_at;
 use super::merge::alone;
 use crate::budget::{Budget, Reservation, Steps};
@@ -217,8 +217,8 @@ impl Editor<'_> {
         }
         for place in places {
             let key = self.document.place(&place)?;
-            let spot = spot(self.transaction, place, key).await?;
-            self.update_value(spot, &update.operation).await?;
+            let location = location_at(self.transaction, place, key).await?;
+            self.update_value(location, &update.operation).await?;
         }
         Ok(count)
     }
@@ -227,13 +227,13 @@ impl Editor<'_> {
     /// 1.
     async fn update_place(&mut self, place: Place, operation: &UpdateOperation) -> Result<u64> {
         match self.locate(&Path::from(&place)).await? {
-            Target::Present(spot) => self.update_value(spot, operation).await?,
-            Target::Vacant(spot) => {
+            Target::Present(location) => self.update_value(location, operation).await?,
+            Target::Vacant(location) => {
                 self.budget.pace(1).await?;
                 let Some(leaves) = operation.alone(self.budget).await? else {
                     return Ok(0);
                 };
-                self.put_new(&spot, &leaves).await?;
+                self.put_new(&location, &leaves).await?;
             }
             Target::Orphan | Target::Unfit(_) => {
                 if operation.operator() != UpdateOperator::Unset {
@@ -245,18 +245,23 @@ impl Editor<'_> {
         Ok(1)
     }
 
-    async fn update_value(&mut self, spot: Location, operation: &UpdateOperation) -> Result<()> {
+    async fn update_value(
+        &mut self,
+        location: Location,
+        operation: &UpdateOperation,
+    ) -> Result<()> {
         self.budget.pace(1).await?;
         match operation {
-            UpdateOperation::Set(leaves) => self.overwrite(&spot, leaves).await,
-            UpdateOperation::Unset => self.remove(&spot).await,
+            UpdateOperation::Set(leaves) => self.overwrite(&location, leaves).await,
+            UpdateOperation::Unset => self.remove(&location).await,
             UpdateOperation::Increment(by) => {
-                let sum = number::sum(&number_at(&spot)?, by);
-                let sum = sum.map_err(|error| error.at(format!("{:?}", spot.place.to_string())))?;
-                self.overwrite(&spot, &Leaves::from_leaf(&sum)).await
+                let sum = number::sum(&number_at(&location)?, by);
+                let sum =
+                    sum.map_err(|error| error.at(format!("{:?}", location.place.to_string())))?;
+                self.overwrite(&location, &Leaves::from_leaf(&sum)).await
             }
-            UpdateOperation::Append(leaves) => self.append(&spot, leaves).await,
-            UpdateOperation::Merge(patch) => self.merge_value(spot, patch).await,
+            UpdateOperation::Append(leaves) => self.append(&location, leaves).await,
+            UpdateOperation::Merge(patch) => self.merge_value(location, patch).await,
         }
     }
 
@@ -270,7 +275,7 @@ impl Editor<'_> {
         }
         let end = Path::from(&array.place).join(&Path::new(vec![Token::Dash]));
         match self.locate(&end).await? {
-            Target::Vacant(spot) => self.put_new(&spot, leaves).await,
+            Target::Vacant(location) => self.put_new(&location, leaves).await,
             Target::Unfit(error) => Err(error),
             Target::Present(_) | Target::Orphan => {
                 Err(Error::internal("an array without a place for an element"))

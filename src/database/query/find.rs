@@ -17,15 +17,16 @@ impl Search<'_> {
         let backward = order.ids_descend != page.backward;
         let source = self.source(page.size.saturating_add(1), backward, from);
         let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
-        let mut look = Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
-        look.in_a_row = chosen.index.is_none() && !self.keys.is_listed();
+        let mut matcher =
+            Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
+        matcher.in_a_row = chosen.index.is_none() && !self.keys.is_listed();
         let mut filling = PageBuilder {
             candidates: Candidates::Ids(chosen.ids, backward),
-            look,
-            looked_max: self.scan_max,
+            matcher,
+            examined_max: self.scan_max,
         };
         match filling.page(page).await? {
-            Ok(filled) => Ok(self.found(filled, chosen.index, filling.look.looked)),
+            Ok(filled) => Ok(self.found(filled, chosen.index, filling.matcher.examined)),
             Err(stopped) => Err(index_hint::past_bound(
                 self, &plan, order, &indexes, &stopped,
             )),
@@ -36,14 +37,14 @@ impl Search<'_> {
         &self,
         filled: Filled,
         index: Option<String>,
-        looked: usize,
+        examined: usize,
     ) -> DocumentPage {
         DocumentPage {
             rows: filled.rows,
             more: filled.more,
             index,
-            scanned: self.meter.total() + looked,
-            examined: looked,
+            scanned: self.meter.total() + examined,
+            examined,
             total: None,
         }
     }

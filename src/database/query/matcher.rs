@@ -11,7 +11,7 @@ use crate::database::read::load::load;
 use crate::database::read::range_plan::Extent;
 use crate::database::read::request::{Answer, ReadRequest};
 use crate::database::read::value::Value;
-use crate::document::filter::{Filter, Need, Stands};
+use crate::document::filter::{Filter, FilterValue, Need};
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
 use crate::document::tree::Tree;
@@ -36,7 +36,7 @@ pub(crate) struct Matcher<'q> {
     /// Documents to read in one round. Lowered when they are too large for that.
     together: usize,
     /// Documents examined.
-    pub(crate) looked: usize,
+    pub(crate) examined: usize,
 }
 
 /// A document that matches.
@@ -85,7 +85,7 @@ impl<'q> Matcher<'q> {
             } else {
                 LOOKED_AT_FIRST_DOCUMENTS
             },
-            looked: 0,
+            examined: 0,
         }
     }
 
@@ -103,7 +103,7 @@ impl<'q> Matcher<'q> {
         if self.is_needless() {
             return Ok(vec![Some(Passed { values: None }); ids.len()]);
         }
-        self.looked += ids.len();
+        self.examined += ids.len();
         let mut passed = Vec::with_capacity(ids.len());
         while passed.len() < ids.len() {
             let rest = &ids[passed.len()..];
@@ -179,9 +179,9 @@ impl<'q> Matcher<'q> {
         let stands = |place: &[Segment]| {
             let at = self.needs.iter().position(|need| need.place == place);
             match at.and_then(|at| found.get(at)) {
-                Some(MatcherInput::Value(value)) => Stands::Value(value),
-                Some(MatcherInput::Something) => Stands::Something,
-                Some(MatcherInput::Nothing) | None => Stands::Nothing,
+                Some(MatcherInput::Value(value)) => FilterValue::Value(value),
+                Some(MatcherInput::Something) => FilterValue::Present,
+                Some(MatcherInput::Nothing) | None => FilterValue::Absent,
             }
         };
         if !self.filter.holds(&stands, steps)? {
@@ -192,7 +192,7 @@ impl<'q> Matcher<'q> {
         };
         let mut values = Vec::with_capacity(order.values.len());
         for order in &order.values {
-            let Stands::Value(value) = stands(order.by.prefix()) else {
+            let FilterValue::Value(value) = stands(order.by.prefix()) else {
                 return Ok(None);
             };
             let Some(value) = order.value_of(value, steps)? else {

@@ -62,27 +62,27 @@ impl Search<'_> {
         ))
     }
 
-    /// Returns a page by sorting all candidates. Returns none if they are more than `looked_max`,
+    /// Returns a page by sorting all candidates. Returns none if they are more than `examined_max`,
     /// or if they are the whole collection and `has_track`: an ordered scan is better then.
     async fn sorted(
         &self,
         order: &Order,
         page: &Page,
         plan: &QueryPlan<'_>,
-        looked_max: usize,
+        examined_max: usize,
         has_track: bool,
     ) -> Result<Option<DocumentPage>> {
         let source = self.source(SCAN_BATCH_DOCUMENTS, false, None);
-        let mut chosen = self.choose(plan, source, looked_max).await?;
+        let mut chosen = self.choose(plan, source, examined_max).await?;
         if has_track && chosen.index.is_none() && self.keys.is_all() {
             return Ok(None);
         }
-        let count = looked_max.saturating_add(1);
+        let count = examined_max.saturating_add(1);
         let ids = chosen.ids.next(count, false, self.budget).await?;
-        if ids.len() > looked_max {
+        if ids.len() > examined_max {
             return Ok(None);
         }
-        let look = Matcher::new(
+        let matcher = Matcher::new(
             self.read,
             self.budget,
             self.collection,
@@ -92,14 +92,14 @@ impl Search<'_> {
         let mut sorting = Sorting {
             directions: order.directions(page),
             page,
-            look,
+            matcher,
             rows: Vec::new(),
         };
         for ids in ids.chunks(SCAN_BATCH_DOCUMENTS) {
             sorting.take(ids).await?;
         }
-        let looked = sorting.look.looked;
-        Ok(Some(self.found(sorting.filled(), chosen.index, looked)))
+        let examined = sorting.matcher.examined;
+        Ok(Some(self.found(sorting.filled(), chosen.index, examined)))
     }
 
     /// Returns the best index for an ordered scan.
@@ -160,7 +160,7 @@ impl Search<'_> {
             EntryWalk::new(reading, &shape, prefix.clone(), range, after.as_ref())
         });
         let walk = MergedWalk::new(reading, &shape, walks.collect());
-        let look = Matcher::new(
+        let matcher = Matcher::new(
             self.read,
             self.budget,
             self.collection,
@@ -169,11 +169,12 @@ impl Search<'_> {
         );
         let mut filling = PageBuilder {
             candidates: Candidates::Walk(walk),
-            look,
-            looked_max: self.scan_max,
+            matcher,
+            examined_max: self.scan_max,
         };
         let filled = filling.page(page).await?;
-        Ok(filled.map(|filled| self.found(filled, Some(index.name.clone()), filling.look.looked)))
+        Ok(filled
+            .map(|filled| self.found(filled, Some(index.name.clone()), filling.matcher.examined)))
     }
 }
 
@@ -181,13 +182,13 @@ impl Search<'_> {
 struct Sorting<'q> {
     directions: Vec<bool>,
     page: &'q Page,
-    look: Matcher<'q>,
+    matcher: Matcher<'q>,
     rows: Vec<Position>,
 }
 
 impl Sorting<'_> {
     async fn take(&mut self, ids: &[DocumentId]) -> Result<()> {
-        let passed = self.look.at(ids).await?;
+        let passed = self.matcher.at(ids).await?;
         for (id, passed) in ids.iter().zip(passed) {
             let Some(Passed {
                 values: Some(values),

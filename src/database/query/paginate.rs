@@ -20,9 +20,9 @@ pub(crate) enum Candidates<'r> {
 /// A page under construction.
 pub(crate) struct PageBuilder<'r> {
     pub(crate) candidates: Candidates<'r>,
-    pub(crate) look: Matcher<'r>,
+    pub(crate) matcher: Matcher<'r>,
     /// The maximum number of documents to examine.
-    pub(crate) looked_max: usize,
+    pub(crate) examined_max: usize,
 }
 
 /// A completed page.
@@ -76,21 +76,25 @@ impl PageBuilder<'_> {
         let mut more = true;
         while more && rows.len() <= page.size {
             let wanted = page.size.saturating_add(1) - rows.len();
-            let count = if self.look.is_needless() {
+            let count = if self.matcher.is_needless() {
                 wanted
             } else {
                 batch = batch.min(SCAN_BATCH_DOCUMENTS);
-                batch.min(self.looked_max.saturating_sub(self.look.looked))
+                batch.min(self.examined_max.saturating_sub(self.matcher.examined))
             };
             if count == 0 {
-                more = !self.candidates.next(1, self.look.budget).await?.is_empty()
+                more = !self
+                    .candidates
+                    .next(1, self.matcher.budget)
+                    .await?
+                    .is_empty()
                     || self.candidates.stopped().is_some();
                 if more && rows.len() < page.size {
                     return Ok(Err(Stopped::Documents));
                 }
                 break;
             }
-            let candidates = self.candidates.next(count, self.look.budget).await?;
+            let candidates = self.candidates.next(count, self.matcher.budget).await?;
             more = candidates.len() == count;
             rows.extend(self.passing(candidates).await?);
             if let Some(stopped) = self.candidates.stopped() {
@@ -115,7 +119,7 @@ impl PageBuilder<'_> {
     /// ordering values counts.
     async fn passing(&mut self, candidates: Vec<Position>) -> Result<Vec<Position>> {
         let ids: Vec<_> = candidates.iter().map(|row| row.id.clone()).collect();
-        let passed = self.look.at(&ids).await?;
+        let passed = self.matcher.at(&ids).await?;
         let rows = candidates.into_iter().zip(passed);
         let rows = rows.filter(|(row, passed)| match passed {
             Some(Passed { values }) => values.as_ref().is_none_or(|values| *values == row.values),

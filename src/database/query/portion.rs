@@ -37,9 +37,9 @@ pub async fn portion(
     let source = search.source(documents_max, false, after);
     let mut chosen = search.choose(&plan, source, SORTED_IDS_MAX).await?;
     let ids = chosen.ids.next(documents_max, false, budget).await?;
-    let mut look = Matcher::new(read, budget, collection, chosen.filter, None);
-    look.in_a_row = chosen.index.is_none();
-    let passed = look.at(&ids).await?;
+    let mut matcher = Matcher::new(read, budget, collection, chosen.filter, None);
+    matcher.in_a_row = chosen.index.is_none();
+    let passed = matcher.at(&ids).await?;
     Ok(Portion {
         more: ids.len() == documents_max,
         documents: ids

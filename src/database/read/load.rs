@@ -93,8 +93,8 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn slice(&self, number: usize) -> Result<Option<ValueRef<'_>>> {
-        let standing = self.standing(number)?;
-        Ok(standing.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
+        let found = self.found(number)?;
+        Ok(found.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
     }
 
     /// Returns the place of the requested value. None if nothing is stored there.
@@ -102,12 +102,12 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn place(&self, number: usize) -> Result<Option<Place>> {
-        let standing = self.standing(number)?;
-        Ok(standing.and_then(|it| self.place_of(number, it.candidate)))
+        let found = self.found(number)?;
+        Ok(found.and_then(|it| self.place_of(number, it.candidate)))
     }
 
     fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
-        let Some(standing) = self.standing(number)? else {
+        let Some(found) = self.found(number)? else {
             return Ok(None);
         };
         let FoundRange {
@@ -115,7 +115,7 @@ impl Loaded<'_> {
             pairs,
             range,
             whole,
-        } = standing;
+        } = found;
         let Some(place) = self.place_of(number, candidate) else {
             return Ok(None);
         };
@@ -141,7 +141,7 @@ impl Loaded<'_> {
     }
 
     /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
-    fn standing(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
+    fn found(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
         let extent = self.requested[number].extent();
         for at in self.candidates.numbers(number)? {
             let (candidate, source) = (self.candidates.get(at), &self.sources[at]);

@@ -93,11 +93,11 @@ pub struct Need {
 
 /// The value at a place that a filter reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stands<'t> {
+pub enum FilterValue<'t> {
     /// There is no value.
-    Nothing,
+    Absent,
     /// There is a value, but it was not [needed](Need::value).
-    Something,
+    Present,
     /// The value.
     Value(&'t Tree),
 }
@@ -270,7 +270,7 @@ impl Filter {
     /// As [`Query::select`].
     pub fn holds<'t>(
         &self,
-        stored: &dyn Fn(&[Segment]) -> Stands<'t>,
+        stored: &dyn Fn(&[Segment]) -> FilterValue<'t>,
         steps: &Steps<'_>,
     ) -> Result<bool> {
         steps.spend(1)?;
@@ -329,11 +329,11 @@ impl Condition {
         steps == Some(self.at.prefix().len())
     }
 
-    fn holds(&self, stored: Stands<'_>, steps: &Steps<'_>) -> Result<bool> {
+    fn holds(&self, stored: FilterValue<'_>, steps: &Steps<'_>) -> Result<bool> {
         let value = match stored {
-            Stands::Nothing => return Ok(false),
-            Stands::Something => return Ok(!self.needs_value()),
-            Stands::Value(value) => value,
+            FilterValue::Absent => return Ok(false),
+            FilterValue::Present => return Ok(!self.needs_value()),
+            FilterValue::Value(value) => value,
         };
         if self.is_at_prefix() {
             return self.passes(value, steps);

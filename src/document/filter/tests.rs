@@ -46,8 +46,8 @@ fn filter(at: Option<&str>, tests: &[(&str, &str)]) -> Filter {
 fn holds(filter: &Filter, document: &str) -> bool {
     let document = value(document);
     let stands = |place: &[Segment]| match document.at(place) {
-        Some(value) => Stands::Value(value),
-        None => Stands::Nothing,
+        Some(value) => FilterValue::Value(value),
+        None => FilterValue::Absent,
     };
     let budget = Budget::of_background();
     filter
@@ -346,7 +346,7 @@ fn only_places_that_tests_read_are_needed() {
     assert_eq!(needs, expected);
     let budget = Budget::of_background();
     let presence = filter(Some("$.a"), &[("exists", "true")]);
-    for (stands, expected) in [(Stands::Nothing, false), (Stands::Something, true)] {
+    for (stands, expected) in [(FilterValue::Absent, false), (FilterValue::Present, true)] {
         let holds = presence.holds(&|_: &[Segment]| stands, &Steps::of(&budget));
         assert_eq!(holds.expect("within bounds"), expected);
     }

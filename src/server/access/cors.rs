@@ -72,9 +72,9 @@ pub(crate) fn allowing(origins: &[Origin]) -> CorsLayer {
 
 /// Middleware that adds `Allow` to responses to OPTIONS, for requests that are not preflights.
 pub(crate) async fn with_methods(request: Request, next: Next) -> Response {
-    let asked = request.method() == Method::OPTIONS;
+    let preflight = request.method() == Method::OPTIONS;
     let mut response = next.run(request).await;
-    if asked {
+    if preflight {
         response.headers_mut().insert(ALLOW, METHODS);
     }
     response

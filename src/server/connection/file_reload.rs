@@ -63,23 +63,23 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
     pub(crate) async fn watch(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WATCH_PERIOD).await;
-            self.clone().look_aside(false).await;
+            self.clone().reload_on_blocking_thread(false).await;
         }
     }
 
     /// Reads the files immediately and logs the outcome.
     pub(crate) async fn reload(self: Arc<Self>) {
-        self.look_aside(true).await;
+        self.reload_on_blocking_thread(true).await;
     }
 
-    async fn look_aside(self: Arc<Self>, asked: bool) {
+    async fn reload_on_blocking_thread(self: Arc<Self>, requested: bool) {
         // The panic hook has already reported a panic. The next read may succeed.
-        let _looked = tokio::task::spawn_blocking(move || self.look(asked)).await;
+        let _ended = tokio::task::spawn_blocking(move || self.reload_if_changed(requested)).await;
     }
 
     /// Reads the files. If they changed since the last read, uses the new value and logs that. If
-    /// `asked`, also logs that they did not change.
-    fn look(&self, asked: bool) {
+    /// `requested`, also logs that they did not change.
+    fn reload_if_changed(&self, requested: bool) {
         // Held until the end, so that of two concurrent reads the later one wins.
         let mut last = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = contents(&self.files);
@@ -88,7 +88,7 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
             Err(error) => Err(error.to_string()),
         };
         let changed = *last != seen;
-        if !changed && !asked {
+        if !changed && !requested {
             return;
         }
         *last = seen;

@@ -99,9 +99,9 @@ impl Read for Reads {
             Vec::new()
         };
         let ask = |span: &RangeSpan| self.values(span::option(&ranges[span.ranges.clone()]), true);
-        let asked = join_all(spans.iter().map(ask));
+        let requested = join_all(spans.iter().map(ask));
         let mut found: Vec<Option<Batch>> = ranges.iter().map(|_| None).collect();
-        for (span, values) in spans.iter().zip(asked.await) {
+        for (span, values) in spans.iter().zip(requested.await) {
             // If a span fails, its ranges are read one by one and report the error.
             let Ok(values) = values else { continue };
             for at in span.ranges.clone() {

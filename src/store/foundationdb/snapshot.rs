@@ -112,13 +112,14 @@ impl Snapshot {
     /// The version, obtained once.
     async fn taken(&self) -> FdbResult<Taken> {
         let take = || async {
-            let asked = self
+            let requested = self
                 .version
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            let asked = asked.unwrap_or_else(|| Box::pin(self.transaction.get_read_version()));
-            let version = match asked.await {
+            let requested =
+                requested.unwrap_or_else(|| Box::pin(self.transaction.get_read_version()));
+            let version = match requested.await {
                 Ok(version) => version,
                 // The reads of this transaction fail too, and are repeated in another one.
                 Err(error) => {
@@ -270,7 +271,7 @@ impl Read for Snapshot {
             .collect();
         let ask = |range| range::option(range).map(|option| self.ask(&option));
         let alone = |(at, range)| (!span::covers(&spans, at)).then(|| ask(range)).flatten();
-        let mut asked: Vec<_> = ranges.iter().enumerate().map(alone).collect();
+        let mut requested: Vec<_> = ranges.iter().enumerate().map(alone).collect();
         let mut round = MultiRange::of(ranges.len());
         if let Err(error) = self.taken().await {
             let error = failure::of_snapshot(error);
@@ -287,7 +288,7 @@ impl Read for Snapshot {
                 let brings = |values| span::batch(&ranges[at], values);
                 match values.as_ref().and_then(brings) {
                     Some(batch) => found[at] = Some(Ok(batch)),
-                    None => asked[at] = ask(&ranges[at]),
+                    None => requested[at] = ask(&ranges[at]),
                 }
             }
             let found = found[span.ranges.clone()].iter().flatten().count();
@@ -298,7 +299,7 @@ impl Read for Snapshot {
         // have arrived. Waiting for each one as it arrives would wake this task once per range.
         let order = (0..ranges.len()).rev().take(1).chain(0..ranges.len());
         for at in order {
-            if let Some(values) = asked[at].take() {
+            if let Some(values) = requested[at].take() {
                 let values = values.await;
                 found[at] = Some(values.map(|values| range::batch(&ranges[at], &values)));
             }

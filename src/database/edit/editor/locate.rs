@@ -3,7 +3,7 @@
 use futures::future::try_join_all;
 
 use super::Editor;
-use super::location::{Location, Parent, Target, candidates, last_of, spot};
+use super::location::{Location, Parent, Target, candidates, last_of, location_at};
 use crate::database::document_key::{below, prefix_end};
 use crate::database::read::path_candidates::settle;
 use crate::database::read::value_ref::malformed;
@@ -32,8 +32,8 @@ impl Editor<'_> {
         } else {
             path
         };
-        if let Some(spot) = self.standing(path, read).await? {
-            return Ok(Target::Present(spot));
+        if let Some(location) = self.existing(path, read).await? {
+            return Ok(Target::Present(location));
         }
         let Some((above, last)) = path.split_last() else {
             return Ok(Target::Vacant(Location::new(
@@ -59,13 +59,13 @@ impl Editor<'_> {
     }
 
     /// Returns the value at a path. None if no candidate place has one.
-    async fn standing(&self, path: &Path, read: &dyn Read) -> Result<Option<Location>> {
+    async fn existing(&self, path: &Path, read: &dyn Read) -> Result<Option<Location>> {
         let places = candidates(&self.document, path)?;
-        let spots = places
+        let locations = places
             .into_iter()
-            .map(|(place, key)| spot(read, place, key));
-        let mut spots = try_join_all(spots).await?.into_iter();
-        Ok(spots.find(|spot| !spot.first.is_empty()))
+            .map(|(place, key)| location_at(read, place, key));
+        let mut locations = try_join_all(locations).await?.into_iter();
+        Ok(locations.find(|location| !location.first.is_empty()))
     }
 
     /// Returns the place of a new member or element of a container, given the last pair of the
@@ -111,7 +111,7 @@ impl Editor<'_> {
         };
         let evidence =
             (kind == Kind::Array && length > 0).then(|| below(&key, &Segment::Index(length - 1)));
-        let spot = Location {
+        let location = Location {
             key: self.document.place(&place.child(segment.clone()))?,
             place: place.child(segment),
             first: Pairs::default(),
@@ -122,7 +122,7 @@ impl Editor<'_> {
                 evidence,
             }),
         };
-        Ok(Target::Vacant(spot))
+        Ok(Target::Vacant(location))
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn candidates(document: &DocumentKey, path: &Path) -> Result<Vec<(Pla
 }
 
 /// Returns the value at one place, which may be empty.
-pub(crate) async fn spot(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Location> {
+pub(crate) async fn location_at(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Location> {
     let end = prefix_end(&key);
     let first = read.range(first_of(&key, &end)).await?;
     Ok(Location::new(place, key, first.pairs))

@@ -35,7 +35,7 @@ pub(crate) struct Editor<'t> {
     /// Whether the catalog has an entry for the document.
     pub(crate) entered: bool,
     changed: bool,
-    upkeep: IndexMaintainer<'t>,
+    index_maintainer: IndexMaintainer<'t>,
 }
 
 impl<'t> Editor<'t> {
@@ -65,8 +65,8 @@ impl<'t> Editor<'t> {
         )
         .await;
         let (editor, target) = begun?;
-        if let Target::Present(spot) = &target {
-            editor.depend_on(&spot.key);
+        if let Target::Present(location) = &target {
+            editor.depend_on(&location.key);
         }
         Ok((editor, target))
     }
@@ -85,17 +85,17 @@ impl<'t> Editor<'t> {
             prefix: document.place(&Place::default())?,
             entered: false,
             changed: false,
-            upkeep: IndexMaintainer::of_none(transaction, budget, document),
+            index_maintainer: IndexMaintainer::of_none(transaction, budget, document),
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
-        let (entered, target, upkeep) = try_join3(
+        let (entered, target, index_maintainer) = try_join3(
             transaction.get(&existence),
             editor.locate_by(path, read),
             IndexMaintainer::of(transaction, budget, document),
         )
         .await?;
         editor.entered = entered.is_some();
-        editor.upkeep = upkeep;
+        editor.index_maintainer = index_maintainer;
         Ok((editor, target))
     }
 
@@ -107,14 +107,14 @@ impl<'t> Editor<'t> {
                 enter(self.transaction, &self.document).await?;
             }
             write_version(self.transaction, &self.document)?;
-            self.upkeep.finish(self.entered).await?;
+            self.index_maintainer.finish(self.entered).await?;
         }
         Ok(self.changed)
     }
 
     /// Records that the value at a place, or below it, is about to be written.
     async fn touch(&mut self, key: &[u8]) -> Result<()> {
-        self.upkeep.touch(key, &prefix_end(key)).await
+        self.index_maintainer.touch(key, &prefix_end(key)).await
     }
 
     /// Stores a value at the place that `path` leads to. Returns whether a value was replaced or
@@ -130,12 +130,12 @@ impl<'t> Editor<'t> {
         leaves: &Leaves,
     ) -> Result<Put> {
         match target {
-            Target::Present(spot) => {
-                self.overwrite(&spot, leaves).await?;
+            Target::Present(location) => {
+                self.overwrite(&location, leaves).await?;
                 Ok(Put::Replaced)
             }
-            Target::Vacant(spot) => {
-                self.put_new(&spot, leaves).await?;
+            Target::Vacant(location) => {
+                self.put_new(&location, leaves).await?;
                 Ok(Put::Created)
             }
             Target::Orphan => Err(self.no_parent(path)),
@@ -144,13 +144,13 @@ impl<'t> Editor<'t> {
     }
 
     /// Stores a value at a place that has none.
-    pub(crate) async fn put_new(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
+    pub(crate) async fn put_new(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
         self.transaction
-            .add_read_conflict(&spot.key, &prefix_end(&spot.key));
-        if let Some(parent) = &spot.parent {
+            .add_read_conflict(&location.key, &prefix_end(&location.key));
+        if let Some(parent) = &location.parent {
             self.extend(parent).await?;
         }
-        self.write_new(&spot.key, leaves).await
+        self.write_new(&location.key, leaves).await
     }
 
     /// Adds the read conflicts for a new member or element of a container. Removes the marker of an
@@ -180,12 +180,12 @@ impl<'t> Editor<'t> {
     }
 
     /// Removes the value at a place other than the whole document.
-    pub(crate) async fn remove(&mut self, spot: &Location) -> Result<()> {
-        let (parent, segment) = self.parent_of(&spot.place)?;
+    pub(crate) async fn remove(&mut self, location: &Location) -> Result<()> {
+        let (parent, segment) = self.parent_of(&location.place)?;
         match segment {
             Segment::Index(index) => self.remove_elements(&parent, &[index]).await,
             Segment::Key(_) => {
-                self.clear_place(&spot.key).await?;
+                self.clear_place(&location.key).await?;
                 self.mark_if_empty(&parent).await
             }
         }
@@ -198,7 +198,7 @@ impl<'t> Editor<'t> {
 
     /// Clears the keys from `begin` to before `end`.
     async fn clear_range(&mut self, begin: &[u8], end: &[u8]) -> Result<()> {
-        self.upkeep.touch(begin, end).await?;
+        self.index_maintainer.touch(begin, end).await?;
         self.transaction.clear_range(begin, end);
         self.changed = true;
         Ok(())
@@ -268,7 +268,7 @@ pub(crate) fn child_key(container: &[u8], key: &[u8]) -> Vec<u8> {
 
 impl Editor<'_> {
     pub(crate) async fn delete_document(self) -> Result<()> {
-        self.upkeep.remove().await?;
+        self.index_maintainer.remove().await?;
         let end = prefix_end(&self.prefix);
         self.transaction.clear_range(&self.prefix, &end);
         let DocumentKey { collection, id } = &*self.document;

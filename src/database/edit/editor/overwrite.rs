@@ -13,25 +13,30 @@ use crate::store::{Batches, Pairs, Transaction};
 
 impl Editor<'_> {
     /// Replaces the value at a location.
-    pub(crate) async fn overwrite(&mut self, spot: &Location, leaves: &Leaves) -> Result<()> {
-        leaves.check_keys(spot.key.len())?;
-        if let (Some(stored), Some(leaf)) = (spot.leaf(), leaves.as_leaf()) {
+    pub(crate) async fn overwrite(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
+        leaves.check_keys(location.key.len())?;
+        if let (Some(stored), Some(leaf)) = (location.leaf(), leaves.as_leaf()) {
             if stored != leaf {
-                self.touch(&spot.key).await?;
-                self.transaction.set(&spot.key, leaf);
+                self.touch(&location.key).await?;
+                self.transaction.set(&location.key, leaf);
                 self.changed = true;
             }
             return Ok(());
         }
-        let end = prefix_end(&spot.key);
-        if spot.is_whole() {
-            self.touch(&spot.key).await?;
-            let mut writes = writes_of(self.transaction, &spot.key, (&spot.key, &end), leaves);
-            writes.overwrite(&spot.first);
+        let end = prefix_end(&location.key);
+        if location.is_whole() {
+            self.touch(&location.key).await?;
+            let mut writes = writes_of(
+                self.transaction,
+                &location.key,
+                (&location.key, &end),
+                leaves,
+            );
+            writes.overwrite(&location.first);
             self.changed |= writes.finish(self.budget).await?;
             return Ok(());
         }
-        self.overwrite_range(&spot.key, &spot.key, &end, leaves)
+        self.overwrite_range(&location.key, &location.key, &end, leaves)
             .await
     }
 
@@ -45,7 +50,7 @@ impl Editor<'_> {
         end: &[u8],
         leaves: &Leaves,
     ) -> Result<()> {
-        self.upkeep.touch(begin, end).await?;
+        self.index_maintainer.touch(begin, end).await?;
         let mut writes = writes_of(self.transaction, base, (begin, end), leaves);
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
