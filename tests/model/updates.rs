@@ -160,7 +160,7 @@ fn sum(a: &Value, b: &Value) -> Option<Value> {
     }
 }
 
-/// FilterValue for a removed value. No test stores it.
+/// Marks a removed value. No test stores it.
 fn removed() -> Value {
     json!("\u{7}removed")
 }
