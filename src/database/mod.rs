@@ -40,6 +40,7 @@ pub use read::children::{Child, ChildBounds, Children, ChildrenPage, children};
 pub use read::length::length;
 pub use read::load::{Loaded, load, read_requested};
 pub use read::path_candidates::settled_path;
+pub use read::projection::{PickedPart, write_picked};
 pub use read::range_plan::{Extent, RangeSource, ReadPlan};
 pub use read::request::{Answer, BorrowedRequest, ReadRequest};
 pub use read::selection::{QuerySelection, SelectedNode};

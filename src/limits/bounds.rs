@@ -25,7 +25,7 @@ pub struct Bounds {
     pub query_aliases: usize,
     /// Values in arguments, and directives, in a query, fragments expanded.
     pub query_values: usize,
-    /// Fields with a path in a query, fragments expanded.
+    /// Paths in arguments of fields in a query, fragments expanded.
     pub query_paths: usize,
     /// Levels of lists and objects in a variable that is not of type JSON.
     pub variable_levels: usize,

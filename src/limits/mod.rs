@@ -96,6 +96,15 @@ pub const JSONPATH_AHEAD_BYTES_MAX: usize = 512;
 pub const JSONPATHS_CACHED_MAX: usize = 256;
 /// Values that one `select` returns.
 pub const SELECTED_MAX: usize = PAGE_MAX;
+/// Paths in the list of one `values` or `pick`.
+pub const LISTED_PATHS_MAX: usize = 1_000;
+/// Reads of one document that are collected ahead, from which on the paths in lists are read only
+/// when their fields are resolved. Bounds the search for equal reads.
+pub const LISTED_PATHS_AHEAD_MAX: usize = 1_000;
+/// Paths in the lists of one request that may be executed from a plan.
+pub const PLANNED_PATHS_MAX: usize = 10_000;
+/// Reads that are compared with a path in one step of work.
+pub const COMPARED_READS_PER_STEP: u64 = 16;
 /// Bytes of a regular expression in a JSONPath query.
 pub const REGEXP_BYTES_MAX: usize = 4 << 10;
 /// Open parentheses at one place of a regular expression.

@@ -52,6 +52,8 @@ mod operations;
 mod patching;
 #[path = "../graphql/plans.rs"]
 mod plans;
+#[path = "../graphql/projecting.rs"]
+mod projecting;
 #[path = "../graphql/random_changes/mod.rs"]
 mod random_changes;
 #[path = "../graphql/random_queries.rs"]
@@ -112,6 +114,7 @@ pub(crate) fn suite() -> Vec<Case> {
         operations::suite(),
         patching::suite(),
         plans::suite(),
+        projecting::suite(),
         random_changes::suite(),
         random_queries::suite(),
         random_updates::suite(),

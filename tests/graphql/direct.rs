@@ -19,6 +19,7 @@ cases!(
     async [
         random_planned_queries_equal_general_execution,
         errors_at_one_path_do_not_affect_the_others,
+        errors_of_listed_paths_are_equal,
         unplannable_queries_use_the_general_executor,
         skipped_entities_do_not_count,
         both_executions_reject_too_many_entities,
@@ -99,6 +100,17 @@ impl Maker {
         self.given(path, if required { "Path!" } else { "Path" })
     }
 
+    /// A list of paths, or a variable that is one.
+    fn paths(&mut self) -> String {
+        let count = self.random.random_range(0..4);
+        if self.random.random() {
+            let paths: Vec<&str> = (0..count).map(|_| self.one_of(&PATHS[3..])).collect();
+            return self.given(&format!("[{}]", paths.join(", ")), "[Path!]!");
+        }
+        let paths: Vec<String> = (0..count).map(|_| self.path(true)).collect();
+        format!("[{}]", paths.join(", "))
+    }
+
     fn directive(&mut self) -> String {
         if self.random.random_ratio(3, 4) {
             return String::new();
@@ -114,7 +126,7 @@ impl Maker {
         let mut fields = String::from("{ ");
         for _ in 0..self.random.random_range(1..5) {
             let (alias, directive) = (self.name(), self.directive());
-            let field = match self.random.random_range(0..9) {
+            let field = match self.random.random_range(0..11) {
                 0 => "__typename".to_owned(),
                 2 => "kind".to_owned(),
                 1 => self.one_of(&["version", "id"]).to_owned(),
@@ -145,6 +157,11 @@ impl Maker {
                         let _ = write!(fields, "...{alias}{directive} ");
                     }
                     continue;
+                }
+                8 | 9 => {
+                    let name = self.one_of(&["values", "pick"]);
+                    let paths = self.paths();
+                    format!("{name}(paths: {paths})")
                 }
                 _ => {
                     let path = self.path(false);
@@ -314,6 +331,34 @@ async fn errors_at_one_path_do_not_affect_the_others() {
         (internal, json!(["_entities", 1, "value"]), json!(4)),
     ];
     assert_eq!(told, expected);
+}
+
+async fn errors_of_listed_paths_are_equal() {
+    let client = filled().await;
+    client
+        .plant(9, &[(json!(["odd", 0]), "1"), (json!(["odd", "key"]), "3")])
+        .await;
+    for (field, value, path) in [
+        (
+            r#"values(paths: ["/odd", ["odd", 0], "/none"])"#,
+            json!([null, 1, null]),
+            json!(["broken", "x", 0]),
+        ),
+        (
+            r#"pick(paths: [["odd", 0], "/odd/key"])"#,
+            json!(null),
+            json!(["broken", "x"]),
+        ),
+    ] {
+        let fields = format!(
+            "broken: document(id: 9) {{ x: {field} }} _entities(representations: $r) {{ __typename }}"
+        );
+        let found = both(&client, &fields, &json!({"r": []})).await;
+        assert_eq!(found["data"]["broken"]["x"], value);
+        assert_eq!(found["errors"].as_array().map(Vec::len), Some(1), "{found}");
+        assert_eq!(found["errors"][0]["path"], path);
+        assert_eq!(found["errors"][0]["extensions"]["code"], "INTERNAL");
+    }
 }
 
 async fn unplannable_queries_use_the_general_executor() {

@@ -38,6 +38,7 @@ mod nodes;
 mod operations;
 mod patching;
 mod plans;
+mod projecting;
 mod random_changes;
 mod random_queries;
 mod random_updates;

@@ -6,6 +6,7 @@ pub(crate) mod fetch;
 pub(crate) mod length;
 pub(crate) mod load;
 pub(crate) mod path_candidates;
+pub(crate) mod projection;
 pub(crate) mod range_plan;
 pub(crate) mod request;
 pub(crate) mod selection;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::projection::PickedPart;
 use super::range_plan::{Extent, covers, narrowed};
 use super::value_ref::{ValueRef, length_of_array, malformed};
 use crate::budget::{Budget, Steps};
@@ -84,6 +85,14 @@ impl Value {
     fn slice(&self) -> ValueRef<'_> {
         let slice = ValueRef::new(&self.pairs, self.range.clone(), self.key_bytes);
         slice.expect("a part has a pair at least")
+    }
+
+    /// Returns the value as a part that is picked from a value above it.
+    pub fn picked(&self) -> PickedPart<'_> {
+        PickedPart {
+            place: self.place.clone(),
+            value: self.slice(),
+        }
     }
 
     /// As [`ValueRef::kind`].

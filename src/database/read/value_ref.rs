@@ -131,6 +131,12 @@ impl<'p> ValueRef<'p> {
         })
     }
 
+    /// Returns the key of the place.
+    pub(crate) fn key(&self) -> &'p [u8] {
+        let (first, _) = self.pairs.get(self.range.start);
+        &first[..self.key_bytes]
+    }
+
     /// Returns the stored pairs.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&'p [u8], &'p [u8])> + use<'p> {
         let pairs = self.pairs;
@@ -160,7 +166,7 @@ pub(crate) fn malformed(error: Malformed, key: &[u8]) -> Error {
     Error::internal(format!("{error}, at the key {}", hex(key)))
 }
 
-fn check_bytes(bytes: usize, bytes_max: usize) -> Result<()> {
+pub(crate) fn check_bytes(bytes: usize, bytes_max: usize) -> Result<()> {
     if bytes <= bytes_max {
         return Ok(());
     }

@@ -317,13 +317,17 @@ impl LoadedReads {
     /// The parts that reads of values requested, in their order.
     ///
     /// # Errors
-    /// The error of a read.
-    pub(crate) fn parts(&self) -> Result<Vec<Option<Value>>> {
-        let parts = self.answers.iter().map(|answer| match answer.clone()? {
+    /// Each part has the error of its read.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Result<Option<Value>>> {
+        self.answers.iter().map(|answer| match answer.clone()? {
             Answer::Value(part) => Ok(part),
             Answer::Version(_) => Err(mismatch()),
-        });
-        parts.collect()
+        })
+    }
+
+    /// The number of reads.
+    pub(crate) fn count(&self) -> usize {
+        self.reads.len()
     }
 
     /// The result of the first read that matches; none if there is no such read.

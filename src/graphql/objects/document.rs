@@ -137,6 +137,24 @@ impl ValueFields<'_> {
         self.0.value(context, path).await.transpose()
     }
 
+    /// The JSON of the parts at `paths` below this value, in their order. Null where nothing is stored, or where the stored value is null.
+    async fn values(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Paths relative to this value; at most 1,000.")] paths: Vec<PathScalar>,
+    ) -> Result<Vec<Option<Result<Json>>>> {
+        self.0.values(context, &paths).await
+    }
+
+    /// The JSON of this value with only the parts at `paths`, each at its place. Picked elements of an array keep their order and leave no holes. Paths at which nothing is stored are ignored; null if there is nothing at any of them. The empty path picks the whole value.
+    async fn pick(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Paths relative to this value; at most 1,000.")] paths: Vec<PathScalar>,
+    ) -> Option<Result<Json>> {
+        self.0.pick(context, &paths).await.transpose()
+    }
+
     /// The part at `path` below this value; null if nothing is stored there.
     async fn subdocument(
         &self,

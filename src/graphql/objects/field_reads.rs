@@ -16,7 +16,7 @@ use crate::document::path::Path;
 pub(crate) enum PlaceField {
     /// `kind`
     Kind,
-    /// `value`
+    /// `value`, and for each of their paths `values` and `pick`.
     Value,
     /// `subdocument`, and every other field that returns a part of a document or null.
     Subdocument,

@@ -131,15 +131,7 @@ impl Located {
         let path = self.requested.join(&path_argument(path.as_ref())?);
         let extent = PlaceField::Value.extent();
         let part = self.part(context, path, extent).await?;
-        let Some(part) = part else {
-            return Ok(None);
-        };
-        let request_budget = Session::of(context).request_budget();
-        // Assembles no JSON once the response has reached its limit.
-        request_budget.carry(0)?;
-        let text = part.json_within(request_budget.budget()).await?;
-        request_budget.carry(text.len())?;
-        Ok(Some(Json(text.into())))
+        json(context, part).await
     }
 
     pub(crate) async fn kind(&self, context: &Context<'_>) -> Result<Kind> {
@@ -212,7 +204,7 @@ impl Located {
         let query = query.query(budget).await?;
         let mut leading = query.leading();
         let mut step = leading.next(&[]);
-        let mut read = self.parts(context, reads_of_step(&step)).await?;
+        let mut read = self.step(context, &step).await?;
         let ranges = loop {
             match step {
                 LeadingStep::Values(ranges) => break ranges,
@@ -223,7 +215,7 @@ impl Located {
                     });
                     let lengths: Vec<u64> = lengths.collect::<Result<_>>()?;
                     step = leading.next(&lengths);
-                    read = self.parts(context, reads_of_step(&step)).await?;
+                    read = self.step(context, &step).await?;
                 }
             }
         };
@@ -278,29 +270,45 @@ impl Located {
         Session::of(context).load(vec![read]).await?.part()
     }
 
+    /// The parts that a step of `select` reads.
+    async fn step(&self, context: &Context<'_>, step: &LeadingStep) -> Result<Vec<Option<Value>>> {
+        let parts = self.parts(context, reads_of_step(step)).await?;
+        parts.into_iter().collect()
+    }
+
+    /// The number of tokens in the path of this value, and so of segments in its place.
+    pub(crate) fn levels(&self) -> usize {
+        self.requested.tokens().len()
+    }
+
+    /// The number of reads that were made ahead.
+    pub(crate) fn reads_ahead(&self) -> usize {
+        self.ahead.count()
+    }
+
     /// The parts at paths below this value: those that were not read ahead from the store, in one
     /// batch.
-    async fn parts(
+    pub(crate) async fn parts(
         &self,
         context: &Context<'_>,
         reads: Vec<(Path, Extent)>,
-    ) -> Result<Vec<Option<Value>>> {
+    ) -> Result<Vec<Result<Option<Value>>>> {
         let mut missing = Vec::new();
         let mut parts = Vec::with_capacity(reads.len());
         for (at, (below, extent)) in reads.into_iter().enumerate() {
             let path = self.requested.join(&below);
             if let Some(part) = self.part_ahead(&path, extent) {
-                parts.push(part?);
+                parts.push(part);
             } else {
                 let read = ReadRequest::Value(self.document.clone(), path, extent);
                 missing.push((at, read));
-                parts.push(None);
+                parts.push(Ok(None));
             }
         }
         if !missing.is_empty() {
             let (numbers, missing): (Vec<usize>, Vec<_>) = missing.into_iter().unzip();
             let loaded = Session::of(context).load(missing).await?;
-            for (number, part) in numbers.into_iter().zip(loaded.parts()?) {
+            for (number, part) in numbers.into_iter().zip(loaded.parts()) {
                 parts[number] = part;
             }
         }
@@ -332,6 +340,19 @@ impl Located {
         let loaded = session.load(vec![read]).await?;
         loaded.answer(|_| true).cloned().ok_or_else(mismatch)?
     }
+}
+
+/// A part as JSON of the response.
+pub(crate) async fn json(context: &Context<'_>, part: Option<Value>) -> Result<Option<Json>> {
+    let Some(part) = part else {
+        return Ok(None);
+    };
+    let request_budget = Session::of(context).request_budget();
+    // Assembles no JSON once the response has reached its limit.
+    request_budget.carry(0)?;
+    let text = part.json_within(request_budget.budget()).await?;
+    request_budget.carry(text.len())?;
+    Ok(Some(Json(text.into())))
 }
 
 /// A length as `Int`. No document has as many children or characters as its maximum.

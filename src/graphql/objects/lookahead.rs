@@ -8,8 +8,10 @@ use super::field_reads::{FieldReads, PlaceField, reads_of_query};
 use crate::budget::Budget;
 use crate::database::{DocumentKey, Extent, ReadRequest};
 use crate::document::path::Path;
+use crate::error::Result;
 use crate::graphql::scalars::jsonpath::query_ahead;
 use crate::graphql::scalars::types::path_of;
+use crate::limits::LISTED_PATHS_AHEAD_MAX;
 
 /// All that the selection below `field` reads from `document` at `path`, so that one batch can read
 /// it. Invalid arguments are skipped; their resolvers report the error.
@@ -60,6 +62,7 @@ impl<'d> Lookahead<'d> {
                         self.value(place, PlaceField::Value.extent());
                     }
                 }
+                "values" | "pick" => self.add_listed(&below, path),
                 "subdocument" => {
                     if let Some(place) = path_below(&below, path) {
                         self.value(place.clone(), PlaceField::Subdocument.extent());
@@ -80,6 +83,22 @@ impl<'d> Lookahead<'d> {
                 }
                 _ => self.add_of_document(below),
             }
+        }
+    }
+
+    /// Adds the parts at the paths in a list.
+    fn add_listed(&mut self, field: &SelectionField<'_>, path: &Path) {
+        let listed = match argument(field, "paths") {
+            Some(Value::List(listed)) => listed,
+            Some(single) => vec![single],
+            None => return,
+        };
+        if self.reads.0.len() + listed.len() > LISTED_PATHS_AHEAD_MAX {
+            return;
+        }
+        let listed: Result<Vec<Path>> = listed.iter().map(path_of).collect();
+        for below in listed.into_iter().flatten() {
+            self.value(path.join(&below), PlaceField::Value.extent());
         }
     }
 

@@ -9,3 +9,4 @@ pub(crate) mod indexes;
 pub(crate) mod located;
 pub(crate) mod lookahead;
 pub(crate) mod page;
+pub(crate) mod projections;

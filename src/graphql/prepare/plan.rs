@@ -14,7 +14,7 @@ use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::graphql::scalars::types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
-use crate::limits::PLANNED_FIELDS_MAX;
+use crate::limits::{LISTED_PATHS_MAX, PLANNED_FIELDS_MAX};
 
 /// A plan of a query.
 #[derive(Debug)]
@@ -76,6 +76,8 @@ pub(crate) enum Field {
     Version,
     Kind,
     Value(Where),
+    Values(Paths),
+    Pick(Paths),
     Subdocument(Where, Selection),
     /// `Subdocument.document`
     Whole(Selection),
@@ -87,6 +89,14 @@ pub(crate) enum Where {
     Fixed(Path),
     /// The value of the argument, which contains variables.
     Given(Input),
+}
+
+/// The paths in an argument that is a list.
+#[derive(Debug)]
+pub(crate) enum Paths {
+    Listed(Vec<Where>),
+    /// A variable that is the whole list.
+    Variable(Name),
 }
 
 /// The type that a selection belongs to.
@@ -233,6 +243,8 @@ impl Planner<'_> {
             (_, "version") => Field::Version,
             (_, "kind") => Field::Kind,
             (_, "value") => Field::Value(place(argument("path"))?),
+            (_, "values") => Field::Values(places(argument("paths")?)?),
+            (_, "pick") => Field::Pick(places(argument("paths")?)?),
             (_, "subdocument") => Field::Subdocument(
                 place(Some(argument("path")?))?,
                 self.selection(Of::Subdocument, below)?,
@@ -273,4 +285,21 @@ fn place(argument: Option<&Input>) -> Option<Where> {
         Some(value) => path_of(&value).ok().map(Where::Fixed),
         None => Some(Where::Given(argument.clone())),
     }
+}
+
+/// The paths in an argument; none if the argument is not a list of paths, or one that is too long.
+fn places(argument: &Input) -> Option<Paths> {
+    let listed = match argument {
+        Input::Variable(name) => return Some(Paths::Variable(name.clone())),
+        Input::List(listed) => &listed[..],
+        single => std::slice::from_ref(single),
+    };
+    if listed.len() > LISTED_PATHS_MAX {
+        return None;
+    }
+    let listed = listed.iter().map(|path| match path {
+        Input::Null => None,
+        path => place(Some(path)),
+    });
+    listed.collect::<Option<_>>().map(Paths::Listed)
 }

@@ -53,7 +53,7 @@ struct SelectionCost {
     /// Fields and fragments. A fragment costs as much as a field.
     fields: usize,
     aliases: usize,
-    /// Fields with a `path` argument.
+    /// The paths in `path` and `paths` arguments.
     paths: usize,
     /// Directives, variable definitions, and values in arguments and variable defaults.
     values: usize,
@@ -179,14 +179,18 @@ impl<'d> Measuring<'d> {
             none if none.items.is_empty() => SelectionCost::default(),
             below => self.selections(below, above)?,
         };
-        let path = field.arguments.iter().any(|(name, _)| name.node == "path");
+        let paths = field
+            .arguments
+            .iter()
+            .map(|(name, value)| paths(&name.node, &value.node));
+        let paths = paths.sum::<usize>();
         let values = field.arguments.iter().map(|(_, value)| values(&value.node));
         let answered = below.answered.saturating_add(1);
         Ok(SelectionCost {
             aliases: below
                 .aliases
                 .saturating_add(usize::from(field.alias.is_some())),
-            paths: below.paths.saturating_add(usize::from(path)),
+            paths: below.paths.saturating_add(paths),
             answered: answered.saturating_mul(self.types.held_by(&field.name.node)),
             levels: below.levels + 1,
             ..below
@@ -217,6 +221,15 @@ impl<'d> Measuring<'d> {
             Limit::new("queryFragmentLevels", 2 * self.bounds.query_levels),
             "levels of fields and fragments",
         )
+    }
+}
+
+/// The number of paths in an argument. A variable counts as one.
+fn paths(name: &str, value: &Value) -> usize {
+    match (name, value) {
+        ("paths", Value::List(listed)) => listed.len(),
+        ("path" | "paths", _) => 1,
+        _ => 0,
     }
 }
 

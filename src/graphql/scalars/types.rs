@@ -7,8 +7,9 @@ use bytes::Bytes;
 
 use crate::document::json::write_string;
 use crate::document::path::{Path, Place, Segment, Token};
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::key;
+use crate::limits::LISTED_PATHS_MAX;
 
 /// JSON text from a variable or for the response. It passes through `async_graphql` as bytes, and
 /// the response writer copies it unchanged.
@@ -175,6 +176,21 @@ impl From<&Place> for PathScalar {
 /// `INVALID_PATH`: the value is not a path.
 pub(crate) fn path_argument(argument: Option<&PathScalar>) -> Result<Path> {
     argument.map_or_else(|| Ok(Path::default()), |path| path_of(&path.0))
+}
+
+/// The paths in an argument that is a list.
+///
+/// # Errors
+/// `TOO_COMPLEX`: the list is too long. `INVALID_PATH`: an element is not a path.
+pub(crate) fn paths_argument(argument: &[PathScalar]) -> Result<Vec<Path>> {
+    let paths = argument.len();
+    if paths > LISTED_PATHS_MAX {
+        return Err(Error::too_complex(
+            Limit::new("listedPaths", LISTED_PATHS_MAX),
+            format!("the argument `paths` has {paths} paths; the limit is {LISTED_PATHS_MAX}"),
+        ));
+    }
+    argument.iter().map(|path| path_of(&path.0)).collect()
 }
 
 /// Converts a value to a path.

@@ -30,10 +30,11 @@ use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::objects::field_reads::{FieldReads, PlaceField};
 use crate::graphql::prepare::plan::{
-    Field, FieldCondition, Flag, Plan, PlannedField, Selection, Where,
+    Field, FieldCondition, Flag, Paths, Plan, PlannedField, Selection, Where,
 };
 use crate::graphql::scalars::types::path_of;
 use crate::graphql::variables::coerced::Coerced;
+use crate::limits::{LISTED_PATHS_AHEAD_MAX, LISTED_PATHS_MAX, PLANNED_PATHS_MAX};
 
 /// A plan that is bound to the variables of one request.
 pub(crate) struct Bound<'p> {
@@ -74,6 +75,14 @@ pub(crate) enum ResponseStep<'p> {
         read: usize,
         position: usize,
     },
+    /// The value at the place with this many segments, with only the parts that were read.
+    Picked {
+        reads: Vec<usize>,
+        above: usize,
+        position: usize,
+    },
+    /// Begins a list of this many values.
+    List(usize),
     Version {
         read: usize,
         position: usize,
@@ -119,6 +128,7 @@ pub(crate) fn bind<'p>(
         variables,
         request_budget,
         places: 0,
+        listed: 0,
         documents: Vec::new(),
         reads: FieldReads::default(),
         steps: Vec::new(),
@@ -156,6 +166,8 @@ struct Binder<'p> {
     reads: BoundReads<'p>,
     /// The number of reads that are parts of documents.
     places: usize,
+    /// The number of paths in lists.
+    listed: usize,
     steps: Vec<ResponseStep<'p>>,
     positions: Vec<ResponsePosition<'p>>,
     /// The current position.
@@ -324,6 +336,18 @@ impl<'p> Binder<'p> {
                 let position = self.position?;
                 ResponseStep::Value { read, position }
             }
+            Field::Values(paths) => return self.values(here, paths),
+            Field::Pick(paths) => {
+                let paths = self.paths(here, paths)?;
+                let reads = paths
+                    .into_iter()
+                    .map(|path| self.read(first, document, path, PlaceField::Value));
+                ResponseStep::Picked {
+                    reads: reads.collect(),
+                    above: here.path.tokens().len(),
+                    position: self.position?,
+                }
+            }
             Field::Subdocument(path, below) => {
                 let path = join(&here.path, self.path(path)?);
                 return self.place(document, path, first, below);
@@ -340,6 +364,24 @@ impl<'p> Binder<'p> {
             Field::Document { .. } | Field::Entities { .. } => return None,
         };
         self.steps.push(step);
+        Some(())
+    }
+
+    /// Binds the values at paths. Each has its own position, since each can fail on its own.
+    fn values(&mut self, here: &Here<'p>, paths: &'p Paths) -> Option<()> {
+        let paths = self.paths(here, paths)?;
+        self.steps.push(ResponseStep::List(paths.len()));
+        for (at, path) in paths.into_iter().enumerate() {
+            if at > 0 {
+                self.text(b",");
+            }
+            let read = self.read(here.first, here.document, path, PlaceField::Value);
+            let around = self.enter(PositionKind::Element(at));
+            let position = self.position?;
+            self.steps.push(ResponseStep::Value { read, position });
+            self.position = around;
+        }
+        self.text(b"]");
         Some(())
     }
 
@@ -429,6 +471,38 @@ impl<'p> Binder<'p> {
         path.ok().map(Cow::Owned)
     }
 
+    /// The paths in a list, below the current place. None also if there are too many of them.
+    fn paths(&mut self, here: &Here<'p>, paths: &'p Paths) -> Option<Vec<Cow<'p, Path>>> {
+        let listed: Vec<_> = match paths {
+            Paths::Listed(listed) => {
+                let listed = listed.iter().map(|path| self.required_path(path));
+                listed.collect::<Option<_>>()?
+            }
+            Paths::Variable(name) => match self.variables.values.get(name)? {
+                Value::List(listed) if listed.len() <= LISTED_PATHS_MAX => {
+                    let listed = listed.iter().map(required);
+                    listed.collect::<Option<_>>()?
+                }
+                _ => return None,
+            },
+        };
+        self.listed += listed.len();
+        let reads = self.reads.0.len() - here.first + listed.len();
+        if self.listed > PLANNED_PATHS_MAX || reads > LISTED_PATHS_AHEAD_MAX {
+            return None;
+        }
+        let below = |path| join(&here.path, path);
+        Some(listed.into_iter().map(below).collect())
+    }
+
+    /// As [`Binder::path`]; none if the path is a variable without a value.
+    fn required_path(&self, path: &'p Where) -> Option<Cow<'p, Path>> {
+        match path {
+            Where::Given(Input::Variable(name)) => required(self.variables.values.get(name)?),
+            path => self.path(path),
+        }
+    }
+
     fn string(&self, argument: &'p Input) -> Option<&'p str> {
         match argument {
             Input::String(text) => Some(text),
@@ -447,6 +521,14 @@ impl<'p> Binder<'p> {
             Input::Variable(name) => id(self.variables.values.get(name)?),
             _ => None,
         }
+    }
+}
+
+/// The path in an element of a list; none if it is null or not a path.
+fn required<'p>(element: &Value) -> Option<Cow<'p, Path>> {
+    match element {
+        Value::Null => None,
+        path => path_of(path).ok().map(Cow::Owned),
     }
 }
 

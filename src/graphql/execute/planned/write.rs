@@ -3,7 +3,7 @@
 use async_graphql::{PathSegment, ServerError};
 
 use super::bind::{Bound, PositionKind, ResponsePosition, ResponseStep};
-use crate::database::Loaded;
+use crate::database::{Loaded, PickedPart, write_picked};
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
@@ -43,7 +43,6 @@ pub(crate) async fn write(
         at += 1;
         request_budget.budget().check_response(out.len())?;
         match step {
-            ResponseStep::Text(text) => out.extend_from_slice(text),
             ResponseStep::Open {
                 read,
                 position,
@@ -67,32 +66,29 @@ pub(crate) async fn write(
                     null(&mut out, &error, *position);
                 }
             }
+            ResponseStep::Picked {
+                reads,
+                above,
+                position,
+            } => {
+                request_budget.fields(reads.len())?;
+                let before = out.len();
+                if let Err(error) = picked(&mut out, loaded, reads, *above, request_budget).await {
+                    request_budget.check()?;
+                    out.truncate(before);
+                    null(&mut out, &error, *position);
+                }
+            }
+            ResponseStep::List(values) => {
+                request_budget.fields(*values)?;
+                out.push(b'[');
+            }
             ResponseStep::Version { read, position } => match loaded.version(*read) {
                 Ok(Some(version)) => write_string(&mut out, &version.to_string()),
                 Ok(None) => out.extend_from_slice(NULL),
                 Err(error) => null(&mut out, &error, *position),
             },
-            ResponseStep::Kind(read) => {
-                let kind = kind(loaded, *read)?.ok_or_else(mismatch)?;
-                write_string(&mut out, kind.name());
-            }
-            ResponseStep::Path(read) => {
-                place(&mut out, &loaded.place(*read)?.ok_or_else(mismatch)?);
-            }
-            ResponseStep::DocumentId(document) => {
-                write_string(&mut out, &node_id::of_document(&bound.documents[*document]));
-            }
-            ResponseStep::Key(document) => {
-                write_string(&mut out, &bound.documents[*document].id.to_string());
-            }
-            ResponseStep::Collection(document) => {
-                write_string(&mut out, &bound.documents[*document].collection);
-            }
-            ResponseStep::SubdocumentId { document, read } => {
-                let place = loaded.place(*read)?.ok_or_else(mismatch)?;
-                let document = &bound.documents[*document];
-                write_string(&mut out, &node_id::of_subdocument(document, &place));
-            }
+            step => identity(&mut out, step, bound, loaded)?,
         }
     }
     Ok(WrittenResponse { data: out, errors })
@@ -107,6 +103,43 @@ fn kind(loaded: &Loaded<'_>, read: usize) -> Result<Option<JsonKind>> {
     Ok(kind.map(JsonKind::from))
 }
 
+/// Writes a step that is part of every object: a text, or what identifies an object.
+fn identity(
+    out: &mut Vec<u8>,
+    step: &ResponseStep<'_>,
+    bound: &Bound<'_>,
+    loaded: &Loaded<'_>,
+) -> Result<()> {
+    match step {
+        ResponseStep::Text(text) => out.extend_from_slice(text),
+        ResponseStep::Kind(read) => {
+            let kind = kind(loaded, *read)?.ok_or_else(mismatch)?;
+            write_string(out, kind.name());
+        }
+        ResponseStep::Path(read) => place(out, &loaded.place(*read)?.ok_or_else(mismatch)?),
+        ResponseStep::DocumentId(document) => {
+            write_string(out, &node_id::of_document(&bound.documents[*document]));
+        }
+        ResponseStep::Key(document) => {
+            write_string(out, &bound.documents[*document].id.to_string());
+        }
+        ResponseStep::Collection(document) => {
+            write_string(out, &bound.documents[*document].collection);
+        }
+        ResponseStep::SubdocumentId { document, read } => {
+            let place = loaded.place(*read)?.ok_or_else(mismatch)?;
+            let document = &bound.documents[*document];
+            write_string(out, &node_id::of_subdocument(document, &place));
+        }
+        ResponseStep::Open { .. }
+        | ResponseStep::Value { .. }
+        | ResponseStep::Picked { .. }
+        | ResponseStep::List(_)
+        | ResponseStep::Version { .. } => return Err(mismatch()),
+    }
+    Ok(())
+}
+
 async fn value(
     out: &mut Vec<u8>,
     loaded: &Loaded<'_>,
@@ -119,6 +152,29 @@ async fn value(
     };
     let budget = request_budget.budget();
     slice.write_json(out, budget).await?;
+    budget.check_response(out.len())
+}
+
+async fn picked(
+    out: &mut Vec<u8>,
+    loaded: &Loaded<'_>,
+    reads: &[usize],
+    above: usize,
+    request_budget: &RequestBudget,
+) -> Result<()> {
+    let mut parts = Vec::with_capacity(reads.len());
+    for read in reads {
+        if let Some(value) = loaded.slice(*read)? {
+            let place = loaded.place(*read)?.ok_or_else(mismatch)?;
+            parts.push(PickedPart { place, value });
+        }
+    }
+    if parts.is_empty() {
+        out.extend_from_slice(NULL);
+        return Ok(());
+    }
+    let budget = request_budget.budget();
+    write_picked(parts, above, out, budget).await?;
     budget.check_response(out.len())
 }
 

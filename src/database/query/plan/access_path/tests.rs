@@ -22,7 +22,7 @@ use crate::database::index::definition::State;
 use crate::document::jsonpath::Query;
 
 /// The paths of all indexes.
-type Paths = &'static [&'static [&'static str]];
+type IndexedPaths = &'static [&'static [&'static str]];
 
 /// Creates indexes named after their paths.
 pub(in crate::database::query::plan) fn indexes(on: &[&[&str]]) -> Vec<Index> {
@@ -113,7 +113,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
     let a = || condition("$.a", &["= 1"]);
     let b = || condition("$.b", &["= 2"]);
     let many = format!("in {:?}", (0..40).collect::<Vec<_>>());
-    let cases: Vec<(Filter, Paths, &[&str])> = vec![
+    let cases: Vec<(Filter, IndexedPaths, &[&str])> = vec![
         (Filter::default(), &[&["$.a"]], &[]),
         (a(), &[], &[]),
         (a(), &[&["$.a"]], &["$.a: 1 by id, 0 left"]),
