@@ -42,7 +42,7 @@ pub(crate) struct LimitArguments {
     /// Argument values and directives in a query, with fragments expanded
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_values), value_parser = any())]
     query_values_max: u64,
-    /// Fields with a path in a query, with fragments expanded
+    /// Paths in the fields of a query, with fragments expanded
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.query_paths), value_parser = any())]
     query_paths_max: u64,
     /// Levels of lists and objects in a variable that is not JSON
