@@ -3,7 +3,7 @@
 
 use std::pin::{Pin, pin};
 
-use futures::future::join_all;
+use futures::future::{Either, join_all, select};
 use futures::poll;
 use phyllo::error::Result;
 use phyllo::store::{Embedded, RangeRead, Store};
@@ -19,8 +19,7 @@ async fn commits_are_neither_reported_nor_visible_before_their_sync() {
     disk.let_syncs(Sync::Waits);
     let syncs = disk.syncs();
     let mut commit = pin!(set(&store, "key", "new"));
-    assert!(poll!(&mut commit).is_pending());
-    disk.begins_sync(syncs + 1).await;
+    until_sync(&disk, syncs + 1, &mut commit).await;
     assert!(poll!(&mut commit).is_pending());
     assert_eq!(get(&store, "key").await, Some(b"old".to_vec()));
     let range = RangeRead::new(b"", b"\xFF");
@@ -112,8 +111,7 @@ async fn waiting_commits_share_a_sync() {
 
     disk.let_syncs(Sync::Waits);
     let mut first = pin!(set(&store, "first", ""));
-    assert!(poll!(&mut first).is_pending());
-    disk.begins_sync(syncs + syncs_of_one + 1).await;
+    until_sync(&disk, syncs + syncs_of_one + 1, &mut first).await;
     let store = &store;
     let mut waiting: Vec<_> = (0..64)
         .map(|number| Box::pin(set(store, format!("key {number}"), "")))
@@ -142,8 +140,7 @@ async fn a_commit_is_synced_even_if_its_caller_is_gone() {
     disk.let_syncs(Sync::Waits);
     let syncs = disk.syncs();
     let mut abandoned = Box::pin(set(&store, "abandoned", ""));
-    assert!(poll!(&mut abandoned).is_pending());
-    disk.begins_sync(syncs + 1).await;
+    until_sync(&disk, syncs + 1, &mut abandoned).await;
     drop(abandoned);
     disk.let_syncs(Sync::Succeeds);
     set(&store, "next", "").await.expect("committed");
@@ -294,6 +291,14 @@ async fn pages_of_a_dropped_snapshot_are_reused() {
         sizes[29], sizes[59], sizes[89]
     );
     assert!(sizes[89] <= sizes[59], "what it held is free again");
+}
+
+/// Polls a commit until the disk begins the sync with this number, which does not end. The commit may
+/// have to wait for the write lock first, which the reclaim thread takes when it starts.
+async fn until_sync(disk: &Disk, number: usize, commit: &mut (impl Future + Unpin)) {
+    let begun = pin!(disk.begins_sync(number));
+    let first = select(begun, commit).await;
+    assert!(matches!(first, Either::Left(_)), "the commit has not ended");
 }
 
 async fn opened() -> (Disk, Embedded) {
