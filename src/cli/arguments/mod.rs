@@ -7,6 +7,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod collection;
+pub(crate) mod filter;
 pub(crate) mod location;
 pub(crate) mod parse;
 pub(crate) mod removal;

@@ -2,14 +2,16 @@
 
 use clap::Args;
 
+use super::filter::FilterArguments;
 use super::parse::parse_collection;
 
 /// Delete the documents of a collection that match a filter
 ///
 /// The command reads the collection in id order, in many small transactions, while other clients
 /// read and write. So it can delete any number of documents. If it is interrupted, it ends after the
-/// current transaction, and the documents deleted so far stay deleted. A document that is stored meanwhile may or may not be deleted. A
-/// document is deleted only if it matches the filter in the transaction that deletes it.
+/// current transaction, and the documents deleted so far stay deleted. A document that is stored
+/// meanwhile may or may not be deleted. A document is deleted only if it matches the filter in the
+/// transaction that deletes it.
 ///
 /// An index that supports the filter is used, as by `documents` in GraphQL.
 #[derive(Debug, Args)]
@@ -22,18 +24,8 @@ pub(crate) struct Delete {
     /// The collection
     #[arg(value_name = "COLLECTION", value_parser = parse_collection)]
     pub(crate) collection: String,
-    /// The filter, in the JSON form of GraphQL's `where`
-    #[arg(
-        id = "where",
-        long = "where",
-        value_name = "FILTER",
-        default_value = "{}",
-        hide_default_value = true
-    )]
-    pub(crate) filter: String,
-    /// Allow an empty filter, which matches every document
-    #[arg(long)]
-    pub(crate) everything: bool,
+    #[command(flatten)]
+    pub(crate) matching: FilterArguments,
 }
 
 /// Remove a collection: its documents, indexes and count

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::collection::CollectionArgument;
+use super::filter::FilterArguments;
 use crate::database::UpdateOperator;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
@@ -34,18 +35,8 @@ Examples:
 pub(crate) struct UpdateCommand {
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
-    /// The filter, in the JSON form of GraphQL's `where`
-    #[arg(
-        id = "where",
-        long = "where",
-        value_name = "FILTER",
-        default_value = "{}",
-        hide_default_value = true
-    )]
-    pub(crate) filter: String,
-    /// Allow an empty filter, which matches every document
-    #[arg(long)]
-    pub(crate) everything: bool,
+    #[command(flatten)]
+    pub(crate) matching: FilterArguments,
     #[command(flatten)]
     pub(crate) updates: UpdateOptions,
     /// Begin after the document with this id

@@ -12,8 +12,8 @@ pub(crate) async fn run(store: &StoreLocation, arguments: Delete) -> Done {
     let access = DatabaseAccess::open(store, Missing::Fail).await?;
     let deletion = Sweep {
         collection: arguments.collection,
-        filter: arguments.filter,
-        everything: arguments.everything,
+        filter: arguments.matching.filter,
+        everything: arguments.matching.everything,
         change: SweepChange::Delete,
     };
     sweep::run(&access, &deletion, &mut SweepReport::new("deleted", None)).await

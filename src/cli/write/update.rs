@@ -16,8 +16,8 @@ pub(crate) async fn run(store: &StoreLocation, arguments: UpdateCommand) -> Done
     let updates = arguments.updates.in_order();
     let update = Sweep {
         collection: arguments.collection.name,
-        filter: arguments.filter,
-        everything: arguments.everything,
+        filter: arguments.matching.filter,
+        everything: arguments.matching.everything,
         change: SweepChange::Update(updates.clone()),
     };
     let mut report = SweepReport::new("changed", arguments.after);

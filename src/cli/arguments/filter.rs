@@ -1,0 +1,19 @@
+//! The arguments that select documents by a filter.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct FilterArguments {
+    /// The filter, in the JSON form of GraphQL's `where`
+    #[arg(
+        id = "where",
+        long = "where",
+        value_name = "FILTER",
+        default_value = "{}",
+        hide_default_value = true
+    )]
+    pub(crate) filter: String,
+    /// Allow an empty filter, which matches every document
+    #[arg(long)]
+    pub(crate) everything: bool,
+}
