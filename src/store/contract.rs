@@ -1,5 +1,7 @@
 //! The contract that every storage engine implements.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -237,22 +239,78 @@ impl Store for Arc<dyn Store> {
     }
 }
 
-/// The keys that begin with `prefix` and any version: the first one, and the end.
-pub(crate) fn stamped_range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let begin = [prefix, &[0; 10]].concat();
-    let end = [prefix, &[0xFF; 11]].concat();
+/// What a transaction must not read, because it has written a versionstamp there that only the commit
+/// determines. All engines reject the same reads.
+#[derive(Default)]
+pub(crate) struct PendingStamps {
+    /// Keys with a stamp in the value.
+    values: BTreeSet<Vec<u8>>,
+    /// The bytes before the stamp of keys with a stamp in the key. A document has few of them.
+    keys: BTreeSet<Vec<u8>>,
+}
+
+impl PendingStamps {
+    /// Adds a key with a stamp in its value.
+    pub(crate) fn add_value(&mut self, key: &[u8]) {
+        self.values.insert(key.to_vec());
+    }
+
+    /// Adds a key with a stamp at `stamp_at`.
+    pub(crate) fn add_key(&mut self, key: &[u8], stamp_at: usize) {
+        let before = &key[..stamp_at];
+        if !self.keys.contains(before) {
+            self.keys.insert(before.to_vec());
+        }
+    }
+
+    /// Removes what is inside a cleared range.
+    pub(crate) fn clear(&mut self, begin: &[u8], end: &[u8]) {
+        self.values
+            .retain(|key| &key[..] < begin || &key[..] >= end);
+        self.keys.retain(|before| {
+            let (first, last) = stamped_range(before);
+            &first[..] < begin || &last[..] > end
+        });
+    }
+
+    /// Removes a key that is set to another value or cleared.
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        self.values.remove(key);
+    }
+
+    /// Rejects a read of a range with a pending stamp.
+    ///
+    /// # Errors
+    /// As [`Read::get`].
+    pub(crate) fn check(&self, begin: &[u8], end: &[u8]) -> Result<()> {
+        let from = (Bound::Included(begin), Bound::Unbounded);
+        let first = self.values.range::<[u8], _>(from).next();
+        if first.is_some_and(|first| &first[..] < end) {
+            return Err(Self::value_read());
+        }
+        let meets = |before: &Vec<u8>| {
+            let (first, last) = stamped_range(before);
+            &first[..] < end && begin < &last[..]
+        };
+        if self.keys.iter().any(meets) {
+            return Err(Error::bad_input(
+                "an earlier field of this operation appended a document, whose key is known only \
+                 after the commit; this field reads keys that may include it: send it in an \
+                 operation of its own",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The error of a read of a key with a pending stamp in its value.
+    pub(crate) fn value_read() -> Error {
+        Error::internal("a transaction read a key whose versionstamp it had written")
+    }
+}
+
+/// The range of the keys that begin with `before` and any version.
+fn stamped_range(before: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let begin = [before, &[0; 10]].concat();
+    let end = [before, &[0xFF; 11]].concat();
     (begin, end)
-}
-
-/// The error of a read of a key with a pending versionstamp in its value.
-pub(crate) fn stamped_value_read() -> Error {
-    Error::internal("a transaction read a key whose versionstamp it had written")
-}
-
-/// The error of a read of keys that may include a pending versionstamped key.
-pub(crate) fn stamped_key_read() -> Error {
-    Error::bad_input(
-        "an earlier field of this operation appended a document, whose key is known only after \
-         the commit; this field reads keys that may include it: send it in an operation of its own",
-    )
 }

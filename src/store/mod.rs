@@ -20,8 +20,8 @@ mod yield_every;
 
 pub use backup::Backup;
 pub use batches::{Batches, key_after};
+pub(crate) use contract::PendingStamps;
 pub use contract::{CommitError, Store, StoreLimits, Transaction};
-pub(crate) use contract::{stamped_key_read, stamped_range, stamped_value_read};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME};
 pub use metered::{MeteredRead, MeteredTransaction};
 pub use multi_range::{Batch, MultiRange, RoundBatch};

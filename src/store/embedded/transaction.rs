@@ -1,7 +1,6 @@
 //! A transaction of the embedded engine, the only writer while it is open.
 
-use std::collections::BTreeSet;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -18,8 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
 use crate::store::{
-    Batch, CommitError, MultiRange, RangeRead, Read, Transaction, key_after, stamped_key_read,
-    stamped_range, stamped_value_read,
+    Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
 };
 
 pub(super) struct EmbeddedTransaction {
@@ -51,22 +49,12 @@ struct WriteTables<'t> {
 struct Pending {
     bytes: Vec<u8>,
     writes: Vec<Write>,
-    stamped: StampedKeys,
+    stamped: PendingStamps,
     written_bytes: usize,
     /// Whether there was any write. A write of an empty key has no bytes.
     wrote: bool,
     /// The number that all later commits must exceed.
     last_commit_min: u64,
-}
-
-/// What must not be read because it has a pending versionstamp. This engine knows the stamp, but
-/// every engine rejects the same reads.
-#[derive(Default)]
-struct StampedKeys {
-    /// Keys with a stamp in the value.
-    keys: BTreeSet<Vec<u8>>,
-    /// Ranges of keys with a stamp in the key.
-    ranges: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 struct Write {
@@ -124,7 +112,7 @@ impl EmbeddedTransaction {
     /// Applies the pending writes and reads. Versionstamped keys stay pending.
     fn read<T>(
         &self,
-        read: impl FnOnce(Tables<'_, Table<'_, Bytes, Bytes>>, &StampedKeys) -> Result<T>,
+        read: impl FnOnce(Tables<'_, Table<'_, Bytes, Bytes>>, &PendingStamps) -> Result<T>,
     ) -> Result<T> {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
@@ -245,14 +233,14 @@ impl Transaction for EmbeddedTransaction {
 
     fn set(&self, key: &[u8], value: &[u8]) {
         self.write(|pending| {
-            pending.stamped.keys.remove(key);
+            pending.stamped.remove(key);
             pending.set(key, value);
         });
     }
 
     fn clear(&self, key: &[u8]) {
         self.write(|pending| {
-            pending.stamped.keys.remove(key);
+            pending.stamped.remove(key);
             pending.push(key, |_| WriteKind::Clear);
         });
     }
@@ -298,17 +286,16 @@ impl Transaction for EmbeddedTransaction {
         value[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
             pending.set(key, &value);
-            pending.stamped.keys.insert(key.to_vec());
+            pending.stamped.add_value(key);
         });
     }
 
     fn set_versionstamped_key(&self, key: &[u8], stamp_at: usize, value: &[u8]) {
-        let range = stamped_range(&key[..stamp_at]);
         let mut key = key.to_vec();
         key[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
             pending.set(&key, value);
-            pending.stamped.add_range(range);
+            pending.stamped.add_key(&key, stamp_at);
         });
     }
 
@@ -382,36 +369,6 @@ impl<'t> WriteTables<'t> {
         };
         tombstones::uncover(&mut self.pairs, tombstones, key)?;
         tombstones::next_begin(tombstones, key)
-    }
-}
-
-impl StampedKeys {
-    /// Adds a range of versionstamped keys. Those of one document are written one after another.
-    fn add_range(&mut self, range: (Vec<u8>, Vec<u8>)) {
-        if self.ranges.last() != Some(&range) {
-            self.ranges.push(range);
-        }
-    }
-
-    /// Removes what is inside a cleared range.
-    fn clear(&mut self, begin: &[u8], end: &[u8]) {
-        self.keys.retain(|key| &key[..] < begin || &key[..] >= end);
-        self.ranges
-            .retain(|range| &range.0[..] < begin || &range.1[..] > end);
-    }
-
-    /// Rejects a read of a range with a pending versionstamp.
-    fn check(&self, begin: &[u8], end: &[u8]) -> Result<()> {
-        let from = (Bound::Included(begin), Bound::Unbounded);
-        let first = self.keys.range::<[u8], _>(from).next();
-        if first.is_some_and(|first| &first[..] < end) {
-            return Err(stamped_value_read());
-        }
-        let meets = |range: &(Vec<u8>, Vec<u8>)| &range.0[..] < end && begin < &range.1[..];
-        if self.ranges.iter().any(meets) {
-            return Err(stamped_key_read());
-        }
-        Ok(())
     }
 }
 

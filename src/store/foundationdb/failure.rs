@@ -9,7 +9,7 @@ use crate::key::Version;
 use crate::limits::{
     CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX,
 };
-use crate::store::stamped_value_read;
+use crate::store::PendingStamps;
 
 // See <https://apple.github.io/foundationdb/api-error-codes.html>.
 const TRANSACTION_TOO_OLD: i32 = 1007;
@@ -152,7 +152,7 @@ pub(super) fn check_cluster_file(path: &Path) -> Result<&str> {
 
 fn other(error: FdbError) -> Error {
     match error.code() {
-        ACCESSED_UNREADABLE => stamped_value_read(),
+        ACCESSED_UNREADABLE => PendingStamps::value_read(),
         TRANSACTION_TIMED_OUT => {
             Error::unavailable("the FoundationDB cluster does not answer", detail(error))
         }

@@ -10,7 +10,7 @@ use super::cluster::Cluster;
 use super::failure;
 use super::size::SizeBound;
 use crate::error::{Error, Result};
-use crate::store::{key_after, stamped_key_read, stamped_value_read};
+use crate::store::PendingStamps;
 
 pub(super) struct Shared {
     // Dropped in this order: the client's transaction must not outlive the cluster.
@@ -26,62 +26,15 @@ pub(super) struct Open {
     pub(crate) failed: Option<FdbError>,
     pub(crate) wrote: bool,
     pub(crate) writes_conflict: bool,
-    pub(crate) stamped: StampedPairs,
+    /// A read of these is rejected here, because the client would fail the commit too.
+    pub(crate) stamped: PendingStamps,
     pub(crate) size: SizeBound,
-}
-
-/// What has pending versionstamps. A read of it is rejected here, because the client would fail the
-/// commit too.
-#[derive(Default)]
-pub(super) struct StampedPairs {
-    /// Keys with a stamp in the value, as ranges.
-    values: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Ranges of keys with a stamp in the key.
-    keys: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 pub(super) enum TransactionState {
     Running(Client),
     Failed(TransactionCommitError),
     Over,
-}
-
-impl StampedPairs {
-    /// Adds a key with a stamp in its value.
-    pub(crate) fn add_value(&mut self, key: &[u8]) {
-        self.values.push((key.to_vec(), key_after(key)));
-    }
-
-    /// Adds a range of versionstamped keys. Those of one document are written one after another.
-    pub(crate) fn add_keys(&mut self, range: (Vec<u8>, Vec<u8>)) {
-        if self.keys.last() != Some(&range) {
-            self.keys.push(range);
-        }
-    }
-
-    /// Whether a range overlaps one of them.
-    pub(crate) fn meet(&self, begin: &[u8], end: &[u8]) -> bool {
-        self.check(begin, end).is_err()
-    }
-
-    /// Rejects a read of a range that overlaps one of them.
-    fn check(&self, begin: &[u8], end: &[u8]) -> Result<()> {
-        let meets = |stamped: &(Vec<u8>, Vec<u8>)| &stamped.0[..] < end && begin < &stamped.1[..];
-        if self.values.iter().any(meets) {
-            return Err(stamped_value_read());
-        }
-        if self.keys.iter().any(meets) {
-            return Err(stamped_key_read());
-        }
-        Ok(())
-    }
-
-    /// Removes those inside a cleared range.
-    pub(crate) fn clear(&mut self, begin: &[u8], end: &[u8]) {
-        for stamped in [&mut self.values, &mut self.keys] {
-            stamped.retain(|stamped| &stamped.0[..] < begin || &stamped.1[..] > end);
-        }
-    }
 }
 
 impl TransactionState {

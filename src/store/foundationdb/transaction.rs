@@ -10,13 +10,13 @@ use foundationdb::{FdbResult, Transaction as Client};
 use super::cluster::{Cluster, extend};
 use super::failure;
 use super::reads::Reads;
-use super::shared::{Open, Shared, StampedPairs, TransactionState, over};
+use super::shared::{Open, Shared, TransactionState, over};
 use super::size::SizeBound;
 use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
 use crate::store::{
-    Batch, CommitError, MultiRange, RangeRead, Read, Transaction, key_after, stamped_range,
+    Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
 };
 
 /// A transaction. Its own reads add read conflicts; `untracked` reads do not.
@@ -41,7 +41,7 @@ impl ClusterTransaction {
                 failed: None,
                 wrote: false,
                 writes_conflict: true,
-                stamped: StampedPairs::default(),
+                stamped: PendingStamps::default(),
                 size: SizeBound::default(),
             }),
             began,
@@ -59,7 +59,7 @@ impl ClusterTransaction {
     }
 
     /// Writes one key, unless the transaction has ended.
-    fn write(&self, key: &[u8], value: &[u8], write: impl FnOnce(&Client, &mut StampedPairs)) {
+    fn write(&self, key: &[u8], value: &[u8], write: impl FnOnce(&Client, &mut PendingStamps)) {
         self.write_range(key.len(), key.len() + 1, value.len(), write);
     }
 
@@ -69,7 +69,7 @@ impl ClusterTransaction {
         begin: usize,
         end: usize,
         value: usize,
-        write: impl FnOnce(&Client, &mut StampedPairs),
+        write: impl FnOnce(&Client, &mut PendingStamps),
     ) {
         let mut open = self.open();
         let open = &mut *open;
@@ -165,10 +165,10 @@ impl Transaction for ClusterTransaction {
     fn set(&self, key: &[u8], value: &[u8]) {
         let conflicts = self.open().writes_conflict;
         self.write(key, value, |client, stamped| {
-            if stamped.meet(key, &key_after(key)) {
+            if stamped.check(key, &key_after(key)).is_err() {
                 // The client keeps a versionstamped key unreadable if it is only overwritten.
                 client.clear(key);
-                stamped.clear(key, &key_after(key));
+                stamped.remove(key);
                 if !conflicts {
                     exempt(client);
                 }
@@ -180,7 +180,7 @@ impl Transaction for ClusterTransaction {
     fn clear(&self, key: &[u8]) {
         self.write(key, &[], |client, stamped| {
             client.clear(key);
-            stamped.clear(key, &key_after(key));
+            stamped.remove(key);
         });
     }
 
@@ -212,7 +212,7 @@ impl Transaction for ClusterTransaction {
         let with_place = with_place(key, stamp_at);
         self.write(&with_place, value, |client, stamped| {
             client.atomic_op(&with_place, value, MutationType::SetVersionstampedKey);
-            stamped.add_keys(stamped_range(&key[..stamp_at]));
+            stamped.add_key(key, stamp_at);
         });
     }
 
