@@ -1,16 +1,16 @@
 //! Appends to a collection, in the order of commits.
 
+use super::editor::set_leaves;
 use crate::budget::Budget;
 use crate::database::catalog::collections;
 use crate::database::document_key::DocumentKey;
 use crate::database::format::write_versionstamp_format;
 use crate::database::index::definition::indexes;
-use crate::database::index::maintainer::append_entries;
+use crate::database::index::maintainer::insert_entries;
 use crate::database::versionstamp::pending;
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{Family, Leaves, Version};
-use crate::limits::LEAVES_PER_PACE;
 use crate::store::Transaction;
 
 const STAMP_BYTES: usize = Version::PLACEHOLDER.len();
@@ -35,7 +35,7 @@ pub async fn append(
     leaves.check_keys(prefix.len())?;
     let indexes = indexes(transaction, collection).await?;
     write_versionstamp_format(transaction).await?;
-    append_entries(transaction, budget, &document, leaves, &indexes).await?;
+    insert_entries(transaction, budget, &document, leaves, &indexes).await?;
     // A scan of the collection reads the catalog, so only the catalog needs a write conflict.
     set_stamped(
         transaction,
@@ -48,7 +48,9 @@ pub async fn append(
         transaction,
         &Family::Version(collection, &document.id).key()?,
     );
-    let written = write_leaves(transaction, budget, &prefix, leaves).await;
+    let stamp_at = prefix.len() - STAMP_BYTES;
+    let set = |key: &[u8], leaf: &[u8]| transaction.set_versionstamped_key(key, stamp_at, leaf);
+    let written = set_leaves(budget, &prefix, leaves, set).await;
     transaction.without_write_conflicts(false);
     written.map(|()| document)
 }
@@ -56,27 +58,4 @@ pub async fn append(
 /// Sets a key that ends with the pending versionstamp, without a value.
 fn set_stamped(transaction: &dyn Transaction, key: &[u8]) {
     transaction.set_versionstamped_key(key, key.len() - STAMP_BYTES, &[]);
-}
-
-async fn write_leaves(
-    transaction: &dyn Transaction,
-    budget: &Budget,
-    prefix: &[u8],
-    leaves: &Leaves,
-) -> Result<()> {
-    let stamp_at = prefix.len() - STAMP_BYTES;
-    if let Some(leaf) = leaves.as_leaf() {
-        transaction.set_versionstamped_key(prefix, stamp_at, leaf);
-        return Ok(());
-    }
-    let mut key = prefix.to_vec();
-    for (at, (relative, value)) in leaves.iter().enumerate() {
-        key.truncate(prefix.len());
-        key.extend_from_slice(relative);
-        transaction.set_versionstamped_key(&key, stamp_at, value);
-        if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
-            budget.pace(LEAVES_PER_PACE as u64).await?;
-        }
-    }
-    Ok(())
 }

@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 
 use super::editor::Editor;
 use super::editor::location::{Location, Target, location_at};
@@ -22,10 +23,10 @@ use crate::database::document_key::{DocumentKey, below};
 use crate::database::read::load::load;
 use crate::database::read::range_plan::Extent;
 use crate::database::read::request::{Answer, ReadRequest};
-use crate::database::read::selection::QuerySelection;
+use crate::database::read::selection::{PartReads, QuerySelection};
 use crate::database::read::value::Value;
 use crate::document::flatten::json_text;
-use crate::document::jsonpath::{LeadingStep, Query};
+use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, Leaf, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::number;
@@ -347,28 +348,14 @@ impl Editor<'_> {
     /// Returns the places that a query selects, without those inside another one.
     async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
         let memory = self.budget.reserve();
-        let mut leading = query.leading();
-        let mut lengths = Vec::new();
-        let ranges = loop {
-            match leading.next(&lengths) {
-                LeadingStep::Values(ranges) => break ranges,
-                LeadingStep::Lengths(places) => {
-                    let reads = places.iter().map(|place| (&place[..], Extent::Last));
-                    let read = self.parts(reads, &memory).await?;
-                    let read = read.into_iter();
-                    let read = read.map(|last| last.map_or(Ok(0), |last| last.elements()));
-                    lengths = read.collect::<Result<_>>()?;
-                }
-            }
+        let read = |reads: PartReads| -> BoxFuture<'_, _> {
+            let memory = &memory;
+            Box::pin(async move { self.parts(reads, memory).await })
         };
-        let reads = ranges.iter();
-        let reads = reads.map(|range| (&range.place[..], range.extent()));
-        let read = self.parts(reads, &memory).await?;
-        let selection = QuerySelection::new(&ranges, read, self.budget).await?;
-        let applied = leading.applied();
-        let selected = selection.select(query, applied, self.budget).await?;
-        self.budget.pace(selected.len() as u64).await?;
-        let places = selected.iter().filter_map(|node| selection.place(node));
+        let selection = QuerySelection::read(query, self.budget, read).await?;
+        self.budget.pace(selection.nodes().len() as u64).await?;
+        let nodes = selection.nodes().iter();
+        let places = nodes.filter_map(|node| selection.place(node));
         let mut places: Vec<Place> = places.collect();
         places.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         // A place sorts directly before all places inside it.
@@ -378,19 +365,15 @@ impl Editor<'_> {
 
     /// Reads the value at a place under conflict.
     async fn part(&self, place: &[Segment], memory: &Reservation) -> Result<Option<Value>> {
-        let read = std::iter::once((place, Extent::Whole));
+        let read = vec![(Path::of_segments(place), Extent::Whole)];
         Ok(self.parts(read, memory).await?.pop().flatten())
     }
 
     /// Reads parts of the document under conflict, in one round.
-    async fn parts<'p>(
-        &self,
-        reads: impl Iterator<Item = (&'p [Segment], Extent)>,
-        memory: &Reservation,
-    ) -> Result<Vec<Option<Value>>> {
-        let requests = reads.map(|(place, extent)| {
-            ReadRequest::Value(self.document.clone(), Path::of_segments(place), extent)
-        });
+    async fn parts(&self, reads: PartReads, memory: &Reservation) -> Result<Vec<Option<Value>>> {
+        let requests = reads.into_iter();
+        let requests =
+            requests.map(|(path, extent)| ReadRequest::Value(self.document.clone(), path, extent));
         let requests: Vec<ReadRequest> = requests.collect();
         let requests: Vec<&ReadRequest> = requests.iter().collect();
         let answers = load(self.transaction, &requests, memory).await;

@@ -6,6 +6,7 @@ use super::definition::{Index, IndexPath};
 use super::entries::Row;
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::versionstamp::is_pending;
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{IndexKey, IndexValue, Rank, Version};
@@ -19,8 +20,6 @@ pub(crate) struct EntryWriter<'w> {
     document: &'w DocumentKey,
     index: &'w Index,
     key: IndexKey,
-    /// Whether the id of the document is the pending versionstamp.
-    stamped: bool,
 }
 
 impl<'w> EntryWriter<'w> {
@@ -38,16 +37,7 @@ impl<'w> EntryWriter<'w> {
             document,
             index,
             key: IndexKey::new(&document.collection, index.number)?,
-            stamped: false,
         })
-    }
-
-    /// A writer for a document whose id is the pending versionstamp, with which its entries end.
-    pub(crate) fn stamped(self) -> Self {
-        Self {
-            stamped: true,
-            ..self
-        }
     }
 
     /// Clears the entries with these values. Values that do not fit into a key have no entry and
@@ -83,6 +73,7 @@ impl<'w> EntryWriter<'w> {
     ) -> Result<usize> {
         let packed = values.into_iter().map(|value| row.packed(value));
         let packed: Vec<Vec<u8>> = packed.collect();
+        let is_pending = is_pending(&self.document.id);
         let mut bytes = 0;
         for some in packed.chunks(INDEX_READS_AT_ONCE) {
             if self.index.unique {
@@ -92,7 +83,8 @@ impl<'w> EntryWriter<'w> {
                 let entry = self.key.entry(values, &self.document.id);
                 let entry =
                     entry.map_err(|error| error.at(format!("the index {:?}", self.index.name)))?;
-                if self.stamped {
+                if is_pending {
+                    // The entry ends with the id.
                     let stamp_at = entry.len() - Version::PLACEHOLDER.len();
                     self.transaction
                         .set_versionstamped_key(&entry, stamp_at, &[]);

@@ -499,38 +499,10 @@ pub(crate) async fn insert_entries(
     indexes: &[Index],
 ) -> Result<()> {
     for index in indexes.iter().filter(|index| index.is_kept()) {
-        let writer = EntryWriter::new(transaction, budget, document, index)?;
-        set_entries(&writer, index, leaves, budget).await?;
-    }
-    Ok(())
-}
-
-/// Writes the entries of a new document whose id is the pending versionstamp.
-///
-/// # Errors
-/// As [`insert_entries`].
-pub(crate) async fn append_entries(
-    transaction: &dyn Transaction,
-    budget: &Budget,
-    document: &DocumentKey,
-    leaves: &Leaves,
-    indexes: &[Index],
-) -> Result<()> {
-    for index in indexes.iter().filter(|index| index.is_kept()) {
-        let writer = EntryWriter::new(transaction, budget, document, index)?.stamped();
-        set_entries(&writer, index, leaves, budget).await?;
-    }
-    Ok(())
-}
-
-async fn set_entries(
-    writer: &EntryWriter<'_>,
-    index: &Index,
-    leaves: &Leaves,
-    budget: &Budget,
-) -> Result<()> {
-    if let Some((row, values)) = of_leaves(index, leaves, budget).await? {
-        writer.set(&row, &values).await?;
+        if let Some((row, values)) = of_leaves(index, leaves, budget).await? {
+            let writer = EntryWriter::new(transaction, budget, document, index)?;
+            writer.set(&row, &values).await?;
+        }
     }
     Ok(())
 }

@@ -310,24 +310,35 @@ pub(crate) async fn write_leaves(
     prefix: &[u8],
     leaves: &Leaves,
 ) -> Result<()> {
-    // A transaction that found the place empty has read the whole range below it, so this pair is
-    // sufficient.
-    if let Some(leaf) = leaves.as_leaf() {
-        transaction.set(prefix, leaf);
-        return Ok(());
+    let set = |key: &[u8], value: &[u8]| transaction.set(key, value);
+    // A transaction that found the place empty has read the whole range below it, so the pair of a
+    // single leaf is sufficient.
+    if leaves.as_leaf().is_some() {
+        return set_leaves(budget, prefix, leaves, set).await;
     }
     transaction.add_write_conflict(prefix, &prefix_end(prefix));
     transaction.without_write_conflicts(true);
+    set_leaves(budget, prefix, leaves, set).await?;
+    transaction.without_write_conflicts(false);
+    Ok(())
+}
+
+/// Sets the pairs of a value at a place with `set`.
+pub(crate) async fn set_leaves(
+    budget: &Budget,
+    prefix: &[u8],
+    leaves: &Leaves,
+    set: impl Fn(&[u8], &[u8]),
+) -> Result<()> {
     let mut key = prefix.to_vec();
     for (at, (relative, value)) in leaves.iter().enumerate() {
         key.truncate(prefix.len());
         key.extend_from_slice(relative);
-        transaction.set(&key, value);
+        set(&key, value);
         if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
             budget.pace(LEAVES_PER_PACE as u64).await?;
         }
     }
-    transaction.without_write_conflicts(false);
     Ok(())
 }
 
