@@ -43,6 +43,6 @@ pub use read::path_candidates::settled_path;
 pub use read::projection::{PickedPart, write_picked};
 pub use read::range_plan::{Extent, RangeSource, ReadPlan};
 pub use read::request::{Answer, BorrowedRequest, ReadRequest};
-pub use read::selection::{QuerySelection, SelectedNode};
+pub use read::selection::{PartReads, QuerySelection, SelectedNode, first_reads};
 pub use read::value::Value;
 pub use read::value_ref::ValueRef;

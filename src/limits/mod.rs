@@ -98,11 +98,13 @@ pub const JSONPATHS_CACHED_MAX: usize = 256;
 pub const SELECTED_MAX: usize = PAGE_MAX;
 /// Paths in the list of one `values` or `pick`.
 pub const LISTED_PATHS_MAX: usize = 1_000;
-/// Reads of one document that are collected ahead, from which on the paths in lists are read only
-/// when their fields are resolved. Bounds the search for equal reads.
-pub const LISTED_PATHS_AHEAD_MAX: usize = 1_000;
+/// Reads of one document that are collected ahead, from which on fields with several reads (`values`,
+/// `pick`, `select`) read only when they are resolved. Bounds the search for equal reads.
+pub const READS_AHEAD_MAX: usize = 1_000;
 /// Paths in the lists of one request that may be executed from a plan.
 pub const PLANNED_PATHS_MAX: usize = 10_000;
+/// Bytes of a place that are copied in one step of work.
+pub const COPIED_BYTES_PER_STEP: u64 = 256;
 /// Reads that are compared with a path in one step of work.
 pub const COMPARED_READS_PER_STEP: u64 = 16;
 /// Bytes of a regular expression in a JSONPath query.
@@ -169,6 +171,8 @@ pub const HELD_PER_FIELD: usize = 384;
 /// Bytes of memory per resolver that waits for a read, including the futures above it. 8 KB were
 /// measured for a resolver below `children`.
 pub const HELD_PER_LOAD: usize = 8 << 10;
+/// Bytes of memory per read of a part of a document: the request, its ranges and its answer.
+pub const HELD_PER_READ: usize = 1 << 10;
 /// Index entries that are counted for `totalCount`.
 pub const COUNTED_ENTRIES_MAX: usize = PAGE_MAX;
 /// Copies of a document's id that a page holds: its key, its cursor, and its data.

@@ -366,7 +366,7 @@ fn work_that_clients_can_make_large_takes_a_budget() {
         ("src/database/read/load.rs", "pub async fn read_requested<"),
         ("src/database/read/children.rs", "pub async fn children("),
         ("src/database/read/length.rs", "pub async fn length("),
-        ("src/database/read/selection.rs", "pub async fn select("),
+        ("src/database/read/selection.rs", "pub async fn read<"),
         ("src/database/edit/write.rs", "pub async fn insert("),
         ("src/database/edit/write.rs", "pub async fn put("),
         ("src/database/bulk/sweep.rs", "pub async fn sweep("),

@@ -80,15 +80,7 @@ impl KeySet {
                 Self::Range(begin, end)
             });
         };
-        if listed.len() > LISTED_KEYS_MAX {
-            return Err(Error::too_complex(
-                Limit::new("listedKeys", LISTED_KEYS_MAX),
-                format!(
-                    "`in` has {} keys; at most {LISTED_KEYS_MAX} are allowed",
-                    listed.len()
-                ),
-            ));
-        }
+        check_listed(listed.len())?;
         let mut listed: Vec<IdBytes> = listed.iter().map(bytes).collect::<Result<_>>()?;
         listed.retain(|key| begin <= *key && *key < end);
         listed.sort_unstable();
@@ -141,6 +133,20 @@ impl KeySet {
         }
         bytes
     }
+}
+
+/// Checks the number of keys in a list.
+///
+/// # Errors
+/// `TOO_COMPLEX`: more than [`LISTED_KEYS_MAX`].
+pub fn check_listed(keys: usize) -> Result<()> {
+    if keys <= LISTED_KEYS_MAX {
+        return Ok(());
+    }
+    Err(Error::too_complex(
+        Limit::new("listedKeys", LISTED_KEYS_MAX),
+        format!("`in` has {keys} keys; at most {LISTED_KEYS_MAX} are allowed"),
+    ))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) mod portion;
 pub(crate) mod search;
 pub(crate) mod total;
 
-pub use key_set::{KeySet, KeyTests};
+pub use key_set::{KeySet, KeyTests, check_listed};
 pub use page::{DocumentPage, Order, OrderBy, Page, Position, Select, Total};
 pub use portion::{Portion, portion};
 use search::Search;

@@ -1,31 +1,57 @@
 //! Evaluation of JSONPath queries on what their leading segments name.
 //!
-//! The caller reads the ranges that [`Leading`](crate::document::jsonpath::Leading) returns, in its
-//! own way: through the loader of a request, or in a transaction. This module evaluates the rest of
-//! the query on what was read.
+//! The caller reads parts of the document in its own way: through the loader of a request, or in a
+//! transaction. [`QuerySelection::read`] requests the parts that the leading segments of the query
+//! name, and evaluates the rest of the query on them.
 
 use std::ops::Range;
+
+use futures::future::BoxFuture;
 
 use super::range_plan::Extent;
 use super::value::Value;
 use crate::budget::{Budget, Reservation, Steps};
-use crate::document::jsonpath::{ElementRange, LeadingRange, Query, check_nodes};
+use crate::document::jsonpath::{ElementRange, LeadingRange, LeadingStep, Query, check_nodes};
 use crate::document::leaf::Kind;
-use crate::document::path::{Place, Segment};
+use crate::document::path::{Path, Place, Segment};
 use crate::error::Result;
 
-impl LeadingRange {
-    /// Returns how much to read at the place.
-    pub fn extent(&self) -> Extent {
-        self.elements
-            .map_or(Extent::Whole, |slice| Extent::Elements(slice.range))
+/// The parts of a document to read: their paths, and how much of each.
+pub type PartReads = Vec<(Path, Extent)>;
+
+/// Returns what [`QuerySelection::read`] requests first. Its further requests follow from the lengths
+/// of arrays.
+///
+/// # Errors
+/// As [`Steps::spend`].
+pub fn first_reads(query: &Query, steps: &Steps<'_>) -> Result<PartReads> {
+    Ok(reads_of(&query.leading().next(&[], steps)?))
+}
+
+fn reads_of(step: &LeadingStep) -> PartReads {
+    match step {
+        LeadingStep::Lengths(places) => {
+            let reads = places.iter();
+            let reads = reads.map(|place| (Path::of_segments(place), Extent::Last));
+            reads.collect()
+        }
+        LeadingStep::Values(ranges) => {
+            let reads = ranges.iter().map(|range| {
+                let elements = range.elements.map(|slice| Extent::Elements(slice.range));
+                let extent = elements.unwrap_or(Extent::Whole);
+                (Path::of_segments(&range.place), extent)
+            });
+            reads.collect()
+        }
     }
 }
 
-/// The values from which the rest of a query selects, in order.
+/// The nodes that a query selects, in the order of RFC 9535, and the values that have them.
 pub struct QuerySelection {
     read: Vec<Value>,
+    /// The values from which the rest of the query selects, in order.
     starts: Vec<SelectionStart>,
+    nodes: Vec<SelectedNode>,
     /// Holds `starts`.
     memory: Reservation,
 }
@@ -48,11 +74,53 @@ pub struct SelectedNode {
 }
 
 impl QuerySelection {
-    /// Creates the selection from what was read for each of the ranges.
+    /// Reads the parts that the query names with `read`, which returns them in the order of the
+    /// request, and selects the nodes.
     ///
     /// # Errors
-    /// `INTERNAL`: the pairs are malformed. As [`Reservation::hold`] and [`Budget::compute`].
-    pub async fn new(
+    /// `INTERNAL`: the pairs are malformed. As [`Query::select`], [`Value::tree`],
+    /// [`Reservation::hold`] and `read`.
+    pub async fn read<'r>(
+        query: &Query,
+        budget: &Budget,
+        read: impl Fn(PartReads) -> BoxFuture<'r, Result<Vec<Option<Value>>>>,
+    ) -> Result<Self> {
+        // The places of the query, as such, in the requests and in the answers.
+        const COPIES: usize = 3;
+        let memory = budget.reserve();
+        let mut leading = query.leading();
+        let mut lengths = Vec::new();
+        loop {
+            let next = |steps: &Steps<'_>| {
+                let mut leading = leading.clone();
+                let step = leading.next(&lengths, steps)?;
+                Ok((leading, step))
+            };
+            let (applied, step) = budget.compute(next).await?;
+            leading = applied;
+            memory.hold(COPIES * step.bytes())?;
+            let parts = read(reads_of(&step)).await?;
+            match step {
+                LeadingStep::Lengths(_) => {
+                    let read = parts.iter();
+                    let read = read.map(|last| last.as_ref().map_or(Ok(0), Value::elements));
+                    lengths = read.collect::<Result<_>>()?;
+                }
+                LeadingStep::Values(ranges) => {
+                    let mut selection = Self::new(&ranges, parts, budget).await?;
+                    selection.select(query, leading.applied(), budget).await?;
+                    return Ok(selection);
+                }
+            }
+        }
+    }
+
+    /// Returns the selected nodes.
+    pub fn nodes(&self) -> &[SelectedNode] {
+        &self.nodes
+    }
+
+    async fn new(
         ranges: &[LeadingRange],
         read: Vec<Option<Value>>,
         budget: &Budget,
@@ -60,6 +128,7 @@ impl QuerySelection {
         let mut selection = Self {
             read: Vec::with_capacity(read.len()),
             starts: Vec::with_capacity(read.len()),
+            nodes: Vec::new(),
             memory: budget.reserve(),
         };
         for (range, value) in ranges.iter().zip(read) {
@@ -90,17 +159,8 @@ impl QuerySelection {
         Ok(selection)
     }
 
-    /// Evaluates the query after its first `applied` segments. Returns the nodes in the order of
-    /// RFC 9535.
-    ///
-    /// # Errors
-    /// `INTERNAL`: the pairs are malformed. As [`Query::select`] and [`Value::tree`].
-    pub async fn select(
-        &self,
-        query: &Query,
-        applied: usize,
-        budget: &Budget,
-    ) -> Result<Vec<SelectedNode>> {
+    /// Evaluates the query after its first `applied` segments.
+    async fn select(&mut self, query: &Query, applied: usize, budget: &Budget) -> Result<()> {
         check_nodes(self.starts.len())?;
         let memory = budget.reserve();
         if query.has_rest(applied) {
@@ -137,7 +197,8 @@ impl QuerySelection {
             }
             Ok(selected)
         };
-        budget.compute(select).await
+        self.nodes = budget.compute(select).await?;
+        Ok(())
     }
 
     /// Returns the value of a selected node.

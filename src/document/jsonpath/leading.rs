@@ -11,16 +11,19 @@
 //! lengths of the arrays first; [`Leading::next`] then returns [`LeadingStep::Lengths`], and the
 //! caller reads the lengths and calls it again. A slice of many elements is read as one range, and
 //! ends the leading segments. So do segments that name more than [`JSONPATH_RANGES_MAX`] ranges.
+//! Every place is a copy of the place above it, so long queries cost steps of work.
 //!
 //! A query from the root inside a filter (`$.a[?@.b == $.c]`) can select anywhere. Such a query
 //! reads the value at its [prefix](super::Query::prefix).
 
 use super::super::path::Segment;
 use super::ast::{QuerySegment, Selector};
-use crate::limits::{JSONPATH_RANGES_MAX, JSONPATH_SPARSE_STEP_MIN};
+use crate::budget::Steps;
+use crate::error::Result;
+use crate::limits::{COPIED_BYTES_PER_STEP, JSONPATH_RANGES_MAX, JSONPATH_SPARSE_STEP_MIN};
 
 /// The leading segments of a query, while they are applied.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Leading<'q> {
     /// The segments that may be applied.
     segments: &'q [QuerySegment],
@@ -109,16 +112,22 @@ impl<'q> Leading<'q> {
 
     /// The next read. `lengths` are those that the previous step requested, in its order; empty at
     /// the first step.
-    pub fn next(&mut self, lengths: &[u64]) -> LeadingStep {
+    ///
+    /// # Errors
+    /// As [`Steps::spend`].
+    pub fn next(&mut self, lengths: &[u64], steps: &Steps<'_>) -> Result<LeadingStep> {
         let mut lengths = (!lengths.is_empty()).then_some(lengths);
         while let Some(selectors) = self.segments.get(self.applied).and_then(selectors) {
             let known = lengths.take();
             if known.is_none() && selectors.iter().any(needs_length) {
-                let places = self.ranges.iter().map(|range| range.place.clone());
-                return LeadingStep::Lengths(places.collect());
+                let places = self.ranges.iter().map(|range| {
+                    steps.spend(copy_steps(&range.place))?;
+                    Ok(range.place.clone())
+                });
+                return Ok(LeadingStep::Lengths(places.collect::<Result<_>>()?));
             }
             let is_last = self.applied + 1 == self.segments.len();
-            let Some(ranges) = self.select(selectors, known, is_last) else {
+            let Some(ranges) = self.select(selectors, known, is_last, steps)? else {
                 break;
             };
             self.ranges = ranges;
@@ -130,7 +139,10 @@ impl<'q> Leading<'q> {
                 break;
             }
         }
-        LeadingStep::Values(self.ranges.clone())
+        for range in &self.ranges {
+            steps.spend(copy_steps(&range.place))?;
+        }
+        Ok(LeadingStep::Values(self.ranges.clone()))
     }
 
     /// What the selectors of one segment select. None if that is too many ranges.
@@ -139,11 +151,13 @@ impl<'q> Leading<'q> {
         selectors: &[Selector],
         lengths: Option<&[u64]>,
         is_last: bool,
-    ) -> Option<Vec<LeadingRange>> {
-        let mut selected = Vec::new();
+        steps: &Steps<'_>,
+    ) -> Result<Option<Vec<LeadingRange>>> {
+        let mut selected: Vec<LeadingRange> = Vec::new();
         for (at, LeadingRange { place, .. }) in self.ranges.iter().enumerate() {
             let length = lengths.and_then(|lengths| lengths.get(at).copied());
             for selector in selectors {
+                let before = selected.len();
                 match selector {
                     Selector::Name(name) => {
                         selected.push(child(place, Segment::Key(name.clone())));
@@ -158,15 +172,43 @@ impl<'q> Leading<'q> {
                             add_slice(&mut selected, place, slice, is_last);
                         }
                     }
-                    Selector::Wildcard | Selector::Filter(_) => return None,
+                    Selector::Wildcard | Selector::Filter(_) => return Ok(None),
                 }
+                let copies = (selected.len() - before) as u64;
+                steps.spend(1 + copies * copy_steps(place))?;
                 if selected.len() > JSONPATH_RANGES_MAX {
-                    return None;
+                    return Ok(None);
                 }
             }
         }
-        Some(selected)
+        Ok(Some(selected))
     }
+}
+
+impl LeadingStep {
+    /// The approximate memory of the places in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Lengths(places) => places.iter().map(|place| place_bytes(place)).sum(),
+            Self::Values(ranges) => {
+                let ranges = ranges.iter();
+                ranges.map(|range| place_bytes(&range.place)).sum()
+            }
+        }
+    }
+}
+
+fn place_bytes(place: &[Segment]) -> usize {
+    let segments = place.iter().map(|segment| match segment {
+        Segment::Key(name) => size_of::<Segment>() + name.len(),
+        Segment::Index(_) => size_of::<Segment>(),
+    });
+    segments.sum()
+}
+
+/// The steps of copying a place.
+fn copy_steps(place: &[Segment]) -> u64 {
+    1 + place_bytes(place) as u64 / COPIED_BYTES_PER_STEP
 }
 
 /// The selectors of a segment, if they select by name and position only.
@@ -275,17 +317,20 @@ fn child(place: &[Segment], segment: Segment) -> LeadingRange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
     use crate::document::jsonpath::Query;
     use crate::document::path::Place;
 
     /// The reads of a query, and how many of its segments they apply. Every array has this length.
     fn reads(text: &str, length: u64) -> (Vec<String>, usize) {
         let query = Query::parse(text).expect(text);
+        let budget = Budget::of_background();
+        let steps = Steps::of(&budget);
         let mut leading = query.leading();
         let mut lengths = Vec::new();
         let mut read = Vec::new();
         loop {
-            match leading.next(&lengths) {
+            match leading.next(&lengths, &steps).expect("within the budget") {
                 LeadingStep::Lengths(places) => {
                     lengths = vec![length; places.len()];
                     for place in places {

@@ -20,7 +20,7 @@ use crate::database::{
 };
 use crate::error::{Error, Limit, Result, Versions};
 use crate::key::Version;
-use crate::limits::{HELD_PER_LOAD, PAGES_AT_ONCE};
+use crate::limits::{HELD_PER_LOAD, HELD_PER_READ, PAGES_AT_ONCE};
 use crate::store::{Read, Transaction};
 
 /// The shared state of one execution of an operation.
@@ -166,7 +166,8 @@ impl Session {
             .iter()
             .filter(|read| matches!(read, ReadRequest::Value(..)));
         self.request_budget.places(parts.count())?;
-        self.request_budget.memory.hold(HELD_PER_LOAD)?;
+        let held = HELD_PER_LOAD.max(HELD_PER_READ * reads.len());
+        self.request_budget.memory.hold(held)?;
         let request = LoadRequest {
             number: self.requests.fetch_add(1, Relaxed),
             reads: reads.into(),

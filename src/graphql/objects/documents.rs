@@ -104,7 +104,7 @@ impl DocumentsRequest {
         let filter = filter.read(request_budget).await;
         let filter = filter.map_err(|error| error.at("the argument `where`"))?;
         let keys = self.keys.unwrap_or_default();
-        let keys = keys.read(&self.collection, request_budget);
+        let keys = keys.read(&self.collection, request_budget).await;
         let keys = keys.map_err(|error| error.at("the argument `keys`"))?;
         let order = self.order.unwrap_or_default();
         let order = OrderInput::read(&order, request_budget.budget()).await;

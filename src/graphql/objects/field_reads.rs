@@ -8,7 +8,6 @@
 //! here.
 
 use crate::database::{Extent, ReadRequest};
-use crate::document::jsonpath::{LeadingStep, Query};
 use crate::document::path::Path;
 
 /// A field that reads at a place.
@@ -20,28 +19,6 @@ pub(crate) enum PlaceField {
     Value,
     /// `subdocument`, and every other field that returns a part of a document or null.
     Subdocument,
-}
-
-/// What `select` reads first: the values or the lengths of arrays that the leading segments of the
-/// query name. Its further reads follow from the lengths.
-pub(crate) fn reads_of_query(query: &Query) -> Vec<(Path, Extent)> {
-    reads_of_step(&query.leading().next(&[]))
-}
-
-/// What `select` reads at a step.
-pub(crate) fn reads_of_step(step: &LeadingStep) -> Vec<(Path, Extent)> {
-    match step {
-        LeadingStep::Lengths(places) => {
-            let reads = places.iter();
-            let reads = reads.map(|place| (Path::of_segments(place), Extent::Last));
-            reads.collect()
-        }
-        LeadingStep::Values(ranges) => {
-            let reads = ranges.iter();
-            let reads = reads.map(|range| (Path::of_segments(&range.place), range.extent()));
-            reads.collect()
-        }
-    }
 }
 
 impl PlaceField {

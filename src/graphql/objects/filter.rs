@@ -182,31 +182,42 @@ impl KeyFilterInput {
     /// # Errors
     /// `BAD_USER_INPUT`: a key is invalid, or tests exclude each other. `TOO_COMPLEX`: too many
     /// keys are listed. `TOO_LARGE`: a key exceeds the limit.
-    pub(crate) fn read(
-        self,
+    pub(crate) async fn read(
+        &self,
         collection: &str,
         request_budget: &RequestBudget,
     ) -> Result<query::KeySet> {
-        let listed = self.one_of.iter().flatten();
-        let bytes = listed.map(|id| size_of::<DocumentId>() + HELD_PER_ID_BYTE * id.len());
+        let listed = self.one_of.as_deref().unwrap_or_default();
+        query::check_listed(listed.len())?;
+        let bytes = listed.iter();
+        let bytes = bytes.map(|id| size_of::<DocumentId>() + HELD_PER_ID_BYTE * id.len());
         request_budget.memory.hold(bytes.sum())?;
-        let id = |name: &str, id: Option<ID>| {
-            let id = id.map(|id| DocumentId::parse(&id)).transpose();
+        let set = |steps: &Steps<'_>| query::KeySet::new(collection, self.tests(steps)?);
+        request_budget.budget().compute(set).await
+    }
+
+    fn tests(&self, steps: &Steps<'_>) -> Result<query::KeyTests> {
+        let parse = |id: &ID| {
+            // It is parsed, packed, sorted, and digested for cursors.
+            steps.spend(1 + 4 * id.len() as u64 / JSON_BYTES_PER_STEP)?;
+            DocumentId::parse(id)
+        };
+        let id = |name: &str, id: &Option<ID>| {
+            let id = id.as_ref().map(parse).transpose();
             id.map_err(|error| error.at(format!("`{name}`")))
         };
-        let one_of = self.one_of.map(|ids| {
-            let ids = ids.iter().map(|id| DocumentId::parse(id));
+        let one_of = self.one_of.as_ref().map(|ids| {
+            let ids = ids.iter().map(parse);
             ids.collect::<Result<_>>().map_err(|error| error.at("`in`"))
         });
-        let tests = query::KeyTests {
-            prefix: self.prefix,
-            gt: id("gt", self.gt)?,
-            gte: id("gte", self.gte)?,
-            lt: id("lt", self.lt)?,
-            lte: id("lte", self.lte)?,
+        Ok(query::KeyTests {
+            prefix: self.prefix.clone(),
+            gt: id("gt", &self.gt)?,
+            gte: id("gte", &self.gte)?,
+            lt: id("lt", &self.lt)?,
+            lte: id("lte", &self.lte)?,
             one_of: one_of.transpose()?,
-        };
-        query::KeySet::new(collection, tests)
+        })
     }
 }
 

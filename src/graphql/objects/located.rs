@@ -4,17 +4,20 @@
 use std::sync::Arc;
 
 use async_graphql::Context;
+use futures::future::BoxFuture;
 
-use super::field_reads::{PlaceField, contains, is_enough, is_version, reads_of_step};
+use super::field_reads::{PlaceField, contains, is_enough, is_version};
 use super::lookahead::{reads_below, reads_of_document};
-use crate::database::{Answer, DocumentKey, Extent, QuerySelection, ReadRequest, Value, length};
-use crate::document::jsonpath::{LeadingStep, Query};
+use crate::database::{
+    Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, length,
+};
+use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::session::{LoadedReads, Session, mismatch};
 use crate::graphql::scalars::types::{Json, JsonPath, PathScalar, VersionScalar, path_argument};
-use crate::limits::SELECTED_MAX;
+use crate::limits::{COMPARED_READS_PER_STEP, SELECTED_MAX};
 
 /// A place in a document at which a value is stored.
 #[derive(Clone)]
@@ -202,32 +205,20 @@ impl Located {
         session.request_budget().check()?;
         let budget = session.budget();
         let query = query.query(budget).await?;
-        let mut leading = query.leading();
-        let mut step = leading.next(&[]);
-        let mut read = self.step(context, &step).await?;
-        let ranges = loop {
-            match step {
-                LeadingStep::Values(ranges) => break ranges,
-                LeadingStep::Lengths(_) => {
-                    let lengths = read.iter().map(|last| match last {
-                        Some(last) => last.elements(),
-                        None => Ok(0),
-                    });
-                    let lengths: Vec<u64> = lengths.collect::<Result<_>>()?;
-                    step = leading.next(&lengths);
-                    read = self.step(context, &step).await?;
-                }
-            }
+        let read = |reads: PartReads| -> BoxFuture<'_, _> {
+            Box::pin(async {
+                let parts = self.parts(context, reads).await?;
+                parts.into_iter().collect()
+            })
         };
-        let selection = QuerySelection::new(&ranges, read, budget).await?;
-        let applied = leading.applied();
-        let selected = selection.select(&query, applied, budget).await?;
+        let selection = QuerySelection::read(&query, budget, read).await?;
+        let selected = selection.nodes();
         check_selected(&query, selected.len())?;
         session
             .request_budget()
             .elements(selected.len(), context.field())?;
-        let located = selected.into_iter().map(|node| {
-            let part = selection.value(&node).ok_or_else(mismatch)?;
+        let located = selected.iter().map(|node| {
+            let part = selection.value(node).ok_or_else(mismatch)?;
             Ok(Self {
                 document: self.document.clone(),
                 requested: Path::from(&part.place),
@@ -270,20 +261,9 @@ impl Located {
         Session::of(context).load(vec![read]).await?.part()
     }
 
-    /// The parts that a step of `select` reads.
-    async fn step(&self, context: &Context<'_>, step: &LeadingStep) -> Result<Vec<Option<Value>>> {
-        let parts = self.parts(context, reads_of_step(step)).await?;
-        parts.into_iter().collect()
-    }
-
     /// The number of tokens in the path of this value, and so of segments in its place.
     pub(crate) fn levels(&self) -> usize {
         self.requested.tokens().len()
-    }
-
-    /// The number of reads that were made ahead.
-    pub(crate) fn reads_ahead(&self) -> usize {
-        self.ahead.count()
     }
 
     /// The parts at paths below this value: those that were not read ahead from the store, in one
@@ -291,8 +271,15 @@ impl Located {
     pub(crate) async fn parts(
         &self,
         context: &Context<'_>,
-        reads: Vec<(Path, Extent)>,
+        reads: PartReads,
     ) -> Result<Vec<Result<Option<Value>>>> {
+        let session = Session::of(context);
+        // Each path is compared with the reads that were made ahead.
+        let compared = reads.len() as u64 * self.ahead.count() as u64;
+        session
+            .budget()
+            .pace(compared / COMPARED_READS_PER_STEP)
+            .await?;
         let mut missing = Vec::new();
         let mut parts = Vec::with_capacity(reads.len());
         for (at, (below, extent)) in reads.into_iter().enumerate() {
@@ -307,7 +294,7 @@ impl Located {
         }
         if !missing.is_empty() {
             let (numbers, missing): (Vec<usize>, Vec<_>) = missing.into_iter().unzip();
-            let loaded = Session::of(context).load(missing).await?;
+            let loaded = session.load(missing).await?;
             for (number, part) in numbers.into_iter().zip(loaded.parts()) {
                 parts[number] = part;
             }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_graphql::{Name, SelectionField, Value};
 
-use super::field_reads::{FieldReads, PlaceField, reads_of_query};
-use crate::budget::Budget;
-use crate::database::{DocumentKey, Extent, ReadRequest};
+use super::field_reads::{FieldReads, PlaceField};
+use crate::budget::{Budget, Steps};
+use crate::database::{DocumentKey, Extent, PartReads, ReadRequest, first_reads};
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::scalars::jsonpath::query_ahead;
 use crate::graphql::scalars::types::path_of;
-use crate::limits::LISTED_PATHS_AHEAD_MAX;
+use crate::limits::READS_AHEAD_MAX;
 
 /// All that the selection below `field` reads from `document` at `path`, so that one batch can read
 /// it. Invalid arguments are skipped; their resolvers report the error.
@@ -71,14 +71,12 @@ impl<'d> Lookahead<'d> {
                 }
                 "select" => {
                     let query = argument(&below, "query");
-                    if let Some(query) = query
+                    let query = query
                         .as_ref()
-                        .and_then(|text| query_ahead(text, self.budget))
-                    {
-                        for (below, extent) in reads_of_query(&query) {
-                            self.value(path.join(&below), extent);
-                        }
-                    }
+                        .and_then(|text| query_ahead(text, self.budget));
+                    let reads =
+                        query.and_then(|query| first_reads(&query, &Steps::of(self.budget)).ok());
+                    self.parts(reads.unwrap_or_default(), path);
                     self.add_elsewhere(below);
                 }
                 _ => self.add_of_document(below),
@@ -93,12 +91,25 @@ impl<'d> Lookahead<'d> {
             Some(single) => vec![single],
             None => return,
         };
-        if self.reads.0.len() + listed.len() > LISTED_PATHS_AHEAD_MAX {
+        if self.reads.0.len() + listed.len() > READS_AHEAD_MAX {
             return;
         }
-        let listed: Result<Vec<Path>> = listed.iter().map(path_of).collect();
-        for below in listed.into_iter().flatten() {
-            self.value(path.join(&below), PlaceField::Value.extent());
+        let extent = PlaceField::Value.extent();
+        let listed = listed.iter();
+        let listed: Result<PartReads> = listed
+            .map(|below| path_of(below).map(|below| (below, extent)))
+            .collect();
+        self.parts(listed.unwrap_or_default(), path);
+    }
+
+    /// Adds reads of several parts below `path`, unless they are too many to be compared with each
+    /// other. Their field then reads them itself.
+    fn parts(&mut self, reads: PartReads, path: &Path) {
+        if self.reads.0.len() + reads.len() > READS_AHEAD_MAX {
+            return;
+        }
+        for (below, extent) in reads {
+            self.value(path.join(&below), extent);
         }
     }
 

@@ -8,7 +8,6 @@ use crate::database::{PickedPart, Value, write_picked};
 use crate::error::Result;
 use crate::graphql::context::session::Session;
 use crate::graphql::scalars::types::{Json, PathScalar, paths_argument};
-use crate::limits::COMPARED_READS_PER_STEP;
 
 impl Located {
     /// The values at the paths, in their order; none where nothing is stored.
@@ -58,10 +57,6 @@ impl Located {
         let paths = paths_argument(paths)?;
         let session = Session::of(context);
         session.request_budget().fields(paths.len())?;
-        // Each path is searched for among the reads that were made ahead.
-        let compared = paths.len() as u64 * self.reads_ahead() as u64;
-        let steps = compared / COMPARED_READS_PER_STEP;
-        session.budget().pace(steps).await?;
         let extent = PlaceField::Value.extent();
         let reads = paths.into_iter().map(|path| (path, extent));
         self.parts(context, reads.collect()).await

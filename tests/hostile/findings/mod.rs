@@ -4,6 +4,7 @@
 //! Limits are low and documents small, so that a debug build takes seconds.
 
 mod filters;
+mod parts;
 mod reads;
 mod responses;
 mod writes;

@@ -1,6 +1,7 @@
 //! Random hostile requests.
 
 mod filters;
+mod parts;
 mod responses;
 mod writes;
 
@@ -67,7 +68,13 @@ impl Maker {
     /// Creates a generator for one client. It uses the families whose names contain one of these
     /// words.
     pub(crate) fn new(seed: u64, client: usize, words: &[String]) -> Self {
-        let all = [filters::FAMILIES, responses::FAMILIES, writes::FAMILIES].concat();
+        let all = [
+            filters::FAMILIES,
+            parts::FAMILIES,
+            responses::FAMILIES,
+            writes::FAMILIES,
+        ]
+        .concat();
         let wanted =
             |name: &str| words.is_empty() || words.iter().any(|word| name.contains(&**word));
         let families: Vec<_> = all.into_iter().filter(|(name, _)| wanted(name)).collect();

@@ -9,7 +9,7 @@ pub(crate) struct KeyLookup<'r> {
     reading: KeyReader<'r>,
     /// The prefix of the catalog's keys of the collection.
     prefix: Vec<u8>,
-    /// The keys not examined up yet, the next one last.
+    /// The keys not looked up yet, the next one last.
     unread: Vec<Vec<u8>>,
     /// The keys found, the next one last.
     found: Vec<Vec<u8>>,

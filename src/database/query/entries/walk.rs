@@ -320,7 +320,15 @@ impl<'r> EntryWalk<'r> {
                 entries.push(entry);
             }
         }
-        entries.sort_by(|a, b| self.shape.compare(a, b));
+        let mut sort = || {
+            entries.sort_by(|a, b| self.shape.compare(a, b));
+            Ok(())
+        };
+        if read > BATCH_PAIRS_MAX {
+            self.reading.budget.compute_long(sort).await?;
+        } else {
+            sort()?;
+        }
         entries.dedup();
         if let Some(after) = &piece.after {
             let descends = self.shape.descends(self.shape.levels);

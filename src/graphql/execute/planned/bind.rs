@@ -34,7 +34,7 @@ use crate::graphql::prepare::plan::{
 };
 use crate::graphql::scalars::types::path_of;
 use crate::graphql::variables::coerced::Coerced;
-use crate::limits::{LISTED_PATHS_AHEAD_MAX, LISTED_PATHS_MAX, PLANNED_PATHS_MAX};
+use crate::limits::{LISTED_PATHS_MAX, PLANNED_PATHS_MAX, READS_AHEAD_MAX};
 
 /// A plan that is bound to the variables of one request.
 pub(crate) struct Bound<'p> {
@@ -60,7 +60,7 @@ impl Bound<'_> {
     }
 }
 
-/// A step of writing the response. It refers to reads (`want`) and positions (`spot`) by number.
+/// A step of writing the response. It refers to reads and positions by number.
 #[derive(Debug)]
 pub(crate) enum ResponseStep<'p> {
     Text(&'p [u8]),
@@ -488,7 +488,7 @@ impl<'p> Binder<'p> {
         };
         self.listed += listed.len();
         let reads = self.reads.0.len() - here.first + listed.len();
-        if self.listed > PLANNED_PATHS_MAX || reads > LISTED_PATHS_AHEAD_MAX {
+        if self.listed > PLANNED_PATHS_MAX || reads > READS_AHEAD_MAX {
             return None;
         }
         let below = |path| join(&here.path, path);
