@@ -158,7 +158,9 @@ impl IndexValue {
         abridged(&String::from_utf8_lossy(&json)).into_owned()
     }
 
-    fn leaf(&self) -> Option<Leaf<'_>> {
+    /// Returns the value, with numbers that have no fraction as integers. None for
+    /// [`IndexValue::missing`] and for objects and arrays.
+    pub fn leaf(&self) -> Option<Leaf<'_>> {
         let (rank, payload) = rank(&self.0)?;
         match rank {
             Rank::Missing | Rank::Container => None,

@@ -173,6 +173,10 @@ pub const HELD_PER_FIELD: usize = 384;
 pub const HELD_PER_LOAD: usize = 8 << 10;
 /// Bytes of memory per read of a part of a document: the request, its ranges and its answer.
 pub const HELD_PER_READ: usize = 1 << 10;
+/// The most paths that one `aggregate` groups by, and of which it computes aggregates.
+pub const AGGREGATED_PATHS_MAX: usize = 32;
+/// The most groups that one document may be in.
+pub const GROUPS_PER_DOCUMENT_MAX: usize = 10_000;
 /// Index entries that are counted for `totalCount`.
 pub const COUNTED_ENTRIES_MAX: usize = PAGE_MAX;
 /// Copies of a document's id that a page holds: its key, its cursor, and its data.

@@ -8,6 +8,8 @@
 use super::case::Case;
 use super::shared::empty_store;
 
+#[path = "../graphql/aggregating.rs"]
+mod aggregating;
 #[path = "../graphql/appending.rs"]
 mod appending;
 #[path = "../graphql/bounds.rs"]
@@ -54,6 +56,8 @@ mod patching;
 mod plans;
 #[path = "../graphql/projecting.rs"]
 mod projecting;
+#[path = "../graphql/random_aggregates.rs"]
+mod random_aggregates;
 #[path = "../graphql/random_changes/mod.rs"]
 mod random_changes;
 #[path = "../graphql/random_queries.rs"]
@@ -92,6 +96,7 @@ fn sequences() -> u32 {
 
 pub(crate) fn suite() -> Vec<Case> {
     [
+        aggregating::suite(),
         appending::suite(),
         bounds::suite(),
         bulk::suite(),
@@ -115,6 +120,7 @@ pub(crate) fn suite() -> Vec<Case> {
         patching::suite(),
         plans::suite(),
         projecting::suite(),
+        random_aggregates::suite(),
         random_changes::suite(),
         random_queries::suite(),
         random_updates::suite(),

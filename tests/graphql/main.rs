@@ -11,6 +11,7 @@ mod cases;
 
 use cases::empty_store;
 
+mod aggregating;
 mod amplification;
 mod appending;
 mod bounds;
@@ -39,6 +40,7 @@ mod operations;
 mod patching;
 mod plans;
 mod projecting;
+mod random_aggregates;
 mod random_changes;
 mod random_queries;
 mod random_updates;

@@ -24,9 +24,9 @@ cases!(
     ]
 );
 
-const QUERIES: usize = 10;
+pub(super) const QUERIES: usize = 10;
 
-fn seeds() -> Range<u64> {
+pub(super) fn seeds() -> Range<u64> {
     let first = std::env::var("PHYLLO_FIRST_SEED").unwrap_or_default();
     let first = first.parse().unwrap_or(0);
     first..first + u64::from(super::sequences())
@@ -55,7 +55,7 @@ const VALUES: [&str; 18] = [
 ];
 
 /// What indexes may be on.
-const INDEXES: [&[&str]; 14] = [
+pub(super) const INDEXES: [&[&str]; 14] = [
     &["$.a"],
     &["$['b']"],
     &["$.list[*]"],
@@ -86,19 +86,27 @@ const PATHS: [&str; 10] = [
 ];
 
 /// What makes up documents and queries.
-struct Random(StdRng);
+pub(super) struct Random(StdRng);
 
 impl Random {
-    fn one_in(&mut self, count: u32) -> bool {
+    pub(super) fn one_in(&mut self, count: u32) -> bool {
         self.0.random_ratio(1, count)
     }
 
-    fn value(&mut self) -> Value {
+    pub(super) fn up_to(&mut self, max: usize) -> usize {
+        self.0.random_range(0..=max)
+    }
+
+    pub(super) fn choose<'c, T>(&mut self, choices: &'c [T]) -> &'c T {
+        choices.choose(&mut self.0).expect("some")
+    }
+
+    pub(super) fn value(&mut self) -> Value {
         let text = VALUES.choose(&mut self.0).expect("some");
         serde_json::from_str(text).expect("JSON")
     }
 
-    fn values(&mut self, max: usize) -> Vec<Value> {
+    pub(super) fn values(&mut self, max: usize) -> Vec<Value> {
         let count = self.0.random_range(0..=max);
         (0..count).map(|_| self.value()).collect()
     }
@@ -143,12 +151,12 @@ impl Random {
         }
     }
 
-    fn path(&mut self) -> &'static str {
+    pub(super) fn path(&mut self) -> &'static str {
         PATHS.choose(&mut self.0).expect("some")
     }
 
     /// A filter, at most so many levels deep.
-    fn filter(&mut self, levels: u32) -> Value {
+    pub(super) fn filter(&mut self, levels: u32) -> Value {
         if levels > 1 && self.one_in(5) {
             return self.equalities();
         }
@@ -256,7 +264,7 @@ impl Random {
     }
 
     /// A set of keys.
-    fn keys(&mut self) -> Value {
+    pub(super) fn keys(&mut self) -> Value {
         if !self.one_in(3) {
             return Value::Null;
         }
@@ -303,14 +311,14 @@ impl Random {
 }
 
 /// A database of its own, and the documents that it holds.
-struct Run {
-    client: Client,
-    random: Random,
-    documents: BTreeMap<DocumentId, Value>,
+pub(super) struct Run {
+    pub(super) client: Client,
+    pub(super) random: Random,
+    pub(super) documents: BTreeMap<DocumentId, Value>,
 }
 
 impl Run {
-    async fn new(seed: u64) -> Self {
+    pub(super) async fn new(seed: u64) -> Self {
         let mut run = Self {
             client: client().await,
             random: Random(StdRng::seed_from_u64(seed)),
@@ -328,10 +336,14 @@ impl Run {
     async fn index(&mut self) {
         for _ in 0..self.random.0.random_range(0..3) {
             let on = json!(INDEXES.choose(&mut self.random.0).expect("some"));
-            let name = json!(on.to_string());
-            let fields = format!("createIndex(name: {name}, on: {on}) {{ state }}");
-            self.client.mutate(&fields).await;
+            self.create_index(&on).await;
         }
+    }
+
+    pub(super) async fn create_index(&self, on: &Value) {
+        let name = json!(on.to_string());
+        let fields = format!("createIndex(name: {name}, on: {on}) {{ state }}");
+        self.client.mutate(&fields).await;
     }
 
     /// Inserts, replaces and deletes documents, in one operation.

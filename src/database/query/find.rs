@@ -1,6 +1,6 @@
 //! A page in the order of ids.
 
-use super::index_hint;
+use super::index_hint::{self, Goal};
 use super::matcher::Matcher;
 use super::page::{DocumentPage, Order, Page};
 use super::paginate::{Candidates, Filled, PageBuilder};
@@ -28,7 +28,11 @@ impl Search<'_> {
         match filling.page(page).await? {
             Ok(filled) => Ok(self.found(filled, chosen.index, filling.matcher.examined)),
             Err(stopped) => Err(index_hint::past_bound(
-                self, &plan, order, &indexes, &stopped,
+                self,
+                &plan,
+                Goal::Page(order),
+                &indexes,
+                &stopped,
             )),
         }
     }

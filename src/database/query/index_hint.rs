@@ -1,5 +1,7 @@
 //! Error messages of queries that exceed a limit: they suggest an index.
 
+use super::aggregate::covered::CoveredScan;
+use super::aggregate::request::AggregateQuery;
 use super::page::{Order, Stopped};
 use super::plan::access_path::{QueryPlan, flatten};
 use super::plan::column::ColumnBounds;
@@ -12,15 +14,24 @@ use crate::document::jsonpath::{Query, SimpleStep};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{INDEX_PATHS_MAX, SORTED_IDS_MAX};
 
+/// What a query makes of the documents that match.
+#[derive(Clone, Copy)]
+pub(crate) enum Goal<'q> {
+    /// A page in this order.
+    Page(&'q Order),
+    /// Groups.
+    Groups(&'q AggregateQuery),
+}
+
 /// Creates the error of a search that reached a limit.
 pub(crate) fn past_bound(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
-    order: &Order,
+    goal: Goal<'_>,
     indexes: &Indexes,
     stopped: &Stopped,
 ) -> Error {
-    let advice = advice(search, plan, order, indexes, stopped);
+    let advice = advice(search, plan, goal, indexes, stopped);
     let (limit, reached) = match stopped {
         Stopped::Documents => (
             Limit::new("scannedDocuments", search.scan_max),
@@ -50,12 +61,15 @@ pub(crate) fn past_bound(
 fn advice(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
-    order: &Order,
+    goal: Goal<'_>,
     indexes: &Indexes,
     stopped: &Stopped,
 ) -> String {
     let steps = Steps::of(search.budget);
-    let paths = paths(&plan.conjuncts, order, &indexes.ready, &steps);
+    let paths = match goal {
+        Goal::Page(order) => paths(&plan.conjuncts, order, &indexes.ready, &steps),
+        Goal::Groups(query) => paths_of_groups(&plan.conjuncts, query, &indexes.ready, &steps),
+    };
     let remedy = &search.remedy;
     if matches!(stopped, Stopped::LeftOut(_)) {
         return "no index can serve it; request less, or use another order".to_owned();
@@ -80,7 +94,7 @@ fn advice(
         return format!("the existing indexes do not help further; {remedy}");
     }
     let on: Vec<String> = paths.iter().map(|path| quoted(path.text())).collect();
-    let use_of = if serves(search, order, &paths, &steps) {
+    let use_of = if serves(search, goal, &paths, &steps) {
         "serves this query"
     } else {
         "helps"
@@ -95,7 +109,7 @@ fn advice(
 
 /// Returns whether an index on these paths serves a query alone: no document would be examined, and
 /// no entries sorted or left out.
-fn serves(search: &Search<'_>, order: &Order, paths: &[Query], steps: &Steps<'_>) -> bool {
+fn serves(search: &Search<'_>, goal: Goal<'_>, paths: &[Query], steps: &Steps<'_>) -> bool {
     let on = paths.iter().map(|path| IndexPath::parse(path.text()));
     let Ok(on) = on.collect::<Result<Vec<IndexPath>>>() else {
         return false;
@@ -110,6 +124,10 @@ fn serves(search: &Search<'_>, order: &Order, paths: &[Query], steps: &Steps<'_>
     }];
     let Ok(plan) = QueryPlan::new(search.filter, &index, steps) else {
         return false;
+    };
+    let order = match goal {
+        Goal::Page(order) => order,
+        Goal::Groups(query) => return CoveredScan::of(&plan, query, &index, steps).is_some(),
     };
     let all = plan.conjuncts.len();
     if order.is_by_id() {
@@ -129,19 +147,7 @@ fn serves(search: &Search<'_>, order: &Order, paths: &[Query], steps: &Steps<'_>
 /// Returns the paths of a useful index: first the paths compared for equality, then the paths of the
 /// order; without an order, the path of a range test.
 fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>) -> Vec<Query> {
-    let conditions = conjuncts.iter().filter_map(|filter| match filter {
-        Filter::Where(condition) => Some(condition),
-        _ => None,
-    });
-    let mut equal = Vec::new();
-    let mut ranges = Vec::new();
-    for condition in conditions {
-        match column(condition, steps) {
-            Some(ColumnBounds::Points { .. }) => equal.push(&condition.at),
-            Some(ColumnBounds::Range { .. }) => ranges.push(&condition.at),
-            None => {}
-        }
-    }
+    let (equal, ranges) = tested_paths(conjuncts, steps);
     let by: Vec<&Query> = order.values.iter().map(|value| &value.by).collect();
     // All of the order, or none of it.
     let by = distinct(&[], &by).unwrap_or_default();
@@ -167,6 +173,47 @@ fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>
         flatten(part, &mut conjuncts);
         self::paths(&conjuncts, &Order::default(), ready, steps)
     })
+}
+
+/// Returns the paths compared for equality, and those with a range test.
+fn tested_paths<'f>(
+    conjuncts: &'f [Filter],
+    steps: &Steps<'_>,
+) -> (Vec<&'f Query>, Vec<&'f Query>) {
+    let conditions = conjuncts.iter().filter_map(|filter| match filter {
+        Filter::Where(condition) => Some(condition),
+        _ => None,
+    });
+    let mut equal = Vec::new();
+    let mut ranges = Vec::new();
+    for condition in conditions {
+        match column(condition, steps) {
+            Some(ColumnBounds::Points { .. }) => equal.push(&condition.at),
+            Some(ColumnBounds::Range { .. }) => ranges.push(&condition.at),
+            None => {}
+        }
+    }
+    (equal, ranges)
+}
+
+/// Returns the paths of an index that covers an aggregate: the paths compared for equality, those
+/// with a range test, those to group by, then those to aggregate. If no index can have all of them,
+/// returns the paths of an index for the filter.
+fn paths_of_groups(
+    conjuncts: &[Filter],
+    query: &AggregateQuery,
+    ready: &[Index],
+    steps: &Steps<'_>,
+) -> Vec<Query> {
+    let (equal, ranges) = tested_paths(conjuncts, steps);
+    let group_by = query.group_by.iter();
+    let of = query.of.iter().map(|of| &of.path);
+    let others: Vec<&Query> = ranges.into_iter().chain(group_by).chain(of).collect();
+    let all = distinct(&[], &equal).and_then(|equal| distinct(&equal, &others));
+    match all {
+        Some(all) => all.into_iter().cloned().collect(),
+        None => paths(conjuncts, &Order::default(), ready, steps),
+    }
 }
 
 /// Returns the paths compared for equality, as far as the paths of the order fit after them.

@@ -1,4 +1,5 @@
-//! Evaluation of candidate documents: whether they match, and the value by which they are ordered.
+//! Evaluation of candidate documents: whether they match, and what the query computes from those
+//! that do.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::database::read::request::{Answer, ReadRequest};
 use crate::database::read::value::Value;
 use crate::document::filter::{Filter, FilterValue, Need};
 use crate::document::id::DocumentId;
+use crate::document::jsonpath::Query;
 use crate::document::path::{Path, Place, Segment};
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
@@ -22,14 +24,36 @@ use crate::limits::{
 };
 use crate::store::Read;
 
+/// What a query computes from each document that matches.
+pub(crate) trait Projection: Sync {
+    /// The result for one document.
+    type Output: Send;
+
+    /// The queries whose values it needs.
+    fn queries(&self) -> Vec<&Query>;
+
+    /// Computes the result from the values below the prefixes of [`Projection::queries`]. None if
+    /// the document is left out.
+    ///
+    /// # Errors
+    /// As [`Query::select`].
+    fn project(
+        &self,
+        stored: &StoredValues<'_, '_>,
+        steps: &Steps<'_>,
+    ) -> Result<Option<Self::Output>>;
+}
+
+/// Returns the value at a place.
+pub(crate) type StoredValues<'f, 't> = dyn Fn(&[Segment]) -> FilterValue<'t> + 'f;
+
 /// Evaluates candidate documents, many in one round of reads.
-pub(crate) struct Matcher<'q> {
+pub(crate) struct Matcher<'q, P> {
     read: &'q dyn Read,
     pub(crate) budget: &'q Budget,
     pub(crate) collection: &'q str,
     filter: Filter,
-    /// The order whose values to return.
-    order: Option<&'q Order>,
+    projection: P,
     needs: Vec<Need>,
     /// Whether the candidates are consecutive in the catalog.
     pub(crate) in_a_row: bool,
@@ -39,13 +63,6 @@ pub(crate) struct Matcher<'q> {
     pub(crate) examined: usize,
 }
 
-/// A document that matches.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Passed {
-    /// The values by which it is ordered, if the matcher has an order.
-    pub(crate) values: Option<Vec<IndexValue>>,
-}
-
 /// What was read at one need.
 enum MatcherInput {
     Nothing,
@@ -53,18 +70,18 @@ enum MatcherInput {
     Value(Tree),
 }
 
-impl<'q> Matcher<'q> {
-    /// Creates a matcher that evaluates `filter` and the values that `order` selects.
+impl<'q, P: Projection> Matcher<'q, P> {
+    /// Creates a matcher that evaluates `filter` and `projection`.
     pub(crate) fn new(
         read: &'q dyn Read,
         budget: &'q Budget,
         collection: &'q str,
         filter: Filter,
-        order: Option<&'q Order>,
+        projection: P,
     ) -> Self {
         let mut needs = filter.needs();
-        for value in order.iter().flat_map(|order| &order.values) {
-            let place = value.by.prefix();
+        for query in projection.queries() {
+            let place = query.prefix();
             needs.retain(|need| need.place != place);
             needs.push(Need {
                 place: place.to_vec(),
@@ -76,7 +93,7 @@ impl<'q> Matcher<'q> {
             budget,
             collection,
             filter,
-            order,
+            projection,
             needs,
             in_a_row: false,
             // On a cluster each round costs a round trip; elsewhere it costs next to nothing.
@@ -89,19 +106,22 @@ impl<'q> Matcher<'q> {
         }
     }
 
-    /// Returns whether every document matches without being read.
+    /// Returns whether the result does not depend on the documents.
     pub(crate) fn is_needless(&self) -> bool {
-        self.order.is_none() && self.filter.is_empty()
+        self.needs.is_empty() && self.filter.is_empty()
     }
 
-    /// Returns, for each document, whether it matches.
+    /// Returns, for each document, the projection, or none if it does not match.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: a JSONPath examines more nodes than allowed. `TOO_LARGE`: the ordering value
-    /// of a document is too long. `INTERNAL`: a document is damaged. Errors of the store.
-    pub(crate) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<Passed>>> {
+    /// `TOO_COMPLEX`: a JSONPath examines more nodes than allowed. `TOO_LARGE`: a value of a
+    /// document is too long for the projection. `INTERNAL`: a document is damaged. Errors of the
+    /// store.
+    pub(crate) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<P::Output>>> {
         if self.is_needless() {
-            return Ok(vec![Some(Passed { values: None }); ids.len()]);
+            let steps = Steps::of(self.budget);
+            let project = |_: &DocumentId| self.passes_as(&[], &steps);
+            return ids.iter().map(project).collect();
         }
         self.examined += ids.len();
         let mut passed = Vec::with_capacity(ids.len());
@@ -124,7 +144,7 @@ impl<'q> Matcher<'q> {
     /// Evaluates some documents. Returns the results and the number of bytes read. Returns none if
     /// the documents together exceed the memory limit. A single document may be as large as a
     /// request may read.
-    async fn look_at(&self, ids: &[DocumentId]) -> Result<Option<(Vec<Option<Passed>>, usize)>> {
+    async fn look_at(&self, ids: &[DocumentId]) -> Result<Option<(Vec<Option<P::Output>>, usize)>> {
         let memory = match ids {
             [_] => self.budget.reserve(),
             _ => self.budget.reserve_at_most(LOOKED_AT_BYTES_MAX),
@@ -168,15 +188,15 @@ impl<'q> Matcher<'q> {
     }
 
     /// Evaluates one document from the answers for its needs, in the order of the needs.
-    fn passes(&self, answers: &[Answer], steps: &Steps<'_>) -> Result<Option<Passed>> {
+    fn passes(&self, answers: &[Answer], steps: &Steps<'_>) -> Result<Option<P::Output>> {
         let found = self.needs.iter().zip(answers);
         let found = found.map(|(need, answer)| found_at(need, answer, steps));
         let found: Vec<MatcherInput> = found.collect::<Result<_>>()?;
         self.passes_as(&found, steps)
     }
 
-    fn passes_as(&self, found: &[MatcherInput], steps: &Steps<'_>) -> Result<Option<Passed>> {
-        let stands = |place: &[Segment]| {
+    fn passes_as(&self, found: &[MatcherInput], steps: &Steps<'_>) -> Result<Option<P::Output>> {
+        let stored = |place: &[Segment]| {
             let at = self.needs.iter().position(|need| need.place == place);
             match at.and_then(|at| found.get(at)) {
                 Some(MatcherInput::Value(value)) => FilterValue::Value(value),
@@ -184,15 +204,34 @@ impl<'q> Matcher<'q> {
                 Some(MatcherInput::Nothing) | None => FilterValue::Absent,
             }
         };
-        if !self.filter.holds(&stands, steps)? {
-            return Ok(None);
+        if self.filter.holds(&stored, steps)? {
+            self.projection.project(&stored, steps)
+        } else {
+            Ok(None)
         }
-        let Some(order) = self.order else {
-            return Ok(Some(Passed { values: None }));
+    }
+}
+
+/// The values by which a document is ordered, if there is an order.
+impl Projection for Option<&Order> {
+    type Output = Option<Vec<IndexValue>>;
+
+    fn queries(&self) -> Vec<&Query> {
+        let values = self.iter().flat_map(|order| &order.values);
+        values.map(|value| &value.by).collect()
+    }
+
+    fn project(
+        &self,
+        stored: &StoredValues<'_, '_>,
+        steps: &Steps<'_>,
+    ) -> Result<Option<Self::Output>> {
+        let Some(order) = self else {
+            return Ok(Some(None));
         };
         let mut values = Vec::with_capacity(order.values.len());
         for order in &order.values {
-            let FilterValue::Value(value) = stands(order.by.prefix()) else {
+            let FilterValue::Value(value) = stored(order.by.prefix()) else {
                 return Ok(None);
             };
             let Some(value) = order.value_of(value, steps)? else {
@@ -200,9 +239,7 @@ impl<'q> Matcher<'q> {
             };
             values.push(value);
         }
-        Ok(Some(Passed {
-            values: Some(values),
-        }))
+        Ok(Some(Some(values)))
     }
 }
 

@@ -4,8 +4,9 @@
 //! `plan` turns a filter and the ready indexes into access paths. `entries` reads document ids from
 //! spans of index entries or from the catalog. `matcher` reads the documents to evaluate what the
 //! entries do not answer, in rounds of concurrent reads and up to a limit. `search` and `ordered`
-//! combine them into a page.
+//! combine them into a page. `aggregate` groups documents and adds them up.
 
+pub(crate) mod aggregate;
 pub(crate) mod entries;
 pub(crate) mod find;
 pub(crate) mod index_hint;
@@ -19,6 +20,9 @@ pub(crate) mod portion;
 pub(crate) mod search;
 pub(crate) mod total;
 
+pub use aggregate::{
+    AggregateQuery, AggregatedPath, Aggregation, Group, GroupOrder, ValueSummary, aggregate,
+};
 pub use key_set::{KeySet, KeyTests, check_listed};
 pub use page::{DocumentPage, Order, OrderBy, Page, Position, Select, Total};
 pub use portion::{Portion, portion};

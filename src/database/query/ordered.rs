@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use super::entries::ids::id_bytes;
 use super::entries::merge::MergedWalk;
 use super::entries::walk::{EntryWalk, IndexEntry, ScanShape};
-use super::index_hint;
-use super::matcher::{Matcher, Passed};
+use super::index_hint::{self, Goal};
+use super::matcher::Matcher;
 use super::page::{DocumentPage, Order, Page, Position, Stopped, compare};
 use super::paginate::{Candidates, Filled, PageBuilder};
 use super::plan::access_path::QueryPlan;
@@ -58,7 +58,11 @@ impl Search<'_> {
             return Ok(found);
         }
         Err(index_hint::past_bound(
-            self, &plan, order, &indexes, &stopped,
+            self,
+            &plan,
+            Goal::Page(order),
+            &indexes,
+            &stopped,
         ))
     }
 
@@ -182,7 +186,7 @@ impl Search<'_> {
 struct Sorting<'q> {
     directions: Vec<bool>,
     page: &'q Page,
-    matcher: Matcher<'q>,
+    matcher: Matcher<'q, Option<&'q Order>>,
     rows: Vec<Position>,
 }
 
@@ -190,10 +194,7 @@ impl Sorting<'_> {
     async fn take(&mut self, ids: &[DocumentId]) -> Result<()> {
         let passed = self.matcher.at(ids).await?;
         for (id, passed) in ids.iter().zip(passed) {
-            let Some(Passed {
-                values: Some(values),
-            }) = passed
-            else {
+            let Some(Some(values)) = passed else {
                 continue;
             };
             let row = Position {

@@ -3,8 +3,8 @@
 use super::entries::ids::{Ids, id_of};
 use super::entries::merge::MergedWalk;
 use super::entries::walk::IndexEntry;
-use super::matcher::{Matcher, Passed};
-use super::page::{Page, Position, Stopped};
+use super::matcher::Matcher;
+use super::page::{Order, Page, Position, Stopped};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
@@ -20,7 +20,7 @@ pub(crate) enum Candidates<'r> {
 /// A page under construction.
 pub(crate) struct PageBuilder<'r> {
     pub(crate) candidates: Candidates<'r>,
-    pub(crate) matcher: Matcher<'r>,
+    pub(crate) matcher: Matcher<'r, Option<&'r Order>>,
     /// The maximum number of documents to examine.
     pub(crate) examined_max: usize,
 }
@@ -122,7 +122,7 @@ impl PageBuilder<'_> {
         let passed = self.matcher.at(&ids).await?;
         let rows = candidates.into_iter().zip(passed);
         let rows = rows.filter(|(row, passed)| match passed {
-            Some(Passed { values }) => values.as_ref().is_none_or(|values| *values == row.values),
+            Some(values) => values.as_ref().is_none_or(|values| *values == row.values),
             None => false,
         });
         Ok(rows.map(|(row, _)| row).collect())

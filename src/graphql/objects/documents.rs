@@ -168,7 +168,11 @@ fn total_count(total: Option<Total>) -> (Option<i32>, Option<&'static str>) {
     }
 }
 
-fn scan_max(limit: Option<i32>) -> Result<usize> {
+/// The number of documents that may be examined, from the argument `scanLimit`.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it is outside its range.
+pub(crate) fn scan_max(limit: Option<i32>) -> Result<usize> {
     let Some(limit) = limit else {
         return Ok(SCAN_DOCUMENTS_DEFAULT);
     };

@@ -154,7 +154,8 @@ fn path_below(field: &SelectionField<'_>, path: &Path) -> Option<Path> {
     }
 }
 
-fn argument(field: &SelectionField<'_>, name: &str) -> Option<Value> {
+/// The value of an argument; none if it is absent or the arguments are invalid.
+pub(crate) fn argument(field: &SelectionField<'_>, name: &str) -> Option<Value> {
     let arguments = field.arguments().ok()?.into_iter();
     let mut named = arguments.filter(|(given, _): &(Name, Value)| given == name);
     named.next().map(|(_, value)| value)

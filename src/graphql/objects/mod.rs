@@ -1,5 +1,6 @@
-//! Object and input types of the schema: documents, pages of documents, filters, indexes.
+//! Object and input types of the schema: documents, pages and groups of documents, filters, indexes.
 
+pub(crate) mod aggregation;
 pub(crate) mod children;
 pub(crate) mod document;
 pub(crate) mod documents;

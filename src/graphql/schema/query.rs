@@ -8,6 +8,9 @@ use crate::database::{self, DocumentKey};
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::graphql::context::session::Session;
+use crate::graphql::objects::aggregation::{
+    AggregateRequest, DocumentAggregation, GroupOrderInput,
+};
 use crate::graphql::objects::document::Subdocument;
 use crate::graphql::objects::documents::{DocumentConnection, DocumentsRequest};
 use crate::graphql::objects::filter::{FilterInput, KeyFilterInput, OrderInput};
@@ -15,7 +18,7 @@ use crate::graphql::objects::indexes::IndexObject;
 use crate::graphql::objects::located::Located;
 use crate::graphql::objects::page::AskedPage;
 use crate::graphql::response::counted::CountedBytes;
-use crate::graphql::scalars::types::{PathScalar, path_argument};
+use crate::graphql::scalars::types::{JsonPath, PathScalar, path_argument};
 
 #[derive(Default)]
 pub(crate) struct DocumentQueries;
@@ -87,6 +90,53 @@ impl DocumentQueries {
             scan_limit,
         };
         requested.find(context).await
+    }
+
+    /// Groups the documents of a collection that match `where`, and computes aggregates of each group. No document is read if one index has all paths of `groupBy` and `of` and answers `where` exactly: first the paths that `where` compares with `eq` or `in`, then one that it compares otherwise, then the others. `groupBy` with the field `key` alone returns distinct values.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's")]
+    async fn aggregate(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default = "D", desc = "The collection that holds the documents.")]
+        collection: String,
+        #[graphql(
+            name = "where",
+            desc = "The filter that documents must match; by default every document matches."
+        )]
+        filter: Option<FilterInput>,
+        #[graphql(desc = "The keys that documents must have; by default every key.")] keys: Option<
+            KeyFilterInput,
+        >,
+        #[graphql(
+            default,
+            desc = "The values to group by, at most 8 paths. A document is in the group of each combination of values that they select, and in none if one of them selects nothing. Without them, all documents are one group."
+        )]
+        group_by: Vec<JsonPath>,
+        #[graphql(
+            default_with = "GroupOrderInput::Key",
+            desc = "The order of the groups."
+        )]
+        order_by: GroupOrderInput,
+        #[graphql(default, desc = "Whether to sort from the greatest to the least.")]
+        descending: bool,
+        #[graphql(desc = "The number of groups to return; 100 by default, at most 10,000.")]
+        first: Option<i32>,
+        #[graphql(
+            desc = "The number of documents that may be examined where no index answers the query; 1,000 by default, at most 100,000. Fails with `TOO_COMPLEX` if there are more."
+        )]
+        scan_limit: Option<i32>,
+    ) -> Result<DocumentAggregation> {
+        let requested = AggregateRequest {
+            collection,
+            filter,
+            keys,
+            group_by,
+            order: order_by,
+            descending,
+            first,
+            scan_limit,
+        };
+        requested.compute(context).await
     }
 
     /// The collections that hold a document or an index, sorted by name.

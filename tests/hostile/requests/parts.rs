@@ -14,6 +14,7 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("lengths and bounded children", lengths),
     ("sets of keys", keys),
     ("lists of orders", orders),
+    ("aggregates", aggregates),
     ("update operators", updates),
     ("appends", appends),
     ("takes", takes),
@@ -167,6 +168,25 @@ fn orders(maker: &mut Maker) -> Operation {
         orders.join(", "),
         values.join(", ")
     ))
+}
+
+fn aggregates(maker: &mut Maker) -> Operation {
+    let collection = maker.one_of(&["arrays", "marks", "large", "small", "long"]);
+    let paths = |maker: &mut Maker, count| {
+        let paths = (0..count).map(|_| json!(path(maker)).to_string());
+        paths.collect::<Vec<_>>()
+    };
+    let group_by = maker.large(8) - 1;
+    let group_by = paths(maker, group_by).join(", ");
+    let of = maker.large(32);
+    let of = paths(maker, of).into_iter().enumerate();
+    let of = of.map(|(at, of)| format!("s{at}: sum(of: {of}) m{at}: max(of: {of}) "));
+    let field = format!(
+        "a#: aggregate(collection: \"{collection}\", scanLimit: 100000, first: 10000, \
+         orderBy: COUNT, groupBy: [{group_by}]) {{ groups {{ key {} }} groupCount }} ",
+        of.collect::<String>()
+    );
+    Operation::query_of(repeated(maker.large(10), &field))
 }
 
 fn updates(maker: &mut Maker) -> Operation {

@@ -72,6 +72,8 @@ pub(crate) struct KeyStream<'r> {
     memory: Share,
     at: usize,
     next_batch: usize,
+    /// The number of keys of the batch that were returned.
+    returned: usize,
     resumed: bool,
 }
 
@@ -91,6 +93,7 @@ impl<'r> KeyStream<'r> {
             memory: reading.budget.counted_share(),
             at: 0,
             next_batch: reading.first_batch.clamp(1, reading.batch_max),
+            returned: 0,
             resumed: false,
         }
     }
@@ -117,6 +120,20 @@ impl<'r> KeyStream<'r> {
     /// Moves to the next key.
     pub(crate) fn advance(&mut self) {
         self.at += 1;
+        self.returned += 1;
+    }
+
+    /// Moves past the current key to the first key at or after `key`, for a caller that returns
+    /// only the first key of each group. The size of the next batch follows the number of groups in
+    /// this one.
+    pub(crate) fn advance_to(&mut self, key: &[u8]) {
+        self.advance();
+        self.seek(key);
+        if self.at == self.batch.len() {
+            let batch = 4 * self.returned;
+            let least = self.reading.first_batch.clamp(1, self.reading.batch_max);
+            self.next_batch = batch.clamp(least, self.reading.batch_max);
+        }
     }
 
     /// Moves to the first key at or after `key`, in the direction of the stream.
@@ -178,6 +195,7 @@ impl<'r> KeyStream<'r> {
         self.memory.take(batch.pairs.bytes())?;
         self.batch = batch.pairs;
         self.at = 0;
+        self.returned = 0;
         Ok(())
     }
 }

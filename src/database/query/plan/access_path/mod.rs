@@ -87,7 +87,7 @@ pub(crate) struct AccessPath<'i> {
     /// The numbers of the conjuncts that hold for every document that it yields.
     pub(crate) covers: BTreeSet<usize>,
     /// The number of columns fixed by equality.
-    equal: usize,
+    pub(crate) equal: usize,
 }
 
 /// The plan of a query, made without reading documents or entries.
@@ -240,7 +240,7 @@ pub(crate) fn column(
 }
 
 /// Returns the access path of an index. None if no conjunct restricts its first column.
-fn span_of<'i>(
+pub(crate) fn span_of<'i>(
     conjuncts: &[Filter],
     index: &'i Index,
     steps: &Steps<'_>,

@@ -1,0 +1,196 @@
+//! Aggregates from the entries of one index.
+//!
+//! An index covers a query if
+//!
+//! * each path of the query is one of its columns;
+//! * it answers the filter exactly;
+//! * a document that it has no entries for contributes nothing: the query groups by the first column,
+//!   or its filter requires a value there, or it aggregates that column alone and counts nothing;
+//! * each entry is a document in a group: the column with `[*]`, if there is one, is a path to group
+//!   by without a condition, or the filter fixes it at one value.
+//!
+//! An entry has only a digest of an object or an array. If one of the groups returned has such a
+//! value, it is read from a document of the group.
+
+use super::groups::Groups;
+use super::request::AggregateQuery;
+use crate::budget::Steps;
+use crate::database::document_key::prefix_end;
+use crate::database::index::definition::Index;
+use crate::database::query::entries::ids::no_entry;
+use crate::database::query::entries::keys::KeyStream;
+use crate::database::query::plan::access_path::{
+    EntrySource, QueryPlan, Span, conditions_on, span_of,
+};
+use crate::database::query::search::Search;
+use crate::document::jsonpath::Query;
+use crate::error::Result;
+use crate::key::{IndexKey, IndexValue, Rank};
+use crate::limits::{BATCH_PAIRS_MAX, LEAVES_PER_PACE};
+
+/// A scan of the entries of an index that covers a query.
+pub(crate) struct CoveredScan<'i> {
+    pub(crate) index: &'i Index,
+    spans: Vec<Span>,
+    /// The column of each path to group by.
+    group_by: Vec<usize>,
+    /// The column of each path to aggregate.
+    of: Vec<usize>,
+}
+
+impl<'i> CoveredScan<'i> {
+    /// Returns the best covering index for a query. None if no index covers it.
+    pub(crate) fn of(
+        plan: &QueryPlan<'_>,
+        query: &AggregateQuery,
+        indexes: &'i [Index],
+        steps: &Steps<'_>,
+    ) -> Option<Self> {
+        if !query.keys.is_all() {
+            return None;
+        }
+        let scans = indexes
+            .iter()
+            .filter_map(|index| covering(plan, query, index, steps));
+        // The index with the fewest columns has the smallest entries.
+        scans.min_by_key(|scan| scan.index.on.len())
+    }
+
+    /// Returns the number of columns up to the last one to group by.
+    fn grouped(&self) -> usize {
+        self.group_by.iter().max().map_or(0, |last| last + 1)
+    }
+}
+
+fn covering<'i>(
+    plan: &QueryPlan<'_>,
+    query: &AggregateQuery,
+    index: &'i Index,
+    steps: &Steps<'_>,
+) -> Option<CoveredScan<'i>> {
+    let column = |path: &Query| {
+        let mut columns = index.on.iter();
+        columns.position(|column| path.simple() == Some(column.steps()))
+    };
+    let group_by: Vec<usize> = query.group_by.iter().map(column).collect::<Option<_>>()?;
+    let of = query.of.iter().map(|of| column(&of.path));
+    let of: Vec<usize> = of.collect::<Option<_>>()?;
+    let (spans, equal) = spans(plan, index, steps)?;
+    let is_bounded = !plan.conjuncts.is_empty();
+    let counts_first_alone = query.group_by.is_empty()
+        && !query.counts
+        && !of.is_empty()
+        && of.iter().all(|column| *column == 0);
+    if !is_bounded && !group_by.contains(&0) && !counts_first_alone {
+        return None;
+    }
+    if let Some(multiple) = index.multiple() {
+        let is_tested = !conditions_on(&plan.conjuncts, index.on[multiple].steps()).is_empty();
+        let is_grouped = group_by.contains(&multiple) && !is_tested;
+        let is_fixed = multiple < equal && spans.len() == 1;
+        let is_aggregated = of.contains(&multiple);
+        if is_aggregated || !(is_grouped || is_fixed && !group_by.contains(&multiple)) {
+            return None;
+        }
+    }
+    Some(CoveredScan {
+        index,
+        spans,
+        group_by,
+        of,
+    })
+}
+
+/// Returns the spans of an index that hold exactly the matching documents, and the number of columns
+/// fixed by equality.
+fn spans(plan: &QueryPlan<'_>, index: &Index, steps: &Steps<'_>) -> Option<(Vec<Span>, usize)> {
+    if plan.conjuncts.is_empty() {
+        let whole = Span {
+            begin: Vec::new(),
+            end: vec![0xFF],
+        };
+        return Some((vec![whole], 0));
+    }
+    let way = span_of(&plan.conjuncts, index, steps)?;
+    if way.covers.len() < plan.conjuncts.len() {
+        return None;
+    }
+    match way.access {
+        EntrySource::Index { spans, .. } => Some((spans, way.equal)),
+        EntrySource::Union(_) => None,
+    }
+}
+
+impl Search<'_> {
+    /// Adds up the entries of a scan.
+    ///
+    /// # Errors
+    /// Errors of the store. `INTERNAL`: damaged entries.
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+    pub(crate) async fn covered<'q>(
+        &'q self,
+        query: &'q AggregateQuery,
+        scan: &CoveredScan<'_>,
+    ) -> Result<Groups<'q>> {
+        let key = IndexKey::new(self.collection, scan.index.number)?;
+        let skips = !query.counts && query.of.is_empty();
+        let mut groups = Groups::new(query, self.budget);
+        let mut added = 0;
+        let mut group = Vec::new();
+        for span in &scan.spans {
+            let (begin, end) = key.span(&span.begin, &span.end);
+            let first_batch = if skips { 16 } else { BATCH_PAIRS_MAX };
+            let reading = self.source(first_batch, false, None).reading;
+            let mut keys = KeyStream::new(reading, &begin, &end, false);
+            while let Some(entry) = keys.peek().await? {
+                let values = values(&key, entry, scan.index.on.len());
+                let (values, id) = values.ok_or_else(|| no_entry(entry))?;
+                let of_group = scan.group_by.iter().map(|column| &values[*column]);
+                if of_group.clone().all(|value| value.rank() != Rank::Missing) {
+                    group.clear();
+                    for value in of_group {
+                        group.extend_from_slice(value.bytes());
+                        if value.rank() == Rank::Container {
+                            groups.add_container(value, id)?;
+                        }
+                    }
+                    let of = scan.of.iter().map(|column| &values[*column]);
+                    groups.add_entry(&group, of)?;
+                }
+                if skips {
+                    keys.advance_to(&past_group(&key, &values[..scan.grouped()]));
+                } else {
+                    keys.advance();
+                }
+                added += 1;
+                if added % LEAVES_PER_PACE == 0 {
+                    let work = LEAVES_PER_PACE * (1 + query.of.len());
+                    self.budget.pace(work as u64).await?;
+                }
+            }
+        }
+        Ok(groups)
+    }
+}
+
+/// Returns the values of an entry, and its id.
+fn values<'e>(
+    key: &IndexKey,
+    entry: &'e [u8],
+    columns: usize,
+) -> Option<(Vec<IndexValue>, &'e [u8])> {
+    let mut rest = key.relative(entry)?;
+    let mut values = Vec::with_capacity(columns);
+    for _ in 0..columns {
+        let (value, behind) = IndexValue::split(rest)?;
+        values.push(value);
+        rest = behind;
+    }
+    Some((values, rest))
+}
+
+/// Returns the first key after the entries that begin with these values.
+fn past_group(key: &IndexKey, values: &[IndexValue]) -> Vec<u8> {
+    let packed: Vec<u8> = values.iter().flat_map(IndexValue::bytes).copied().collect();
+    key.span(&packed, &prefix_end(&packed)).1
+}

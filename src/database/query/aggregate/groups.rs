@@ -1,0 +1,329 @@
+//! Groups under construction.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::request::AggregateQuery;
+use super::summary::{DocumentSummary, ValueSummary};
+use crate::budget::{Budget, Reservation};
+use crate::database::query::entries::ids::IdBytes;
+use crate::error::{Error, Limit, Result};
+use crate::key::IndexValue;
+use crate::limits::GROUPS_PER_DOCUMENT_MAX;
+
+/// The groups of a query.
+#[derive(Clone, Debug)]
+pub struct Aggregation {
+    /// The first groups in the order of the query.
+    pub groups: Vec<Group>,
+    /// The number of all groups.
+    pub group_count: usize,
+    /// The indexes used, as in [`DocumentPage`](crate::database::query::DocumentPage).
+    pub index: Option<String>,
+    /// The number of keys of entries or of the catalog read, plus the number of documents examined.
+    pub scanned: usize,
+    /// The number of documents examined.
+    pub examined: usize,
+}
+
+/// A group of documents.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The values of the paths to group by, as JSON texts.
+    pub key: Vec<String>,
+    /// The number of documents.
+    pub count: u64,
+    /// The aggregates of each path of the query.
+    pub of: Vec<ValueSummary>,
+}
+
+/// The groups of the documents added so far.
+pub(crate) struct Groups<'q> {
+    query: &'q AggregateQuery,
+    budget: &'q Budget,
+    memory: Reservation,
+    /// By the packed values of the paths to group by.
+    states: BTreeMap<Vec<u8>, GroupState>,
+    /// The objects and arrays among these values.
+    containers: BTreeMap<IndexValue, GroupedContainer>,
+}
+
+/// An object or an array to group by, of which an index value is only a digest.
+enum GroupedContainer {
+    /// Its JSON text in the first document that has it.
+    Text(String),
+    /// The id of the first document that has it.
+    In(IdBytes),
+}
+
+struct GroupState {
+    count: u64,
+    of: Vec<ValueSummary>,
+}
+
+impl<'q> Groups<'q> {
+    /// Creates the groups of no document: none, or the only one if the query does not group.
+    pub(crate) fn new(query: &'q AggregateQuery, budget: &'q Budget) -> Self {
+        let mut states = BTreeMap::new();
+        if query.group_by.is_empty() {
+            states.insert(Vec::new(), GroupState::new(query));
+        }
+        Self {
+            query,
+            budget,
+            memory: budget.reserve(),
+            states,
+            containers: BTreeMap::new(),
+        }
+    }
+
+    /// Adds documents to the only group of a query that does not group.
+    pub(crate) fn count(&mut self, documents: u64) {
+        for group in self.states.values_mut() {
+            group.count += documents;
+        }
+    }
+
+    /// Adds a document.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it is in more than [`GROUPS_PER_DOCUMENT_MAX`] groups.
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+    pub(crate) async fn add(&mut self, document: DocumentSummary) -> Result<()> {
+        let sizes = document.keys.iter().map(BTreeMap::len);
+        let groups = sizes.fold(1, usize::saturating_mul);
+        if groups > GROUPS_PER_DOCUMENT_MAX {
+            return Err(Error::too_complex(
+                Limit::new("groupsPerDocument", GROUPS_PER_DOCUMENT_MAX),
+                format!(
+                    "a document is in {groups} groups, one for each combination of the values at \
+                     `groupBy`; the limit is {GROUPS_PER_DOCUMENT_MAX}"
+                ),
+            ));
+        }
+        let of = 1 + self.query.of.len();
+        self.budget.pace((groups * of) as u64).await?;
+        let mut packed = vec![Vec::new()];
+        for values in document.keys {
+            let longer = packed.iter().flat_map(|key| {
+                let values = values.keys();
+                values.map(move |value| [key, value.bytes()].concat())
+            });
+            packed = longer.collect();
+            for (value, text) in values {
+                if let Some(text) = text
+                    && !self.containers.contains_key(&value)
+                {
+                    self.memory.hold(value.bytes().len() + text.len())?;
+                    self.containers.insert(value, GroupedContainer::Text(text));
+                }
+            }
+        }
+        for key in packed {
+            let (group, memory) = self.group(&key)?;
+            group.count += 1;
+            for (all, one) in group.of.iter_mut().zip(&document.of) {
+                hold_growth(memory, all, |all| all.add_all(one))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an entry of an index: the packed values to group by, and the values to aggregate.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+    pub(crate) fn add_entry<'v>(
+        &mut self,
+        key: &[u8],
+        of: impl Iterator<Item = &'v IndexValue>,
+    ) -> Result<()> {
+        let query = self.query;
+        let (group, memory) = self.group(key)?;
+        group.count += 1;
+        for ((summary, path), value) in group.of.iter_mut().zip(&query.of).zip(of) {
+            hold_growth(memory, summary, |summary| summary.add(path, value))?;
+        }
+        Ok(())
+    }
+
+    /// Records that a document has an object or an array that its entry holds as a digest.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+    pub(crate) fn add_container(&mut self, value: &IndexValue, id: &[u8]) -> Result<()> {
+        match self.containers.get_mut(value) {
+            None => {
+                let bytes =
+                    value.bytes().len() + id.len() + size_of::<(IndexValue, GroupedContainer)>();
+                self.memory.hold(bytes)?;
+                let container = GroupedContainer::In(id.to_vec());
+                self.containers.insert(value.clone(), container);
+            }
+            Some(GroupedContainer::In(first)) if id < &first[..] => {
+                self.memory.hold(id.len().saturating_sub(first.len()))?;
+                *first = id.to_vec();
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the documents that have the objects and arrays whose texts are missing and are part
+    /// of the result.
+    pub(crate) fn unread(&self) -> Vec<IdBytes> {
+        if self.containers.is_empty() {
+            return Vec::new();
+        }
+        let mut ids = BTreeSet::new();
+        for key in self.first() {
+            for value in values(&key) {
+                if let Some(GroupedContainer::In(id)) = self.containers.get(&value) {
+                    ids.insert(id.clone());
+                }
+            }
+        }
+        ids.into_iter().collect()
+    }
+
+    /// Adds the texts of the objects and arrays in a document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+    pub(crate) fn add_texts(&mut self, id: &[u8], document: DocumentSummary) -> Result<()> {
+        for (value, text) in document.keys.into_iter().flatten() {
+            if let Some(container) = self.containers.get_mut(&value)
+                && let GroupedContainer::In(first) = container
+                && first == id
+                && let Some(text) = text
+            {
+                self.memory.hold(text.len())?;
+                *container = GroupedContainer::Text(text);
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, key: &[u8]) -> Result<(&mut GroupState, &Reservation)> {
+        if !self.states.contains_key(key) {
+            let of = self.query.of.len() * size_of::<ValueSummary>();
+            // A node of the map has places for twice as many groups as it holds at least.
+            let bytes = key.len() + of + 2 * size_of::<(Vec<u8>, GroupState)>();
+            self.memory.hold(bytes)?;
+            self.states
+                .insert(key.to_vec(), GroupState::new(self.query));
+        }
+        let group = self.states.get_mut(key);
+        let group = group.ok_or_else(|| Error::internal("a group was not inserted"))?;
+        Ok((group, &self.memory))
+    }
+
+    /// Returns the first groups in the order of the query.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted). `INTERNAL`.
+    pub(crate) async fn aggregation(
+        mut self,
+        index: Option<String>,
+        scanned: usize,
+        examined: usize,
+    ) -> Result<Aggregation> {
+        let group_count = self.states.len();
+        self.budget.pace(group_count as u64).await?;
+        let first = self.first();
+        let mut groups = Vec::with_capacity(first.len());
+        for packed in first {
+            if let Some(state) = self.states.remove(&packed) {
+                let key = self.key(&packed)?;
+                let bytes: usize = key.iter().map(String::len).sum();
+                self.memory.hold(bytes)?;
+                groups.push(Group {
+                    key,
+                    count: state.count,
+                    of: state.of,
+                });
+            }
+        }
+        Ok(Aggregation {
+            groups,
+            group_count,
+            index,
+            scanned,
+            examined,
+        })
+    }
+
+    /// Returns the keys of the first groups in the order of the query.
+    fn first(&self) -> Vec<Vec<u8>> {
+        let size = self.query.size;
+        let order = self.query.order;
+        let owned = |key: &Vec<u8>| key.clone();
+        if !order.by_count {
+            let keys = self.states.keys();
+            return if order.descending {
+                keys.rev().take(size).map(owned).collect()
+            } else {
+                keys.take(size).map(owned).collect()
+            };
+        }
+        // The best groups so far; the worst of them is the last one.
+        let mut best = BTreeSet::new();
+        for (key, group) in &self.states {
+            let rank = if order.descending {
+                u64::MAX - group.count
+            } else {
+                group.count
+            };
+            best.insert((rank, key));
+            if best.len() > size {
+                best.pop_last();
+            }
+        }
+        best.into_iter().map(|(_, key)| key.clone()).collect()
+    }
+
+    /// Returns the JSON texts of packed values.
+    fn key(&self, packed: &[u8]) -> Result<Vec<String>> {
+        let text = |value: IndexValue| {
+            let Some(leaf) = value.leaf() else {
+                return match self.containers.get(&value) {
+                    Some(GroupedContainer::Text(text)) => Ok(text.clone()),
+                    _ => Err(Error::internal("the value of a group was not read")),
+                };
+            };
+            let mut text = Vec::new();
+            leaf.write_json(&mut text);
+            String::from_utf8(text).map_err(|error| Error::internal(error.to_string()))
+        };
+        values(packed).map(text).collect()
+    }
+}
+
+/// Returns packed values.
+fn values(packed: &[u8]) -> impl Iterator<Item = IndexValue> {
+    let mut rest = packed;
+    std::iter::from_fn(move || {
+        let (value, behind) = IndexValue::split(rest)?;
+        rest = behind;
+        Some(value)
+    })
+}
+
+impl GroupState {
+    fn new(query: &AggregateQuery) -> Self {
+        Self {
+            count: 0,
+            of: vec![ValueSummary::default(); query.of.len()],
+        }
+    }
+}
+
+/// Changes a summary and holds the memory by which it grows.
+fn hold_growth(
+    memory: &Reservation,
+    summary: &mut ValueSummary,
+    change: impl FnOnce(&mut ValueSummary),
+) -> Result<()> {
+    let before = summary.bytes();
+    change(summary);
+    memory.hold(summary.bytes().saturating_sub(before))
+}
