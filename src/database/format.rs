@@ -28,9 +28,13 @@ pub const FORMAT_TOMBSTONES: i64 = 3;
 /// knows only earlier formats finds no such document.
 pub const FORMAT_VERSIONSTAMPS: i64 = 4;
 
+/// The format of a store in which an index was created that has the forms of numbers in the values
+/// of its entries. A program that knows only earlier formats would write entries without them.
+pub const FORMAT_EXACT_ENTRIES: i64 = 5;
+
 /// Returns whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
-    (FORMAT..=FORMAT_VERSIONSTAMPS).contains(&format)
+    (FORMAT..=FORMAT_EXACT_ENTRIES).contains(&format)
 }
 
 /// The format key as read from a store.
@@ -55,7 +59,7 @@ impl Stored {
                 ErrorKind::Unavailable,
                 format!(
                     "the store has format {other}; this program reads and writes the formats \
-                     {FORMAT} to {FORMAT_VERSIONSTAMPS}"
+                     {FORMAT} to {FORMAT_EXACT_ENTRIES}"
                 ),
             )),
             Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
@@ -83,10 +87,10 @@ pub(crate) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
     Ok(())
 }
 
-/// Raises the format to [`FORMAT_INDEXED`], so that programs without index support reject the
-/// store.
-pub(crate) async fn write_indexed_format(transaction: &dyn Transaction) -> Result<()> {
-    raise_format(transaction, FORMAT_INDEXED).await
+/// Raises the format to [`FORMAT_EXACT_ENTRIES`], so that programs that would not maintain the entries
+/// of a new index reject the store.
+pub(crate) async fn write_exact_entries_format(transaction: &dyn Transaction) -> Result<()> {
+    raise_format(transaction, FORMAT_EXACT_ENTRIES).await
 }
 
 /// Removes the keys from `begin` to before `end` with [`Transaction::clear_large_range`]. Raises

@@ -30,7 +30,9 @@ pub use edit::stored_response::{IdempotencyKey, StoredResponse, keep_answer, kep
 pub use edit::update::{Update, UpdateOperation, UpdateOperator};
 pub use edit::write::{Existing, insert, put};
 pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
-pub use format::{FORMAT, FORMAT_INDEXED, FORMAT_TOMBSTONES, FORMAT_VERSIONSTAMPS};
+pub use format::{
+    FORMAT, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_TOMBSTONES, FORMAT_VERSIONSTAMPS,
+};
 pub use index::build::{BuildStep, Builder};
 pub use index::define::{create_index, drop_index};
 pub use index::definition::{Index, IndexPath, State, indexes};

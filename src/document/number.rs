@@ -79,6 +79,11 @@ pub fn split(leaf: &Leaf<'_>) -> Option<(Leaf<'static>, f64)> {
     }
 }
 
+/// The nearest binary64. `None` if the leaf is not a number.
+pub fn nearest(leaf: &Leaf<'_>) -> Option<f64> {
+    approximate(leaf).ok()
+}
+
 /// The order of two leaves of one type: numbers by exact value, strings by code point, `false`
 /// before `true`. Two nulls are equal. `None` for leaves of different types.
 pub fn order(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<Ordering> {

@@ -1,5 +1,7 @@
 //! Encodes index entries. Their values sort by JSON type and then by value, and an id follows.
 
+use std::cmp::Ordering;
+
 use foundationdb_tuple::Element;
 use num_bigint::BigInt;
 use sha2::{Digest, Sha256};
@@ -12,7 +14,7 @@ use super::tuple::{
 use super::{KeyStep, Marker, step};
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Leaf, abridged};
-use crate::document::number::split;
+use crate::document::number::{nearest, split};
 use crate::error::{Error, Limit, Result};
 use crate::limits::KEY_BYTES_MAX;
 
@@ -60,13 +62,83 @@ impl Rank {
 ///
 /// A number is encoded as its integer part, rounded towards zero, followed by 0 if it has no
 /// fraction, or by its sign (-1 or 1) and the exact fraction as a double.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IndexValue(Vec<u8>);
+#[derive(Clone, Debug)]
+pub struct IndexValue {
+    packed: Vec<u8>,
+    form: NumberForm,
+}
+
+/// How a document has a number, which its packed form does not show. Two values of different forms
+/// are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NumberForm {
+    /// As the packed form shows it: an integer if it has no fraction. Other values have this form.
+    #[default]
+    Plain = 0,
+    /// A double without a fraction.
+    Double = 1,
+    /// The double -0.0.
+    NegativeZero = 2,
+}
+
+impl NumberForm {
+    const ALL: [Self; 3] = [Self::Plain, Self::Double, Self::NegativeZero];
+
+    fn of(leaf: &Leaf<'_>) -> Self {
+        match leaf {
+            Leaf::Double(double) if *double == 0.0 && double.is_sign_negative() => {
+                Self::NegativeZero
+            }
+            Leaf::Double(double) if double.fract() == 0.0 => Self::Double,
+            _ => Self::Plain,
+        }
+    }
+
+    /// The byte that stands for the form in the value of an entry.
+    pub fn byte(self) -> u8 {
+        self as u8
+    }
+
+    /// The form that a byte stands for.
+    pub fn of_byte(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.byte() == byte)
+    }
+}
+
+impl PartialEq for IndexValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.packed == other.packed
+    }
+}
+
+impl Eq for IndexValue {}
+
+impl PartialOrd for IndexValue {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for IndexValue {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.packed.cmp(&other.packed)
+    }
+}
+
+impl From<Vec<u8>> for IndexValue {
+    /// The value with these packed elements, in its plain form.
+    fn from(packed: Vec<u8>) -> Self {
+        Self {
+            packed,
+            form: NumberForm::Plain,
+        }
+    }
+}
 
 impl IndexValue {
     /// The value of a path that selects nothing and is not the first of its index.
     pub fn missing() -> Self {
-        Self(Rank::Missing.prefix())
+        Self::from(Rank::Missing.prefix())
     }
 
     /// The value of a leaf.
@@ -91,7 +163,10 @@ impl IndexValue {
                 append(&mut value, &rest);
             }
         }
-        Self(value)
+        Self {
+            packed: value,
+            form: NumberForm::of(leaf),
+        }
     }
 
     /// The value at a place, from its pairs, whose keys are relative to the place. `None` if there
@@ -120,12 +195,23 @@ impl IndexValue {
 
     /// The packed elements.
     pub fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.packed
+    }
+
+    /// How the document has it, if it is a number.
+    pub fn form(&self) -> NumberForm {
+        self.form
+    }
+
+    /// The value in another form.
+    #[must_use]
+    pub fn in_form(self, form: NumberForm) -> Self {
+        Self { form, ..self }
     }
 
     /// The type of the value.
     pub fn rank(&self) -> Rank {
-        rank(&self.0).map_or(Rank::Missing, |(rank, _)| rank)
+        rank(&self.packed).map_or(Rank::Missing, |(rank, _)| rank)
     }
 
     /// Splits the first value off packed bytes.
@@ -143,7 +229,7 @@ impl IndexValue {
                 }
             }
         };
-        let value = Self(bytes[..bytes.len() - rest.len()].to_vec());
+        let value = Self::from(bytes[..bytes.len() - rest.len()].to_vec());
         Some((value, rest))
     }
 
@@ -158,10 +244,21 @@ impl IndexValue {
         abridged(&String::from_utf8_lossy(&json)).into_owned()
     }
 
+    /// Returns the value as the document has it. None for [`IndexValue::missing`] and for objects
+    /// and arrays.
+    pub fn stored_leaf(&self) -> Option<Leaf<'_>> {
+        let leaf = self.leaf()?;
+        match self.form {
+            NumberForm::Plain => Some(leaf),
+            NumberForm::NegativeZero => Some(Leaf::Double(-0.0)),
+            NumberForm::Double => nearest(&leaf).map(Leaf::Double),
+        }
+    }
+
     /// Returns the value, with numbers that have no fraction as integers. None for
     /// [`IndexValue::missing`] and for objects and arrays.
     pub fn leaf(&self) -> Option<Leaf<'_>> {
-        let (rank, payload) = rank(&self.0)?;
+        let (rank, payload) = rank(&self.packed)?;
         match rank {
             Rank::Missing | Rank::Container => None,
             Rank::Null => Some(Leaf::Null),
@@ -244,7 +341,7 @@ impl IndexValueBuilder {
             ValueBuilder::Container(digest) => {
                 let mut value = Rank::Container.prefix();
                 append_piece(&mut value, &digest.finalize());
-                Ok(Some(IndexValue(value)))
+                Ok(Some(IndexValue::from(value)))
             }
         }
     }
@@ -257,7 +354,7 @@ fn append_to_digest(digest: &mut Sha256, key: &[u8], value: &[u8]) {
     };
     field(key);
     match decode_leaf(value) {
-        Some(leaf) => field(&IndexValue::of_leaf(&leaf).0),
+        Some(leaf) => field(&IndexValue::of_leaf(&leaf).packed),
         None => field(value),
     }
 }

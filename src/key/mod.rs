@@ -17,7 +17,7 @@ mod verify;
 pub use commit::CommitMarker;
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
-pub use index::{IndexKey, IndexValue, IndexValueBuilder, Rank};
+pub use index::{IndexKey, IndexValue, IndexValueBuilder, NumberForm, Rank};
 pub use leaves::{Leaves, Packer};
 pub use leaves_reader::LeavesReader;
 pub use read::{

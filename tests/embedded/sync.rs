@@ -1,10 +1,11 @@
 //! Group commit: nothing is reported or visible before the sync that covers it, and waiting commits
 //! share a sync.
 
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 
 use futures::future::{Either, join_all, select};
-use futures::poll;
+use futures::{FutureExt, poll};
 use phyllo::error::Result;
 use phyllo::store::{Embedded, RangeRead, Store};
 
@@ -76,8 +77,7 @@ async fn transactions_that_read_an_unsynced_commit_end_after_its_sync() {
         } else {
             Box::pin(async { Ok(reader.commit().await.map(|_| ())?) })
         };
-        assert!(poll!(&mut end).is_pending());
-        disk.begins_sync(syncs + 1).await;
+        until_sync(&disk, syncs + 1, &mut end).await;
         assert!(poll!(&mut end).is_pending());
         assert!(poll!(&mut commit).is_pending());
         disk.let_syncs(Sync::Succeeds);
@@ -163,10 +163,12 @@ async fn a_failed_sync_is_reported_to_all_waiters_and_fails_the_store() {
         }
         let mut commit = pin!(blocker.commit());
         assert!(poll!(&mut commit).is_pending());
-        for commit in &mut waiting {
-            assert!(poll!(commit).is_pending());
-        }
-        disk.begins_sync(syncs + 1).await;
+        let mut all = poll_fn(|context| {
+            let polled = waiting.iter_mut().map(|commit| commit.poll_unpin(context));
+            assert!(polled.into_iter().all(|polled| polled.is_pending()));
+            commit.as_mut().poll(context).map(|_| ())
+        });
+        until_sync(&disk, syncs + 1, &mut all).await;
         let mut late = commits(&store, "late");
         for commit in &mut late {
             assert!(poll!(commit).is_pending());

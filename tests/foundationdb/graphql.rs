@@ -24,6 +24,8 @@ mod children;
 mod concurrency;
 #[path = "../graphql/counting.rs"]
 mod counting;
+#[path = "../graphql/covering.rs"]
+mod covering;
 #[path = "../graphql/direct.rs"]
 mod direct;
 #[path = "../graphql/dropping.rs"]
@@ -104,6 +106,7 @@ pub(crate) fn suite() -> Vec<Case> {
         children::suite(),
         concurrency::suite(),
         counting::suite(),
+        covering::suite(),
         direct::suite(),
         dropping::suite(),
         entities::suite(),

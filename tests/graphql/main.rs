@@ -20,6 +20,7 @@ mod changing;
 mod children;
 mod concurrency;
 mod counting;
+mod covering;
 mod direct;
 mod dropping;
 mod entities;

@@ -347,7 +347,7 @@ impl Run {
     }
 
     /// Inserts, replaces and deletes documents, in one operation.
-    async fn write(&mut self, count: usize, touched: &mut BTreeSet<DocumentId>) {
+    pub(super) async fn write(&mut self, count: usize, touched: &mut BTreeSet<DocumentId>) {
         let mut fields = String::new();
         let mut variables = Map::new();
         let mut declared = String::new();

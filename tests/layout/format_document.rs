@@ -104,6 +104,26 @@ fn documented_entry_values_are_packed_as_described() {
 }
 
 #[test]
+fn documented_forms_are_those_of_the_values() {
+    for line in blocks("forms").concat() {
+        let (values, forms_hex) = sides(line);
+        let form = |json: &str| match json {
+            "nothing" => 0,
+            json => {
+                let leaves = Leaves::from_json(json).expect(line);
+                let value = IndexValue::of_leaves(&leaves).expect("short");
+                value.expect("some").form().byte()
+            }
+        };
+        let mut forms: Vec<u8> = values.split(", ").map(form).collect();
+        if forms.iter().all(|form| *form == 0) {
+            forms.clear();
+        }
+        check_hex(forms_hex, &forms, line);
+    }
+}
+
+#[test]
 fn documented_ids_are_packed_as_described() {
     for line in blocks("id").concat() {
         let (id, id_hex) = sides(line);

@@ -10,7 +10,7 @@ use super::finding::{CheckReport, FindingKind};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
 use crate::database::index::definition::{Index, State, indexes};
-use crate::database::index::entries::{EntryStream, Unfit, entry_streams};
+use crate::database::index::entries::{EntryStream, Row, Unfit, entry_streams};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};
@@ -115,9 +115,6 @@ impl CheckedIndexes {
             report.tell(FindingKind::UnknownKey, entry);
             return Ok(());
         };
-        if !value.is_empty() {
-            report.tell(FindingKind::EntryValue, entry);
-        }
         let indexes = self.of(&collection).await?;
         let index = indexes.iter().find(|index| index.number == number);
         let Some(index) = index.filter(|index| index.is_kept()) else {
@@ -138,23 +135,37 @@ impl CheckedIndexes {
             report.tell(FindingKind::StaleEntry, entry);
             return Ok(());
         }
+        if !index.exact && !value.is_empty() {
+            report.tell(FindingKind::EntryValue, entry);
+            return Ok(());
+        }
         let document = DocumentKey::new(collection, id)?;
-        match self.holds(&document, index, values).await {
+        match self.holds(&document, index, (values, value)).await {
             Ok(true) => {}
-            Ok(false) => report.tell(FindingKind::StaleEntry, entry),
+            Ok(false) => {
+                let forms = self.forms_of(&document, index).await?;
+                let has_key =
+                    forms != value && self.holds(&document, index, (values, &forms)).await?;
+                let finding = if has_key {
+                    FindingKind::EntryValue
+                } else {
+                    FindingKind::StaleEntry
+                };
+                report.tell(finding, entry);
+            }
             Err(error) => verified(Err(error), entry, report)?,
         }
         Ok(())
     }
 
-    /// Returns whether a document should have an entry with these values.
+    /// Returns whether a document should have an entry with these values, in these forms.
     async fn holds(
         &mut self,
         document: &DocumentKey,
         index: &Index,
-        values: &[u8],
+        (values, forms): (&[u8], &[u8]),
     ) -> Result<bool> {
-        let hash = self.hashes.of(values);
+        let hash = self.hashes.of(values, forms);
         let key = (index.number, document.id.clone());
         if let Some(hashes) = self.hashes.get(&document.collection, &key) {
             return hashes
@@ -172,13 +183,20 @@ impl CheckedIndexes {
         holds
     }
 
+    /// Returns the value that the entries of a document should have.
+    async fn forms_of(&self, document: &DocumentKey, index: &Index) -> Result<Vec<u8>> {
+        let entries = self.entries_of(document, index).await?;
+        Ok(entries.row().map_or(&[][..], Row::forms).to_vec())
+    }
+
     /// Returns the hashes of all entries that a document should have, ascending.
     async fn hashes_of(&self, document: &DocumentKey, index: &Index) -> Result<Arc<[u64]>> {
         let mut entries = self.entries_of(document, index).await?;
+        let forms = entries.row().map_or(&[][..], Row::forms).to_vec();
         let mut hashes: Vec<u64> = Vec::new();
         let mut compact_at = HASHES_MAX / 2;
         while let Some(values) = entries.next().await? {
-            hashes.extend(values.iter().map(|values| self.hashes.of(values)));
+            hashes.extend(values.iter().map(|values| self.hashes.of(values, &forms)));
             if hashes.len() >= compact_at {
                 compact(&mut hashes);
                 compact_at = (hashes.len() + HASHES_MAX / 4).max(HASHES_MAX / 2);
@@ -248,8 +266,8 @@ struct Hashes {
 }
 
 impl Hashes {
-    fn of(&self, values: &[u8]) -> u64 {
-        self.state.hash_one(values)
+    fn of(&self, values: &[u8], forms: &[u8]) -> u64 {
+        self.state.hash_one((values, forms))
     }
 
     fn get(&mut self, collection: &str, key: &(u64, DocumentId)) -> Option<&Result<Arc<[u64]>>> {

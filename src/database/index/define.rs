@@ -60,10 +60,11 @@ pub async fn create_index(
         number: highest.unwrap_or(0) + 1,
         on,
         unique,
+        exact: true,
         state: if empty { State::Ready } else { State::Building },
         error: None,
     };
-    format::write_indexed_format(transaction).await?;
+    format::write_exact_entries_format(transaction).await?;
     define(transaction, collection, &index)?;
     if !empty {
         let build = Family::Build(collection, index.number).key()?;

@@ -19,6 +19,10 @@ pub struct Index {
     pub on: Vec<IndexPath>,
     /// Whether two documents must not have the same values.
     pub unique: bool,
+    /// Whether the values of entries have the [forms](crate::key::NumberForm) of numbers, so that an
+    /// entry shows exactly what the document has. False for indexes created before
+    /// [`FORMAT_EXACT_ENTRIES`](crate::database::FORMAT_EXACT_ENTRIES).
+    pub exact: bool,
     /// The state of the index.
     pub state: State,
     /// The reason, if the index failed.
@@ -51,6 +55,9 @@ impl Index {
                 .as_ref()
                 .map_or(Element::Nil, |error| Element::String(error.into())),
         ];
+        if self.exact {
+            elements.push(Element::Bool(true));
+        }
         elements.extend(self.on.iter().map(IndexPath::encode));
         pack(&elements)
     }
@@ -65,12 +72,17 @@ impl Index {
         else {
             return None;
         };
+        let (exact, on) = match on {
+            [Element::Bool(true), on @ ..] => (true, on),
+            on => (false, on),
+        };
         let states = [State::Building, State::Ready, State::Failed];
         Some(Self {
             name,
             number: u64::try_from(*number).ok()?,
             on: on.iter().map(IndexPath::decode).collect::<Option<_>>()?,
             unique: *unique,
+            exact,
             state: states.into_iter().find(|known| *known as i64 == *state)?,
             error: match error {
                 Element::Nil => None,

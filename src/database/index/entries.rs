@@ -7,7 +7,7 @@ use super::definition::{Index, IndexPath};
 use crate::budget::{Budget, Reservation};
 use crate::database::document_key::DocumentKey;
 use crate::error::{Error, Limit, Result};
-use crate::key::{IndexValue, Leaves, append_place};
+use crate::key::{IndexValue, Leaves, NumberForm, append_place};
 use crate::limits::{INDEX_PORTION_PAIRS_MAX, KEY_BYTES_MAX};
 use crate::store::Read;
 
@@ -24,6 +24,8 @@ pub(crate) type SingleValue = Result<Option<IndexValue>, usize>;
 pub(crate) struct Row {
     left: Vec<u8>,
     right: Vec<u8>,
+    /// The value of the entries: the forms of the columns without `[*]`. Empty if all are plain.
+    forms: Vec<u8>,
 }
 
 impl Row {
@@ -34,6 +36,7 @@ impl Row {
     /// `KEY_TOO_LONG`: a value does not fit into an entry.
     pub(crate) fn of(index: &Index, values: &[SingleValue]) -> Result<Option<Self>> {
         let (mut left, mut right) = (Vec::new(), Vec::new());
+        let mut forms = Vec::new();
         let multiple = index.multiple();
         for (at, value) in values.iter().enumerate() {
             if Some(at) == multiple {
@@ -45,13 +48,28 @@ impl Row {
                 &mut left
             };
             match value {
-                Ok(Some(value)) => side.extend_from_slice(value.bytes()),
+                Ok(Some(value)) => {
+                    side.extend_from_slice(value.bytes());
+                    forms.push(value.form().byte());
+                }
                 Ok(None) if at == 0 => return Ok(None),
-                Ok(None) => side.extend_from_slice(IndexValue::missing().bytes()),
+                Ok(None) => {
+                    side.extend_from_slice(IndexValue::missing().bytes());
+                    forms.push(NumberForm::Plain.byte());
+                }
                 Err(bytes) => return Err(too_long(index, &index.on[at], *bytes)),
             }
         }
-        Ok(Some(Self { left, right }))
+        let is_plain = |form: &u8| *form == NumberForm::Plain.byte();
+        if !index.exact || forms.iter().all(is_plain) {
+            forms.clear();
+        }
+        Ok(Some(Self { left, right, forms }))
+    }
+
+    /// Returns the value of the entries.
+    pub(crate) fn forms(&self) -> &[u8] {
+        &self.forms
     }
 
     /// Returns the packed values of the entry with `value` in the column with `[*]`.

@@ -87,9 +87,9 @@ impl<'w> EntryWriter<'w> {
                     // The entry ends with the id.
                     let stamp_at = entry.len() - Version::PLACEHOLDER.len();
                     self.transaction
-                        .set_versionstamped_key(&entry, stamp_at, &[]);
+                        .set_versionstamped_key(&entry, stamp_at, row.forms());
                 } else {
-                    self.transaction.set(&entry, &[]);
+                    self.transaction.set(&entry, row.forms());
                 }
                 bytes += entry.len();
             }

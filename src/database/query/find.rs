@@ -45,6 +45,7 @@ impl Search<'_> {
     ) -> DocumentPage {
         DocumentPage {
             rows: filled.rows,
+            columns: Vec::new(),
             more: filled.more,
             index,
             scanned: self.meter.total() + examined,

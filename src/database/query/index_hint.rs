@@ -119,6 +119,7 @@ fn serves(search: &Search<'_>, goal: Goal<'_>, paths: &[Query], steps: &Steps<'_
         number: 0,
         on,
         unique: false,
+        exact: true,
         state: State::Ready,
         error: None,
     }];

@@ -24,7 +24,7 @@ pub use aggregate::{
     AggregateQuery, AggregatedPath, Aggregation, Group, GroupOrder, ValueSummary, aggregate,
 };
 pub use key_set::{KeySet, KeyTests, check_listed};
-pub use page::{DocumentPage, Order, OrderBy, Page, Position, Select, Total};
+pub use page::{DocumentPage, HeldEntry, Order, OrderBy, Page, PageRow, Position, Select, Total};
 pub use portion::{Portion, portion};
 use search::Search;
 use total::total;
@@ -99,5 +99,5 @@ pub async fn matching(
             ),
         ));
     }
-    Ok(found.rows.into_iter().map(|row| row.id).collect())
+    Ok(found.rows.into_iter().map(|row| row.position.id).collect())
 }

@@ -7,7 +7,7 @@ use super::entries::merge::MergedWalk;
 use super::entries::walk::{EntryWalk, IndexEntry, ScanShape};
 use super::index_hint::{self, Goal};
 use super::matcher::Matcher;
-use super::page::{DocumentPage, Order, Page, Position, Stopped, compare};
+use super::page::{DocumentPage, Order, Page, PageRow, Position, Stopped, compare};
 use super::paginate::{Candidates, Filled, PageBuilder};
 use super::plan::access_path::QueryPlan;
 use super::plan::ordered_scan::OrderedScan;
@@ -138,11 +138,13 @@ impl Search<'_> {
             of_values: track.columns.clone(),
             directions: order.directions(page),
             keys: self.keys,
+            holds: index.exact && index.multiple().is_none(),
         };
         let after = page.from.as_ref().map(|from| {
             id_bytes(self.collection, &from.id).map(|id| IndexEntry {
                 values: from.values.clone(),
                 id,
+                held: None,
             })
         });
         let after = after.transpose()?;
@@ -177,8 +179,10 @@ impl Search<'_> {
             examined_max: self.scan_max,
         };
         let filled = filling.page(page).await?;
-        Ok(filled
-            .map(|filled| self.found(filled, Some(index.name.clone()), filling.matcher.examined)))
+        Ok(filled.map(|filled| DocumentPage {
+            columns: index.on.iter().map(|path| path.place.clone()).collect(),
+            ..self.found(filled, Some(index.name.clone()), filling.matcher.examined)
+        }))
     }
 }
 
@@ -227,8 +231,12 @@ impl Sorting<'_> {
         if self.page.backward {
             self.rows.reverse();
         }
+        let rows = self.rows.into_iter().map(|position| PageRow {
+            position,
+            entry: None,
+        });
         Filled {
-            rows: self.rows,
+            rows: rows.collect(),
             more,
         }
     }

@@ -6,7 +6,8 @@ use super::key_set::KeySet;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
-use crate::key::IndexValue;
+use crate::document::path::Place;
+use crate::key::{IndexValue, NumberForm};
 
 /// The order of a query: by these values, the first one first, then by id. Documents in which one
 /// of them selects nothing are omitted.
@@ -118,11 +119,47 @@ impl Position {
     }
 }
 
+/// A document on a page.
+#[derive(Clone, Debug)]
+pub struct PageRow {
+    /// Its position in the order of the query.
+    pub position: Position,
+    /// The values of the [columns](DocumentPage::columns), from an index entry. None if the document
+    /// was not found by such an entry.
+    pub entry: Option<HeldEntry>,
+}
+
+/// The values in an index entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldEntry {
+    /// The packed values of all columns.
+    pub(crate) packed: Vec<u8>,
+    /// The value of the entry: the forms of the columns, or nothing if all are plain.
+    pub(crate) forms: Vec<u8>,
+}
+
+impl HeldEntry {
+    /// Returns the values of the columns, in their forms.
+    pub fn values(&self) -> Vec<IndexValue> {
+        let mut values = Vec::new();
+        let mut rest = &self.packed[..];
+        while let Some((value, behind)) = IndexValue::split(rest) {
+            let form = self.forms.get(values.len());
+            let form = form.and_then(|form| NumberForm::of_byte(*form));
+            values.push(value.in_form(form.unwrap_or_default()));
+            rest = behind;
+        }
+        values
+    }
+}
+
 /// A page of documents.
 #[derive(Clone, Debug)]
 pub struct DocumentPage {
     /// In the order of the query, for both directions of the page.
-    pub rows: Vec<Position>,
+    pub rows: Vec<PageRow>,
+    /// The places of the columns in the entries of the rows. Empty if the rows have none.
+    pub columns: Vec<Place>,
     /// Whether more documents follow in the direction of the page. If the page is full when the
     /// limit of examined documents is reached, whether more may follow.
     pub more: bool,

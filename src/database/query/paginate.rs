@@ -4,7 +4,7 @@ use super::entries::ids::{Ids, id_of};
 use super::entries::merge::MergedWalk;
 use super::entries::walk::IndexEntry;
 use super::matcher::Matcher;
-use super::page::{Order, Page, Position, Stopped};
+use super::page::{Order, Page, PageRow, Position, Stopped};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
@@ -28,31 +28,34 @@ pub(crate) struct PageBuilder<'r> {
 /// A completed page.
 pub(crate) struct Filled {
     /// In the order of the query.
-    pub(crate) rows: Vec<Position>,
+    pub(crate) rows: Vec<PageRow>,
     /// Whether more documents follow in the direction of the page.
     pub(crate) more: bool,
 }
 
 impl Candidates<'_> {
-    async fn next(&mut self, count: usize, budget: &Budget) -> Result<Vec<Position>> {
+    async fn next(&mut self, count: usize, budget: &Budget) -> Result<Vec<PageRow>> {
         match self {
             Self::Ids(ids, descend) => {
                 let ids = ids.next(count, *descend, budget).await?.into_iter();
-                let values = Vec::new;
-                Ok(ids
-                    .map(|id| Position {
-                        values: values(),
+                let row = |id| PageRow {
+                    position: Position {
+                        values: Vec::new(),
                         id,
-                    })
-                    .collect())
+                    },
+                    entry: None,
+                };
+                Ok(ids.map(row).collect())
             }
             Self::Walk(walk) => {
                 let entries = walk.next(count).await?.into_iter();
-                let position = |entry: IndexEntry| {
+                let row = |entry: IndexEntry| {
                     let values = entry.values;
-                    id_of(&entry.id).map(|id| Position { values, id })
+                    let position = id_of(&entry.id).map(|id| Position { values, id })?;
+                    let entry = entry.held;
+                    Ok(PageRow { position, entry })
                 };
-                entries.map(position).collect()
+                entries.map(row).collect()
             }
         }
     }
@@ -117,12 +120,17 @@ impl PageBuilder<'_> {
 
     /// Filters the candidates that match. If a document has several entries, only the one with its
     /// ordering values counts.
-    async fn passing(&mut self, candidates: Vec<Position>) -> Result<Vec<Position>> {
-        let ids: Vec<_> = candidates.iter().map(|row| row.id.clone()).collect();
+    async fn passing(&mut self, candidates: Vec<PageRow>) -> Result<Vec<PageRow>> {
+        let ids: Vec<_> = candidates
+            .iter()
+            .map(|row| row.position.id.clone())
+            .collect();
         let passed = self.matcher.at(&ids).await?;
         let rows = candidates.into_iter().zip(passed);
         let rows = rows.filter(|(row, passed)| match passed {
-            Some(values) => values.as_ref().is_none_or(|values| *values == row.values),
+            Some(values) => values
+                .as_ref()
+                .is_none_or(|values| *values == row.position.values),
             None => false,
         });
         Ok(rows.map(|(row, _)| row).collect())

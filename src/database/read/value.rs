@@ -13,7 +13,7 @@ use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Path, Place, Segment, SegmentRef, Token};
 use crate::document::tree::{Tree, text_work};
 use crate::error::Result;
-use crate::key::{KeyStep, Malformed, append_segment, step};
+use crate::key::{KeyStep, Malformed, append_segment, pack_leaf, step};
 use crate::store::Pairs;
 
 /// The value at a place of a document, as a range of the pairs that a read returned.
@@ -74,6 +74,22 @@ impl Value {
             range,
             key_bytes,
             whole,
+        })
+    }
+
+    /// Creates the value at a place from the leaf that stands there. Returns none if the place exceeds
+    /// the key limit, so that nothing can stand there.
+    pub fn of_leaf(document: Arc<DocumentKey>, place: Place, leaf: &Leaf<'_>) -> Option<Self> {
+        let key = document.place(&place).ok()?;
+        let mut pairs = Pairs::default();
+        pairs.push(&key, &pack_leaf(leaf));
+        Some(Self {
+            document,
+            place,
+            pairs: Arc::new(pairs),
+            range: 0..1,
+            key_bytes: key.len(),
+            whole: true,
         })
     }
 

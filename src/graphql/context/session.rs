@@ -182,6 +182,24 @@ impl Session {
         })
     }
 
+    /// Reads whose answers are known without the store. They count as if they were read.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`, `TOO_LARGE`: the named limit is exceeded.
+    pub(crate) fn answered(
+        &self,
+        reads: Vec<ReadRequest>,
+        answers: Vec<Answer>,
+    ) -> Result<LoadedReads> {
+        self.request_budget.places(reads.len())?;
+        let held = HELD_PER_LOAD.max(HELD_PER_READ * reads.len());
+        self.request_budget.memory.hold(held)?;
+        Ok(LoadedReads {
+            reads: reads.into(),
+            answers: answers.into_iter().map(Ok).collect(),
+        })
+    }
+
     /// Waits for a permit to read a page of children. A page is counted when it is read, so this
     /// bounds how many nested pages are read before the limit is found to be exceeded.
     pub(crate) async fn turn_to_page(&self) -> SemaphorePermit<'_> {

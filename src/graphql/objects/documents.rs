@@ -5,15 +5,18 @@ use std::sync::Arc;
 use async_graphql::{Context, Object, SelectionField, SimpleObject};
 
 use super::document::Document;
+use super::entry_reads::EntryReads;
 use super::filter::{FilterInput, KeyFilterInput, OrderInput};
 use super::located::Located;
 use super::lookahead::reads_of_document;
 use super::page::{AskedPage, PageBounds, PageInfo};
-use crate::database::query::{self, DocumentPage, KeySet, Order, Page, Position, Select, Total};
+use crate::database::query::{
+    self, DocumentPage, KeySet, Order, Page, PageRow, Position, Select, Total,
+};
 use crate::database::{DocumentKey, ReadRequest, check_collection};
 use crate::document::filter::Filter;
-use crate::document::id::DocumentId;
 use crate::document::json::write_string;
+use crate::document::path::Place;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::{LoadedReads, Session};
@@ -71,17 +74,22 @@ impl DocumentsRequest {
             .request_budget()
             .elements(found.rows.len(), context.field())?;
         let rows = found.rows.iter();
-        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.id.bytes()).sum();
+        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
+        let bytes = bytes.sum();
         session.request_budget().memory.hold(bytes)?;
         let page_info = page_info(&select.page, &found, digest);
         let (total_count, total_count_reason) = total_count(found.total);
-        let cursors = found.rows.iter().map(|row| row_cursor(row, digest));
+        let cursors = found
+            .rows
+            .iter()
+            .map(|row| row_cursor(&row.position, digest));
         let cursors: Vec<String> = cursors.collect();
         let returned = found.rows.len();
-        let ids = found.rows.into_iter().map(|row| row.id);
         let in_a_row =
             select.filter.is_empty() && select.order.is_by_id() && !select.keys.is_listed();
-        let (rows, is_read) = project(context, &select.collection, ids, in_a_row).await?;
+        let columns = &found.columns;
+        let (rows, is_read) =
+            project(context, &select.collection, found.rows, columns, in_a_row).await?;
         let plan = QueryPlanObject {
             index: found.index.map(CountedBytes),
             scanned: found.scanned,
@@ -197,21 +205,22 @@ fn page_info(page: &Page, found: &DocumentPage, digest: u64) -> PageInfo {
     PageInfo {
         has_next_page: if page.backward { began } else { found.more },
         has_previous_page: if page.backward { found.more } else { began },
-        start_cursor: cursor(found.rows.first()),
-        end_cursor: cursor(found.rows.last()),
+        start_cursor: cursor(found.rows.first().map(|row| &row.position)),
+        end_cursor: cursor(found.rows.last().map(|row| &row.position)),
     }
 }
 
-/// The documents of the page, with the data that the selection reads from each, and whether it reads
-/// any.
+/// The documents of the page, with the data that the selection reads from each, and whether documents
+/// were read for it. Index entries that have all of it are enough.
 async fn project(
     context: &Context<'_>,
     collection: &str,
-    ids: impl ExactSizeIterator<Item = DocumentId>,
+    rows: Vec<PageRow>,
+    columns: &[Place],
     in_a_row: bool,
 ) -> Result<(Vec<Located>, bool)> {
-    let rows = ids.len();
-    let documents = ids.map(|id| DocumentKey::new(collection, id).map(Arc::new));
+    let keys = rows.iter().map(|row| row.position.id.clone());
+    let documents = keys.map(|id| DocumentKey::new(collection, id).map(Arc::new));
     let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
     let Some(first) = documents.first() else {
         return Ok((Vec::new(), false));
@@ -221,23 +230,24 @@ async fn project(
         let listed = |document| Located::listed(document, LoadedReads::default());
         return Ok((documents.into_iter().map(listed).collect(), false));
     }
-    Session::of(context)
-        .request_budget()
-        .room(rows * of_one.len())?;
-    let mut reads = Vec::with_capacity(rows * of_one.len());
+    let session = Session::of(context);
+    session.request_budget().room(rows.len() * of_one.len())?;
+    let mut reads = Vec::with_capacity(rows.len() * of_one.len());
     for document in &documents {
         reads.extend(of_one.iter().map(|read| read.of(document)));
     }
-    let session = Session::of(context);
-    let loaded = if in_a_row {
-        session.load_in_a_row(reads).await?
-    } else {
-        session.load(reads).await?
+    let held = EntryReads::new(&of_one, columns);
+    let answers = held.and_then(|held| held.answers(&documents, &rows));
+    let is_read = answers.is_none();
+    let loaded = match answers {
+        Some(answers) => session.answered(reads, answers)?,
+        None if in_a_row => session.load_in_a_row(reads).await?,
+        None => session.load(reads).await?,
     };
     let ahead = loaded.each(of_one.len());
     let rows = documents.into_iter().zip(ahead);
     let rows = rows.map(|(document, ahead)| Located::listed(document, ahead));
-    Ok((rows.collect(), true))
+    Ok((rows.collect(), is_read))
 }
 
 /// What the selection reads from each node, below `nodes` or `edges`.

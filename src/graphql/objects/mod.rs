@@ -4,6 +4,7 @@ pub(crate) mod aggregation;
 pub(crate) mod children;
 pub(crate) mod document;
 pub(crate) mod documents;
+pub(crate) mod entry_reads;
 pub(crate) mod field_reads;
 pub(crate) mod filter;
 pub(crate) mod indexes;

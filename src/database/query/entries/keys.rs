@@ -103,13 +103,22 @@ impl<'r> KeyStream<'r> {
     /// # Errors
     /// Errors of the store.
     pub(crate) async fn peek(&mut self) -> Result<Option<&[u8]>> {
+        let pair = self.peek_pair().await?;
+        Ok(pair.map(|(key, _)| key))
+    }
+
+    /// As [`KeyStream::peek`], with the value.
+    ///
+    /// # Errors
+    /// As [`KeyStream::peek`].
+    pub(crate) async fn peek_pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         while self.at == self.batch.len() {
             if !self.more || self.reading.meter.is_passed() {
                 return Ok(None);
             }
             self.read_on().await?;
         }
-        Ok(Some(self.batch.get(self.at).0))
+        Ok(Some(self.batch.get(self.at)))
     }
 
     /// Returns the current key if it is already in memory.

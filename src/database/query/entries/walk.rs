@@ -28,7 +28,7 @@ use super::keys::{KeyReader, KeyStream};
 use crate::budget::Share;
 use crate::database::document_key::prefix_end;
 use crate::database::query::key_set::KeySet;
-use crate::database::query::page::{Stopped, compare};
+use crate::database::query::page::{HeldEntry, Stopped, compare};
 use crate::error::Result;
 use crate::key::{IndexKey, IndexValue, Rank};
 use crate::limits::{BATCH_PAIRS_MAX, SORTED_IDS_MAX};
@@ -39,6 +39,8 @@ use crate::store::key_after;
 pub(crate) struct IndexEntry {
     pub(crate) values: Vec<IndexValue>,
     pub(crate) id: IdBytes,
+    /// All that the entry holds, if the [shape](ScanShape::holds) asks for it.
+    pub(crate) held: Option<HeldEntry>,
 }
 
 /// What all streams of an ordered scan have in common.
@@ -58,6 +60,8 @@ pub(crate) struct ScanShape<'q> {
     pub(crate) directions: Vec<bool>,
     /// The keys that documents must have.
     pub(crate) keys: &'q KeySet,
+    /// Whether to return all that an entry holds.
+    pub(crate) holds: bool,
 }
 
 impl ScanShape<'_> {
@@ -181,11 +185,11 @@ impl<'r> EntryWalk<'r> {
                 return Ok(Some(entry));
             }
             if let Some(keys) = &mut self.open {
-                let Some(key) = keys.peek().await? else {
+                let Some(pair) = keys.peek_pair().await? else {
                     self.open = None;
                     continue;
                 };
-                let entry = parse(self.shape, key)?;
+                let entry = parse(self.shape, pair)?;
                 keys.advance();
                 if let Some((entry, _)) = self.keep(entry) {
                     return Ok(Some(entry));
@@ -240,9 +244,9 @@ impl<'r> EntryWalk<'r> {
         let mut groups: Vec<(Vec<u8>, Vec<IndexEntry>)> = Vec::new();
         let mut read = 0;
         while read < self.batch
-            && let Some(key) = keys.peek().await?
+            && let Some(pair) = keys.peek_pair().await?
         {
-            let parsed = parse(self.shape, key)?;
+            let parsed = parse(self.shape, pair)?;
             keys.advance();
             read += 1;
             let group = group(&parsed.values, self.shape.fixed + levels);
@@ -297,7 +301,9 @@ impl<'r> EntryWalk<'r> {
 
     /// Reserves memory for an entry.
     fn hold(&self, entry: &IndexEntry, values: &[u8]) -> Result<()> {
-        let bytes = values.len() + entry.id.len() + size_of::<IndexEntry>();
+        let held = entry.held.as_ref();
+        let held = held.map_or(0, |held| held.packed.len() + held.forms.len());
+        let bytes = values.len() + held + entry.id.len() + size_of::<IndexEntry>();
         self.memory.take(bytes).map(|_| ())
     }
 
@@ -307,8 +313,8 @@ impl<'r> EntryWalk<'r> {
         let mut keys = KeyStream::new(self.reading, &piece.begin, &piece.end, false);
         let mut entries = Vec::new();
         let mut read = 0;
-        while let Some(key) = keys.peek().await? {
-            let parsed = parse(self.shape, key)?;
+        while let Some(pair) = keys.peek_pair().await? {
+            let parsed = parse(self.shape, pair)?;
             keys.advance();
             read += 1;
             if read > SORTED_IDS_MAX {
@@ -469,7 +475,7 @@ struct ParsedEntry {
     is_complete: bool,
 }
 
-fn parse(shape: &ScanShape<'_>, at: &[u8]) -> Result<ParsedEntry> {
+fn parse(shape: &ScanShape<'_>, (at, forms): (&[u8], &[u8])) -> Result<ParsedEntry> {
     let relative = shape.key.relative(at).unwrap_or_default();
     let (packed, _) = shape
         .key
@@ -490,6 +496,10 @@ fn parse(shape: &ScanShape<'_>, at: &[u8]) -> Result<ParsedEntry> {
         entry: IndexEntry {
             values,
             id: relative[packed.len()..].to_vec(),
+            held: shape.holds.then(|| HeldEntry {
+                packed: packed.to_vec(),
+                forms: forms.to_vec(),
+            }),
         },
         values: packed.to_vec(),
     })

@@ -34,6 +34,7 @@ pub(in crate::database::query::plan) fn indexes(on: &[&[&str]]) -> Vec<Index> {
             .map(|path| IndexPath::parse(path).expect(path))
             .collect(),
         unique: false,
+        exact: true,
         state: State::Ready,
         error: None,
     };

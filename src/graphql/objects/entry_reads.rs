@@ -1,0 +1,53 @@
+//! Reads of documents that index entries answer.
+
+use std::sync::Arc;
+
+use super::field_reads::PlaceField;
+use crate::database::query::PageRow;
+use crate::database::{Answer, DocumentKey, ReadRequest, Value};
+use crate::document::path::{Path, Place};
+use crate::key::{IndexValue, Rank};
+
+/// The column of an index that answers each read of a document, with its place.
+pub(crate) struct EntryReads<'c>(Vec<(usize, &'c Place)>);
+
+impl<'c> EntryReads<'c> {
+    /// None if the columns do not answer all reads.
+    pub(crate) fn new(reads: &[ReadRequest], columns: &'c [Place]) -> Option<Self> {
+        let paths: Vec<Path> = columns.iter().map(Path::from).collect();
+        let column = |read: &ReadRequest| match read {
+            ReadRequest::Value(_, path, extent) if *extent == PlaceField::Value.extent() => {
+                let column = paths.iter().position(|column| column == path)?;
+                Some((column, columns.get(column)?))
+            }
+            _ => None,
+        };
+        reads.iter().map(column).collect::<Option<_>>().map(Self)
+    }
+
+    /// The answers to the reads of all documents, from the entries of their rows. None if an entry
+    /// does not have a value: it is an object or an array.
+    pub(crate) fn answers(
+        &self,
+        documents: &[Arc<DocumentKey>],
+        rows: &[PageRow],
+    ) -> Option<Vec<Answer>> {
+        let mut answers = Vec::with_capacity(rows.len() * self.0.len());
+        for (document, row) in documents.iter().zip(rows) {
+            let values = row.entry.as_ref()?.values();
+            for (column, place) in &self.0 {
+                answers.push(answer(document, place, values.get(*column)?)?);
+            }
+        }
+        Some(answers)
+    }
+}
+
+fn answer(document: &Arc<DocumentKey>, place: &Place, value: &IndexValue) -> Option<Answer> {
+    if value.rank() == Rank::Missing {
+        return Some(Answer::Value(None));
+    }
+    let leaf = value.stored_leaf()?;
+    let value = Value::of_leaf(document.clone(), place.clone(), &leaf)?;
+    Some(Answer::Value(Some(value)))
+}
