@@ -9,7 +9,7 @@ use async_graphql::{Name, Positioned};
 use async_graphql_value::{ConstValue, Value};
 
 use super::text_limits::bound;
-use super::validate::types::Types;
+use super::validate::types::{TypeLists, Types};
 use crate::error::{Limit, Result};
 use crate::limits::Bounds;
 
@@ -36,7 +36,7 @@ pub(crate) fn check_expanded(
             .selections(&operation.selection_set.node, 0)?
             .with_values(defaults(&operation.variable_definitions))
             .with_values(in_directives(&operation.directives));
-        size.check_one(bounds)?;
+        size.check_one(types, bounds)?;
         operations = operations.beside(size);
     }
     operations.check_all(bounds)?;
@@ -57,12 +57,75 @@ struct SelectionCost {
     paths: usize,
     /// Directives, variable definitions, and values in arguments and variable defaults.
     values: usize,
-    /// Fields of the response, where lists of introspection count with all their elements.
-    answered: usize,
+    /// Fields of the response.
+    answered: ResponseFields,
     /// Levels of fields.
     levels: usize,
     /// Levels of selections, into which the parser and validation recurse.
     selections: usize,
+}
+
+/// Fields of the response below a field, where the lists of introspection count with all their
+/// elements.
+#[derive(Clone, Copy, Default)]
+struct ResponseFields {
+    /// Fields that do not depend on the type that introspection describes.
+    plain: usize,
+    /// Fields for each element of each list of the type that introspection describes.
+    each: TypeLists,
+}
+
+impl ResponseFields {
+    fn plain(plain: usize) -> Self {
+        Self {
+            plain,
+            each: TypeLists::default(),
+        }
+    }
+
+    fn beside(self, other: Self) -> Self {
+        Self {
+            plain: self.plain.saturating_add(other.plain),
+            each: self.each.plus(other.each),
+        }
+    }
+
+    /// The most fields below an object, with the object's own field.
+    fn of_one(self, types: &Types) -> usize {
+        let lists = self.each.times(types.of_one());
+        self.plain.saturating_add(lists).saturating_add(1)
+    }
+
+    /// The fields of a field with this name and these fields below it.
+    fn of_field(self, name: &str, types: &Types) -> Self {
+        let one = self.of_one(types);
+        let mut each = TypeLists::default();
+        match name {
+            "fields" => {
+                each.fields = self.plain.saturating_add(1);
+                each.arguments = self.each.arguments;
+            }
+            "args" => each.arguments = one,
+            "inputFields" => each.input_fields = one,
+            "enumValues" => each.enum_values = one,
+            "types" => {
+                let plain = self.plain.saturating_add(1);
+                let plain = plain.saturating_mul(types.held_by(name));
+                return Self::plain(plain.saturating_add(self.each.times(types.of_all())));
+            }
+            "directives" => {
+                let plain = self.plain.saturating_add(1);
+                let plain = plain.saturating_mul(types.held_by(name));
+                let arguments = self
+                    .each
+                    .arguments
+                    .saturating_mul(types.directive_arguments());
+                return Self::plain(plain.saturating_add(arguments));
+            }
+            _ => return Self::plain(one.saturating_mul(types.held_by(name))),
+        }
+        Self { plain: 0, each }
+    }
 }
 
 impl SelectionCost {
@@ -72,7 +135,7 @@ impl SelectionCost {
             aliases: self.aliases.saturating_add(other.aliases),
             paths: self.paths.saturating_add(other.paths),
             values: self.values.saturating_add(other.values),
-            answered: self.answered.saturating_add(other.answered),
+            answered: self.answered.beside(other.answered),
             levels: self.levels.max(other.levels),
             selections: self.selections.max(other.selections),
         }
@@ -86,7 +149,7 @@ impl SelectionCost {
     }
 
     /// Checks the limits for a single operation.
-    fn check_one(&self, bounds: &Bounds) -> Result<()> {
+    fn check_one(&self, types: &Types, bounds: &Bounds) -> Result<()> {
         bound(
             self.aliases,
             Limit::new("queryAliases", bounds.query_aliases),
@@ -104,7 +167,7 @@ impl SelectionCost {
         )?;
         self.check_fields(bounds)?;
         bound(
-            self.answered,
+            self.answered.of_one(types) - 1,
             Limit::new("responseFields", bounds.response_fields),
             "fields in the response, counting all elements of the schema's lists",
         )
@@ -185,13 +248,13 @@ impl<'d> Measuring<'d> {
             .map(|(name, value)| paths(&name.node, &value.node));
         let paths = paths.sum::<usize>();
         let values = field.arguments.iter().map(|(_, value)| values(&value.node));
-        let answered = below.answered.saturating_add(1);
+        let answered = below.answered.of_field(&field.name.node, self.types);
         Ok(SelectionCost {
             aliases: below
                 .aliases
                 .saturating_add(usize::from(field.alias.is_some())),
             paths: below.paths.saturating_add(paths),
-            answered: answered.saturating_mul(self.types.held_by(&field.name.node)),
+            answered,
             levels: below.levels + 1,
             ..below
         }

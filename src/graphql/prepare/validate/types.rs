@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use async_graphql::Name;
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{
-    BaseType, FieldDefinition, InputValueDefinition, OperationType, ServiceDocument, Type,
-    TypeDefinition, TypeKind, TypeSystemDefinition,
+    BaseType, FieldDefinition, InputValueDefinition, InterfaceType, ObjectType, OperationType,
+    ServiceDocument, Type, TypeDefinition, TypeKind, TypeSystemDefinition,
 };
 
 use super::inputs::Inputs;
@@ -53,6 +53,49 @@ pub(crate) struct Types {
     names: HashSet<String>,
     /// The maximum number of elements of each introspection list, and the cost of `_entities`.
     lists: HashMap<&'static str, usize>,
+    /// The elements of the lists of all types.
+    all: TypeLists,
+    /// The most elements of each list that one type has.
+    most: TypeLists,
+    /// The arguments of all directives.
+    directive_arguments: usize,
+}
+
+/// The numbers of elements of the introspection lists of a type, or for each of them something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TypeLists {
+    /// `fields`
+    pub(crate) fields: usize,
+    /// `args` of all `fields`
+    pub(crate) arguments: usize,
+    /// `inputFields`
+    pub(crate) input_fields: usize,
+    /// `enumValues`
+    pub(crate) enum_values: usize,
+}
+
+impl TypeLists {
+    /// Applies a function to each pair of members.
+    fn zip(self, other: Self, function: impl Fn(usize, usize) -> usize) -> Self {
+        Self {
+            fields: function(self.fields, other.fields),
+            arguments: function(self.arguments, other.arguments),
+            input_fields: function(self.input_fields, other.input_fields),
+            enum_values: function(self.enum_values, other.enum_values),
+        }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        self.zip(other, usize::saturating_add)
+    }
+
+    /// The sum of the products of the members.
+    pub(crate) fn times(self, other: Self) -> usize {
+        let products = self.zip(other, usize::saturating_mul);
+        let sum = products.fields.saturating_add(products.arguments);
+        let sum = sum.saturating_add(products.input_fields);
+        sum.saturating_add(products.enum_values)
+    }
 }
 
 impl Types {
@@ -64,6 +107,9 @@ impl Types {
             inputs: Inputs::default(),
             names: HashSet::new(),
             lists: HashMap::from([(ENTITIES, ENTITIES_FIELDS)]),
+            all: TypeLists::default(),
+            most: TypeLists::default(),
+            directive_arguments: 0,
         };
         let built_in = ["Boolean", "Float", "ID", "Int", "String"];
         types.names.extend(built_in.map(str::to_owned));
@@ -120,13 +166,28 @@ impl Types {
         self.lists.get(field).copied().unwrap_or(1)
     }
 
+    /// The elements of the introspection lists of all types.
+    pub(crate) fn of_all(&self) -> TypeLists {
+        self.all
+    }
+
+    /// The most elements of each introspection list that one type has.
+    pub(crate) fn of_one(&self) -> TypeLists {
+        self.most
+    }
+
+    /// The arguments of all directives.
+    pub(crate) fn directive_arguments(&self) -> usize {
+        self.directive_arguments
+    }
+
     fn add(&mut self, sdl: &str) {
         for definition in parsed(sdl).definitions {
             match definition {
                 TypeSystemDefinition::Type(ty) => self.add_type(ty.node),
                 TypeSystemDefinition::Directive(directive) => {
                     let arguments = arguments(directive.node.arguments.iter().map(|it| &it.node));
-                    self.hold("args", arguments.len());
+                    self.directive_arguments += arguments.len();
                     self.directives.insert(directive.node.name.node, arguments);
                 }
                 TypeSystemDefinition::Schema(_) => {}
@@ -137,35 +198,35 @@ impl Types {
     fn add_type(&mut self, ty: TypeDefinition) {
         let name = ty.name.node.to_string();
         self.names.insert(name.clone());
+        let mut lists = TypeLists::default();
         match ty.kind {
-            TypeKind::Object(object) => {
-                let count = object.fields.len();
-                for field in object.fields {
-                    self.add_field(&name, &field.node);
+            TypeKind::Object(ObjectType { fields, .. })
+            | TypeKind::Interface(InterfaceType { fields, .. }) => {
+                lists.fields = fields.len();
+                for field in fields {
+                    lists.arguments += self.add_field(&name, &field.node);
                 }
-                self.hold("fields", count);
             }
-            TypeKind::Enum(values) => self.hold("enumValues", values.values.len()),
-            TypeKind::InputObject(object) => self.hold("inputFields", object.fields.len()),
+            TypeKind::Enum(values) => lists.enum_values = values.values.len(),
+            TypeKind::InputObject(object) => lists.input_fields = object.fields.len(),
             TypeKind::Union(union) => self.hold("possibleTypes", union.members.len()),
-            TypeKind::Interface(interface) => {
-                for field in interface.fields {
-                    self.add_field(&name, &field.node);
-                }
-            }
             TypeKind::Scalar => {}
         }
+        self.all = self.all.plus(lists);
+        self.most = self.most.zip(lists, usize::max);
     }
 
-    fn add_field(&mut self, of: &str, field: &FieldDefinition) {
+    /// Returns the number of arguments.
+    fn add_field(&mut self, of: &str, field: &FieldDefinition) -> usize {
         let arguments = arguments(field.arguments.iter().map(|it| &it.node));
-        self.hold("args", arguments.len());
+        let count = arguments.len();
         let found = FieldType {
             of: base_name(&field.ty.node.base).to_owned(),
             arguments,
         };
         let fields = self.fields.entry(of.to_owned()).or_default();
         fields.insert(field.name.node.clone(), found);
+        count
     }
 
     fn hold(&mut self, list: &'static str, elements: usize) {
