@@ -46,6 +46,7 @@ fn main() {
     leaf_in_large_and_small(address);
     append_to_long_and_short(address, &runtime, &database);
     one_document_and_many(address);
+    appends(address);
     bytes_written(address, 1);
     bytes_written(address, CLIENTS);
 }
@@ -112,6 +113,24 @@ fn one_document_and_many(address: SocketAddr) {
     compare(
         "changes of 32 clients to one document, against to 32 documents",
         "none set",
+        || rate_of(address, &one, CLIENTS, TURN),
+        || rate_of(address, &many, CLIENTS, TURN),
+    );
+}
+
+/// Appended documents of one collection, and of one for each client.
+fn appends(address: SocketAddr) {
+    let append = |collection: usize| {
+        let query = format!(
+            "mutation {{ appendDocument(collection: \"log{collection}\", document: {{n: 1, text: \"an event\"}}) {{ key }} }}"
+        );
+        graphql(&query, "{}")
+    };
+    let one = vec![append(0); CLIENTS];
+    let many: Vec<_> = (0..CLIENTS).map(append).collect();
+    compare(
+        "appended documents of 32 clients to one collection, against to 32 collections",
+        "at least 0.90",
         || rate_of(address, &one, CLIENTS, TURN),
         || rate_of(address, &many, CLIENTS, TURN),
     );

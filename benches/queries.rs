@@ -6,8 +6,8 @@
 //! queried over a Unix socket in its binary protocol, with prepared statements. Phyllo is queried
 //! over HTTP on loopback and parses a GraphQL query in each request.
 //!
-//! `cargo bench --bench queries -- slug` (`category`, `below`, `inserts`) runs only one of the four
-//! benchmarks.
+//! `cargo bench --bench queries -- slug` (`category`, `below`, `covered`, `groups`, `inserts`) runs
+//! only one of the benchmarks.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -53,6 +53,11 @@ const SQL_BELOW: &str = "SELECT document->>'name', (document->'price')::text FRO
 /// Like [`SQL_BELOW`], but without an order, so it cannot be paged.
 const SQL_BELOW_ANY: &str = "SELECT document->>'name', (document->'price')::text FROM products
     WHERE document->'ancestors' @> $1::text::jsonb LIMIT 50";
+const SQL_COMPOUND: &str = "SELECT document->>'category', (document->'price')::text FROM products
+    WHERE document->>'category' = ANY(string_to_array($1, ' '))
+    ORDER BY (document->>'price')::numeric, id LIMIT 50";
+const SQL_GROUPS: &str = "SELECT document->>'category', count(*)::text,
+    sum((document->>'price')::numeric)::text FROM products WHERE $1 = $1 GROUP BY 1 ORDER BY 1";
 const SQL_INSERT: &str =
     "INSERT INTO products (document) VALUES ($1::text::jsonb) RETURNING id::text";
 
@@ -88,6 +93,12 @@ fn main() {
     }
     if wanted("below") {
         bench.below();
+    }
+    if wanted("covered") {
+        bench.covered();
+    }
+    if wanted("groups") {
+        bench.groups();
     }
     if wanted("inserts") {
         bench.inserts();
@@ -175,6 +186,77 @@ impl Bench {
                 ("  against PostgreSQL, where any 50 will do", SQL_BELOW_ANY),
             ],
             |id| format!(r#"[{{"_id":"{id}"}}]"#),
+        );
+    }
+
+    /// Pages whose values are in the index.
+    fn covered(&self) {
+        let page = |filter: &str, fields: &str| {
+            format!(
+                "query($id: JSON) {{ documents(collection: \"products\", where: {{at: \"$.category\", {filter}: $id}}, orderBy: {{by: \"$.price\"}}, first: 50) {{ nodes {{ {fields} }} }} }}"
+            )
+        };
+        let (category, price, name) = (
+            "category: value(path: \"/category\")",
+            "price: value(path: \"/price\")",
+            "name: value(path: \"/name\")",
+        );
+        let covered = page("eq", &format!("{category} {price}"));
+        let read = page("eq", &format!("{name} {price}"));
+        let pages = self.shelves.pages();
+        let step = pages.len().div_ceil(REQUESTS);
+        let ids: Vec<&String> = pages.iter().step_by(step).map(|(id, _)| id).collect();
+        let requests = |query: &str| {
+            let of_one = |id: &&String| graphql(query, &format!("{{\"id\":\"{id}\"}}"));
+            in_turn(ids.iter().map(of_one).collect::<Vec<_>>())
+        };
+        let (covered, read) = (requests(&covered), requests(&read));
+        compare(
+            "a page of 50 with two values of the index, against two values of which one is not",
+            "at least 2.00",
+            || self.rate(&covered),
+            || self.rate(&read),
+        );
+        let several = |ids: &[&String]| {
+            let listed: Vec<String> = ids.iter().map(|id| format!("\"{id}\"")).collect();
+            format!("{{\"id\":[{}]}}", listed.join(","))
+        };
+        let compound =
+            page("in", &format!("{category} {price}")).replace("$id: JSON", "$id: [JSON]");
+        let requests: Vec<_> = ids
+            .windows(3)
+            .map(|three| graphql(&compound, &several(three)))
+            .collect();
+        let compound = in_turn(requests);
+        let three = ids.windows(3).map(|three| {
+            let three: Vec<&str> = three.iter().map(|id| id.as_str()).collect();
+            three.join(" ")
+        });
+        self.compare_sql(
+            "  of three categories in one order, against PostgreSQL",
+            || self.rate(&compound),
+            SQL_COMPOUND,
+            &in_turn(three),
+        );
+    }
+
+    /// Aggregates of all products.
+    fn groups(&self) {
+        let query = "{ aggregate(collection: \"products\", groupBy: [\"$.category\"], first: 10000) { groups { key count sum(of: \"$.price\") } } }";
+        let groups = in_turn([graphql(query, "{}")]);
+        self.compare_sql(
+            "count and sum of 100,000 products by category, against PostgreSQL",
+            || self.rate(&groups),
+            SQL_GROUPS,
+            &in_turn(["1".to_owned()]),
+        );
+        let query = "{ aggregate(collection: \"products\", groupBy: [\"$.category\"], first: 10000) { groups { key } } }";
+        let distinct = in_turn([graphql(query, "{}")]);
+        compare(
+            "the categories of 100,000 products without count and sum, against with them",
+            "none set",
+            || self.rate(&distinct),
+            || self.rate(&groups),
         );
     }
 

@@ -26,6 +26,8 @@ const CONNECTIONS: usize = 32;
 const SMALL: i64 = 40;
 const MIDDLE: i64 = 10_000;
 const LARGE: i64 = 1_000_000;
+/// The id of an array of 1,000,000 numbers.
+const ARRAY: i64 = 7;
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -85,6 +87,26 @@ fn main() {
         || read(&hundred) * 100.0,
         || read(&one),
     );
+    let (slice, paths) = ten_elements();
+    compare(
+        "a slice of 10 elements of 1,000,000, against 10 paths",
+        "at least 0.80",
+        || read(&slice),
+        || read(&paths),
+    );
+}
+
+/// Two requests for the same elements of an array: by a slice, and each by its path.
+fn ten_elements() -> (Vec<u8>, Vec<u8>) {
+    let slice = format!(
+        "{{ document(id: {ARRAY}) {{ select(query: \"$[500000:500010]\") {{ value }} }} }}"
+    );
+    let paths = (500_000..500_010).map(|at| format!("p{at}: value(path: [{at}]) "));
+    let paths = format!(
+        "{{ document(id: {ARRAY}) {{ {} }} }}",
+        paths.collect::<String>()
+    );
+    (graphql(&slice, "{}"), graphql(&paths, "{}"))
 }
 
 async fn filled(directory: &std::path::Path) -> Database {
@@ -97,6 +119,8 @@ async fn filled(directory: &std::path::Path) -> Database {
         )
         .await;
     }
+    let numbers: Vec<String> = (0..LARGE).map(|number| number.to_string()).collect();
+    store_document(&database, ARRAY, &format!("[{}]", numbers.join(","))).await;
     database
 }
 
