@@ -32,9 +32,13 @@ pub const FORMAT_VERSIONSTAMPS: i64 = 4;
 /// of its entries. A program that knows only earlier formats would write entries without them.
 pub const FORMAT_EXACT_ENTRIES: i64 = 5;
 
+/// The format of a store of the embedded engine that may have a write-ahead log. A program that
+/// knows only earlier formats would ignore the commits in the log.
+pub const FORMAT_LOG: i64 = 6;
+
 /// Returns whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
-    (FORMAT..=FORMAT_EXACT_ENTRIES).contains(&format)
+    (FORMAT..=FORMAT_LOG).contains(&format)
 }
 
 /// The format key as read from a store.
@@ -59,7 +63,7 @@ impl Stored {
                 ErrorKind::Unavailable,
                 format!(
                     "the store has format {other}; this program reads and writes the formats \
-                     {FORMAT} to {FORMAT_EXACT_ENTRIES}"
+                     {FORMAT} to {FORMAT_LOG}"
                 ),
             )),
             Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
@@ -110,6 +114,12 @@ pub(crate) async fn clear_large_range(
 /// reject the store.
 pub(crate) async fn write_versionstamp_format(transaction: &dyn Transaction) -> Result<()> {
     raise_format(transaction, FORMAT_VERSIONSTAMPS).await
+}
+
+/// Raises the format to [`FORMAT_LOG`], so that programs that know no log reject the store.
+pub(crate) async fn write_log_format(transaction: &dyn Transaction) -> Result<()> {
+    check_format(transaction).await?;
+    raise_format(transaction, FORMAT_LOG).await
 }
 
 async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> {

@@ -33,7 +33,10 @@ impl Database {
             format: LastFormat::default(),
         };
         let snapshot = database.snapshot().await?;
-        if !format::check_format(&*snapshot).await? {
+        let has_format = format::check_format(&*snapshot).await?;
+        if database.store.lacks_log() {
+            database.enable_log(deadline).await?;
+        } else if !has_format {
             let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
                 Box::pin(async move {
                     format::write_format(&*transaction)
@@ -44,6 +47,20 @@ impl Database {
             database.transact(deadline, write).await?;
         }
         Ok(database)
+    }
+
+    /// Lets the embedded engine keep a log. Its format makes older programs reject the store before
+    /// there is a log.
+    async fn enable_log(&self, deadline: Instant) -> Result<()> {
+        let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            Box::pin(async move {
+                format::write_log_format(&*transaction)
+                    .await
+                    .map(Decision::Commit)
+            })
+        };
+        self.transact(deadline, write).await?;
+        self.store.enable_log().await
     }
 
     /// Returns whether a store holds a database.

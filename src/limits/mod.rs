@@ -225,6 +225,9 @@ pub const RECLAIMED_BYTES_AT_A_TIME: usize = 4 << 20;
 pub const RECLAIM_PAUSE_FACTOR: u32 = 2;
 /// The minimum of that pause.
 pub const RECLAIM_PAUSE_MIN: Duration = Duration::from_millis(5);
+/// Bytes of a segment of the embedded engine's log. A checkpoint is made when a segment ends, so
+/// about two segments are replayed after a crash.
+pub const LOG_SEGMENT_BYTES: u64 = 8 << 20;
 /// Tries of one transaction before it fails with `CONFLICT`.
 pub const TRANSACTION_TRIES_MAX: usize = 20;
 /// Bytes of keys and values that one change moves, copies or reindexes. They are held in memory.

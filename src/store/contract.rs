@@ -187,6 +187,21 @@ pub trait Store: Send + Sync {
     /// reopened.
     async fn failed(&self) -> Error;
 
+    /// Whether the engine would keep commits in a log, which older programs do not read, and waits
+    /// for [`enable_log`](Self::enable_log) to do so.
+    fn lacks_log(&self) -> bool {
+        false
+    }
+
+    /// Lets the engine keep commits in a log from now on. The store must have a format version that
+    /// programs without logs reject.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the store has failed.
+    async fn enable_log(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// All pairs as of the last commit, for a backup.
     ///
     /// # Errors
@@ -232,6 +247,14 @@ impl Store for Arc<dyn Store> {
 
     async fn failed(&self) -> Error {
         (**self).failed().await
+    }
+
+    fn lacks_log(&self) -> bool {
+        (**self).lacks_log()
+    }
+
+    async fn enable_log(&self) -> Result<()> {
+        (**self).enable_log().await
     }
 
     async fn backup(&self) -> Result<Backup> {

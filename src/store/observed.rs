@@ -149,6 +149,14 @@ impl<S: Store> Store for Observed<S> {
         self.inner.failed().await
     }
 
+    fn lacks_log(&self) -> bool {
+        self.inner.lacks_log()
+    }
+
+    async fn enable_log(&self) -> Result<()> {
+        self.inner.enable_log().await
+    }
+
     async fn backup(&self) -> Result<Backup> {
         self.inner.backup().await
     }

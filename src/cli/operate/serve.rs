@@ -40,7 +40,11 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
     let tls = tls.transpose()?;
     check_reach(arguments.listen, &access, tls.is_some(), arguments.insecure)?;
     let cache_bytes = usize::try_from(arguments.cache_mib).unwrap_or(usize::MAX) << 20;
-    let database = open_to_serve(store, EmbeddedOptions { cache_bytes }).await?;
+    let embedded = EmbeddedOptions {
+        cache_bytes,
+        ..EmbeddedOptions::default()
+    };
+    let database = open_to_serve(store, embedded).await?;
     let options = ServeOptions {
         listen: arguments.listen,
         directory: match store {

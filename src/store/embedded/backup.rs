@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use redb::{Database, Durability, WriteTransaction};
 
 use super::super::Pairs;
-use super::table::set_ascending;
+use super::tables::pairs::set_ascending;
 use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
 use super::{EmbeddedOptions, open};
 use crate::error::{Error, ErrorKind, Result};
@@ -29,6 +29,7 @@ impl BackupDirectory {
     pub fn begin(directory: &Path) -> Result<Self> {
         let options = EmbeddedOptions {
             cache_bytes: BACKUP_CACHE_BYTES,
+            ..EmbeddedOptions::default()
         };
         let database = open::make_unnamed(directory, options)?;
         let transaction = database.begin_write().map_err(unwritable)?;

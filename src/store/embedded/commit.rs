@@ -4,45 +4,48 @@
 //! syncs per second would limit the writes. So a commit has two phases:
 //!
 //! 1. **Commit without sync.** A transaction holds the [`WriteLock`] from its begin to its commit
-//!    (`transaction.rs`). It commits to redb with `Durability::None`, takes the next commit number,
-//!    releases the lock, and wakes the sync thread. The next transaction starts at once and reads
-//!    these writes.
-//! 2. **Sync.** The thread `phyllo-sync` waits for the lock in the same queue as transactions. It
-//!    then makes one empty durable commit, which syncs all commits before it, and publishes a
-//!    snapshot of them ([`Committer::publish`]) before it releases the lock. All transactions that
-//!    wait for a number up to this one now report success.
+//!    (`transaction.rs`). It commits to redb with `Durability::None`, adds its writes to the
+//!    [`Group`], takes the next commit number, releases the lock, and wakes the sync thread. The
+//!    next transaction starts at once and reads these writes.
+//! 2. **Sync.** The thread `phyllo-sync` takes the group, together with a snapshot of exactly these
+//!    commits. It writes the group to the log as one frame, syncs it, and publishes the snapshot.
+//!    All transactions that wait for a number up to this one now report success. Meanwhile other
+//!    transactions execute and form the next group.
 //!
-//! Under load, the transactions that were queued before the sync thread commit first, and share its
-//! sync.
+//! A store without a log syncs by a checkpoint (`checkpoint.rs`): a durable commit of redb, for
+//! which the sync thread waits for the lock in the same queue as transactions. So does a store whose
+//! log has not begun in this process: a log begins with the second group, because short commands
+//! need none.
 //!
 //! Readers only see the published snapshot, so unsynced data never leaves the process. A
 //! transaction does read unsynced commits. Therefore a read-only commit and an abort also wait
 //! until everything that the transaction could read is synced.
 //!
-//! After a failed sync or commit it is unknown what the file contains. The store then fails
+//! After a failed sync or commit it is unknown what the files contain. The store then fails
 //! permanently ([`Progress`]): all waiting and later calls return the same error until the store is
-//! reopened. The reclaim thread (`reclaim.rs`) makes durable commits of its own under the same
-//! lock.
+//! reopened. redb can no longer write, so that it does not commit what the log does not have.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
 use redb::{
-    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError,
-    WriteTransaction,
+    Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError, WriteTransaction,
 };
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 
+use super::background::{BackgroundThread, lock};
+use super::deferred_file::DeferredFile;
+use super::log::{Frame, LogWriter, StoreLog};
 use super::open::Opened;
 use super::progress::Progress;
-use super::reclaimer::{Reclaimer, lock};
-use super::table::Tables;
+use super::tables::pairs::Tables;
+use super::tables::writes::Writes;
 use super::tables::{Bytes, PAIRS, TOMBSTONES, fault};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The snapshot that readers share. Everything in it is synced.
 pub(super) struct Published {
@@ -71,23 +74,44 @@ pub(super) struct WriteLock {
     pub(super) has_tombstones: bool,
 }
 
+/// The commits that wait for the next sync. Locked while redb commits, so that a snapshot that is
+/// taken under the same lock has exactly the commits of the groups so far.
+pub(super) struct Group {
+    /// The number of the last commit.
+    pub(super) last_commit: u64,
+    /// The log, once it has begun.
+    pub(super) log: Option<Arc<LogWriter>>,
+    /// The commits, if there is a log.
+    pub(super) frame: Frame,
+}
+
 pub(super) struct Committer {
     published: ArcSwap<Published>,
+    /// Locked while a snapshot is published.
+    publishing: Mutex<()>,
     writer: Arc<AsyncMutex<WriteLock>>,
+    group: Mutex<Group>,
+    pub(super) log: Option<StoreLog>,
     pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    pub(super) reclaimer: Reclaimer,
+    pub(super) reclaimer: BackgroundThread,
+    pub(super) checkpointer: BackgroundThread,
     /// Whether the store is being closed.
     closing: watch::Sender<bool>,
-    database: Database,
+    pub(super) database: Database,
+    /// The file of the database, if it can be blocked.
+    file: Option<DeferredFile>,
 }
 
 impl Committer {
-    pub(super) fn start(opened: Opened) -> Result<Arc<Self>> {
+    /// The state of a store that was just opened. Its sync thread is not started.
+    pub(super) fn new(opened: Opened) -> Result<(Arc<Self>, Receiver<()>)> {
         let Opened {
             database,
             last_commit,
+            log,
+            file,
         } = opened;
         let progress = Progress::new(last_commit);
         let (wake, woken) = channel();
@@ -98,27 +122,73 @@ impl Committer {
         };
         let committer = Arc::new(Self {
             published: ArcSwap::from_pointee(published),
+            publishing: Mutex::new(()),
             writer: Arc::new(AsyncMutex::new(writer)),
+            group: Mutex::new(Group {
+                last_commit,
+                log: None,
+                frame: Frame::new(),
+            }),
+            log,
             progress,
             wake: Mutex::new(Some(wake)),
             thread: Mutex::new(None),
-            reclaimer: Reclaimer::new(),
+            reclaimer: BackgroundThread::new("phyllo-reclaim"),
+            checkpointer: BackgroundThread::new("phyllo-checkpoint"),
             closing: watch::Sender::new(false),
             database,
+            file,
         });
-        let syncing = committer.clone();
+        Ok((committer, woken))
+    }
+
+    /// Starts the sync thread. It calls `sync` when it is woken, and `close` at the end, unless the
+    /// store has failed.
+    pub(super) fn start(
+        self: &Arc<Self>,
+        woken: Receiver<()>,
+        mut sync: impl FnMut(&Self, &Runtime) -> Result<()> + Send + 'static,
+        close: impl FnOnce(&Self, &Runtime) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let committer = self.clone();
+        let run = move |runtime: &Runtime| {
+            while woken.recv().is_ok() {
+                while woken.try_recv().is_ok() {}
+                sync(&committer, runtime)?;
+            }
+            committer.progress.check()?;
+            close(&committer, runtime)
+        };
+        let committer = self.clone();
         let thread = thread::Builder::new()
             .name("phyllo-sync".to_owned())
-            .spawn(move || syncing.sync_when_woken(&woken))
+            .spawn(move || committer.run_syncs(run))
             .map_err(fault)?;
-        *lock(&committer.thread) = Some(thread);
-        Ok(committer)
+        *lock(&self.thread) = Some(thread);
+        Ok(())
+    }
+
+    fn run_syncs(&self, run: impl FnOnce(&Runtime) -> Result<()>) {
+        let runtime = match tokio::runtime::Builder::new_current_thread().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                self.fail(&error.to_string());
+                return;
+            }
+        };
+        let failure = match catch_unwind(AssertUnwindSafe(|| run(&runtime))) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the thread that syncs has panicked".to_owned(),
+        };
+        self.fail(&failure);
     }
 
     /// Syncs all commits and stops the threads. A transaction that is still open can no longer
     /// commit.
     pub(super) fn stop(&self) {
         self.reclaimer.stop();
+        self.checkpointer.stop();
         self.closing.send_replace(true);
         lock(&self.wake).take();
         let thread = lock(&self.thread).take();
@@ -139,55 +209,13 @@ impl Committer {
         self.writer.clone().lock_owned().await
     }
 
-    /// Begins a redb transaction. The caller must hold the write lock.
-    pub(super) fn begin_write(&self) -> Result<WriteTransaction> {
-        let transaction = self.database.begin_write();
-        transaction.map_err(|error| self.progress.fault(error))
-    }
-
-    /// Wakes the reclaim thread.
-    pub(super) fn reclaim(&self) {
-        self.reclaimer.wake();
-    }
-
-    /// Wakes the sync thread.
-    pub(super) fn wake(&self) {
-        if let Some(wake) = &*lock(&self.wake) {
-            // Without a receiver the thread has ended because of a failure, which all callers get.
-            let _sent = wake.send(());
-        }
-    }
-
-    /// Fails the store permanently.
-    pub(super) fn fail(&self, detail: &str) -> Error {
-        self.progress.fail(detail)
-    }
-
-    fn sync_when_woken(&self, woken: &Receiver<()>) {
-        let runtime = match tokio::runtime::Builder::new_current_thread().build() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                self.fail(&error.to_string());
-                return;
-            }
-        };
-        while woken.recv().is_ok() {
-            while woken.try_recv().is_ok() {}
-            let synced = catch_unwind(AssertUnwindSafe(|| self.sync(&runtime)));
-            let failure = match synced {
-                Ok(Ok(())) => continue,
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => "the thread that syncs has panicked".to_owned(),
-            };
-            self.fail(&failure);
-            return;
-        }
-    }
-
     /// Waits for the write lock, in the same queue as transactions. `None` if the store is closed
     /// while an open transaction holds the lock: commits that are not synced were not reported as
     /// successful.
-    fn writer_unless_closed(&self, runtime: &Runtime) -> Option<OwnedMutexGuard<WriteLock>> {
+    pub(super) fn writer_unless_closed(
+        &self,
+        runtime: &Runtime,
+    ) -> Option<OwnedMutexGuard<WriteLock>> {
         let mut closing = self.closing.subscribe();
         runtime.block_on(async {
             tokio::select! {
@@ -198,32 +226,66 @@ impl Committer {
         })
     }
 
-    /// Makes one durable commit, which syncs all earlier commits, and publishes their snapshot. It
-    /// holds the write lock, so the snapshot contains nothing later.
-    fn sync(&self, runtime: &Runtime) -> Result<()> {
-        let Some(writer) = self.writer_unless_closed(runtime) else {
-            return Ok(());
-        };
-        let last_commit = writer.last_commit;
-        if self.progress.is_synced(last_commit) {
-            return Ok(());
-        }
-        let mut transaction = self.database.begin_write().map_err(fault)?;
-        transaction
-            .set_durability(Durability::Immediate)
-            .map_err(fault)?;
-        transaction.commit().map_err(fault)?;
-        self.publish(writer)
+    /// Begins a redb transaction. The caller must hold the write lock.
+    pub(super) fn begin_write(&self) -> Result<WriteTransaction> {
+        let transaction = self.database.begin_write();
+        transaction.map_err(|error| self.progress.fault(error))
     }
 
-    /// Publishes the commits so far. The caller holds the write lock and has synced them.
-    pub(super) fn publish(&self, writer: OwnedMutexGuard<WriteLock>) -> Result<()> {
-        let last_commit = writer.last_commit;
-        let published = snapshot(&self.database, last_commit, self.progress.clone())?;
-        self.published.store(Arc::new(published));
-        drop(writer);
-        self.progress.advance(last_commit);
+    pub(super) fn group(&self) -> MutexGuard<'_, Group> {
+        lock(&self.group)
+    }
+
+    /// Commits a redb transaction without a sync, and adds its writes to the group. The caller holds
+    /// the write lock.
+    pub(super) fn commit_unsynced(
+        &self,
+        transaction: WriteTransaction,
+        last_commit: u64,
+        writes: &Writes,
+    ) -> Result<(), redb::CommitError> {
+        let mut group = self.group();
+        transaction.commit()?;
+        group.last_commit = last_commit;
+        if group.log.is_some() {
+            group.frame.push(last_commit, writes);
+        }
         Ok(())
+    }
+
+    /// Wakes the sync thread.
+    pub(super) fn wake(&self) {
+        if let Some(wake) = &*lock(&self.wake) {
+            // Without a receiver the thread has ended because of a failure, which all callers get.
+            let _sent = wake.send(());
+        }
+    }
+
+    /// Fails the store permanently. redb writes nothing any more.
+    pub(super) fn fail(&self, detail: &str) -> crate::error::Error {
+        if let Some(file) = &self.file {
+            file.block();
+        }
+        self.progress.fail(detail)
+    }
+
+    /// A snapshot of all commits in redb, up to `last_commit`.
+    pub(super) fn snapshot(&self, last_commit: u64) -> Result<Published> {
+        snapshot(&self.database, last_commit, self.progress.clone())
+    }
+
+    /// Publishes a snapshot. Everything in it is synced.
+    pub(super) fn publish(&self, published: Published) {
+        let last_commit = published.last_commit;
+        let published = Arc::new(published);
+        {
+            let _guard = lock(&self.publishing);
+            // A checkpoint may have published later commits meanwhile.
+            if self.published.load().last_commit <= last_commit {
+                self.published.store(published);
+            }
+        }
+        self.progress.advance(last_commit);
     }
 }
 

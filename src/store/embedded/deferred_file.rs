@@ -1,8 +1,11 @@
-//! A file that is not written until it was opened successfully.
+//! A file that is not written before it was opened successfully, nor after the store has failed.
 //!
 //! redb writes while it opens a file: it updates the header of a store that was not closed cleanly
 //! before it knows whether the repair succeeds. This backend defers those writes, so that a file
 //! which cannot be opened stays unchanged.
+//!
+//! redb also writes when it is closed: it makes all commits durable. After a failed sync of the log,
+//! that would include commits that the log never had. [`DeferredFile::block`] prevents it.
 
 use std::fs::File;
 use std::io;
@@ -19,8 +22,9 @@ pub(super) struct DeferredFile(Arc<FileState>);
 
 #[derive(Debug)]
 struct FileState {
-    file: FileBackend,
+    file: Box<dyn StorageBackend>,
     settled: AtomicBool,
+    blocked: AtomicBool,
     held: Mutex<DeferredOperations>,
 }
 
@@ -42,10 +46,16 @@ enum FileOperation {
 impl DeferredFile {
     /// A backend for a file and its contents.
     pub(super) fn new(file: File) -> Result<Self, DatabaseError> {
-        let bytes = file.metadata()?.len();
+        Ok(Self::on(FileBackend::new(file)?)?)
+    }
+
+    /// A backend for another one and its contents.
+    pub(super) fn on(file: impl StorageBackend) -> io::Result<Self> {
+        let bytes = file.len()?;
         Ok(Self(Arc::new(FileState {
-            file: FileBackend::new(file)?,
+            file: Box::new(file),
             settled: AtomicBool::new(false),
+            blocked: AtomicBool::new(false),
             held: Mutex::new(DeferredOperations {
                 file_bytes: bytes,
                 bytes,
@@ -76,6 +86,18 @@ impl DeferredFile {
         Ok(())
     }
 
+    /// Rejects all further changes.
+    pub(super) fn block(&self) {
+        self.0.blocked.store(true, Ordering::Release);
+    }
+
+    fn check_not_blocked(&self) -> io::Result<()> {
+        if self.0.blocked.load(Ordering::Acquire) {
+            return Err(io::Error::other("the store has failed"));
+        }
+        Ok(())
+    }
+
     fn held(&self) -> MutexGuard<'_, DeferredOperations> {
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,7 +114,7 @@ impl DeferredFile {
 
 impl DeferredOperations {
     /// Reads the file as if the operations had been applied.
-    fn read(&self, file: &FileBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    fn read(&self, file: &dyn StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset + out.len() as u64;
         if end > self.bytes {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -138,12 +160,13 @@ impl StorageBackend for DeferredFile {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         match self.deferred() {
-            Some(held) => held.read(&self.0.file, offset, out),
+            Some(held) => held.read(&*self.0.file, offset, out),
             None => self.0.file.read(offset, out),
         }
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.check_not_blocked()?;
         let Some(mut held) = self.deferred() else {
             return self.0.file.set_len(bytes);
         };
@@ -153,6 +176,7 @@ impl StorageBackend for DeferredFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        self.check_not_blocked()?;
         let Some(mut held) = self.deferred() else {
             return self.0.file.sync_data();
         };
@@ -161,6 +185,7 @@ impl StorageBackend for DeferredFile {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.check_not_blocked()?;
         let Some(mut held) = self.deferred() else {
             return self.0.file.write(offset, data);
         };

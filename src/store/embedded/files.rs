@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::Path;
 
 /// The mode of files: readable and writable by the owner.
-const FILE_MODE: u32 = 0o600;
+pub(super) const FILE_MODE: u32 = 0o600;
 /// The mode of directories: accessible by the owner.
 const DIRECTORY_MODE: u32 = 0o700;
 /// The permission bits of the group and of others.

@@ -1,25 +1,27 @@
 //! The embedded engine: a redb database in one file of a directory.
 //!
-//! There is one writer at a time, and readers use snapshots. Transactions commit without a sync;
-//! one durable commit then syncs all of them (group commit, `commit.rs`). Success is reported only
-//! after the sync. Readers share the snapshot that is published after it, so unsynced data is never
-//! visible. A failed sync is fatal: the store rejects all requests and reports the reason.
+//! There is one writer at a time, and readers use snapshots. Transactions commit to redb without a
+//! sync. One write to the log (`log/mod.rs`) then syncs all of them, while the next ones execute
+//! (group commit, `commit.rs`). Success is reported only after the sync. Readers share the snapshot
+//! that is published after it, so unsynced data is never visible. A failed sync is fatal: the store
+//! rejects all requests and reports the reason. Checkpoints make redb durable from time to time
+//! (`checkpoint.rs`).
 //!
 //! A large range is cleared by a tombstone, which hides its pairs (`tombstones.rs`). A background
 //! thread deletes the pairs later (`reclaim.rs`).
 
+mod background;
 pub(crate) mod backup;
+mod checkpoint;
 mod commit;
 mod deferred_file;
 mod files;
+mod log;
 pub(crate) mod open;
 mod options;
 mod progress;
 mod reclaim;
-mod reclaimer;
-mod table;
 mod tables;
-mod tombstones;
 mod transaction;
 
 use std::path::Path;
@@ -27,10 +29,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 pub use backup::BackupDirectory;
+use checkpoint::GroupSync;
 use commit::{Committer, Published};
+pub use log::{LOG_NAMES, LogFiles};
 pub use open::FILE_NAME;
 pub use options::EmbeddedOptions;
 
+use self::tables::pairs;
 use super::{Backup, Batch, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, Result};
 use crate::limits::RANGES_AT_A_TIME;
@@ -63,10 +68,27 @@ impl Embedded {
         Self::new(open::on_backend(backend)?)
     }
 
+    /// An engine on a custom storage backend and custom files of a log. Tests use it to inject
+    /// faults.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the backend or the files fail, or do not contain a store.
+    pub fn with_log(
+        backend: impl redb::StorageBackend,
+        log: impl LogFiles,
+        options: EmbeddedOptions,
+    ) -> Result<Self> {
+        Self::new(open::with_log(backend, Box::new(log), options)?)
+    }
+
     fn new(opened: open::Opened) -> Result<Self> {
-        let embedded = Self {
-            committer: Committer::start(opened)?,
-        };
+        let (committer, woken) = Committer::new(opened)?;
+        // Dropped on an error, which stops the threads.
+        let embedded = Self { committer };
+        let mut groups = GroupSync::new();
+        let sync = move |committer: &Committer, runtime: &_| groups.sync(committer, runtime);
+        embedded.committer.start(woken, sync, Committer::close)?;
+        checkpoint::start(&embedded.committer)?;
         reclaim::start(&embedded.committer)?;
         Ok(embedded)
     }
@@ -105,6 +127,15 @@ impl Store for Embedded {
         self.committer.progress.failed().await
     }
 
+    fn lacks_log(&self) -> bool {
+        let log = self.committer.log.as_ref();
+        log.is_some_and(|log| !log.is_enabled())
+    }
+
+    async fn enable_log(&self) -> Result<()> {
+        self.committer.enable_log().await
+    }
+
     async fn backup(&self) -> Result<Backup> {
         let published = self.committer.published()?;
         Ok(Backup::new(published.last_commit, published))
@@ -114,14 +145,14 @@ impl Store for Embedded {
 #[async_trait]
 impl Read for Published {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        table::get(self.tables(), key).map_err(|error| self.progress.fault(error))
+        pairs::get(self.tables(), key).map_err(|error| self.progress.fault(error))
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
             tokio::task::yield_now().await;
         }
-        table::range(self.tables(), range).map_err(|error| self.progress.fault(error))
+        pairs::range(self.tables(), range).map_err(|error| self.progress.fault(error))
     }
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
@@ -131,7 +162,7 @@ impl Read for Published {
                 tokio::task::yield_now().await;
             }
             let fault = |error| self.progress.fault(error);
-            table::ranges(self.tables(), ranges, &mut round, |_| Ok(()), fault);
+            pairs::ranges(self.tables(), ranges, &mut round, |_| Ok(()), fault);
         }
         round
     }

@@ -5,12 +5,14 @@ use std::fs::{self, File};
 use std::io;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Once;
 
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
 use super::deferred_file::DeferredFile;
-use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
+use super::log::{LogDirectory, LogFiles, Recovery, StoreLog, error_of, replay};
+use super::tables::{ENGINE, LAST_COMMIT, LOG, LOG_SEGMENT, PAIRS};
 use super::{EmbeddedOptions, files};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -23,6 +25,20 @@ const MAKING_NAME: &str = "phyllo.redb.new";
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) last_commit: u64,
+    /// `None`: the store is not in a directory, and cannot have a log.
+    pub(super) log: Option<StoreLog>,
+    /// The file of the database, if it can be blocked.
+    pub(super) file: Option<DeferredFile>,
+}
+
+/// What the redb file says about the store.
+struct Prepared {
+    database: Database,
+    last_commit: u64,
+    /// The number of the log, or 0 if there is none now. `None` if the store may not have one.
+    log: Option<u64>,
+    /// The first segment of the log that may have commits which redb does not have.
+    log_segment: u64,
 }
 
 pub(super) fn open(
@@ -38,37 +54,72 @@ pub(super) fn open(
             .unwrap_or_else(|_| directory.to_owned()),
     );
     files::narrow_at(&directory.join(MAKING_NAME));
+    let log = Box::new(LogDirectory::new(directory));
     attempt(&path.display().to_string(), || {
+        let repairing = Rc::new(repairing);
+        let repaired = repairing.clone();
         let mut builder = Builder::new();
         builder
             .set_cache_size(options.cache_bytes)
-            .set_repair_callback(move |session| repairing(session.progress()));
+            .set_repair_callback(move |session| repaired(session.progress()));
         if !files::is_there(&path)
-            && let Some(made) = make(directory, &path, &builder)?
+            && let Some((made, file)) = make(directory, &path, &builder)?
         {
-            return Ok(made);
+            // Files of a log whose store was removed.
+            log.remove()?;
+            return Ok(made.opened(file, log, options));
         }
         let file = File::options().read(true).write(true).open(&path)?;
         files::narrow(&file, &path);
         let file = DeferredFile::new(file)?;
-        let opened = prepare(builder.create_with_backend(file.clone())?)?;
-        file.settle()?;
-        Ok(opened)
+        let prepared = prepare(builder.create_with_backend(file.clone())?)?;
+        recover(prepared, file, log, options, |progress| repairing(progress))
     })
 }
 
+/// Applies the log of a store that was not closed. If the log is damaged, nothing is changed.
+fn recover(
+    mut prepared: Prepared,
+    file: DeferredFile,
+    log: Box<dyn LogFiles>,
+    options: EmbeddedOptions,
+    progress: impl Fn(f64),
+) -> Result<Opened, redb::Error> {
+    let last_commit = prepared.last_commit;
+    let number = prepared.log.filter(|number| *number != 0);
+    if let Some(number) = number {
+        let recovery = Recovery::begin(&*log, number, prepared.log_segment, last_commit);
+        let mut recovery = recovery.map_err(error_of)?;
+        file.settle()?;
+        if let Some(truncated) = recovery.truncated() {
+            tracing::warn!("{truncated}");
+        }
+        prepared.last_commit = replay(&prepared.database, &mut recovery, last_commit, progress)?;
+    } else {
+        file.settle()?;
+    }
+    // The log has ended. A crash may have left its files.
+    if let Err(error) = log.remove() {
+        tracing::warn!("the files of the write-ahead log cannot be removed: {error}");
+    }
+    Ok(prepared.opened(file, log, options))
+}
+
+/// A new store, and its file.
+type Made = (Prepared, DeferredFile);
+
 /// Creates a store. `None` if another process created it first.
-fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
-    let Some(opened) = begin(directory, path, builder)? else {
+fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Made>, redb::Error> {
+    let Some(made) = begin(directory, path, builder)? else {
         return Ok(None);
     };
     give_name(directory, path)?;
-    Ok(Some(opened))
+    Ok(Some(made))
 }
 
 /// Creates a store under a temporary name, which a crash may leave behind incomplete. `None` if
 /// another process has created the store in the meantime.
-fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Opened>, redb::Error> {
+fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Made>, redb::Error> {
     let making = directory.join(MAKING_NAME);
     let handle = match files::make_anew(&making) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -77,7 +128,7 @@ fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Open
         made => made?,
     };
     let file = DeferredFile::new(handle.try_clone()?)?;
-    let opened = prepare(builder.create_with_backend(file.clone())?)?;
+    let prepared = prepare(builder.create_with_backend(file.clone())?)?;
     // The file is locked now. Before that, another process could have replaced it.
     if !files::is_named(&handle, &making)? {
         return Err(redb::Error::DatabaseAlreadyOpen);
@@ -89,7 +140,7 @@ fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Open
         return Ok(None);
     }
     file.settle()?;
-    Ok(Some(opened))
+    Ok(Some((prepared, file)))
 }
 
 /// Renames a store to its final name, after all of it is synced.
@@ -119,7 +170,7 @@ pub(super) fn make_unnamed(directory: &Path, options: EmbeddedOptions) -> Result
             format!("there is a store in {place} already; it was not changed"),
         )
     })?;
-    Ok(made.database)
+    Ok(made.0.database)
 }
 
 /// Renames the store of [`make_unnamed`], which the caller still has open.
@@ -142,13 +193,51 @@ fn make_directory(directory: &Path, make: fn(&Path) -> io::Result<()>) -> Result
 
 pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {
     attempt("on the backend", || {
-        prepare(Builder::new().create_with_backend(backend)?)
+        let prepared = prepare(Builder::new().create_with_backend(backend)?)?;
+        Ok(Opened {
+            database: prepared.database,
+            last_commit: prepared.last_commit,
+            log: None,
+            file: None,
+        })
     })
 }
 
-/// Creates the tables of a new store, or reads the last commit number of an existing one.
-fn prepare(database: Database) -> Result<Opened, redb::Error> {
+pub(super) fn with_log(
+    backend: impl StorageBackend,
+    log: Box<dyn LogFiles>,
+    options: EmbeddedOptions,
+) -> Result<Opened> {
+    attempt("on the backend", || {
+        let mut builder = Builder::new();
+        builder.set_cache_size(options.cache_bytes);
+        let file = DeferredFile::on(backend)?;
+        let prepared = prepare(builder.create_with_backend(file.clone())?)?;
+        recover(prepared, file, log, options, |_| {})
+    })
+}
+
+impl Prepared {
+    fn opened(
+        self,
+        file: DeferredFile,
+        log: Box<dyn LogFiles>,
+        options: EmbeddedOptions,
+    ) -> Opened {
+        let log = StoreLog::new(log, options.log_segment_bytes, self.log.is_some());
+        Opened {
+            database: self.database,
+            last_commit: self.last_commit,
+            log: Some(log),
+            file: Some(file),
+        }
+    }
+}
+
+/// Creates the tables of a new store, or reads the records of an existing one.
+fn prepare(database: Database) -> Result<Prepared, redb::Error> {
     let read = database.begin_read()?;
+    let (mut log, mut log_segment) = (None, 0);
     let last_commit = if read.list_tables()?.next().is_none() {
         let transaction = database.begin_write()?;
         transaction.open_table(PAIRS)?;
@@ -157,14 +246,19 @@ fn prepare(database: Database) -> Result<Opened, redb::Error> {
         0
     } else {
         read.open_table(PAIRS)?;
-        let last_commit = read.open_table(ENGINE)?.get(LAST_COMMIT)?;
-        last_commit.map(|number| number.value()).ok_or_else(|| {
+        let engine = read.open_table(ENGINE)?;
+        let record = |name| Ok::<_, redb::Error>(engine.get(name)?.map(|number| number.value()));
+        log = record(LOG)?;
+        log_segment = record(LOG_SEGMENT)?.unwrap_or(0);
+        record(LAST_COMMIT)?.ok_or_else(|| {
             redb::Error::Corrupted("the number of the last commit is missing".to_owned())
         })?
     };
-    Ok(Opened {
+    Ok(Prepared {
         database,
         last_commit,
+        log,
+        log_segment,
     })
 }
 

@@ -1,5 +1,8 @@
 //! The thread that deletes the pairs under tombstones (`tombstones.rs`). Each transaction deletes
 //! one portion. Pauses between them leave most of the time to other writers.
+//!
+//! Deleting hidden pairs changes nothing that can be read. So these transactions have no commit
+//! number and no record in the log: after a crash, the pairs are deleted again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,10 +13,13 @@ use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
 use super::commit::{Committer, WriteLock};
-use super::tables::{ENGINE, LAST_COMMIT, PAIRS, TOMBSTONES, fault};
-use super::tombstones;
+use super::tables::{PAIRS, TOMBSTONES, fault, tombstones};
 use crate::error::Result;
 use crate::limits::{RECLAIM_PAUSE_FACTOR, RECLAIM_PAUSE_MIN};
+
+/// While there is a log, a checkpoint follows this many portions, so that the pages that they free
+/// are used again.
+const PORTIONS_PER_CHECKPOINT: u64 = 16;
 
 /// Starts the thread. It begins with the tombstones that the store already has.
 ///
@@ -56,36 +62,43 @@ async fn reclaim_when_woken(committer: &Arc<Committer>, woken: &Notify) -> Resul
 
 /// Deletes portions until no tombstone is left.
 async fn reclaim_all(committer: &Arc<Committer>) -> Result<()> {
-    loop {
+    for number in 1_u64.. {
         let writer = committer.writer().await;
         if committer.progress.check().is_err() || !writer.has_tombstones {
             return Ok(());
         }
         let begun = Instant::now();
-        portion(committer, writer)?;
+        let logged = portion(committer, writer)?;
+        if logged && (number % PORTIONS_PER_CHECKPOINT == 0) {
+            committer.checkpointer.wake();
+        }
         let pause = begun.elapsed() * RECLAIM_PAUSE_FACTOR;
         sleep(pause.max(RECLAIM_PAUSE_MIN)).await;
     }
+    Ok(())
 }
 
-/// Deletes one portion in a transaction with its own commit number. The transaction is durable and
-/// syncs all earlier commits, so it does not depend on the sync thread when the store is closed.
-fn portion(committer: &Committer, mut writer: OwnedMutexGuard<WriteLock>) -> Result<()> {
-    let number = writer.last_commit + 1;
+/// Deletes one portion in a transaction of its own. Returns whether a checkpoint has to make it
+/// durable: without a log, the transaction is durable itself.
+fn portion(committer: &Committer, mut writer: OwnedMutexGuard<WriteLock>) -> Result<bool> {
     let mut transaction = committer.begin_write()?;
     let left = {
         let mut pairs = transaction.open_table(PAIRS).map_err(fault)?;
         let mut tombstones = transaction.open_table(TOMBSTONES).map_err(fault)?;
         tombstones::reclaim(&mut pairs, &mut tombstones).map_err(fault)?
     };
-    let mut engine = transaction.open_table(ENGINE).map_err(fault)?;
-    engine.insert(LAST_COMMIT, number).map_err(fault)?;
-    drop(engine);
     transaction
-        .set_durability(Durability::Immediate)
+        .set_durability(Durability::None)
         .map_err(fault)?;
     transaction.commit().map_err(fault)?;
-    writer.last_commit = number;
     writer.has_tombstones = left;
-    committer.publish(writer)
+    if committer.group().log.is_some() {
+        if !left {
+            committer.checkpointer.wake();
+        }
+        return Ok(true);
+    }
+    committer.make_durable(None)?;
+    committer.publish(committer.snapshot(writer.last_commit)?);
+    Ok(false)
 }

@@ -1,18 +1,15 @@
 //! A transaction of the embedded engine, the only writer while it is open.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use redb::{
-    Durability, ReadableTable, ReadableTableMetadata, StorageError, Table, WriteTransaction,
-};
+use redb::{Durability, Table, WriteTransaction};
 use tokio::sync::OwnedMutexGuard;
 
 use super::commit::{Committer, WriteLock};
-use super::table::Tables;
-use super::tables::{Bytes, ENGINE, LAST_COMMIT, PAIRS, TOMBSTONES};
-use super::{table, tombstones};
+use super::tables::pairs::{self, Tables};
+use super::tables::writes::{WriteKind, WriteTables, Writes};
+use super::tables::{Bytes, ENGINE, LAST_COMMIT, tombstones};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
@@ -36,39 +33,14 @@ struct OpenTransaction {
     writer: OwnedMutexGuard<WriteLock>,
 }
 
-/// The tables of a transaction, opened for writing.
-struct WriteTables<'t> {
-    pairs: Table<'t, Bytes, Bytes>,
-    /// `None` if there are no tombstones.
-    tombstones: Option<Table<'t, Bytes, Bytes>>,
-}
-
-/// Writes that are not yet passed to redb, in order. They are passed together, before a read and at
+/// What the transaction has written. The writes are passed to redb together, before a read and at
 /// commit.
 #[derive(Default)]
 struct Pending {
-    bytes: Vec<u8>,
-    writes: Vec<Write>,
+    writes: Writes,
     stamped: PendingStamps,
-    written_bytes: usize,
-    /// Whether there was any write. A write of an empty key has no bytes.
-    wrote: bool,
     /// The number that all later commits must exceed.
     last_commit_min: u64,
-}
-
-struct Write {
-    key: Range<usize>,
-    what: WriteKind,
-}
-
-enum WriteKind {
-    Set(Range<usize>),
-    Clear,
-    ClearTo(Range<usize>),
-    /// Clears the range with a tombstone.
-    CoverTo(Range<usize>),
-    Add(i64),
 }
 
 impl Committer {
@@ -129,8 +101,8 @@ impl EmbeddedTransaction {
     ) -> Result<WriteTables<'t>> {
         let opened = WriteTables::open(transaction, has_tombstones);
         let mut written = opened.map_err(|error| self.fault(error))?;
-        if !pending.writes.is_empty() {
-            let applied = pending.apply(&mut written);
+        if !pending.writes.are_applied() {
+            let applied = pending.writes.apply(&mut written);
             applied.map_err(|error| self.committer.fail(&error.to_string()))?;
         }
         Ok(written)
@@ -153,28 +125,33 @@ impl EmbeddedTransaction {
             mut transaction,
         } = open;
         self.committer.progress.check()?;
-        if !pending.wrote {
+        if pending.writes.len() == 0 {
             return Ok(None);
         }
+        self.committer.reserve(&pending.writes)?;
         let number = writer.last_commit + 1;
         let last_commit = number.max(pending.last_commit_min);
         let committed = (|| {
             let mut written = WriteTables::open(&transaction, has_tombstones).map_err(text)?;
-            pending.apply(&mut written).map_err(text)?;
+            pending.writes.apply(&mut written).map_err(text)?;
             let has_tombstones = written.has_tombstones().map_err(text)?;
             drop(written);
             let mut engine = transaction.open_table(ENGINE).map_err(text)?;
             engine.insert(LAST_COMMIT, last_commit).map_err(text)?;
             drop(engine);
             transaction.set_durability(Durability::None).map_err(text)?;
-            transaction.commit().map_err(text)?;
+            let writes = &pending.writes;
+            let committer = &self.committer;
+            committer
+                .commit_unsynced(transaction, last_commit, writes)
+                .map_err(text)?;
             Ok(has_tombstones)
         })();
         let has_tombstones = committed.map_err(|error: String| self.committer.fail(&error))?;
         writer.last_commit = last_commit;
         writer.has_tombstones = has_tombstones;
         if has_tombstones {
-            self.committer.reclaim();
+            self.committer.reclaimer.wake();
         }
         Ok(Some(number))
     }
@@ -190,7 +167,7 @@ impl Read for EmbeddedTransaction {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.read(|tables, stamped| {
             stamped.check(key, &key_after(key))?;
-            table::get(tables, key).map_err(|error| self.fault(error))
+            pairs::get(tables, key).map_err(|error| self.fault(error))
         })
     }
 
@@ -200,7 +177,7 @@ impl Read for EmbeddedTransaction {
         }
         self.read(|tables, stamped| {
             stamped.check(range.begin, range.end)?;
-            table::range(tables, range).map_err(|error| self.fault(error))
+            pairs::range(tables, range).map_err(|error| self.fault(error))
         })
     }
 
@@ -212,7 +189,7 @@ impl Read for EmbeddedTransaction {
             }
             let read = self.read(|tables, stamped| {
                 let check = |range: &RangeRead<'_>| stamped.check(range.begin, range.end);
-                table::ranges(tables, ranges, &mut round, check, |error| self.fault(error));
+                pairs::ranges(tables, ranges, &mut round, check, |error| self.fault(error));
                 Ok(())
             });
             if let Err(error) = read {
@@ -234,14 +211,14 @@ impl Transaction for EmbeddedTransaction {
     fn set(&self, key: &[u8], value: &[u8]) {
         self.write(|pending| {
             pending.stamped.remove(key);
-            pending.set(key, value);
+            pending.writes.push(key, WriteKind::Set(value));
         });
     }
 
     fn clear(&self, key: &[u8]) {
         self.write(|pending| {
             pending.stamped.remove(key);
-            pending.push(key, |_| WriteKind::Clear);
+            pending.writes.push(key, WriteKind::Clear);
         });
     }
 
@@ -249,7 +226,7 @@ impl Transaction for EmbeddedTransaction {
         if begin < end {
             self.write(|pending| {
                 pending.stamped.clear(begin, end);
-                pending.push(begin, |bytes| WriteKind::ClearTo(append(bytes, end)));
+                pending.writes.push(begin, WriteKind::ClearTo(end));
             });
         }
     }
@@ -266,26 +243,24 @@ impl Transaction for EmbeddedTransaction {
         drop(written);
         open.has_tombstones |= large;
         open.pending.stamped.clear(begin, end);
-        open.pending.push(begin, |bytes| {
-            let end = append(bytes, end);
-            if large {
-                WriteKind::CoverTo(end)
-            } else {
-                WriteKind::ClearTo(end)
-            }
-        });
+        let kind = if large {
+            WriteKind::CoverTo(end)
+        } else {
+            WriteKind::ClearTo(end)
+        };
+        open.pending.writes.push(begin, kind);
         Ok(large)
     }
 
     fn add(&self, key: &[u8], by: i64) {
-        self.write(|pending| pending.push(key, |_| WriteKind::Add(by)));
+        self.write(|pending| pending.writes.push(key, WriteKind::Add(by)));
     }
 
     fn set_versionstamped_value(&self, key: &[u8], value: &[u8], stamp_at: usize) {
         let mut value = value.to_vec();
         value[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
-            pending.set(key, &value);
+            pending.writes.push(key, WriteKind::Set(&value));
             pending.stamped.add_value(key);
         });
     }
@@ -294,7 +269,7 @@ impl Transaction for EmbeddedTransaction {
         let mut key = key.to_vec();
         key[stamp_at..stamp_at + 10].copy_from_slice(&self.stamp());
         self.write(|pending| {
-            pending.set(&key, value);
+            pending.writes.push(&key, WriteKind::Set(value));
             pending.stamped.add_key(&key, stamp_at);
         });
     }
@@ -307,12 +282,13 @@ impl Transaction for EmbeddedTransaction {
 
     async fn bytes(&self) -> Result<usize> {
         let open = self.lock();
-        Ok(open.as_ref().map_or(0, |open| open.pending.written_bytes))
+        Ok(open.as_ref().map_or(0, |open| open.pending.writes.bytes()))
     }
 
     fn is_read_only(&self) -> bool {
         let open = self.lock();
-        open.as_ref().is_none_or(|open| !open.pending.wrote)
+        open.as_ref()
+            .is_none_or(|open| open.pending.writes.len() == 0)
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {
@@ -329,146 +305,6 @@ impl Transaction for EmbeddedTransaction {
         drop(self.lock().take());
         self.committer.progress.reaches(self.base).await
     }
-}
-
-impl<'t> WriteTables<'t> {
-    fn open(
-        transaction: &'t WriteTransaction,
-        has_tombstones: bool,
-    ) -> Result<Self, redb::TableError> {
-        let tombstones = has_tombstones.then(|| transaction.open_table(TOMBSTONES));
-        Ok(Self {
-            pairs: transaction.open_table(PAIRS)?,
-            tombstones: tombstones.transpose()?,
-        })
-    }
-
-    fn tables(&self) -> Tables<'_, Table<'t, Bytes, Bytes>> {
-        Tables {
-            pairs: &self.pairs,
-            tombstones: self.tombstones.as_ref(),
-        }
-    }
-
-    fn has_tombstones(&self) -> Result<bool, StorageError> {
-        match &self.tombstones {
-            Some(tombstones) => Ok(!tombstones.is_empty()?),
-            None => Ok(false),
-        }
-    }
-
-    /// Deletes the pairs from `begin` to before `end`.
-    fn clear(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
-        self.pairs.retain_in::<&[u8], _>(begin..end, |_, _| false)
-    }
-
-    /// Uncovers a key before it is set. Returns the next key that a tombstone covers, if any.
-    fn uncover(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
-        let Some(tombstones) = &mut self.tombstones else {
-            return Ok(None);
-        };
-        tombstones::uncover(&mut self.pairs, tombstones, key)?;
-        tombstones::next_begin(tombstones, key)
-    }
-}
-
-impl Pending {
-    fn push(&mut self, key: &[u8], what: impl FnOnce(&mut Vec<u8>) -> WriteKind) {
-        let before = self.bytes.len();
-        let key = append(&mut self.bytes, key);
-        let what = what(&mut self.bytes);
-        self.written_bytes += self.bytes.len() - before;
-        self.wrote = true;
-        self.writes.push(Write { key, what });
-    }
-
-    fn set(&mut self, key: &[u8], value: &[u8]) {
-        self.push(key, |bytes| WriteKind::Set(append(bytes, value)));
-    }
-
-    /// Passes the writes to redb, each run of ascending keys together.
-    fn apply(&mut self, written: &mut WriteTables<'_>) -> Result<(), StorageError> {
-        let mut at = 0;
-        while at < self.writes.len() {
-            at += self.apply_next(at, written)?;
-        }
-        self.bytes.clear();
-        self.writes.clear();
-        Ok(())
-    }
-
-    /// Passes the write at `at` to redb, and the run of writes that it begins. Returns their
-    /// number.
-    fn apply_next(&self, at: usize, written: &mut WriteTables<'_>) -> Result<usize, StorageError> {
-        let bytes = &self.bytes;
-        let key = &bytes[self.writes[at].key.clone()];
-        match &self.writes[at].what {
-            WriteKind::Set(value) => {
-                let covered = written.uncover(key)?;
-                let run = self.ascending_sets(at, covered.as_deref());
-                if run > 1 {
-                    let pairs = (at..at + run).map(|at| self.pair(at));
-                    table::set_ascending(&mut written.pairs, pairs)?;
-                    return Ok(run);
-                }
-                drop(written.pairs.insert(key, &bytes[value.clone()])?);
-            }
-            WriteKind::Clear => drop(written.pairs.remove(key)?),
-            WriteKind::ClearTo(end) => written.clear(key, &bytes[end.clone()])?,
-            WriteKind::CoverTo(end) => match &mut written.tombstones {
-                Some(tombstones) => tombstones::cover(tombstones, key, &bytes[end.clone()])?,
-                None => written.clear(key, &bytes[end.clone()])?,
-            },
-            WriteKind::Add(by) => {
-                written.uncover(key)?;
-                add(&mut written.pairs, key, *by)?;
-            }
-        }
-        Ok(1)
-    }
-
-    /// The number of writes from `at` on that set ascending keys less than `end`. At least one.
-    fn ascending_sets(&self, at: usize, end: Option<&[u8]>) -> usize {
-        let rest = &self.writes[at..];
-        let sets = rest
-            .iter()
-            .take_while(|write| matches!(write.what, WriteKind::Set(_)));
-        let mut previous: Option<&[u8]> = None;
-        let ascending = sets.take_while(|write| {
-            let key = &self.bytes[write.key.clone()];
-            let ascends =
-                previous.is_none_or(|previous| previous < key && end.is_none_or(|end| key < end));
-            previous = Some(key);
-            ascends
-        });
-        ascending.count()
-    }
-
-    fn pair(&self, at: usize) -> (&[u8], &[u8]) {
-        let Write { key, what } = &self.writes[at];
-        let value = match what {
-            WriteKind::Set(value) => value.clone(),
-            _ => 0..0,
-        };
-        (&self.bytes[key.clone()], &self.bytes[value])
-    }
-}
-
-fn append(bytes: &mut Vec<u8>, what: &[u8]) -> Range<usize> {
-    let begin = bytes.len();
-    bytes.extend_from_slice(what);
-    begin..bytes.len()
-}
-
-fn add(table: &mut Table<'_, Bytes, Bytes>, key: &[u8], by: i64) -> Result<(), StorageError> {
-    let present = table.get(key)?.map_or(0, |value| {
-        let mut bytes = [0; 8];
-        let known = value.value().len().min(8);
-        bytes[..known].copy_from_slice(&value.value()[..known]);
-        i64::from_le_bytes(bytes)
-    });
-    table.insert(key, &present.wrapping_add(by).to_le_bytes()[..])?;
-    Ok(())
 }
 
 /// The version of a commit number, which starts at 1. The last two bytes, which order commits of a

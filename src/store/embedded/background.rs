@@ -1,4 +1,4 @@
-//! The handle of the thread that deletes the pairs under tombstones (`reclaim.rs`).
+//! The handle of a background thread: `reclaim.rs`, `checkpoint.rs`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -8,17 +8,20 @@ use tokio::sync::{Notify, oneshot};
 use super::tables::fault;
 use crate::error::Result;
 
-/// The handle of the thread, while the store is open.
-pub(super) struct Reclaimer {
+/// The handle of a thread that works when it is woken, while the store is open.
+pub(super) struct BackgroundThread {
+    name: &'static str,
     woken: Arc<Notify>,
     /// Dropped to stop the thread.
     stop: Mutex<Option<oneshot::Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Reclaimer {
-    pub(super) fn new() -> Self {
+impl BackgroundThread {
+    /// A thread with this name, which is not yet started.
+    pub(super) fn new(name: &'static str) -> Self {
         Self {
+            name,
             woken: Arc::new(Notify::new()),
             stop: Mutex::new(None),
             thread: Mutex::new(None),
@@ -37,19 +40,19 @@ impl Reclaimer {
         *lock(&self.stop) = Some(stop);
         let woken = self.woken.clone();
         let thread = thread::Builder::new()
-            .name("phyllo-reclaim".to_owned())
+            .name(self.name.to_owned())
             .spawn(move || run(&woken, stopped))
             .map_err(fault)?;
         *lock(&self.thread) = Some(thread);
         Ok(())
     }
 
-    /// Wakes the thread after a commit that leaves a tombstone.
+    /// Wakes the thread.
     pub(super) fn wake(&self) {
         self.woken.notify_one();
     }
 
-    /// Stops the thread after its current portion.
+    /// Stops the thread after its current step.
     pub(super) fn stop(&self) {
         lock(&self.stop).take();
         let thread = lock(&self.thread).take();

@@ -1,4 +1,8 @@
-//! The tables of the redb file.
+//! The tables of the redb file, and how they are read and written.
+
+pub(super) mod pairs;
+pub(super) mod tombstones;
+pub(super) mod writes;
 
 use redb::TableDefinition;
 
@@ -12,6 +16,14 @@ pub(super) const ENGINE: TableDefinition<'_, &str, u64> = TableDefinition::new("
 
 /// The key of the last commit number in [`ENGINE`].
 pub(super) const LAST_COMMIT: &str = "last_commit";
+
+/// The key of the log in [`ENGINE`]. Absent: the store may not have a log. 0: it has none now.
+/// Otherwise the number of the log in which the commits after [`LAST_COMMIT`] are.
+pub(super) const LOG: &str = "log";
+
+/// The key of the first segment of the log, in [`ENGINE`], that may have commits after
+/// [`LAST_COMMIT`].
+pub(super) const LOG_SEGMENT: &str = "log_segment";
 
 pub(super) type Bytes = &'static [u8];
 

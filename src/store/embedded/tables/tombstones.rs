@@ -26,7 +26,7 @@
 
 use redb::{ReadableTable, ReadableTableMetadata, StorageError, Table};
 
-use super::tables::Bytes;
+use super::Bytes;
 use crate::limits::{RECLAIMED_BYTES_AT_A_TIME, RECLAIMED_PAIRS_AT_A_TIME};
 
 /// A range of keys: its first key and its end, which is exclusive.
@@ -35,7 +35,7 @@ type KeyRange = (Vec<u8>, Vec<u8>);
 type WritableTable<'t> = Table<'t, Bytes, Bytes>;
 
 /// The parts of a range that no tombstone covers, in the order of the read.
-pub(super) struct Visible<'t, T> {
+pub(in crate::store::embedded) struct Visible<'t, T> {
     tombstones: &'t T,
     begin: Vec<u8>,
     end: Vec<u8>,
@@ -43,7 +43,12 @@ pub(super) struct Visible<'t, T> {
 }
 
 impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
-    pub(super) fn new(tombstones: &'t T, begin: &[u8], end: &[u8], reverse: bool) -> Self {
+    pub(in crate::store::embedded) fn new(
+        tombstones: &'t T,
+        begin: &[u8],
+        end: &[u8],
+        reverse: bool,
+    ) -> Self {
         Self {
             tombstones,
             begin: begin.to_vec(),
@@ -53,7 +58,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
     }
 
     /// The next part, or `None` after the last.
-    pub(super) fn next(&mut self) -> Result<Option<KeyRange>, StorageError> {
+    pub(in crate::store::embedded) fn next(&mut self) -> Result<Option<KeyRange>, StorageError> {
         if self.reverse {
             self.next_back()
         } else {
@@ -94,7 +99,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
 }
 
 /// Whether a tombstone covers `key`.
-pub(super) fn covers(
+pub(in crate::store::embedded) fn covers(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     key: &[u8],
 ) -> Result<bool, StorageError> {
@@ -126,7 +131,7 @@ fn first_in(
 }
 
 /// The start of the first tombstone at or after `begin`.
-pub(super) fn next_begin(
+pub(in crate::store::embedded) fn next_begin(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     begin: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
@@ -135,7 +140,7 @@ pub(super) fn next_begin(
 }
 
 /// Covers a range with one tombstone, which replaces those that it overlaps.
-pub(super) fn cover(
+pub(in crate::store::embedded) fn cover(
     tombstones: &mut WritableTable<'_>,
     begin: &[u8],
     end: &[u8],
@@ -155,7 +160,7 @@ pub(super) fn cover(
 
 /// Uncovers a key before it is set: splits the tombstone that covers it, and deletes the hidden
 /// pair.
-pub(super) fn uncover(
+pub(in crate::store::embedded) fn uncover(
     pairs: &mut WritableTable<'_>,
     tombstones: &mut WritableTable<'_>,
     key: &[u8],
@@ -184,7 +189,7 @@ fn first_key(
 }
 
 /// Whether a range has more than `count` pairs, including hidden ones.
-pub(super) fn holds_more_than(
+pub(in crate::store::embedded) fn holds_more_than(
     pairs: &WritableTable<'_>,
     begin: &[u8],
     end: &[u8],
@@ -196,7 +201,7 @@ pub(super) fn holds_more_than(
 
 /// Deletes one portion of the hidden pairs, and the tombstones that hide none. Returns whether a
 /// tombstone is left.
-pub(super) fn reclaim(
+pub(in crate::store::embedded) fn reclaim(
     pairs: &mut WritableTable<'_>,
     tombstones: &mut WritableTable<'_>,
 ) -> Result<bool, StorageError> {

@@ -1,0 +1,233 @@
+//! The writes of a transaction, and how they are applied to the tables.
+
+use std::ops::Range;
+
+use redb::{
+    ReadableTable, ReadableTableMetadata, StorageError, Table, TableError, WriteTransaction,
+};
+
+use super::pairs::{self, Tables};
+use super::{Bytes, PAIRS, TOMBSTONES, tombstones};
+
+/// The tables of a transaction, opened for writing.
+pub(in crate::store::embedded) struct WriteTables<'t> {
+    pub(in crate::store::embedded) pairs: Table<'t, Bytes, Bytes>,
+    /// `None` if there are no tombstones.
+    tombstones: Option<Table<'t, Bytes, Bytes>>,
+}
+
+/// Writes in order. They are kept after they are applied, because the log needs them.
+#[derive(Default)]
+pub(in crate::store::embedded) struct Writes {
+    bytes: Vec<u8>,
+    list: Vec<Write>,
+    /// The number of writes that are applied.
+    applied: usize,
+}
+
+struct Write {
+    key: Range<usize>,
+    kind: Kind,
+}
+
+enum Kind {
+    Set(Range<usize>),
+    Clear,
+    ClearTo(Range<usize>),
+    CoverTo(Range<usize>),
+    Add(i64),
+}
+
+/// One write, with its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store::embedded) enum WriteKind<'w> {
+    /// Sets the value of the key.
+    Set(&'w [u8]),
+    /// Clears the key.
+    Clear,
+    /// Clears the keys from the key to before this one.
+    ClearTo(&'w [u8]),
+    /// Clears the same range with a tombstone.
+    CoverTo(&'w [u8]),
+    /// Adds to a little-endian integer.
+    Add(i64),
+}
+
+impl<'t> WriteTables<'t> {
+    pub(in crate::store::embedded) fn open(
+        transaction: &'t WriteTransaction,
+        has_tombstones: bool,
+    ) -> Result<Self, TableError> {
+        let tombstones = has_tombstones.then(|| transaction.open_table(TOMBSTONES));
+        Ok(Self {
+            pairs: transaction.open_table(PAIRS)?,
+            tombstones: tombstones.transpose()?,
+        })
+    }
+
+    pub(in crate::store::embedded) fn tables(&self) -> Tables<'_, Table<'t, Bytes, Bytes>> {
+        Tables {
+            pairs: &self.pairs,
+            tombstones: self.tombstones.as_ref(),
+        }
+    }
+
+    pub(in crate::store::embedded) fn has_tombstones(&self) -> Result<bool, StorageError> {
+        match &self.tombstones {
+            Some(tombstones) => Ok(!tombstones.is_empty()?),
+            None => Ok(false),
+        }
+    }
+
+    /// Opens the table of tombstones, which is created if necessary.
+    pub(in crate::store::embedded) fn open_tombstones(
+        &mut self,
+        transaction: &'t WriteTransaction,
+    ) -> Result<(), TableError> {
+        if self.tombstones.is_none() {
+            self.tombstones = Some(transaction.open_table(TOMBSTONES)?);
+        }
+        Ok(())
+    }
+
+    /// Deletes the pairs from `begin` to before `end`.
+    fn clear(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
+        self.pairs.retain_in::<&[u8], _>(begin..end, |_, _| false)
+    }
+
+    /// Uncovers a key before it is set. Returns the next key that a tombstone covers, if any.
+    fn uncover(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, StorageError> {
+        let Some(tombstones) = &mut self.tombstones else {
+            return Ok(None);
+        };
+        tombstones::uncover(&mut self.pairs, tombstones, key)?;
+        tombstones::next_begin(tombstones, key)
+    }
+}
+
+impl Writes {
+    /// Appends a write.
+    pub(in crate::store::embedded) fn push(&mut self, key: &[u8], kind: WriteKind<'_>) {
+        let key = self.append(key);
+        let kind = match kind {
+            WriteKind::Set(value) => Kind::Set(self.append(value)),
+            WriteKind::Clear => Kind::Clear,
+            WriteKind::ClearTo(end) => Kind::ClearTo(self.append(end)),
+            WriteKind::CoverTo(end) => Kind::CoverTo(self.append(end)),
+            WriteKind::Add(by) => Kind::Add(by),
+        };
+        self.list.push(Write { key, kind });
+    }
+
+    /// The keys, values and ends of ranges so far, in bytes.
+    pub(in crate::store::embedded) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(in crate::store::embedded) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(in crate::store::embedded) fn iter(&self) -> impl Iterator<Item = (&[u8], WriteKind<'_>)> {
+        (0..self.list.len()).map(|at| self.at(at))
+    }
+
+    /// Whether all writes are applied.
+    pub(in crate::store::embedded) fn are_applied(&self) -> bool {
+        self.applied == self.list.len()
+    }
+
+    /// Passes the writes that are not yet applied to redb, each run of ascending keys together.
+    pub(in crate::store::embedded) fn apply(
+        &mut self,
+        written: &mut WriteTables<'_>,
+    ) -> Result<(), StorageError> {
+        while self.applied < self.list.len() {
+            self.applied += self.apply_next(self.applied, written)?;
+        }
+        Ok(())
+    }
+
+    /// Passes the write at `at` to redb, and the run of writes that it begins. Returns their
+    /// number.
+    fn apply_next(&self, at: usize, written: &mut WriteTables<'_>) -> Result<usize, StorageError> {
+        let (key, kind) = self.at(at);
+        match kind {
+            WriteKind::Set(value) => {
+                let covered = written.uncover(key)?;
+                let run = self.ascending_sets(at, covered.as_deref());
+                if run > 1 {
+                    let pairs = (at..at + run).map(|at| self.pair(at));
+                    pairs::set_ascending(&mut written.pairs, pairs)?;
+                    return Ok(run);
+                }
+                drop(written.pairs.insert(key, value)?);
+            }
+            WriteKind::Clear => drop(written.pairs.remove(key)?),
+            WriteKind::ClearTo(end) => written.clear(key, end)?,
+            WriteKind::CoverTo(end) => match &mut written.tombstones {
+                Some(tombstones) => tombstones::cover(tombstones, key, end)?,
+                None => written.clear(key, end)?,
+            },
+            WriteKind::Add(by) => {
+                written.uncover(key)?;
+                add(&mut written.pairs, key, by)?;
+            }
+        }
+        Ok(1)
+    }
+
+    /// The number of writes from `at` on that set ascending keys less than `end`. At least one.
+    fn ascending_sets(&self, at: usize, end: Option<&[u8]>) -> usize {
+        let rest = &self.list[at..];
+        let sets = rest
+            .iter()
+            .take_while(|write| matches!(write.kind, Kind::Set(_)));
+        let mut previous: Option<&[u8]> = None;
+        let ascending = sets.take_while(|write| {
+            let key = &self.bytes[write.key.clone()];
+            let ascends =
+                previous.is_none_or(|previous| previous < key && end.is_none_or(|end| key < end));
+            previous = Some(key);
+            ascends
+        });
+        ascending.count()
+    }
+
+    fn at(&self, at: usize) -> (&[u8], WriteKind<'_>) {
+        let Write { key, kind } = &self.list[at];
+        let bytes = |range: &Range<usize>| &self.bytes[range.clone()];
+        let kind = match kind {
+            Kind::Set(value) => WriteKind::Set(bytes(value)),
+            Kind::Clear => WriteKind::Clear,
+            Kind::ClearTo(end) => WriteKind::ClearTo(bytes(end)),
+            Kind::CoverTo(end) => WriteKind::CoverTo(bytes(end)),
+            Kind::Add(by) => WriteKind::Add(*by),
+        };
+        (bytes(key), kind)
+    }
+
+    fn pair(&self, at: usize) -> (&[u8], &[u8]) {
+        match self.at(at) {
+            (key, WriteKind::Set(value)) => (key, value),
+            (key, _) => (key, &[]),
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Range<usize> {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        begin..self.bytes.len()
+    }
+}
+
+fn add(table: &mut Table<'_, Bytes, Bytes>, key: &[u8], by: i64) -> Result<(), StorageError> {
+    let present = table.get(key)?.map_or(0, |value| {
+        let mut bytes = [0; 8];
+        let known = value.value().len().min(8);
+        bytes[..known].copy_from_slice(&value.value()[..known]);
+        i64::from_le_bytes(bytes)
+    });
+    table.insert(key, &present.wrapping_add(by).to_le_bytes()[..])?;
+    Ok(())
+}
