@@ -25,6 +25,7 @@ use tokio::time::Instant;
 
 use crate::assert_unavailable;
 use crate::disk::{Disk, chance};
+use crate::machine::{Image, Machine};
 use crate::recorder::{Failing, Recorder};
 
 const SEEDS: u64 = 10;
@@ -119,6 +120,73 @@ fn transaction(number: usize, elements: usize, chance: &mut StdRng) -> Vec<Chang
 async fn open(backend: impl StorageBackend) -> Result<Database> {
     let store = Embedded::on_backend(backend)?;
     Database::open(Arc::new(store), deadline()).await
+}
+
+/// A recorded disk: of a store without a log, or with one.
+#[derive(Clone)]
+enum Recorded {
+    Plain(Recorder),
+    Logged(Machine),
+}
+
+/// The contents of such a disk.
+#[derive(Clone)]
+enum Contents {
+    Plain(Vec<u8>),
+    Logged(Image),
+}
+
+impl Recorded {
+    fn new(logged: bool) -> Self {
+        if logged {
+            Self::Logged(Machine::new())
+        } else {
+            Self::Plain(Recorder::holding(Vec::new()))
+        }
+    }
+
+    fn holding(contents: Contents) -> Self {
+        match contents {
+            Contents::Plain(image) => Self::Plain(Recorder::holding(image)),
+            Contents::Logged(image) => Self::Logged(Machine::holding(image)),
+        }
+    }
+
+    fn failing(logged: bool, fails: Failing) -> Self {
+        if logged {
+            Self::Logged(Machine::failing(fails))
+        } else {
+            Self::Plain(Recorder::failing(fails))
+        }
+    }
+
+    async fn open(&self) -> Result<Database> {
+        match self {
+            Self::Plain(disk) => open(disk.clone()).await,
+            Self::Logged(machine) => Database::open(Arc::new(machine.open()?), deadline()).await,
+        }
+    }
+
+    fn calls(&self) -> usize {
+        match self {
+            Self::Plain(disk) => disk.calls(),
+            Self::Logged(machine) => machine.calls(),
+        }
+    }
+
+    fn image(&self) -> Contents {
+        match self {
+            Self::Plain(disk) => Contents::Plain(disk.image()),
+            Self::Logged(machine) => Contents::Logged(machine.image()),
+        }
+    }
+
+    fn after_crash(&self, call: usize, chance: &mut StdRng) -> Contents {
+        match self {
+            Self::Plain(disk) => Contents::Plain(disk.after_crash(call, chance)),
+            Self::Logged(machine) => Contents::Logged(machine.after_crash(call, chance)),
+        }
+    }
 }
 
 fn deadline() -> Instant {
@@ -222,11 +290,20 @@ async fn committed(database: &Database, history: &History, case: &str) -> usize 
 
 #[tokio::test]
 async fn crashes_at_any_moment_lose_no_document_and_leave_no_partial_one() {
+    crashes_at_any_moment(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn crashes_at_any_moment_with_a_log_lose_no_document_and_leave_no_partial_one() {
+    crashes_at_any_moment(true).await;
+}
+
+async fn crashes_at_any_moment(logged: bool) {
     let first = crate::seed::test_seed();
     for seed in (0..SEEDS).map(|seed| first.wrapping_add(seed)) {
         let chance = &mut chance(seed);
         let history = History::new(chance, 24);
-        let disk = Recorder::holding(Vec::new());
+        let disk = Recorded::new(logged);
         let (begun, acknowledged) = run(&history, &disk, chance).await;
         let before = |moments: &[usize], call| moments.iter().filter(|at| **at <= call).count();
         for crash in 0..CRASHES {
@@ -242,8 +319,8 @@ async fn crashes_at_any_moment_lose_no_document_and_leave_no_partial_one() {
 
 /// Runs a history, with some concurrent transactions. Returns for each the number of disk calls
 /// before it began, and before it was acknowledged.
-async fn run(history: &History, disk: &Recorder, chance: &mut StdRng) -> (Vec<usize>, Vec<usize>) {
-    let database = open(disk.clone()).await.expect("a new store");
+async fn run(history: &History, disk: &Recorded, chance: &mut StdRng) -> (Vec<usize>, Vec<usize>) {
+    let database = disk.open().await.expect("a new store");
     let (mut begun, mut acknowledged) = (Vec::new(), Vec::new());
     let mut rest = &history.transactions[..];
     while !rest.is_empty() {
@@ -261,13 +338,13 @@ async fn run(history: &History, disk: &Recorder, chance: &mut StdRng) -> (Vec<us
 
 /// Opens the contents after a crash, and after a second crash during recovery.
 async fn recovers(
-    found: Vec<u8>,
+    found: Contents,
     history: &History,
     bounds: RangeInclusive<usize>,
     chance: &mut StdRng,
     case: &str,
 ) {
-    let disk = Recorder::holding(found);
+    let disk = Recorded::holding(found);
     let Some(database) = reopened(&disk, &bounds, case).await else {
         return;
     };
@@ -281,7 +358,7 @@ async fn recovers(
     drop(database);
 
     let case = format!("{case}, and again");
-    let disk = Recorder::holding(again);
+    let disk = Recorded::holding(again);
     if let Some(database) = reopened(&disk, &bounds, &case).await {
         let again = committed(&database, history, &case).await;
         assert_eq!(again, there, "{case}");
@@ -290,8 +367,8 @@ async fn recovers(
 
 /// Opens the database on a disk. `None` if it is rejected, which is allowed before it was created
 /// completely.
-async fn reopened(disk: &Recorder, bounds: &RangeInclusive<usize>, case: &str) -> Option<Database> {
-    match open(disk.clone()).await {
+async fn reopened(disk: &Recorded, bounds: &RangeInclusive<usize>, case: &str) -> Option<Database> {
+    match disk.open().await {
         Ok(database) => Some(database),
         Err(error) => {
             assert_eq!(*bounds.start(), 0, "{case}: {error}");
@@ -303,11 +380,20 @@ async fn reopened(disk: &Recorder, bounds: &RangeInclusive<usize>, case: &str) -
 
 #[tokio::test]
 async fn any_failing_disk_call_loses_no_document_and_stops_writes() {
+    any_failing_disk_call(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_failing_disk_call_of_a_store_with_a_log_loses_no_document() {
+    any_failing_disk_call(true).await;
+}
+
+async fn any_failing_disk_call(logged: bool) {
     let seed = crate::seed::test_seed();
     let chance = &mut chance(seed);
     let history = History::new(chance, 12);
-    let disk = Recorder::holding(Vec::new());
-    let database = open(disk.clone()).await.expect("a new store");
+    let disk = Recorded::new(logged);
+    let database = disk.open().await.expect("a new store");
     for changes in &history.transactions {
         write(&database, changes).await.expect("committed");
     }
@@ -318,7 +404,7 @@ async fn any_failing_disk_call_loses_no_document_and_stops_writes() {
         let for_good = chance.random_bool(0.5);
         let fails = Failing { call, for_good };
         let case = format!("seed {seed}, {fails:?}");
-        let disk = Recorder::failing(fails);
+        let disk = Recorded::failing(logged, fails);
         let acknowledged = until_it_fails(&disk, &history, &case).await;
         let found = [disk.image(), disk.after_crash(disk.calls(), chance)];
         for (found, whole) in found.into_iter().zip([true, false]) {
@@ -331,8 +417,8 @@ async fn any_failing_disk_call_loses_no_document_and_stops_writes() {
 
 /// Runs a history sequentially until the disk fails. Returns the number of acknowledged
 /// transactions.
-async fn until_it_fails(disk: &Recorder, history: &History, case: &str) -> usize {
-    let database = match open(disk.clone()).await {
+async fn until_it_fails(disk: &Recorded, history: &History, case: &str) -> usize {
+    let database = match disk.open().await {
         Ok(database) => database,
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unavailable, "{case}: {error}");
@@ -342,7 +428,20 @@ async fn until_it_fails(disk: &Recorder, history: &History, case: &str) -> usize
     let mut acknowledged = 0;
     let mut failed = None;
     for changes in &history.transactions {
-        match write(&database, changes).await {
+        let mut written = write(&database, changes).await;
+        if let Err(error) = &written
+            && error.message().contains("nothing was changed")
+        {
+            // Space could not be allocated: the transaction can be repeated.
+            written = write(&database, changes).await;
+            if written
+                .as_ref()
+                .is_err_and(|error| error.message().contains("nothing was changed"))
+            {
+                return acknowledged;
+            }
+        }
+        match written {
             Ok(()) if failed.is_none() => acknowledged += 1,
             Ok(()) => panic!("{case}: it writes on after {failed:?}"),
             Err(error) => {

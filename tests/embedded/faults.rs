@@ -65,7 +65,10 @@ fn a_panic_while_opening_is_reported_as_an_error() {
 async fn an_unreadable_file_fails_the_store() {
     for in_transaction in [false, true] {
         let directory = tempfile::tempdir().expect("a directory");
-        let options = EmbeddedOptions { cache_bytes: 0 };
+        let options = EmbeddedOptions {
+            cache_bytes: 0,
+            ..EmbeddedOptions::default()
+        };
         let store = Embedded::open(directory.path(), options, |_| {}).expect("a new store");
         for number in 0..20 {
             let value = vec![number; 50_000];

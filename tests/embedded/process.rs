@@ -149,6 +149,7 @@ pub(crate) fn open(directory: &Path) -> phyllo::error::Result<(Embedded, Arc<Ato
     let counter = repairs.clone();
     let options = EmbeddedOptions {
         cache_bytes: 16 << 20,
+        ..EmbeddedOptions::default()
     };
     let store = Embedded::open(directory, options, move |progress| {
         assert!((0.0..=1.0).contains(&progress));
@@ -180,6 +181,18 @@ impl Process {
 
     fn lines(&mut self) -> impl Iterator<Item = String> {
         (&mut self.out).lines().map(|line| line.expect("text"))
+    }
+
+    /// Passes its lines to `kills` until that returns true, and kills it. Then passes the rest.
+    pub(crate) fn until_killed(mut self, mut kills: impl FnMut(&str) -> bool) {
+        let killed = self.lines().any(|line| kills(&line));
+        assert!(killed, "it has ended");
+        self.child.kill().expect("killed");
+        for line in self.lines() {
+            kills(&line);
+        }
+        let status = self.child.wait().expect("waited");
+        assert!(!status.success(), "{status}");
     }
 
     pub(crate) fn wait_until(&mut self, said: &str) {

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use phyllo::key::Version;
-use phyllo::store::{Embedded, Observed, RangeRead, Read, Store, Transaction};
+use phyllo::store::{
+    Embedded, EmbeddedOptions, LogFiles, Observed, RangeRead, Read, Store, Transaction,
+};
+use redb::StorageBackend;
 use redb::backends::InMemoryBackend;
 use tokio::time::Instant;
 
@@ -29,6 +33,42 @@ pub(crate) fn observed() -> Fresh {
 
 pub(crate) fn in_memory() -> Embedded {
     Embedded::on_backend(InMemoryBackend::new()).expect("memory does not fail")
+}
+
+/// The embedded engine with a log in memory, whose segments are so small that it makes checkpoints.
+pub(crate) fn logged() -> Fresh {
+    let options = EmbeddedOptions {
+        log_segment_bytes: 64 << 10,
+        ..EmbeddedOptions::default()
+    };
+    let log = MemoryLog::default();
+    let store = Embedded::with_log(InMemoryBackend::new(), log, options);
+    let store = store.expect("memory does not fail");
+    let enabled = Box::pin(store.enable_log()).now_or_never();
+    enabled.expect("nothing holds the lock").expect("enabled");
+    Fresh::of(Arc::new(store))
+}
+
+/// The files of a log, in memory. They are not read: the store is not reopened.
+#[derive(Debug, Default)]
+struct MemoryLog;
+
+impl LogFiles for MemoryLog {
+    fn open(&self, _file: usize) -> std::io::Result<Option<Box<dyn StorageBackend>>> {
+        Ok(None)
+    }
+
+    fn create(&self, _file: usize) -> std::io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(InMemoryBackend::new()))
+    }
+
+    fn remove(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_names(&self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Fresh {

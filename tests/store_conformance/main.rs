@@ -16,6 +16,13 @@ macro_rules! on_every_engine {
             })*
         }
 
+        mod logged {
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $case() {
+                super::$case($crate::engines::logged()).await;
+            })*
+        }
+
         mod observed {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $case() {
