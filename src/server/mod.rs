@@ -89,6 +89,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
     let watching = watch(&database, &options)?;
+    database.store().observe(Arc::new(options.metrics.clone()));
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
     let door = Door {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -138,6 +139,19 @@ pub struct StoreLimits {
     pub transaction_bytes_max: Option<usize>,
 }
 
+/// Receives what an engine does apart from operations of requests, for metrics. The calls come from
+/// threads of the engine and must return immediately.
+pub trait EngineObserver: Send + Sync {
+    /// The engine has written `bytes` to its log and synced it, which took `took`.
+    fn log_synced(&self, took: Duration, bytes: u64);
+
+    /// The engine has made a checkpoint. Transactions waited for `stalled` of the time `took`.
+    fn checkpointed(&self, took: Duration, stalled: Duration);
+
+    /// The files of the log have `bytes` bytes now.
+    fn log_resized(&self, bytes: u64);
+}
+
 /// A storage engine.
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -202,6 +216,10 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
+    /// Reports the engine's own work to `observer` from now on. Only the first observer is used. A
+    /// no-op for engines that do nothing on their own.
+    fn observe(&self, _observer: Arc<dyn EngineObserver>) {}
+
     /// All pairs as of the last commit, for a backup.
     ///
     /// # Errors
@@ -255,6 +273,10 @@ impl Store for Arc<dyn Store> {
 
     async fn enable_log(&self) -> Result<()> {
         (**self).enable_log().await
+    }
+
+    fn observe(&self, observer: Arc<dyn EngineObserver>) {
+        (**self).observe(observer);
     }
 
     async fn backup(&self) -> Result<Backup> {

@@ -21,7 +21,7 @@ mod yield_every;
 pub use backup::Backup;
 pub use batches::{Batches, key_after};
 pub(crate) use contract::PendingStamps;
-pub use contract::{CommitError, Store, StoreLimits, Transaction};
+pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME, LOG_NAMES, LogFiles};
 pub use metered::{MeteredRead, MeteredTransaction};
 pub use multi_range::{Batch, MultiRange, RoundBatch};

@@ -9,7 +9,8 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, trace_span};
 
 use super::{
-    Backup, Batch, CommitError, MultiRange, Pairs, RangeRead, Read, Store, StoreLimits, Transaction,
+    Backup, Batch, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read, Store,
+    StoreLimits, Transaction,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
@@ -155,6 +156,10 @@ impl<S: Store> Store for Observed<S> {
 
     async fn enable_log(&self) -> Result<()> {
         self.inner.enable_log().await
+    }
+
+    fn observe(&self, observer: Arc<dyn EngineObserver>) {
+        self.inner.observe(observer);
     }
 
     async fn backup(&self) -> Result<Backup> {

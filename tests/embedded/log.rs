@@ -226,7 +226,7 @@ async fn a_torn_last_frame_is_dropped() {
             let bit = chance.random_range(begin * 8..(begin + 64 + 3_000) * 8);
             file[bit / 8] ^= 1 << (bit % 8);
         } else {
-            let cut = chance.random_range(begin..end - 900);
+            let cut = chance.random_range(begin..begin + 3_000);
             let noise = chance.random_bool(0.5);
             file[cut..end].fill_with(|| if noise { chance.random() } else { 0 });
         }

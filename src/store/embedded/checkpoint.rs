@@ -100,11 +100,18 @@ impl GroupSync {
             let frame = std::mem::replace(&mut group.frame, next);
             (frame, committer.snapshot(group.last_commit)?)
         };
+        let bytes = frame.record_bytes();
+        let begun = Instant::now();
         let ended_segment = log
             .append(&mut frame, published.last_commit)
             .map_err(fault)?;
+        let took = begun.elapsed();
         self.spare = Some(frame);
         committer.publish(published);
+        if let Some(observer) = committer.observer.get() {
+            observer.log_synced(took, bytes);
+            observer.log_resized(log.bytes());
+        }
         if ended_segment {
             committer.checkpointer.wake();
         }
@@ -158,8 +165,14 @@ impl Committer {
         self.make_durable(Some(log))?;
         self.publish(self.snapshot(writer.last_commit)?);
         drop(writer);
-        tracing::debug!("checkpoint: transactions waited for {:?}", begun.elapsed());
-        log.recycle(first_needed).map_err(fault)
+        let stalled = begun.elapsed();
+        log.recycle(first_needed).map_err(fault)?;
+        let took = begun.elapsed();
+        tracing::debug!("checkpoint in {took:?}; transactions waited for {stalled:?}");
+        if let Some(observer) = self.observer.get() {
+            observer.checkpointed(took, stalled);
+        }
+        Ok(())
     }
 
     /// Makes all commits durable in redb. Commits after it are in `log`, from its present segment

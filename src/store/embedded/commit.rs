@@ -27,7 +27,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
@@ -46,6 +46,7 @@ use super::tables::pairs::Tables;
 use super::tables::writes::Writes;
 use super::tables::{Bytes, PAIRS, TOMBSTONES, fault};
 use crate::error::Result;
+use crate::store::EngineObserver;
 
 /// The snapshot that readers share. Everything in it is synced.
 pub(super) struct Published {
@@ -102,6 +103,7 @@ pub(super) struct Committer {
     pub(super) database: Database,
     /// The file of the database, if it can be blocked.
     file: Option<DeferredFile>,
+    pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
 
 impl Committer {
@@ -138,6 +140,7 @@ impl Committer {
             closing: watch::Sender::new(false),
             database,
             file,
+            observer: OnceLock::new(),
         });
         Ok((committer, woken))
     }

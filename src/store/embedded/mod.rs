@@ -36,7 +36,9 @@ pub use open::FILE_NAME;
 pub use options::EmbeddedOptions;
 
 use self::tables::pairs;
-use super::{Backup, Batch, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction};
+use super::{
+    Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
+};
 use crate::error::{Error, Result};
 use crate::limits::RANGES_AT_A_TIME;
 
@@ -134,6 +136,11 @@ impl Store for Embedded {
 
     async fn enable_log(&self) -> Result<()> {
         self.committer.enable_log().await
+    }
+
+    fn observe(&self, observer: Arc<dyn EngineObserver>) {
+        // Another observer was first.
+        let _set = self.committer.observer.set(observer);
     }
 
     async fn backup(&self) -> Result<Backup> {

@@ -10,6 +10,7 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES};
 use crate::graphql::RequestStats;
+use crate::store::EngineObserver;
 
 /// The content type of `/metrics`.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -116,6 +117,25 @@ impl Metrics {
     pub(crate) fn connection(&self) -> GaugeGuard {
         self.0.accepted.inc();
         GaugeGuard::new(&self.0.connections)
+    }
+}
+
+impl EngineObserver for Metrics {
+    fn log_synced(&self, took: Duration, bytes: u64) {
+        self.0.engine.syncs.observe(took.as_secs_f64());
+        self.0.engine.log_written.inc_by(bytes);
+    }
+
+    fn checkpointed(&self, took: Duration, stalled: Duration) {
+        self.0.engine.checkpoints.observe(took.as_secs_f64());
+        self.0.engine.stalls.observe(stalled.as_secs_f64());
+    }
+
+    fn log_resized(&self, bytes: u64) {
+        self.0
+            .engine
+            .log_bytes
+            .set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 }
 

@@ -29,6 +29,17 @@ pub(crate) struct Registered {
     pub(crate) in_flight: Gauge,
     pub(crate) connections: Gauge,
     pub(crate) accepted: Counter,
+    pub(crate) engine: EngineMetrics,
+}
+
+/// The metrics of the embedded engine's log.
+#[derive(Clone)]
+pub(crate) struct EngineMetrics {
+    pub(crate) log_bytes: Gauge,
+    pub(crate) log_written: Counter,
+    pub(crate) syncs: Histogram,
+    pub(crate) checkpoints: Histogram,
+    pub(crate) stalls: Histogram,
 }
 
 /// The types of requests. `none` stands for requests that have no operation.
@@ -133,6 +144,7 @@ impl Registered {
                 "connections_accepted",
                 "Accepted connections",
             ),
+            engine: EngineMetrics::register(&mut registry),
             registry,
         }
     }
@@ -152,6 +164,40 @@ fn register_store(registry: &mut Registry) -> [Counter; STORE_OPERATIONS.len()] 
         "Store operations of GraphQL requests",
     );
     STORE_OPERATIONS.map(|operation| family.get_or_create_owned(&StoreLabel { operation }))
+}
+
+impl EngineMetrics {
+    fn register(registry: &mut Registry) -> Self {
+        let mut seconds = |name, help| {
+            let histogram = Histogram::new(exponential_buckets(0.000_1, 2.5, 14));
+            registry.register(name, help, histogram.clone());
+            histogram
+        };
+        Self {
+            syncs: seconds(
+                "log_sync_seconds",
+                "Time to write and sync a group of transactions to the write-ahead log",
+            ),
+            checkpoints: seconds(
+                "checkpoint_seconds",
+                "Time of a checkpoint, which frees a part of the write-ahead log",
+            ),
+            stalls: seconds(
+                "checkpoint_stall_seconds",
+                "Time for which write transactions waited for a checkpoint",
+            ),
+            log_bytes: register(
+                registry,
+                "log_bytes",
+                "Size of the files of the write-ahead log",
+            ),
+            log_written: register(
+                registry,
+                "log_written_bytes",
+                "Bytes of transactions written to the write-ahead log",
+            ),
+        }
+    }
 }
 
 impl ByType {

@@ -120,7 +120,7 @@ impl LogWriter {
         lock(&self.tail).segment
     }
 
-    /// The bytes that both files occupy.
+    /// The bytes of both files.
     pub(in crate::store::embedded) fn bytes(&self) -> u64 {
         lock(&self.tail).allocated.iter().sum()
     }
