@@ -6,6 +6,8 @@ mod adopt;
 mod backup;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/compact.rs"]
+mod compact;
 #[path = "cli/copy.rs"]
 mod copy;
 #[path = "cli/delete.rs"]

@@ -1,11 +1,14 @@
 //! The write-ahead log: what it recovers, what it rejects, and that a closed store has none.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use phyllo::error::Error;
 use phyllo::store::{Embedded, EmbeddedOptions, LOG_NAMES, Store};
 use rand::Rng;
 use rand::rngs::StdRng;
+use tokio::task::JoinHandle;
 
 use crate::disk::chance;
 use crate::machine::{Image, Machine, SEGMENT_BYTES};
@@ -396,4 +399,109 @@ async fn a_failed_sync_of_the_log_fails_the_store_and_commits_nothing() {
     let store = reopened(&[before[0].clone(), before[1].clone(), file]);
     assert_eq!(get(&store, "lost").await, None);
     assert_eq!(get(&store, "before").await, Some(b"value".to_vec()));
+}
+
+/// Spawns a commit, which ends after its sync.
+fn spawned(store: &Arc<Embedded>, key: &str, value: &str) -> JoinHandle<()> {
+    let (store, key, value) = (store.clone(), key.to_owned(), value.to_owned());
+    tokio::spawn(async move { set(&store, key, value).await.expect("committed") })
+}
+
+/// Waits until the log has begun this many syncs.
+async fn begun(machine: &Machine, syncs: usize) {
+    while machine.log_syncs() < syncs {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Gives others the time to do what they must not do.
+async fn pause() {
+    tokio::time::sleep(Duration::from_millis(30)).await;
+}
+
+/// While a group syncs, the next one executes. Nothing of either is visible or reported.
+#[tokio::test(flavor = "multi_thread")]
+async fn transactions_execute_while_the_log_syncs() {
+    let machine = Machine::new();
+    let store = Arc::new(logged(&machine).await);
+    set(&store, "key", "old").await.expect("committed");
+    machine.hold_log_syncs(true);
+    let syncs = machine.log_syncs();
+    let first = spawned(&store, "key", "first");
+    begun(&machine, syncs + 1).await;
+
+    // These read the unsynced commit.
+    let reader = crate::begin(&store).await;
+    let value = reader.get(b"key").await.expect("read");
+    assert_eq!(value, Some(b"first".to_vec()));
+    let aborted = tokio::spawn(async move { reader.abort().await });
+    let reader = crate::begin(&store).await;
+    let read_only = tokio::spawn(async move { reader.commit().await.map(drop) });
+    let second: Vec<_> = (0..64)
+        .map(|number| spawned(&store, &format!("second {number}"), ""))
+        .collect();
+    pause().await;
+    assert!(!first.is_finished());
+    assert!(!aborted.is_finished(), "it has read an unsynced commit");
+    assert!(!read_only.is_finished(), "it could read an unsynced commit");
+    assert!(second.iter().all(|commit| !commit.is_finished()));
+    assert_eq!(get(&store, "key").await, Some(b"old".to_vec()));
+    assert_eq!(all(&store).await.len(), 3);
+    let executed = crate::begin(&store).await;
+    let value = executed.get(b"second 63").await.expect("read");
+    assert_eq!(value, Some(Vec::new()), "it was executed");
+    drop(executed);
+
+    machine.hold_log_syncs(false);
+    first.await.expect("committed");
+    aborted.await.expect("no panic").expect("synced");
+    read_only.await.expect("no panic").expect("synced");
+    for commit in second {
+        commit.await.expect("committed");
+    }
+    assert_eq!(get(&store, "key").await, Some(b"first".to_vec()));
+    let syncs = machine.log_syncs() - syncs;
+    assert!(syncs <= 4, "{syncs} syncs of 65 commits");
+}
+
+/// A transaction that read an unsynced commit fails if the sync does.
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_of_a_commit_whose_sync_fails_are_told() {
+    let machine = Machine::new();
+    let store = Arc::new(logged(&machine).await);
+    machine.hold_log_syncs(true);
+    let syncs = machine.log_syncs();
+    let writer = {
+        let store = store.clone();
+        tokio::spawn(async move { set(&store, "key", "value").await })
+    };
+    begun(&machine, syncs + 1).await;
+    let reader = crate::begin(&store).await;
+    assert!(reader.get(b"key").await.expect("read").is_some());
+    let aborted = tokio::spawn(async move { reader.abort().await });
+    pause().await;
+    machine.fail_log_syncs();
+    machine.hold_log_syncs(false);
+    assert_unavailable(writer.await.expect("no panic"));
+    assert_unavailable(aborted.await.expect("no panic"));
+    assert_failed(&store).await;
+}
+
+/// The lock is held, so the checkpoint that ends the log cannot be made.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_closes_during_a_transaction_keeps_its_log() {
+    let machine = Machine::new();
+    let store = logged(&machine).await;
+    set(&store, "before", "").await.expect("committed");
+    let open = crate::begin(&store).await;
+    open.set(b"undone", b"");
+    drop(store);
+    assert!(
+        machine.has_log(),
+        "the checkpoint of the close could not be made"
+    );
+    drop(open);
+    let store = reopened(&machine.image());
+    assert_eq!(get(&store, "before").await, Some(Vec::new()));
+    assert_eq!(get(&store, "undone").await, None);
 }

@@ -2,7 +2,7 @@
 //! order, so that one run covers a crash at every moment.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use phyllo::error::Result;
 use phyllo::store::{Embedded, EmbeddedOptions, LogFiles};
@@ -25,7 +25,18 @@ pub(crate) type Image = [Option<Vec<u8>>; FILES];
 
 /// Clones share the machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine(Arc<Mutex<Record>>);
+pub(crate) struct Machine {
+    record: Arc<Mutex<Record>>,
+    log_syncs: Arc<LogSyncs>,
+}
+
+/// Syncs of the log, which can be held.
+#[derive(Debug, Default)]
+struct LogSyncs {
+    /// Whether they are held, and the number that have begun.
+    state: Mutex<(bool, usize)>,
+    changed: Condvar,
+}
 
 #[derive(Debug)]
 struct Record {
@@ -58,14 +69,18 @@ impl Machine {
 
     /// A machine with these contents.
     pub(crate) fn holding(image: Image) -> Self {
-        Self(Arc::new(Mutex::new(Record {
+        let record = Record {
             before: image.clone(),
             now: image,
             calls: Vec::new(),
             fails: None,
             free_bytes: None,
             log_syncs_fail: false,
-        })))
+        };
+        Self {
+            record: Arc::new(Mutex::new(record)),
+            log_syncs: Arc::default(),
+        }
     }
 
     /// An empty machine that fails.
@@ -103,7 +118,20 @@ impl Machine {
     }
 
     fn lock(&self) -> MutexGuard<'_, Record> {
-        self.0.lock().expect("nothing panics in here")
+        self.record.lock().expect("nothing panics in here")
+    }
+
+    /// Holds the syncs of the log, or releases them.
+    pub(crate) fn hold_log_syncs(&self, hold: bool) {
+        let mut state = self.log_syncs.state.lock().expect("nothing panics in here");
+        state.0 = hold;
+        self.log_syncs.changed.notify_all();
+    }
+
+    /// The number of syncs of the log that have begun.
+    pub(crate) fn log_syncs(&self) -> usize {
+        let state = self.log_syncs.state.lock().expect("nothing panics in here");
+        state.1
     }
 
     /// The number of calls so far.
@@ -306,6 +334,14 @@ impl StorageBackend for RecordedFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        if self.file != DATABASE {
+            let syncs = &self.machine.log_syncs;
+            let mut state = syncs.state.lock().expect("nothing panics in here");
+            state.1 += 1;
+            while state.0 {
+                state = syncs.changed.wait(state).expect("nothing panics in here");
+            }
+        }
         self.machine.call(Call::Sync(self.file))
     }
 

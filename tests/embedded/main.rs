@@ -9,6 +9,7 @@ mod documents;
 mod faults;
 mod kill;
 mod log;
+mod log_format;
 mod machine;
 mod process;
 mod reclaim;

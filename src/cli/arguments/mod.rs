@@ -79,6 +79,11 @@ pub(crate) enum Command {
     Adopt(Adopt),
     Copy(Copy),
     Backup(BackupArguments),
+    /// Make the file of a store as small as its data
+    ///
+    /// The space of deleted documents is used again for new ones, but a file does not become smaller
+    /// by itself. No server or other command may have the store open meanwhile.
+    Compact,
     Update(Box<UpdateCommand>),
     Delete(Delete),
     Drop(Drop),

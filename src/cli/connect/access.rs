@@ -309,6 +309,20 @@ pub(crate) async fn open_to_copy(
     }
 }
 
+/// Makes the file of a store smaller. Returns its size in bytes before and after.
+///
+/// # Errors
+/// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it, or it cannot be opened.
+pub(crate) async fn compact(directory: &Path) -> Result<(u64, u64)> {
+    if !directory.join(FILE_NAME).exists() {
+        return Err(no_store(&directory.display()));
+    }
+    // Waits for other commands, recovers the store, and checks its format.
+    drop(open_alone(directory, EmbeddedOptions::default()).await?);
+    // It was closed, so there is nothing to recover.
+    Embedded::compact(directory, EmbeddedOptions::default(), |_| {})
+}
+
 async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
     let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
     loop {
@@ -350,16 +364,22 @@ async fn open_database(store: impl Store + 'static) -> Result<Database> {
 /// Opens the store. Shows the progress of a recovery on standard error if the store was not closed.
 fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
     let bar = ProgressBar::no_length();
+    let opened = Embedded::open(directory, options, show_repair(bar.clone()));
+    bar.finish_and_clear();
+    opened
+}
+
+/// Shows the progress of a recovery with a bar.
+fn show_repair(bar: ProgressBar) -> impl Fn(f64) + Send + 'static {
     bar.set_style(
         ProgressStyle::with_template("{msg} {bar:30} {percent}%").expect("a valid template"),
     );
-    let repairing = bar.clone();
-    let opened = Embedded::open(directory, options, move |progress| {
-        if repairing.length().is_none() {
-            repairing.set_length(100);
+    move |progress| {
+        if bar.length().is_none() {
+            bar.set_length(100);
             let message = "the store was not closed; recovering it";
-            repairing.set_message(message);
-            if repairing.is_hidden() {
+            bar.set_message(message);
+            if bar.is_hidden() {
                 say(format_args!("{message}"));
             }
         }
@@ -368,10 +388,8 @@ fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
             clippy::cast_sign_loss,
             reason = "between 0 and 100"
         )]
-        repairing.set_position((100.0 * progress.clamp(0.0, 1.0)) as u64);
-    });
-    bar.finish_and_clear();
-    opened
+        bar.set_position((100.0 * progress.clamp(0.0, 1.0)) as u64);
+    }
 }
 
 /// Whether another process holds the store's lock.

@@ -1,7 +1,8 @@
-//! Commands that serve, check, copy and back up a store.
+//! Commands that serve, check, compact, copy and back up a store.
 
 pub(crate) mod backup;
 pub(crate) mod check;
+pub(crate) mod compact;
 pub(crate) mod copy;
 pub(crate) mod schema;
 pub(crate) mod serve;

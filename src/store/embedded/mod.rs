@@ -35,7 +35,7 @@ pub use log::{LOG_NAMES, LogFiles};
 pub use open::FILE_NAME;
 pub use options::EmbeddedOptions;
 
-use self::tables::pairs;
+use self::tables::{fault, pairs};
 use super::{
     Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
 };
@@ -60,6 +60,25 @@ impl Embedded {
         repairing: impl Fn(f64) + Send + 'static,
     ) -> Result<Self> {
         Self::new(open::open(directory, options, repairing)?)
+    }
+
+    /// Makes the file of the store in `directory` as small as its data, which no process may have
+    /// open. Returns the sizes of the file in bytes before and after. `repairing` is as for
+    /// [`Embedded::open`].
+    ///
+    /// # Errors
+    /// As [`Embedded::open`].
+    pub fn compact(
+        directory: &Path,
+        options: EmbeddedOptions,
+        repairing: impl Fn(f64) + Send + 'static,
+    ) -> Result<(u64, u64)> {
+        let bytes = || std::fs::metadata(directory.join(FILE_NAME)).map(|file| file.len());
+        let mut opened = open::open(directory, options, repairing)?;
+        let before = bytes().map_err(fault)?;
+        reclaim::compact(&mut opened.database)?;
+        drop(opened);
+        Ok((before, bytes().map_err(fault)?))
     }
 
     /// An engine on a custom storage backend. Tests use it to inject faults.
