@@ -1,10 +1,12 @@
 //! Makes commits durable: by the log, or by a checkpoint, which is a durable commit of redb.
 //!
-//! A checkpoint holds the write lock, so no transaction executes meanwhile. It also saves which
-//! pages of the file are in use (redb's quick repair), so that opening the store after a crash does
-//! not read the whole file. It is made
+//! A checkpoint also saves which pages of the file are in use (redb's quick repair), so that opening
+//! the store after a crash does not read the whole file. Transactions wait while redb writes the
+//! changed pages to the system's cache, but not for its syncs (`deferred_file.rs`). A checkpoint is
+//! made
 //!
 //! - when a segment of the log has ended. The file of that segment is then free for another one.
+//! - when there was no commit for a second.
 //! - after the background deletion of pairs, which is not in the log.
 //! - for each group of commits while there is no log.
 //! - when the store is closed. This checkpoint ends the log.
@@ -17,7 +19,7 @@ use redb::Durability;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 
-use super::commit::{Committer, WriteLock};
+use super::commit::{Committer, Woken, WriteLock};
 use super::log::{Frame, LogWriter, bytes_max, describe};
 use super::tables::writes::Writes;
 use super::tables::{ENGINE, LOG, LOG_SEGMENT, fault};
@@ -71,6 +73,8 @@ pub(super) struct GroupSync {
     spare: Option<Frame>,
     /// Groups that were synced by a checkpoint.
     groups: u64,
+    /// Whether a group was written to the log since the last time without commits.
+    wrote: bool,
 }
 
 impl GroupSync {
@@ -78,11 +82,23 @@ impl GroupSync {
         Self {
             spare: None,
             groups: 0,
+            wrote: false,
         }
     }
 
     /// Syncs and publishes the commits so far.
-    pub(super) fn sync(&mut self, committer: &Committer, runtime: &Runtime) -> Result<()> {
+    pub(super) fn sync(
+        &mut self,
+        committer: &Committer,
+        runtime: &Runtime,
+        why: Woken,
+    ) -> Result<()> {
+        if why == Woken::Idle {
+            if std::mem::take(&mut self.wrote) {
+                committer.checkpointer.wake();
+            }
+            return Ok(());
+        }
         let log = committer.group().log.clone();
         match log {
             Some(log) => self.to_log(committer, &log),
@@ -107,6 +123,7 @@ impl GroupSync {
             .map_err(fault)?;
         let took = begun.elapsed();
         self.spare = Some(frame);
+        self.wrote = true;
         committer.publish(published);
         if let Some(observer) = committer.observer.get() {
             observer.log_synced(took, bytes);
@@ -162,10 +179,14 @@ impl Committer {
     fn checkpoint(&self, writer: OwnedMutexGuard<WriteLock>, log: &LogWriter) -> Result<()> {
         let begun = Instant::now();
         let first_needed = log.segment();
+        let file = self.file.as_ref().ok_or_else(without_file)?;
+        file.detach().map_err(fault)?;
         self.make_durable(Some(log))?;
-        self.publish(self.snapshot(writer.last_commit)?);
+        let published = self.snapshot(writer.last_commit)?;
         drop(writer);
         let stalled = begun.elapsed();
+        file.settle().map_err(fault)?;
+        self.publish(published);
         log.recycle(first_needed).map_err(fault)?;
         let took = begun.elapsed();
         tracing::debug!("checkpoint in {took:?}; transactions waited for {stalled:?}");
@@ -226,4 +247,8 @@ impl Committer {
         }
         Ok(())
     }
+}
+
+fn without_file() -> Error {
+    Error::internal("a store with a log has a file")
 }

@@ -26,9 +26,10 @@
 //! reopened. redb can no longer write, so that it does not commit what the log does not have.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use redb::{
@@ -47,6 +48,10 @@ use super::tables::writes::Writes;
 use super::tables::{Bytes, PAIRS, TOMBSTONES, fault};
 use crate::error::Result;
 use crate::store::EngineObserver;
+
+/// After this time without a commit, a checkpoint is made, so that reads find all pages in redb's
+/// cache of clean pages, and the next opening has nothing to replay.
+const IDLE_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// The snapshot that readers share. Everything in it is synced.
 pub(super) struct Published {
@@ -75,6 +80,15 @@ pub(super) struct WriteLock {
     pub(super) has_tombstones: bool,
 }
 
+/// Why the sync thread was woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Woken {
+    /// There are commits to sync.
+    Commit,
+    /// There was no commit for some time.
+    Idle,
+}
+
 /// The commits that wait for the next sync. Locked while redb commits, so that a snapshot that is
 /// taken under the same lock has exactly the commits of the groups so far.
 pub(super) struct Group {
@@ -101,8 +115,8 @@ pub(super) struct Committer {
     /// Whether the store is being closed.
     closing: watch::Sender<bool>,
     pub(super) database: Database,
-    /// The file of the database, if it can be blocked.
-    file: Option<DeferredFile>,
+    /// The file of the database, if the store can have a log.
+    pub(super) file: Option<DeferredFile>,
     pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
 
@@ -145,19 +159,26 @@ impl Committer {
         Ok((committer, woken))
     }
 
-    /// Starts the sync thread. It calls `sync` when it is woken, and `close` at the end, unless the
-    /// store has failed.
+    /// Starts the sync thread. It calls `sync` when it is woken, or was not woken for some time, and
+    /// `close` at the end, unless the store has failed.
     pub(super) fn start(
         self: &Arc<Self>,
         woken: Receiver<()>,
-        mut sync: impl FnMut(&Self, &Runtime) -> Result<()> + Send + 'static,
+        mut sync: impl FnMut(&Self, &Runtime, Woken) -> Result<()> + Send + 'static,
         close: impl FnOnce(&Self, &Runtime) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let committer = self.clone();
         let run = move |runtime: &Runtime| {
-            while woken.recv().is_ok() {
-                while woken.try_recv().is_ok() {}
-                sync(&committer, runtime)?;
+            loop {
+                let why = match woken.recv_timeout(IDLE_TIME_MAX) {
+                    Ok(()) => {
+                        while woken.try_recv().is_ok() {}
+                        Woken::Commit
+                    }
+                    Err(RecvTimeoutError::Timeout) => Woken::Idle,
+                    Err(RecvTimeoutError::Disconnected) => break,
+                };
+                sync(&committer, runtime, why)?;
             }
             committer.progress.check()?;
             close(&committer, runtime)

@@ -107,7 +107,8 @@ impl Embedded {
         // Dropped on an error, which stops the threads.
         let embedded = Self { committer };
         let mut groups = GroupSync::new();
-        let sync = move |committer: &Committer, runtime: &_| groups.sync(committer, runtime);
+        let sync =
+            move |committer: &Committer, runtime: &_, why| groups.sync(committer, runtime, why);
         embedded.committer.start(woken, sync, Committer::close)?;
         checkpoint::start(&embedded.committer)?;
         reclaim::start(&embedded.committer)?;

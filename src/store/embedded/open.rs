@@ -27,7 +27,7 @@ pub(super) struct Opened {
     pub(super) last_commit: u64,
     /// `None`: the store is not in a directory, and cannot have a log.
     pub(super) log: Option<StoreLog>,
-    /// The file of the database, if it can be blocked.
+    /// The file of the database, if the store can have a log.
     pub(super) file: Option<DeferredFile>,
 }
 
