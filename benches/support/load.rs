@@ -147,6 +147,41 @@ pub(crate) fn latencies(
     taken
 }
 
+/// Sends newly generated requests on this number of connections for `time`. A connection sends the
+/// next request after the response. Returns the sorted latencies in seconds.
+pub(crate) fn latencies_under_load(
+    address: SocketAddr,
+    request: impl Fn(usize) -> Arc<[u8]> + Clone + Send + 'static,
+    connections: usize,
+    time: Duration,
+) -> Vec<f64> {
+    let work = async move {
+        let begin = Instant::now();
+        let clients = (0..connections).map(|number| {
+            let request = request.clone();
+            tokio::spawn(async move {
+                let mut connection = Connection::open(address).await;
+                let mut taken = Vec::new();
+                while begin.elapsed() < time {
+                    let sent = Instant::now();
+                    let response = connection.ask(&request(number)).await;
+                    assert!(response.starts_with(b"{\"data\":"), "an error");
+                    taken.push(sent.elapsed().as_secs_f64());
+                }
+                taken
+            })
+        });
+        let taken = futures::future::join_all(clients.collect::<Vec<_>>()).await;
+        taken
+            .into_iter()
+            .flat_map(|taken| taken.expect("every request was answered"))
+            .collect()
+    };
+    let mut taken: Vec<f64> = alone(move || work);
+    taken.sort_by(f64::total_cmp);
+    taken
+}
+
 /// Sends each sequence of requests on its own connection, all concurrently. Each request is sent
 /// after the previous response.
 pub(crate) fn ask_in_order(address: SocketAddr, sequences: &[Vec<Vec<u8>>]) {

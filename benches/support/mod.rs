@@ -7,6 +7,7 @@
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 pub(crate) mod load;
+pub(crate) mod programs;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;

@@ -11,8 +11,8 @@ use crate::disk::chance;
 use crate::process::{Process, said_directory, say};
 use crate::{all, begin};
 
-/// The number of kills, if `PHYLLO_TEST_KILLS` does not say another.
 const KILLS: usize = 20;
+const KILLS_OF_LONG_TESTS: usize = 200;
 const WRITERS: usize = 16;
 
 fn open(directory: &Path) -> Embedded {
@@ -25,8 +25,11 @@ fn open(directory: &Path) -> Embedded {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kills_under_load_lose_no_acknowledged_commit() {
-    let kills = std::env::var("PHYLLO_TEST_KILLS").ok();
-    let kills = kills.map_or(KILLS, |kills| kills.parse().expect("a number"));
+    let kills = if crate::skip::runs_long_tests() {
+        KILLS_OF_LONG_TESTS
+    } else {
+        KILLS
+    };
     let seed = crate::seed::test_seed();
     let chance = &mut chance(seed);
     let directory = tempfile::tempdir().expect("a directory");

@@ -19,6 +19,7 @@ mod seed;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod sync;
+mod upgrade;
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@
 //! rejects all requests and reports the reason. Checkpoints make redb durable from time to time
 //! (`checkpoint.rs`).
 //!
-//! A large range is cleared by a tombstone, which hides its pairs (`tombstones.rs`). A background
+//! A large range is cleared by a tombstone, which hides its pairs (`tables/tombstones.rs`). A background
 //! thread deletes the pairs later (`reclaim.rs`).
 
 mod background;

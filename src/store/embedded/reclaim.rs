@@ -1,4 +1,4 @@
-//! The thread that deletes the pairs under tombstones (`tombstones.rs`). Each transaction deletes
+//! The thread that deletes the pairs under tombstones (`tables/tombstones.rs`). Each transaction deletes
 //! one portion. Pauses between them leave most of the time to other writers.
 //!
 //! Deleting hidden pairs changes nothing that can be read. So these transactions have no commit
