@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use phyllo::store::{FILE_NAME, LOG_NAMES, Store};
+use phyllo::store::{FILE_NAME, LOG_NAMES};
 use redb::{Database, TableDefinition};
 
 use crate::process::open;
@@ -21,7 +21,7 @@ async fn a_log_is_read_as_documented() {
         transaction.set(key.as_bytes(), b"old");
     }
     transaction.commit().await.expect("committed");
-    drop(store);
+    drop((transaction, store));
 
     let file = directory.path().join(FILE_NAME);
     let database = Database::open(file).expect("it was closed");

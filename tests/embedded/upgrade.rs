@@ -93,7 +93,8 @@ fn records(image: Image) -> (Vec<u8>, Option<u64>) {
     let [_, _, file] = image;
     let disk = Disk::holding(file.expect("a store"));
     let database = redb::Builder::new().create_with_backend(disk);
-    let read = database.expect("a store").begin_read().expect("read");
+    let database = database.expect("a store");
+    let read = database.begin_read().expect("read");
     let pairs = read.open_table(PAIRS).expect("a table");
     let format = pairs.get(&format_key()[..]).expect("read");
     let engine = read.open_table(ENGINE).expect("a table");
