@@ -3,7 +3,12 @@
 //! latencies and written bytes of changes by servers of both, by turns. `PHYLLO_BENCH_DIRECTORY` is
 //! where their stores are.
 
-#![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "figures are rounded anyway"
+)]
 
 mod support;
 

@@ -98,9 +98,8 @@ async fn the_other_process_writes_until_it_is_killed() {
             }
         })
     });
-    for writer in writers.collect::<Vec<_>>() {
-        writer.await.expect("it does not end");
-    }
+    // They do not end.
+    futures::future::join_all(writers.collect::<Vec<_>>()).await;
 }
 
 async fn write(store: &Embedded, writer: usize) -> u64 {

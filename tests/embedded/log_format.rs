@@ -70,6 +70,7 @@ async fn a_log_is_read_as_documented() {
 }
 
 /// Where a frame is.
+#[derive(Clone, Copy)]
 struct Place {
     segment: u64,
     sequence: u64,

@@ -184,12 +184,11 @@ impl Machine {
         } else if let (Some(free), Call::Change(_, Change::Write(_, bytes))) =
             (record.free_bytes, &done)
         {
-            match free.checked_sub(bytes.len()) {
-                Some(rest) => record.free_bytes = Some(rest),
-                None => {
-                    done = Call::Nothing;
-                    outcome = Err(io::ErrorKind::StorageFull.into());
-                }
+            if let Some(rest) = free.checked_sub(bytes.len()) {
+                record.free_bytes = Some(rest);
+            } else {
+                done = Call::Nothing;
+                outcome = Err(io::ErrorKind::StorageFull.into());
             }
         }
         record.carry_out(&done);

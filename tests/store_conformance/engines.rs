@@ -41,7 +41,7 @@ pub(crate) fn logged() -> Fresh {
         log_segment_bytes: 64 << 10,
         ..EmbeddedOptions::default()
     };
-    let log = MemoryLog::default();
+    let log = MemoryLog;
     let store = Embedded::with_log(InMemoryBackend::new(), log, options);
     let store = store.expect("memory does not fail");
     let enabled = Box::pin(store.enable_log()).now_or_never();
@@ -50,7 +50,7 @@ pub(crate) fn logged() -> Fresh {
 }
 
 /// The files of a log, in memory. They are not read: the store is not reopened.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct MemoryLog;
 
 impl LogFiles for MemoryLog {

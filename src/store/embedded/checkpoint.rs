@@ -20,8 +20,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 
 use super::commit::{Committer, Woken, WriteLock};
-use super::log::{Frame, LogWriter, bytes_max, describe};
-use super::tables::writes::Writes;
+use super::log::{Frame, LogWriter, StoreLog, bytes_max, describe};
+use super::tables::writes::WriteList;
 use super::tables::{ENGINE, LOG, LOG_SEGMENT, fault};
 use crate::error::{Error, Result};
 
@@ -101,12 +101,12 @@ impl GroupSync {
         }
         let log = committer.group().log.clone();
         match log {
-            Some(log) => self.to_log(committer, &log),
+            Some(log) => self.with_log(committer, &log),
             None => self.by_checkpoint(committer, runtime),
         }
     }
 
-    fn to_log(&mut self, committer: &Committer, log: &LogWriter) -> Result<()> {
+    fn with_log(&mut self, committer: &Committer, log: &LogWriter) -> Result<()> {
         let (mut frame, published) = {
             let mut group = committer.group();
             if group.frame.is_empty() {
@@ -163,7 +163,7 @@ impl Committer {
     ///
     /// # Errors
     /// `UNAVAILABLE`: the disk is full.
-    pub(super) fn reserve(&self, writes: &Writes) -> Result<()> {
+    pub(super) fn reserve(&self, writes: &WriteList) -> Result<()> {
         let (log, waiting) = {
             let group = self.group();
             (group.log.clone(), group.frame.record_bytes())
@@ -203,7 +203,7 @@ impl Committer {
         transaction
             .set_durability(Durability::Immediate)
             .map_err(fault)?;
-        if self.log.as_ref().is_some_and(|log| log.is_enabled()) {
+        if self.log.as_ref().is_some_and(StoreLog::is_enabled) {
             transaction.set_quick_repair(true);
             let (number, segment) = log.map_or((0, 0), |log| (log.number(), log.segment()));
             let mut engine = transaction.open_table(ENGINE).map_err(fault)?;
@@ -237,7 +237,7 @@ impl Committer {
         };
         let Some(writer) = self.writer_unless_closed(runtime) else {
             // The lock is held by an open transaction. The log stays, as after a crash.
-            return GroupSync::new().to_log(self, &log);
+            return GroupSync::new().with_log(self, &log);
         };
         self.make_durable(None)?;
         self.group().log = None;

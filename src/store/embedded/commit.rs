@@ -5,7 +5,7 @@
 //!
 //! 1. **Commit without sync.** A transaction holds the [`WriteLock`] from its begin to its commit
 //!    (`transaction.rs`). It commits to redb with `Durability::None`, adds its writes to the
-//!    [`Group`], takes the next commit number, releases the lock, and wakes the sync thread. The
+//!    [`CommitGroup`], takes the next commit number, releases the lock, and wakes the sync thread. The
 //!    next transaction starts at once and reads these writes.
 //! 2. **Sync.** The thread `phyllo-sync` takes the group, together with a snapshot of exactly these
 //!    commits. It writes the group to the log as one frame, syncs it, and publishes the snapshot.
@@ -44,7 +44,7 @@ use super::log::{Frame, LogWriter, StoreLog};
 use super::open::Opened;
 use super::progress::Progress;
 use super::tables::pairs::Tables;
-use super::tables::writes::Writes;
+use super::tables::writes::WriteList;
 use super::tables::{Bytes, PAIRS, TOMBSTONES, fault};
 use crate::error::Result;
 use crate::store::EngineObserver;
@@ -91,7 +91,7 @@ pub(super) enum Woken {
 
 /// The commits that wait for the next sync. Locked while redb commits, so that a snapshot that is
 /// taken under the same lock has exactly the commits of the groups so far.
-pub(super) struct Group {
+pub(super) struct CommitGroup {
     /// The number of the last commit.
     pub(super) last_commit: u64,
     /// The log, once it has begun.
@@ -105,7 +105,7 @@ pub(super) struct Committer {
     /// Locked while a snapshot is published.
     publishing: Mutex<()>,
     writer: Arc<AsyncMutex<WriteLock>>,
-    group: Mutex<Group>,
+    group: Mutex<CommitGroup>,
     pub(super) log: Option<StoreLog>,
     pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
@@ -140,7 +140,7 @@ impl Committer {
             published: ArcSwap::from_pointee(published),
             publishing: Mutex::new(()),
             writer: Arc::new(AsyncMutex::new(writer)),
-            group: Mutex::new(Group {
+            group: Mutex::new(CommitGroup {
                 last_commit,
                 log: None,
                 frame: Frame::new(),
@@ -256,7 +256,7 @@ impl Committer {
         transaction.map_err(|error| self.progress.fault(error))
     }
 
-    pub(super) fn group(&self) -> MutexGuard<'_, Group> {
+    pub(super) fn group(&self) -> MutexGuard<'_, CommitGroup> {
         lock(&self.group)
     }
 
@@ -266,7 +266,7 @@ impl Committer {
         &self,
         transaction: WriteTransaction,
         last_commit: u64,
-        writes: &Writes,
+        writes: &WriteList,
     ) -> Result<(), redb::CommitError> {
         let mut group = self.group();
         transaction.commit()?;

@@ -32,7 +32,7 @@ pub(super) struct Opened {
 }
 
 /// What the redb file says about the store.
-struct Prepared {
+struct PreparedFile {
     database: Database,
     last_commit: u64,
     /// The number of the log, or 0 if there is none now. `None` if the store may not have one.
@@ -79,7 +79,7 @@ pub(super) fn open(
 
 /// Applies the log of a store that was not closed. If the log is damaged, nothing is changed.
 fn recover(
-    mut prepared: Prepared,
+    mut prepared: PreparedFile,
     file: DeferredFile,
     log: Box<dyn LogFiles>,
     options: EmbeddedOptions,
@@ -106,7 +106,7 @@ fn recover(
 }
 
 /// A new store, and its file.
-type Made = (Prepared, DeferredFile);
+type Made = (PreparedFile, DeferredFile);
 
 /// Creates a store. `None` if another process created it first.
 fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Made>, redb::Error> {
@@ -217,7 +217,7 @@ pub(super) fn with_log(
     })
 }
 
-impl Prepared {
+impl PreparedFile {
     fn opened(
         self,
         file: DeferredFile,
@@ -235,7 +235,7 @@ impl Prepared {
 }
 
 /// Creates the tables of a new store, or reads the records of an existing one.
-fn prepare(database: Database) -> Result<Prepared, redb::Error> {
+fn prepare(database: Database) -> Result<PreparedFile, redb::Error> {
     let read = database.begin_read()?;
     let (mut log, mut log_segment) = (None, 0);
     let last_commit = if read.list_tables()?.next().is_none() {
@@ -254,7 +254,7 @@ fn prepare(database: Database) -> Result<Prepared, redb::Error> {
             redb::Error::Corrupted("the number of the last commit is missing".to_owned())
         })?
     };
-    Ok(Prepared {
+    Ok(PreparedFile {
         database,
         last_commit,
         log,

@@ -8,7 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::commit::{Committer, WriteLock};
 use super::tables::pairs::{self, Tables};
-use super::tables::writes::{WriteKind, WriteTables, Writes};
+use super::tables::writes::{WriteKind, WriteList, WriteTables};
 use super::tables::{Bytes, ENGINE, LAST_COMMIT, tombstones};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
@@ -37,7 +37,7 @@ struct OpenTransaction {
 /// commit.
 #[derive(Default)]
 struct Pending {
-    writes: Writes,
+    writes: WriteList,
     stamped: PendingStamps,
     /// The number that all later commits must exceed.
     last_commit_min: u64,

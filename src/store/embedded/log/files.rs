@@ -42,10 +42,10 @@ pub trait LogFiles: Debug + Send + Sync + 'static {
 
 /// Files in a store's directory.
 #[derive(Debug)]
-pub(in crate::store::embedded) struct LogDirectory(PathBuf);
+pub(crate) struct LogDirectory(PathBuf);
 
 impl LogDirectory {
-    pub(in crate::store::embedded) fn new(directory: &Path) -> Self {
+    pub(crate) fn new(directory: &Path) -> Self {
         Self(directory.to_owned())
     }
 

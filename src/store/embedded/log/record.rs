@@ -13,7 +13,7 @@
 //! bytes   length u32, then the bytes
 //! ```
 
-use super::super::tables::writes::{WriteKind, Writes};
+use super::super::tables::writes::{WriteKind, WriteList};
 
 const CLEAR: u8 = 0;
 const SET: u8 = 1;
@@ -27,21 +27,21 @@ const RECORD_BYTES: u64 = 12;
 const WRITE_BYTES: u64 = 13;
 
 /// A commit as the log has it.
-pub(in crate::store::embedded) struct Commit {
+pub(crate) struct Commit {
     /// The number of the commit.
-    pub(in crate::store::embedded) number: u64,
-    pub(in crate::store::embedded) writes: Writes,
+    pub(crate) number: u64,
+    pub(crate) writes: WriteList,
     /// Whether a write is a tombstone.
-    pub(in crate::store::embedded) covers: bool,
+    pub(crate) covers: bool,
 }
 
 /// An upper bound of the bytes that [`encode`] appends.
-pub(in crate::store::embedded) fn bytes_max(writes: &Writes) -> u64 {
+pub(crate) fn bytes_max(writes: &WriteList) -> u64 {
     RECORD_BYTES + writes.len() as u64 * WRITE_BYTES + writes.bytes() as u64
 }
 
 /// Appends the record of a commit.
-pub(in crate::store::embedded) fn encode(number: u64, writes: &Writes, out: &mut Vec<u8>) {
+pub(crate) fn encode(number: u64, writes: &WriteList, out: &mut Vec<u8>) {
     out.extend_from_slice(&number.to_le_bytes());
     out.extend_from_slice(&length(writes.len()));
     for (key, kind) in writes.iter() {
@@ -69,7 +69,7 @@ pub(in crate::store::embedded) fn encode(number: u64, writes: &Writes, out: &mut
 pub(super) fn decode(body: &mut &[u8]) -> Option<Commit> {
     let mut commit = Commit {
         number: u64::from_le_bytes(take_array(body)?),
-        writes: Writes::default(),
+        writes: WriteList::default(),
         covers: false,
     };
     let count = u32::from_le_bytes(take_array(body)?);
@@ -128,7 +128,7 @@ mod tests {
     ];
 
     fn encoded() -> Vec<u8> {
-        let mut writes = Writes::default();
+        let mut writes = WriteList::default();
         for (key, kind) in WRITES {
             writes.push(key, kind);
         }

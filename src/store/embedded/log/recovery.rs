@@ -12,7 +12,7 @@ use super::record::decode;
 use super::{BLOCK_BYTES, Commit, LOG_NAMES, LogFiles, file_of};
 
 /// Why a log cannot be recovered.
-pub(in crate::store::embedded) enum Damage {
+pub(crate) enum Damage {
     /// Bytes that were synced are missing or wrong.
     Damaged(String),
     /// A file cannot be read.
@@ -26,11 +26,11 @@ impl From<io::Error> for Damage {
 }
 
 /// The verified frames of a log.
-pub(in crate::store::embedded) struct Recovery {
+pub(crate) struct Recovery {
     files: [Option<Box<dyn StorageBackend>>; 2],
     /// The last commit that is in redb.
     last_commit: u64,
-    frames: Vec<Place>,
+    frames: Vec<FramePlace>,
     /// The number of frames that were read.
     read: usize,
     truncated: Option<String>,
@@ -42,21 +42,21 @@ struct Verification<'f> {
     log: u64,
     /// The last commit that is in redb.
     last_commit: u64,
-    frames: Vec<Place>,
+    frames: Vec<FramePlace>,
     /// The last frame so far.
     previous: Option<FrameHeader>,
     truncated: Option<String>,
 }
 
 /// The place of a verified frame.
-struct Place {
+struct FramePlace {
     file: usize,
     offset: u64,
     body_bytes: u64,
 }
 
 /// A segment that is being verified.
-struct Segment<'f> {
+struct LogSegment<'f> {
     file: &'f dyn StorageBackend,
     bytes: u64,
     log: u64,
@@ -64,7 +64,7 @@ struct Segment<'f> {
 }
 
 /// What is at a block of a segment.
-enum Found {
+enum BlockContent {
     /// A valid frame. `bytes` is its length with padding.
     Frame {
         header: FrameHeader,
@@ -80,7 +80,7 @@ enum Found {
 impl Recovery {
     /// Verifies the frames of `log` from the segment `first` on. redb has the commits up to
     /// `last_commit`.
-    pub(in crate::store::embedded) fn begin(
+    pub(crate) fn begin(
         files: &dyn LogFiles,
         log: u64,
         first: u64,
@@ -112,18 +112,18 @@ impl Recovery {
     }
 
     /// Why the log ends before the end of what was written, for the operator's log.
-    pub(in crate::store::embedded) fn truncated(&self) -> Option<&str> {
+    pub(crate) fn truncated(&self) -> Option<&str> {
         self.truncated.as_deref()
     }
 
     /// Which part of the frames was read, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "shown to people")]
-    pub(in crate::store::embedded) fn progress(&self) -> f64 {
+    pub(crate) fn progress(&self) -> f64 {
         self.read as f64 / self.frames.len().max(1) as f64
     }
 
     /// The commits of the next frame that redb does not have. `None` at the end.
-    pub(in crate::store::embedded) fn next(&mut self) -> Result<Option<Vec<Commit>>, Damage> {
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<Commit>>, Damage> {
         let Some(place) = self.frames.get(self.read) else {
             return Ok(None);
         };
@@ -155,21 +155,21 @@ impl<'f> Verification<'f> {
         let mut offset = BLOCK_BYTES as u64;
         loop {
             let (header, body_bytes, bytes) = match segment.at(offset)? {
-                Found::Frame {
+                BlockContent::Frame {
                     header,
                     body_bytes,
                     bytes,
                 } => (header, body_bytes, bytes),
                 found => {
                     self.check_end(&segment, offset)?;
-                    if let Found::Other = found {
+                    if let BlockContent::Other = found {
                         self.truncated = Some(truncation(at, offset));
                     }
                     return Ok(false);
                 }
             };
             self.check_order(&header, at, offset)?;
-            self.frames.push(Place {
+            self.frames.push(FramePlace {
                 file: at,
                 offset,
                 body_bytes,
@@ -183,7 +183,7 @@ impl<'f> Verification<'f> {
     }
 
     /// A segment that must exist.
-    fn segment(&self, number: u64) -> Result<Segment<'f>, Damage> {
+    fn segment(&self, number: u64) -> Result<LogSegment<'f>, Damage> {
         let log = self.log;
         let at = file_of(number);
         let Some(file) = self.files[at].as_deref() else {
@@ -192,7 +192,7 @@ impl<'f> Verification<'f> {
                 "segment {number} of its write-ahead log, the file {name}, is missing"
             )));
         };
-        let segment = Segment {
+        let segment = LogSegment {
             file,
             bytes: file.len()?,
             log,
@@ -243,7 +243,7 @@ impl<'f> Verification<'f> {
     }
 
     /// Checks that no valid frame follows the end of the log at `offset`.
-    fn check_end(&self, segment: &Segment<'_>, offset: u64) -> Result<(), Damage> {
+    fn check_end(&self, segment: &LogSegment<'_>, offset: u64) -> Result<(), Damage> {
         let after = self.previous.map_or(0, |previous| previous.sequence);
         let at = file_of(segment.number);
         let follows = segment.has_frame(offset + BLOCK_BYTES as u64, after)?;
@@ -251,7 +251,7 @@ impl<'f> Verification<'f> {
         let follows = follows
             || match next {
                 Some(file) => {
-                    let next = Segment {
+                    let next = LogSegment {
                         file,
                         bytes: file.len()?,
                         log: segment.log,
@@ -269,7 +269,7 @@ impl<'f> Verification<'f> {
     }
 }
 
-impl Segment<'_> {
+impl LogSegment<'_> {
     fn header(&self) -> io::Result<Option<SegmentHeader>> {
         if self.bytes < BLOCK_BYTES as u64 {
             return Ok(None);
@@ -284,34 +284,38 @@ impl Segment<'_> {
     }
 
     /// What begins at this block.
-    fn at(&self, offset: u64) -> io::Result<Found> {
+    fn at(&self, offset: u64) -> io::Result<BlockContent> {
         if offset + BLOCK_BYTES as u64 > self.bytes {
-            return Ok(Found::Blank);
+            return Ok(BlockContent::Blank);
         }
         let block = self.block(offset)?;
         let Some(shape) = FrameShape::read(&block) else {
             let blank = block.iter().all(|byte| *byte == 0);
-            return Ok(if blank { Found::Blank } else { Found::Other });
+            return Ok(if blank {
+                BlockContent::Blank
+            } else {
+                BlockContent::Other
+            });
         };
         let header = shape.header;
         // A frame of the segment whose file this was.
         if header.log == self.log && header.segment + 2 <= self.number {
-            return Ok(Found::Blank);
+            return Ok(BlockContent::Blank);
         }
         let bytes = shape.bytes().filter(|bytes| *bytes <= self.bytes - offset);
         let (Some(bytes), true, true) =
             (bytes, header.log == self.log, header.segment == self.number)
         else {
-            return Ok(Found::Other);
+            return Ok(BlockContent::Other);
         };
         if self.is_intact(offset, &block, shape.body_bytes)? {
-            Ok(Found::Frame {
+            Ok(BlockContent::Frame {
                 header,
                 body_bytes: shape.body_bytes,
                 bytes,
             })
         } else {
-            Ok(Found::Other)
+            Ok(BlockContent::Other)
         }
     }
 
@@ -326,7 +330,7 @@ impl Segment<'_> {
     fn has_frame(&self, mut offset: u64, after: u64) -> io::Result<bool> {
         while offset + (BLOCK_BYTES as u64) <= self.bytes {
             match self.at(offset)? {
-                Found::Frame { header, .. } if header.sequence > after => return Ok(true),
+                BlockContent::Frame { header, .. } if header.sequence > after => return Ok(true),
                 _ => offset += BLOCK_BYTES as u64,
             }
         }

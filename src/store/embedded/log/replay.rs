@@ -13,7 +13,7 @@ const SILENT_TIME_MAX: Duration = Duration::from_millis(300);
 
 /// Applies all commits in one durable commit, which also ends the log. Returns the number of the
 /// last commit.
-pub(in crate::store::embedded) fn replay(
+pub(crate) fn replay(
     database: &Database,
     recovery: &mut Recovery,
     mut last_commit: u64,
@@ -56,7 +56,7 @@ fn has_tombstones(database: &Database) -> Result<bool, redb::Error> {
 }
 
 /// A damaged log is a damaged store.
-pub(in crate::store::embedded) fn error_of(damage: Damage) -> redb::Error {
+pub(crate) fn error_of(damage: Damage) -> redb::Error {
     match damage {
         Damage::Damaged(what) => redb::Error::Corrupted(what),
         Damage::Io(error) => redb::Error::Io(error),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{LogFiles, LogWriter};
 
 /// Where the log of a store is, and whether the store uses one.
-pub(in crate::store::embedded) struct StoreLog {
+pub(crate) struct StoreLog {
     files: Box<dyn LogFiles>,
     segment_bytes: u64,
     /// Whether the store may have a log: its format makes programs without logs reject it.
@@ -17,11 +17,7 @@ pub(in crate::store::embedded) struct StoreLog {
 }
 
 impl StoreLog {
-    pub(in crate::store::embedded) fn new(
-        files: Box<dyn LogFiles>,
-        segment_bytes: u64,
-        enabled: bool,
-    ) -> Self {
+    pub(crate) fn new(files: Box<dyn LogFiles>, segment_bytes: u64, enabled: bool) -> Self {
         Self {
             files,
             segment_bytes,
@@ -30,17 +26,17 @@ impl StoreLog {
         }
     }
 
-    pub(in crate::store::embedded) fn is_enabled(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         self.enabled.load(Ordering::Acquire)
     }
 
-    pub(in crate::store::embedded) fn enable(&self) {
+    pub(crate) fn enable(&self) {
         self.enabled.store(true, Ordering::Release);
     }
 
     /// Begins a log after the commit `last`. `None` if the disk is full, for example: the store is
     /// then used without a log until it is opened again.
-    pub(in crate::store::embedded) fn begin(&self, last: u64) -> Option<Arc<LogWriter>> {
+    pub(crate) fn begin(&self, last: u64) -> Option<Arc<LogWriter>> {
         if self.failed.load(Ordering::Acquire) {
             return None;
         }
@@ -56,7 +52,7 @@ impl StoreLog {
     }
 
     /// Removes the files of a log that has ended.
-    pub(in crate::store::embedded) fn remove(&self) {
+    pub(crate) fn remove(&self) {
         if let Err(error) = self.files.remove() {
             // They are ignored, and replaced by the next log.
             tracing::warn!("the files of the write-ahead log cannot be removed: {error}");
@@ -65,7 +61,7 @@ impl StoreLog {
 }
 
 /// Describes why space for a commit cannot be allocated.
-pub(in crate::store::embedded) fn describe(error: &io::Error) -> &'static str {
+pub(crate) fn describe(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the disk of the store is full; nothing was changed"

@@ -6,53 +6,53 @@ use std::sync::Mutex;
 use redb::StorageBackend;
 
 use super::super::background::lock;
-use super::super::tables::writes::Writes;
+use super::super::tables::writes::WriteList;
 use super::frame::{FRAME_HEADER_BYTES, FrameHeader, SegmentHeader};
 use super::{BLOCK_BYTES, LogFiles, file_of, record};
 
 /// The first segment of a log.
 pub(super) const FIRST_SEGMENT: u64 = 1;
 /// Space is allocated in portions of this size.
-const ALLOCATED_BYTES: u64 = 1 << 20;
+const ALLOCATED_BYTES: usize = 1 << 20;
 /// Bytes that a frame takes besides its records, at most.
 const FRAME_BYTES_MAX: u64 = (FRAME_HEADER_BYTES + BLOCK_BYTES) as u64;
 
 /// The records of commits that wait for one sync.
-pub(in crate::store::embedded) struct Frame {
+pub(crate) struct Frame {
     /// Room for the header, then the records.
     bytes: Vec<u8>,
 }
 
 impl Frame {
-    pub(in crate::store::embedded) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             bytes: vec![0; FRAME_HEADER_BYTES],
         }
     }
 
     /// Adds the record of a commit.
-    pub(in crate::store::embedded) fn push(&mut self, number: u64, writes: &Writes) {
+    pub(crate) fn push(&mut self, number: u64, writes: &WriteList) {
         record::encode(number, writes, &mut self.bytes);
     }
 
-    pub(in crate::store::embedded) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.bytes.len() == FRAME_HEADER_BYTES
     }
 
     /// The size of the records in bytes.
-    pub(in crate::store::embedded) fn record_bytes(&self) -> u64 {
+    pub(crate) fn record_bytes(&self) -> u64 {
         (self.bytes.len() - FRAME_HEADER_BYTES) as u64
     }
 
     /// Removes all records and keeps the memory, unless it is large.
     fn reset(&mut self) {
         self.bytes.truncate(FRAME_HEADER_BYTES);
-        self.bytes.shrink_to(ALLOCATED_BYTES as usize);
+        self.bytes.shrink_to(ALLOCATED_BYTES);
     }
 }
 
 /// A log that is being written.
-pub(in crate::store::embedded) struct LogWriter {
+pub(crate) struct LogWriter {
     log: u64,
     files: [Box<dyn StorageBackend>; 2],
     /// The size from which on a segment ends.
@@ -78,11 +78,7 @@ struct Tail {
 impl LogWriter {
     /// Begins a log whose first frame follows the commit `last`. The files are synced; the log is in
     /// use once redb has its number.
-    pub(in crate::store::embedded) fn begin(
-        files: &dyn LogFiles,
-        segment_bytes: u64,
-        last: u64,
-    ) -> io::Result<Self> {
+    pub(crate) fn begin(files: &dyn LogFiles, segment_bytes: u64, last: u64) -> io::Result<Self> {
         let log = rand::random_range(1..=u64::MAX);
         let first = [files.create(0)?, files.create(1)?];
         let mut allocated = [0; 2];
@@ -111,17 +107,17 @@ impl LogWriter {
     }
 
     /// The number of the log.
-    pub(in crate::store::embedded) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.log
     }
 
     /// The segment of the next frame, at present.
-    pub(in crate::store::embedded) fn segment(&self) -> u64 {
+    pub(crate) fn segment(&self) -> u64 {
         lock(&self.tail).segment
     }
 
     /// The bytes of both files.
-    pub(in crate::store::embedded) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         lock(&self.tail).allocated.iter().sum()
     }
 
@@ -129,7 +125,7 @@ impl LogWriter {
     ///
     /// # Errors
     /// The disk is full, for example. The log is as before.
-    pub(in crate::store::embedded) fn reserve(&self, record_bytes: u64) -> io::Result<()> {
+    pub(crate) fn reserve(&self, record_bytes: u64) -> io::Result<()> {
         let bytes = record_bytes + FRAME_BYTES_MAX;
         let mut tail = lock(&self.tail);
         let (file, end) = (file_of(tail.segment), tail.offset + bytes);
@@ -145,11 +141,7 @@ impl LogWriter {
     ///
     /// # Errors
     /// Errors of the file. What the file then contains is unknown.
-    pub(in crate::store::embedded) fn append(
-        &self,
-        frame: &mut Frame,
-        last: u64,
-    ) -> io::Result<bool> {
+    pub(crate) fn append(&self, frame: &mut Frame, last: u64) -> io::Result<bool> {
         let (header, offset) = {
             let mut tail = lock(&self.tail);
             let bytes = frame.bytes.len().next_multiple_of(BLOCK_BYTES) as u64;
@@ -187,7 +179,7 @@ impl LogWriter {
     ///
     /// # Errors
     /// Errors of the file.
-    pub(in crate::store::embedded) fn recycle(&self, first_needed: u64) -> io::Result<()> {
+    pub(crate) fn recycle(&self, first_needed: u64) -> io::Result<()> {
         let next = {
             let mut tail = lock(&self.tail);
             if tail.prepared > tail.segment || first_needed < tail.segment {
@@ -195,7 +187,7 @@ impl LogWriter {
             }
             let file = file_of(tail.segment + 1);
             let kept = self.segment_bytes.max(BLOCK_BYTES as u64 + tail.reserved);
-            let kept = kept.next_multiple_of(ALLOCATED_BYTES);
+            let kept = kept.next_multiple_of(ALLOCATED_BYTES as u64);
             if kept < tail.allocated[file] {
                 // A large frame was longer than the segment should be.
                 self.files[file].set_len(kept)?;
@@ -220,11 +212,11 @@ impl LogWriter {
 /// so that later syncs write no metadata.
 fn allocate(file: &dyn StorageBackend, allocated: &mut u64, end: u64) -> io::Result<()> {
     while *allocated < end {
-        let next = *allocated + ALLOCATED_BYTES;
+        let next = *allocated + ALLOCATED_BYTES as u64;
         if file.len()? < next {
             file.set_len(next)?;
         }
-        let zeros = vec![0; ALLOCATED_BYTES as usize];
+        let zeros = vec![0; ALLOCATED_BYTES];
         file.write(*allocated, &zeros)?;
         *allocated = next;
     }

@@ -12,10 +12,10 @@ use crate::store::read::Filling;
 use crate::store::{Batch, MultiRange, Pairs, RangeRead};
 
 /// The tables as a reader sees them.
-pub(in crate::store::embedded) struct Tables<'t, T> {
-    pub(in crate::store::embedded) pairs: &'t T,
+pub(crate) struct Tables<'t, T> {
+    pub(crate) pairs: &'t T,
     /// `None` if there are no tombstones.
-    pub(in crate::store::embedded) tombstones: Option<&'t T>,
+    pub(crate) tombstones: Option<&'t T>,
 }
 
 impl<T> Copy for Tables<'_, T> {}
@@ -26,7 +26,7 @@ impl<T> Clone for Tables<'_, T> {
     }
 }
 
-pub(in crate::store::embedded) fn get(
+pub(crate) fn get(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     key: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
@@ -39,7 +39,7 @@ pub(in crate::store::embedded) fn get(
     Ok(value.map(|value| value.value().to_vec()))
 }
 
-pub(in crate::store::embedded) fn range(
+pub(crate) fn range(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     range: RangeRead<'_>,
 ) -> Result<Batch, StorageError> {
@@ -49,7 +49,7 @@ pub(in crate::store::embedded) fn range(
 }
 
 /// Adds the first batch of each range to `round`. `refuse` can reject a range.
-pub(in crate::store::embedded) fn ranges(
+pub(crate) fn ranges(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     ranges: &[RangeRead<'_>],
     round: &mut MultiRange,
@@ -229,7 +229,7 @@ impl<'t> At<'t> {
 }
 
 /// Sets pairs with ascending keys. A run of adjacent new keys costs one descent of the tree.
-pub(in crate::store::embedded) fn set_ascending<'p>(
+pub(crate) fn set_ascending<'p>(
     table: &mut Table<'_, Bytes, Bytes>,
     pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
 ) -> Result<(), StorageError> {

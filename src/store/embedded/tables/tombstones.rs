@@ -35,7 +35,7 @@ type KeyRange = (Vec<u8>, Vec<u8>);
 type WritableTable<'t> = Table<'t, Bytes, Bytes>;
 
 /// The parts of a range that no tombstone covers, in the order of the read.
-pub(in crate::store::embedded) struct Visible<'t, T> {
+pub(crate) struct Visible<'t, T> {
     tombstones: &'t T,
     begin: Vec<u8>,
     end: Vec<u8>,
@@ -43,12 +43,7 @@ pub(in crate::store::embedded) struct Visible<'t, T> {
 }
 
 impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
-    pub(in crate::store::embedded) fn new(
-        tombstones: &'t T,
-        begin: &[u8],
-        end: &[u8],
-        reverse: bool,
-    ) -> Self {
+    pub(crate) fn new(tombstones: &'t T, begin: &[u8], end: &[u8], reverse: bool) -> Self {
         Self {
             tombstones,
             begin: begin.to_vec(),
@@ -58,7 +53,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
     }
 
     /// The next part, or `None` after the last.
-    pub(in crate::store::embedded) fn next(&mut self) -> Result<Option<KeyRange>, StorageError> {
+    pub(crate) fn next(&mut self) -> Result<Option<KeyRange>, StorageError> {
         if self.reverse {
             self.next_back()
         } else {
@@ -99,7 +94,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
 }
 
 /// Whether a tombstone covers `key`.
-pub(in crate::store::embedded) fn covers(
+pub(crate) fn covers(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     key: &[u8],
 ) -> Result<bool, StorageError> {
@@ -131,7 +126,7 @@ fn first_in(
 }
 
 /// The start of the first tombstone at or after `begin`.
-pub(in crate::store::embedded) fn next_begin(
+pub(crate) fn next_begin(
     tombstones: &impl ReadableTable<Bytes, Bytes>,
     begin: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
@@ -140,7 +135,7 @@ pub(in crate::store::embedded) fn next_begin(
 }
 
 /// Covers a range with one tombstone, which replaces those that it overlaps.
-pub(in crate::store::embedded) fn cover(
+pub(crate) fn cover(
     tombstones: &mut WritableTable<'_>,
     begin: &[u8],
     end: &[u8],
@@ -160,7 +155,7 @@ pub(in crate::store::embedded) fn cover(
 
 /// Uncovers a key before it is set: splits the tombstone that covers it, and deletes the hidden
 /// pair.
-pub(in crate::store::embedded) fn uncover(
+pub(crate) fn uncover(
     pairs: &mut WritableTable<'_>,
     tombstones: &mut WritableTable<'_>,
     key: &[u8],
@@ -189,7 +184,7 @@ fn first_key(
 }
 
 /// Whether a range has more than `count` pairs, including hidden ones.
-pub(in crate::store::embedded) fn holds_more_than(
+pub(crate) fn holds_more_than(
     pairs: &WritableTable<'_>,
     begin: &[u8],
     end: &[u8],
@@ -201,7 +196,7 @@ pub(in crate::store::embedded) fn holds_more_than(
 
 /// Deletes one portion of the hidden pairs, and the tombstones that hide none. Returns whether a
 /// tombstone is left.
-pub(in crate::store::embedded) fn reclaim(
+pub(crate) fn reclaim(
     pairs: &mut WritableTable<'_>,
     tombstones: &mut WritableTable<'_>,
 ) -> Result<bool, StorageError> {

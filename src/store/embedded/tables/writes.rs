@@ -10,27 +10,27 @@ use super::pairs::{self, Tables};
 use super::{Bytes, PAIRS, TOMBSTONES, tombstones};
 
 /// The tables of a transaction, opened for writing.
-pub(in crate::store::embedded) struct WriteTables<'t> {
-    pub(in crate::store::embedded) pairs: Table<'t, Bytes, Bytes>,
+pub(crate) struct WriteTables<'t> {
+    pub(crate) pairs: Table<'t, Bytes, Bytes>,
     /// `None` if there are no tombstones.
     tombstones: Option<Table<'t, Bytes, Bytes>>,
 }
 
 /// Writes in order. They are kept after they are applied, because the log needs them.
 #[derive(Default)]
-pub(in crate::store::embedded) struct Writes {
+pub(crate) struct WriteList {
     bytes: Vec<u8>,
-    list: Vec<Write>,
+    list: Vec<PlacedWrite>,
     /// The number of writes that are applied.
     applied: usize,
 }
 
-struct Write {
+struct PlacedWrite {
     key: Range<usize>,
-    kind: Kind,
+    kind: PlacedKind,
 }
 
-enum Kind {
+enum PlacedKind {
     Set(Range<usize>),
     Clear,
     ClearTo(Range<usize>),
@@ -40,7 +40,7 @@ enum Kind {
 
 /// One write, with its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store::embedded) enum WriteKind<'w> {
+pub(crate) enum WriteKind<'w> {
     /// Sets the value of the key.
     Set(&'w [u8]),
     /// Clears the key.
@@ -54,7 +54,7 @@ pub(in crate::store::embedded) enum WriteKind<'w> {
 }
 
 impl<'t> WriteTables<'t> {
-    pub(in crate::store::embedded) fn open(
+    pub(crate) fn open(
         transaction: &'t WriteTransaction,
         has_tombstones: bool,
     ) -> Result<Self, TableError> {
@@ -65,14 +65,14 @@ impl<'t> WriteTables<'t> {
         })
     }
 
-    pub(in crate::store::embedded) fn tables(&self) -> Tables<'_, Table<'t, Bytes, Bytes>> {
+    pub(crate) fn tables(&self) -> Tables<'_, Table<'t, Bytes, Bytes>> {
         Tables {
             pairs: &self.pairs,
             tombstones: self.tombstones.as_ref(),
         }
     }
 
-    pub(in crate::store::embedded) fn has_tombstones(&self) -> Result<bool, StorageError> {
+    pub(crate) fn has_tombstones(&self) -> Result<bool, StorageError> {
         match &self.tombstones {
             Some(tombstones) => Ok(!tombstones.is_empty()?),
             None => Ok(false),
@@ -80,7 +80,7 @@ impl<'t> WriteTables<'t> {
     }
 
     /// Opens the table of tombstones, which is created if necessary.
-    pub(in crate::store::embedded) fn open_tombstones(
+    pub(crate) fn open_tombstones(
         &mut self,
         transaction: &'t WriteTransaction,
     ) -> Result<(), TableError> {
@@ -105,43 +105,40 @@ impl<'t> WriteTables<'t> {
     }
 }
 
-impl Writes {
+impl WriteList {
     /// Appends a write.
-    pub(in crate::store::embedded) fn push(&mut self, key: &[u8], kind: WriteKind<'_>) {
+    pub(crate) fn push(&mut self, key: &[u8], kind: WriteKind<'_>) {
         let key = self.append(key);
         let kind = match kind {
-            WriteKind::Set(value) => Kind::Set(self.append(value)),
-            WriteKind::Clear => Kind::Clear,
-            WriteKind::ClearTo(end) => Kind::ClearTo(self.append(end)),
-            WriteKind::CoverTo(end) => Kind::CoverTo(self.append(end)),
-            WriteKind::Add(by) => Kind::Add(by),
+            WriteKind::Set(value) => PlacedKind::Set(self.append(value)),
+            WriteKind::Clear => PlacedKind::Clear,
+            WriteKind::ClearTo(end) => PlacedKind::ClearTo(self.append(end)),
+            WriteKind::CoverTo(end) => PlacedKind::CoverTo(self.append(end)),
+            WriteKind::Add(by) => PlacedKind::Add(by),
         };
-        self.list.push(Write { key, kind });
+        self.list.push(PlacedWrite { key, kind });
     }
 
     /// The keys, values and ends of ranges so far, in bytes.
-    pub(in crate::store::embedded) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    pub(in crate::store::embedded) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    pub(in crate::store::embedded) fn iter(&self) -> impl Iterator<Item = (&[u8], WriteKind<'_>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], WriteKind<'_>)> {
         (0..self.list.len()).map(|at| self.at(at))
     }
 
     /// Whether all writes are applied.
-    pub(in crate::store::embedded) fn are_applied(&self) -> bool {
+    pub(crate) fn are_applied(&self) -> bool {
         self.applied == self.list.len()
     }
 
     /// Passes the writes that are not yet applied to redb, each run of ascending keys together.
-    pub(in crate::store::embedded) fn apply(
-        &mut self,
-        written: &mut WriteTables<'_>,
-    ) -> Result<(), StorageError> {
+    pub(crate) fn apply(&mut self, written: &mut WriteTables<'_>) -> Result<(), StorageError> {
         while self.applied < self.list.len() {
             self.applied += self.apply_next(self.applied, written)?;
         }
@@ -182,7 +179,7 @@ impl Writes {
         let rest = &self.list[at..];
         let sets = rest
             .iter()
-            .take_while(|write| matches!(write.kind, Kind::Set(_)));
+            .take_while(|write| matches!(write.kind, PlacedKind::Set(_)));
         let mut previous: Option<&[u8]> = None;
         let ascending = sets.take_while(|write| {
             let key = &self.bytes[write.key.clone()];
@@ -195,14 +192,14 @@ impl Writes {
     }
 
     fn at(&self, at: usize) -> (&[u8], WriteKind<'_>) {
-        let Write { key, kind } = &self.list[at];
+        let PlacedWrite { key, kind } = &self.list[at];
         let bytes = |range: &Range<usize>| &self.bytes[range.clone()];
         let kind = match kind {
-            Kind::Set(value) => WriteKind::Set(bytes(value)),
-            Kind::Clear => WriteKind::Clear,
-            Kind::ClearTo(end) => WriteKind::ClearTo(bytes(end)),
-            Kind::CoverTo(end) => WriteKind::CoverTo(bytes(end)),
-            Kind::Add(by) => WriteKind::Add(*by),
+            PlacedKind::Set(value) => WriteKind::Set(bytes(value)),
+            PlacedKind::Clear => WriteKind::Clear,
+            PlacedKind::ClearTo(end) => WriteKind::ClearTo(bytes(end)),
+            PlacedKind::CoverTo(end) => WriteKind::CoverTo(bytes(end)),
+            PlacedKind::Add(by) => WriteKind::Add(*by),
         };
         (bytes(key), kind)
     }
