@@ -505,3 +505,41 @@ async fn a_store_that_closes_during_a_transaction_keeps_its_log() {
     assert_eq!(get(&store, "before").await, Some(Vec::new()));
     assert_eq!(get(&store, "undone").await, None);
 }
+
+/// A checkpoint waits for the disk without the write lock. Until it is durable, the log has
+/// everything.
+#[tokio::test(flavor = "multi_thread")]
+async fn transactions_commit_while_a_checkpoint_syncs() {
+    let machine = Machine::new();
+    let store = logged(&machine).await;
+    machine.hold_database_syncs(true);
+    let syncs = machine.database_syncs();
+    let write = async |number: usize| {
+        let value = vec![0x55; 5_000];
+        set(&store, format!("{number:03}"), value)
+            .await
+            .expect("committed");
+    };
+    let mut number = 0;
+    while machine.database_syncs() == syncs {
+        write(number).await;
+        number += 1;
+        assert!(number < 1_000, "no segment has ended");
+    }
+    for _ in 0..50 {
+        write(number).await;
+        number += 1;
+    }
+    let chance = &mut chance(crate::seed::test_seed());
+    for _ in 0..10 {
+        let image = machine.after_crash(machine.calls(), chance);
+        assert_eq!(all(&reopened(&image)).await.len(), number + 2);
+    }
+    machine.hold_database_syncs(false);
+    for _ in 0..50 {
+        write(number).await;
+        number += 1;
+        let image = machine.after_crash(machine.calls(), chance);
+        assert_eq!(all(&reopened(&image)).await.len(), number + 2);
+    }
+}

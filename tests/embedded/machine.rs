@@ -27,15 +27,26 @@ pub(crate) type Image = [Option<Vec<u8>>; FILES];
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     record: Arc<Mutex<Record>>,
-    log_syncs: Arc<LogSyncs>,
+    syncs: Arc<Syncs>,
 }
 
-/// Syncs of the log, which can be held.
+/// Syncs, which can be held.
 #[derive(Debug, Default)]
-struct LogSyncs {
-    /// Whether they are held, and the number that have begun.
-    state: Mutex<(bool, usize)>,
+struct Syncs {
+    state: Mutex<SyncState>,
     changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct SyncState {
+    /// Whether those of the log are held.
+    holds_log: bool,
+    /// Whether those of the redb file are held.
+    holds_database: bool,
+    /// The number of those of the log that have begun.
+    of_log: usize,
+    /// The number of those of the redb file that have begun.
+    of_database: usize,
 }
 
 #[derive(Debug)]
@@ -79,7 +90,7 @@ impl Machine {
         };
         Self {
             record: Arc::new(Mutex::new(record)),
-            log_syncs: Arc::default(),
+            syncs: Arc::default(),
         }
     }
 
@@ -121,17 +132,50 @@ impl Machine {
         self.record.lock().expect("nothing panics in here")
     }
 
+    fn sync_state(&self) -> MutexGuard<'_, SyncState> {
+        self.syncs.state.lock().expect("nothing panics in here")
+    }
+
     /// Holds the syncs of the log, or releases them.
     pub(crate) fn hold_log_syncs(&self, hold: bool) {
-        let mut state = self.log_syncs.state.lock().expect("nothing panics in here");
-        state.0 = hold;
-        self.log_syncs.changed.notify_all();
+        self.sync_state().holds_log = hold;
+        self.syncs.changed.notify_all();
+    }
+
+    /// Holds the syncs of the redb file, or releases them.
+    pub(crate) fn hold_database_syncs(&self, hold: bool) {
+        self.sync_state().holds_database = hold;
+        self.syncs.changed.notify_all();
     }
 
     /// The number of syncs of the log that have begun.
     pub(crate) fn log_syncs(&self) -> usize {
-        let state = self.log_syncs.state.lock().expect("nothing panics in here");
-        state.1
+        self.sync_state().of_log
+    }
+
+    /// The number of syncs of the redb file that have begun.
+    pub(crate) fn database_syncs(&self) -> usize {
+        self.sync_state().of_database
+    }
+
+    /// Waits while syncs of this file are held.
+    fn begin_sync(&self, file: usize) {
+        let of_database = file == DATABASE;
+        let mut state = self.sync_state();
+        if of_database {
+            state.of_database += 1;
+        } else {
+            state.of_log += 1;
+        }
+        let held = |state: &mut SyncState| {
+            if of_database {
+                state.holds_database
+            } else {
+                state.holds_log
+            }
+        };
+        let waited = self.syncs.changed.wait_while(state, held);
+        drop(waited.expect("nothing panics in here"));
     }
 
     /// The number of calls so far.
@@ -333,14 +377,7 @@ impl StorageBackend for RecordedFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        if self.file != DATABASE {
-            let syncs = &self.machine.log_syncs;
-            let mut state = syncs.state.lock().expect("nothing panics in here");
-            state.1 += 1;
-            while state.0 {
-                state = syncs.changed.wait(state).expect("nothing panics in here");
-            }
-        }
+        self.machine.begin_sync(self.file);
         self.machine.call(Call::Sync(self.file))
     }
 
