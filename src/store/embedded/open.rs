@@ -7,6 +7,7 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Once;
+use std::time::Instant;
 
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
@@ -94,7 +95,10 @@ fn recover(
         if let Some(truncated) = recovery.truncated() {
             tracing::warn!("{truncated}");
         }
+        let begun = Instant::now();
         prepared.last_commit = replay(&prepared.database, &mut recovery, last_commit, progress)?;
+        let took = begun.elapsed();
+        tracing::info!("the store was not closed; its write-ahead log was applied in {took:?}");
     } else {
         file.settle()?;
     }
