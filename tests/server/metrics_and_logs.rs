@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::{Duration, Instant};
 
 use phyllo::key::hex;
 use serde_json::{Value, json};
@@ -196,6 +197,27 @@ fn metric_labels_are_bounded() {
             ),
         ],
     );
+}
+
+/// The first two groups of transactions are synced by checkpoints that are not counted, the others by
+/// the log. A second without transactions also ends with a checkpoint.
+#[test]
+fn syncs_of_the_log_and_checkpoints_are_measured() {
+    let server = Server::start();
+    for id in 0..6 {
+        let query = format!("mutation {{ insertDocument(id: {id}, document: 1) {{ key }} }}");
+        assert_eq!(post(&server, &json!({"query": query})).status, 200);
+    }
+    let samples = scrape(&server);
+    assert_samples(&samples, &[("phyllo_log_sync_seconds_count", 4.0)]);
+    assert!(samples["phyllo_log_written_bytes_total"] > 400.0);
+    assert!(samples["phyllo_log_bytes"] >= 8192.0);
+    let begun = Instant::now();
+    while scrape(&server)["phyllo_checkpoint_stall_seconds_count"] < 1.0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(scrape(&server)["phyllo_checkpoint_seconds_sum"] > 0.0);
 }
 
 #[test]

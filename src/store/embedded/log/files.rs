@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use redb::StorageBackend;
 
 use super::super::files;
+use super::BLOCK_BYTES;
 
 /// The names of the files, in a store's directory.
 pub const LOG_NAMES: [&str; 2] = ["phyllo.log.0", "phyllo.log.1"];
@@ -120,7 +121,13 @@ impl StorageBackend for LogFile {
         self.0.sync_data()
     }
 
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write_all_at(data, offset)
+    /// Writes a page at a time. After a longer write, the system's cache would hold the pages
+    /// together, and a write of one of them would dirty all of them.
+    fn write(&self, mut offset: u64, data: &[u8]) -> io::Result<()> {
+        for block in data.chunks(BLOCK_BYTES) {
+            self.0.write_all_at(block, offset)?;
+            offset += block.len() as u64;
+        }
+        Ok(())
     }
 }
