@@ -210,7 +210,7 @@ fn syncs_of_the_log_and_checkpoints_are_measured() {
     }
     let samples = scrape(&server);
     assert_samples(&samples, &[("phyllo_log_sync_seconds_count", 4.0)]);
-    assert!(samples["phyllo_log_written_bytes_total"] > 400.0);
+    assert!(samples["phyllo_log_written_bytes_total"] > 100.0);
     assert!(samples["phyllo_log_bytes"] >= 8192.0);
     let begun = Instant::now();
     while scrape(&server)["phyllo_checkpoint_stall_seconds_count"] < 1.0 {
