@@ -163,7 +163,8 @@ impl Leaves {
         out
     }
 
-    fn push(&mut self, key: &[u8], value: &[u8]) {
+    /// Appends a pair. Keys ascend.
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);

@@ -12,6 +12,7 @@ mod read;
 mod system;
 mod tree;
 mod tuple;
+mod value_set;
 mod verify;
 
 pub use commit::CommitMarker;
@@ -32,4 +33,5 @@ pub use tuple::{
     append_name_prefix, append_place, append_segment, decode_leaf, empty_marker, hex, pack_leaf,
     tuple_text,
 };
+pub use value_set::{EqualElements, ValueSet, check_array};
 pub use verify::{Verified, Verify};

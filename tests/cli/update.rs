@@ -36,12 +36,18 @@ fn matching_documents_are_updated_in_portions() {
             r#"$={"m": {"x": 1}}"#,
             "--append",
             r#"$.l="a=b""#,
+            "--append",
+            "$.l=2",
+            "--remove",
+            "$.l=1.0",
             "--increment",
             "$.n=10",
             "--unset",
             "$.odd",
             "--set",
             r#"$.s={"t":[]}"#,
+            "--set",
+            "$.l=[1,2]",
             "--set",
             "$.none.x=1",
         ]);
@@ -52,9 +58,10 @@ fn matching_documents_are_updated_in_portions() {
             .says("--set $.none.x: 0 places")
             .says("--unset $.odd: 6,000 places")
             .says("--increment $.n: 6,000 places")
+            .says("--remove $.l: 6,000 places")
             .says("--append $.l: 6,000 places")
             .says("--merge $: 6,000 places");
-        let updated = r#"{"doc_id":11,"l":["a=b"],"m":{"x":1},"n":11,"s":{"t":[]}}"#;
+        let updated = r#"{"doc_id":11,"l":[2,"a=b",2],"m":{"x":1},"n":11,"s":{"t":[]}}"#;
         assert_eq!(store.out(&["get", "11"]), format!("{updated}\n"));
         let other = r#"{"doc_id":12,"n":2,"odd":false}"#;
         assert_eq!(store.out(&["get", "12"]), format!("{other}\n"));

@@ -22,6 +22,8 @@ mod changing;
 mod children;
 #[path = "../graphql/concurrency.rs"]
 mod concurrency;
+#[path = "../graphql/copying.rs"]
+mod copying;
 #[path = "../graphql/counting.rs"]
 mod counting;
 #[path = "../graphql/covering.rs"]
@@ -105,6 +107,7 @@ pub(crate) fn suite() -> Vec<Case> {
         changing::suite(),
         children::suite(),
         concurrency::suite(),
+        copying::suite(),
         counting::suite(),
         covering::suite(),
         direct::suite(),

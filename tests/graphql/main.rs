@@ -19,6 +19,7 @@ mod bulk;
 mod changing;
 mod children;
 mod concurrency;
+mod copying;
 mod counting;
 mod covering;
 mod direct;

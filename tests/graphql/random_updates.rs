@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::random_changes::INDEXES;
 use super::support::{Client, client};
-use crate::model::updates::{OPERATORS, Selector, Step, Update, apply};
+use crate::model::updates::{OPERATORS, Operand, Segment, Selector, Step, Update, apply_to_all};
 
 cases!(sync[random_updates_equal_those_on_plain_json]);
 
@@ -20,11 +20,13 @@ const OPERATIONS_MAX: usize = 12;
 
 const MUTATION: &str = "mutation(
     $set: [DocumentValueUpdate!], $unset: [JSONPath!], $increment: [DocumentIncrementUpdate!],
-    $append: [DocumentAppendUpdate!], $merge: [DocumentMergeUpdate!]
+    $remove: [DocumentRemoveUpdate!], $append: [DocumentAppendUpdate!],
+    $merge: [DocumentMergeUpdate!]
 ) {
     updateDocuments(
         where: {}, everything: true,
-        set: $set, unset: $unset, increment: $increment, append: $append, merge: $merge
+        set: $set, unset: $unset, increment: $increment, remove: $remove, append: $append,
+        merge: $merge
     ) { matched changed unchanged updates { operator at places } }
 }";
 
@@ -73,17 +75,14 @@ impl Run {
     async fn step(&mut self, mut updates: Vec<Update>) -> Result<(), TestCaseError> {
         updates.sort_by_key(|update| OPERATORS.iter().position(|name| *name == update.operator));
         let mut after = self.documents.clone();
-        let results = after
-            .iter_mut()
-            .map(|document| apply(document, &updates))
-            .collect::<Result<Vec<_>, _>>();
+        let results = apply_to_all(&mut after, &updates);
         let variables = variables(&updates);
         let response = self.client.ask(MUTATION, &variables).await;
         let context = format!("{variables}\n{:?}\n{response}", self.documents);
         match results {
-            Err(_) => {
+            Err(failed) => {
                 let code = &response["errors"][0]["extensions"]["code"];
-                prop_assert_eq!(code, "BAD_USER_INPUT", "{}", context);
+                prop_assert_eq!(code, failed.0, "{}", context);
                 prop_assert_eq!(&response["data"], &Value::Null, "{}", context);
             }
             Ok(results) => {
@@ -129,17 +128,25 @@ fn variables(updates: &[Update]) -> Value {
 }
 
 fn update() -> impl Strategy<Value = Update> {
+    let form = prop_oneof![3 => Just(0), 2 => Just(1), 3 => Just(2)];
     let operand = (
         select(OPERATORS.to_vec()),
         value(),
+        vec(value(), 0..4),
         -3_i64..4,
-        any::<bool>(),
+        form,
+        place(),
     );
-    (operand, path()).prop_map(|((operator, value, number, whole), at)| {
-        let operand = match operator {
-            "increment" if whole => json!(number),
-            "increment" => json!(f64::from(i32::try_from(number).expect("small")) + 0.5),
-            _ => value,
+    (operand, path()).prop_map(|((operator, value, values, number, form, place), at)| {
+        let operand = match (operator, form) {
+            ("increment", 0) => Operand::One(json!(number)),
+            ("increment", _) => {
+                let number = f64::from(i32::try_from(number).expect("small"));
+                Operand::One(json!(number + 0.5))
+            }
+            ("set", 2) | ("remove" | "append", 0) => Operand::From(place.0, place.1),
+            ("remove", _) | ("append", 1) => Operand::Each(values),
+            _ => Operand::One(value),
         };
         Update {
             operator,
@@ -147,6 +154,15 @@ fn update() -> impl Strategy<Value = Update> {
             operand,
         }
     })
+}
+
+/// A place in one of the documents.
+fn place() -> impl Strategy<Value = (usize, Vec<Segment>)> {
+    let segment = prop_oneof![
+        name().prop_map(Segment::Name),
+        (0_usize..3).prop_map(Segment::Index),
+    ];
+    (0..DOCUMENTS, vec(segment, 0..3))
 }
 
 fn path() -> impl Strategy<Value = Vec<Step>> {

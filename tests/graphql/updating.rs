@@ -40,21 +40,24 @@ async fn operators_are_applied_in_the_documented_order() {
     let result = update(
         &client,
         r#"merge: [{at: "$", patch: {gone: null, l: {x: 1}}}],
-           append: [{at: "$.l", value: 8}, {at: "$.l", value: 9}],
+           append: [{at: "$.l", value: 8}, {at: "$.l", values: [9, 8]}],
+           remove: [{at: "$.l", values: [8]}],
            increment: [{at: "$.n", by: 10}, {at: "$.m"}],
            unset: ["$.gone", "$.tmp"],
-           set: [{at: "$.n", value: 5}, {at: "$.tmp", value: {a: []}}, {at: "$.tmp.a[0]", value: 1}]"#,
+           set: [{at: "$.n", value: 5}, {at: "$.l", value: [8, 7]}, {at: "$.tmp", value: {a: []}}, {at: "$.tmp.a[0]", value: 1}]"#,
     )
     .await;
     let element = |operator: &str, at: &str, places: u64| json!({"operator": operator, "at": at, "places": places});
     let expected = [
         element("SET", "$.n", 1),
+        element("SET", "$.l", 1),
         element("SET", "$.tmp", 1),
         element("SET", "$.tmp.a[0]", 1),
         element("UNSET", "$.gone", 1),
         element("UNSET", "$.tmp", 1),
         element("INCREMENT", "$.n", 1),
         element("INCREMENT", "$.m", 1),
+        element("REMOVE", "$.l", 1),
         element("APPEND", "$.l", 1),
         element("APPEND", "$.l", 1),
         element("MERGE", "$", 1),
@@ -237,8 +240,8 @@ async fn an_update_needs_an_operator() {
         assert!(message.contains("nothing to update"), "{message}");
     }
     for (operators, part) in [
-        (r#"set: [{at: "$.a"}]"#, "`set`: the argument `value`"),
-        (r#"append: [{at: "$.a"}]"#, "`append`: the argument `value`"),
+        (r#"set: [{at: "$.a"}]"#, "`set`: exactly one of"),
+        (r#"append: [{at: "$.a"}]"#, "`append`: exactly one of"),
         (r#"merge: [{at: "$.a"}]"#, "`merge`: the argument `patch`"),
         (r#"increment: [{at: "$.a", by: "1"}]"#, "is not a number"),
         (r#"unset: ["a"]"#, "`unset`"),

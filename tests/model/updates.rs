@@ -23,11 +23,21 @@ pub(crate) enum Selector {
 pub(crate) struct Update {
     pub(crate) operator: &'static str,
     pub(crate) at: Vec<Step>,
-    pub(crate) operand: Value,
+    pub(crate) operand: Operand,
+}
+
+/// The operand of an operator.
+#[derive(Clone, Debug)]
+pub(crate) enum Operand {
+    One(Value),
+    /// The array in `values`.
+    Each(Vec<Value>),
+    /// The value at a place of the document with this number, as it is before the operation.
+    From(usize, Vec<Segment>),
 }
 
 /// The operators, in the order in which they are applied.
-pub(crate) const OPERATORS: [&str; 5] = ["set", "unset", "increment", "append", "merge"];
+pub(crate) const OPERATORS: [&str; 6] = ["set", "unset", "increment", "remove", "append", "merge"];
 
 /// What updates did to a document.
 #[derive(Debug, PartialEq)]
@@ -36,12 +46,16 @@ pub(crate) struct Updated {
     pub(crate) places: Vec<usize>,
 }
 
-/// The update does not fit a value: nothing is changed.
+/// Why nothing is changed: the code of the error.
 #[derive(Debug)]
-pub(crate) struct Misfit;
+pub(crate) struct Failed(pub(crate) &'static str);
 
+/// The update does not fit a value.
+const MISFIT: Failed = Failed("BAD_USER_INPUT");
+
+/// A member or an element.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Segment {
+pub(crate) enum Segment {
     Name(String),
     Index(usize),
 }
@@ -67,11 +81,55 @@ impl Update {
     /// The element as GraphQL takes it.
     pub(crate) fn argument(&self) -> Value {
         let at = self.path_text();
-        match self.operator {
-            "unset" => json!(at),
-            "increment" => json!({"at": at, "by": self.operand}),
-            "merge" => json!({"at": at, "patch": self.operand}),
-            _ => json!({"at": at, "value": self.operand}),
+        let one = match self.operator {
+            "increment" => "by",
+            "merge" => "patch",
+            _ => "value",
+        };
+        match &self.operand {
+            _ if self.operator == "unset" => json!(at),
+            Operand::One(value) => json!({"at": at, one: value}),
+            Operand::Each(values) => json!({"at": at, "values": values}),
+            Operand::From(document, path) => {
+                let path = path.iter().map(|segment| match segment {
+                    Segment::Name(name) => json!(name),
+                    Segment::Index(index) => json!(index),
+                });
+                let path: Vec<_> = path.collect();
+                json!({"at": at, "from": {"id": document, "path": path}})
+            }
+        }
+    }
+
+    /// The update with the value in place of its place.
+    fn resolved(&self, documents: &[Value]) -> Result<Self, Failed> {
+        let mut update = self.clone();
+        if let Operand::From(document, path) = &self.operand {
+            let found = path.iter().try_fold(&documents[*document], child);
+            let value = found.ok_or(Failed("NOT_FOUND"))?.clone();
+            update.operand = match (self.operator, value) {
+                ("set", value) => Operand::One(value),
+                (_, Value::Array(elements)) => Operand::Each(elements),
+                _ => return Err(MISFIT),
+            };
+        }
+        Ok(update)
+    }
+
+    /// The operand as one value.
+    fn value(&self) -> Value {
+        match &self.operand {
+            Operand::One(value) => value.clone(),
+            Operand::Each(values) => json!(values),
+            Operand::From(..) => unreachable!("it is resolved"),
+        }
+    }
+
+    /// The operand as elements to append or remove.
+    fn elements(&self) -> Vec<Value> {
+        match &self.operand {
+            Operand::Each(values) => values.clone(),
+            _ => vec![self.value()],
         }
     }
 
@@ -85,8 +143,18 @@ impl Update {
     }
 }
 
-/// Applies updates in this order. After an error the document is partly changed.
-pub(crate) fn apply(document: &mut Value, updates: &[Update]) -> Result<Updated, Misfit> {
+/// Applies updates in this order to all documents. After an error they are partly changed.
+pub(crate) fn apply_to_all(
+    documents: &mut [Value],
+    updates: &[Update],
+) -> Result<Vec<Updated>, Failed> {
+    let updates = updates.iter().map(|update| update.resolved(documents));
+    let updates: Vec<_> = updates.collect::<Result<_, _>>()?;
+    let applied = documents.iter_mut();
+    applied.map(|document| apply(document, &updates)).collect()
+}
+
+fn apply(document: &mut Value, updates: &[Update]) -> Result<Updated, Failed> {
     let mut updated = Updated {
         changed: false,
         places: Vec::new(),
@@ -99,25 +167,30 @@ pub(crate) fn apply(document: &mut Value, updates: &[Update]) -> Result<Updated,
     Ok(updated)
 }
 
-fn apply_one(document: &mut Value, update: &Update) -> Result<usize, Misfit> {
+fn apply_one(document: &mut Value, update: &Update) -> Result<usize, Failed> {
     let selected = select(document, &update.at);
     let outermost: Vec<_> = selected
         .iter()
         .filter(|place| (0..place.len()).all(|above| !selected.contains(&place[..above])))
         .collect();
-    if outermost.is_empty() && update.is_singular() && update.operator != "unset" {
+    let creates = !matches!(update.operator, "unset" | "remove");
+    if outermost.is_empty() && update.is_singular() && creates {
         return Ok(usize::from(create(document, update)));
     }
     for place in &outermost {
         let value = at(document, place);
         match (update.operator, &mut *value) {
-            ("set", value) => *value = update.operand.clone(),
-            ("unset", _) if place.is_empty() => return Err(Misfit),
+            ("set", value) => *value = update.value(),
+            ("unset", _) if place.is_empty() => return Err(MISFIT),
             ("unset", value) => *value = removed(),
-            ("increment", value) => *value = sum(value, &update.operand).ok_or(Misfit)?,
-            ("append", Value::Array(elements)) => elements.push(update.operand.clone()),
-            ("merge", value) => json_patch::merge(value, &update.operand),
-            _ => return Err(Misfit),
+            ("increment", value) => *value = sum(value, &update.value()).ok_or(MISFIT)?,
+            ("remove", Value::Array(elements)) => {
+                let removed = update.elements();
+                elements.retain(|element| !removed.iter().any(|other| equal(element, other)));
+            }
+            ("append", Value::Array(elements)) => elements.extend(update.elements()),
+            ("merge", value) => json_patch::merge(value, &update.value()),
+            _ => return Err(MISFIT),
         }
     }
     sweep_out(document);
@@ -128,9 +201,9 @@ fn apply_one(document: &mut Value, update: &Update) -> Result<usize, Misfit> {
 fn create(document: &mut Value, update: &Update) -> bool {
     let mut value = Value::Null;
     match update.operator {
-        "append" => value = json!([update.operand]),
-        "merge" => json_patch::merge(&mut value, &update.operand),
-        _ => value = update.operand.clone(),
+        "append" => value = json!(update.elements()),
+        "merge" => json_patch::merge(&mut value, &update.value()),
+        _ => value = update.value(),
     }
     let Some((Step::Child(last), above)) = update.at.split_last() else {
         return false;
@@ -150,6 +223,29 @@ fn create(document: &mut Value, update: &Update) -> bool {
             true
         }
         _ => false,
+    }
+}
+
+/// Whether two values are equal, with numbers compared by value.
+fn equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let same = |(name, a)| b.get(name).is_some_and(|b| equal(a, b));
+            a.len() == b.len() && a.iter().all(same)
+        }
+        _ => a == b,
+    }
+}
+
+fn child<'v>(value: &'v Value, segment: &Segment) -> Option<&'v Value> {
+    match (value, segment) {
+        (Value::Object(members), Segment::Name(name)) => members.get(name),
+        (Value::Array(elements), Segment::Index(index)) => elements.get(*index),
+        _ => None,
     }
 }
 

@@ -12,10 +12,10 @@ use crate::operations::UpdateArgument;
 /// Change the documents of a collection that match a filter
 ///
 /// The options say what to change, at paths that are JSONPaths, as in GraphQL's `updateDocuments`.
-/// First come all values of --set, then of --unset, --increment, --append and --merge, each in the
-/// given order. Each one applies to the result of the ones before it. Except for --unset, a path of
-/// names and indexes creates a missing member of an existing object, or the next element of an
-/// existing array.
+/// First come all values of --set, then of --unset, --increment, --remove, --append and --merge, each
+/// in the given order. Each one applies to the result of the ones before it. Except for --unset and
+/// --remove, a path of names and indexes creates a missing member of an existing object, or the next
+/// element of an existing array.
 ///
 /// The command reads the collection in id order, in many small transactions, while other clients
 /// read and write. So it can change any number of documents. A document is changed only if it
@@ -31,7 +31,8 @@ use crate::operations::UpdateArgument;
 Examples:
   phyllo update --collection shop --where '{\"at\": \"$.price\", \"lt\": 10}' --set '$.cheap=true'
   phyllo update --collection shop --everything --unset '$.parts[?@.old]' --increment '$.revision=1'
-  phyllo update --collection shop --everything --append '$.tags=\"sale\"' --merge '$={\"a\": null}'")]
+  phyllo update --collection shop --everything --remove '$.tags=\"new\"' --append '$.tags=\"sale\"'
+  phyllo update --collection shop --everything --merge '$={\"a\": null}'")]
 pub(crate) struct UpdateCommand {
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
@@ -57,6 +58,9 @@ pub(crate) struct UpdateOptions {
     /// Add a number to each number that the path selects
     #[arg(long, value_name = "PATH=NUMBER", value_parser = parse_assignment)]
     increment: Vec<Assignment>,
+    /// Remove the elements that are equal to a JSON value from each array that the path selects
+    #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
+    remove: Vec<Assignment>,
     /// Add a JSON value at the end of each array that the path selects
     #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
     append: Vec<Assignment>,
@@ -83,6 +87,7 @@ impl UpdateOptions {
             (UpdateOperator::Set, self.set),
             (UpdateOperator::Unset, unset.collect()),
             (UpdateOperator::Increment, self.increment),
+            (UpdateOperator::Remove, self.remove),
             (UpdateOperator::Append, self.append),
             (UpdateOperator::Merge, self.merge),
         ];

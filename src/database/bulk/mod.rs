@@ -3,4 +3,5 @@
 pub(crate) mod adopt;
 pub(crate) mod sweep;
 pub(crate) mod take;
+pub(crate) mod test;
 pub(crate) mod update;

@@ -30,6 +30,7 @@ pub(crate) mod editor;
 pub(crate) mod increment;
 pub(crate) mod merge;
 pub(crate) mod patch;
+pub(crate) mod source;
 pub(crate) mod stored_response;
 pub(crate) mod update;
 pub(crate) mod write;

@@ -1,7 +1,8 @@
 //! Update operators: changes at the places that a JSONPath selects.
 //!
 //! The place of a singular query (RFC 9535 §2.3.5.1) need not have a value. Every operator except
-//! `unset` creates the value if the parent is an object, or an array that the index extends by one.
+//! `unset` and `remove` creates the value if the parent is an object, or an array that the index
+//! extends by one.
 //! Any other query selects only existing values. If a selected place is inside another one, only
 //! the outer place is changed.
 
@@ -27,13 +28,13 @@ use crate::database::read::selection::{PartReads, QuerySelection};
 use crate::database::read::value::Value;
 use crate::document::flatten::json_text;
 use crate::document::jsonpath::Query;
-use crate::document::leaf::{Kind, Leaf, abridged};
+use crate::document::leaf::{Leaf, abridged};
 use crate::document::merge::MergePatch;
 use crate::document::number;
-use crate::document::path::{Path, Place, Segment, Token};
+use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
-use crate::key::Leaves;
-use crate::store::{Pairs, Transaction};
+use crate::key::{Leaves, ValueSet, check_array};
+use crate::store::Transaction;
 
 /// The name of an update operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,9 @@ pub enum UpdateOperator {
     Unset,
     /// Adds to the number.
     Increment,
-    /// Adds an element at the end of the array.
+    /// Removes the elements of the array that are equal to a value.
+    Remove,
+    /// Adds elements at the end of the array.
     Append,
     /// Applies a JSON Merge Patch (RFC 7396) to the value.
     Merge,
@@ -52,10 +55,11 @@ pub enum UpdateOperator {
 
 impl UpdateOperator {
     /// All operators, in the order in which they are applied.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Set,
         Self::Unset,
         Self::Increment,
+        Self::Remove,
         Self::Append,
         Self::Merge,
     ];
@@ -66,6 +70,7 @@ impl UpdateOperator {
             Self::Set => "set",
             Self::Unset => "unset",
             Self::Increment => "increment",
+            Self::Remove => "remove",
             Self::Append => "append",
             Self::Merge => "merge",
         }
@@ -86,7 +91,9 @@ pub enum UpdateOperation {
     Unset,
     /// Adds this to the number.
     Increment(Leaf<'static>),
-    /// Adds this element at the end of the array.
+    /// Removes the elements of the array that are equal to one of these values.
+    Remove(ValueSet),
+    /// Adds the elements of this array at the end of the array.
     Append(Leaves),
     /// Applies this merge patch to the value.
     Merge(MergePatch),
@@ -94,7 +101,7 @@ pub enum UpdateOperation {
 
 impl UpdateOperation {
     /// Parses the operand of an operator: any JSON value, a number for `increment`. It is ignored
-    /// for `unset`.
+    /// for `unset`. For `remove` and `append` it is one element.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the text is not JSON, or not a number. `TOO_LARGE`: the value exceeds a
@@ -105,9 +112,35 @@ impl UpdateOperation {
             UpdateOperator::Set => Self::Set(leaves()?),
             UpdateOperator::Unset => Self::Unset,
             UpdateOperator::Increment => Self::Increment(number::parse(operand)?),
-            UpdateOperator::Append => Self::Append(leaves()?),
+            UpdateOperator::Remove => Self::Remove(ValueSet::of_value(&leaves()?)),
+            UpdateOperator::Append => Self::Append(as_only_element(&leaves()?)),
             UpdateOperator::Merge => Self::Merge(MergePatch::parse(operand)?),
         })
+    }
+
+    /// The operation that stores a value.
+    pub fn set(value: Leaves) -> Self {
+        Self::Set(value)
+    }
+
+    /// The operation that appends all elements of an array.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the value is not an array.
+    pub fn append_all(array: Leaves) -> Result<Self> {
+        check_array(&array)?;
+        Ok(Self::Append(array))
+    }
+
+    /// The operation that removes the elements that are equal to one of an array. `memory` holds
+    /// them.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the value is not an array. As [`Reservation::hold`].
+    pub async fn remove_all(array: &Leaves, memory: &Reservation) -> Result<Self> {
+        memory.hold(array.held())?;
+        let set = |steps: &Steps<'_>| ValueSet::of_elements(array, steps);
+        memory.budget().compute(set).await.map(Self::Remove)
     }
 
     fn operator(&self) -> UpdateOperator {
@@ -115,18 +148,23 @@ impl UpdateOperation {
             Self::Set(_) => UpdateOperator::Set,
             Self::Unset => UpdateOperator::Unset,
             Self::Increment(_) => UpdateOperator::Increment,
+            Self::Remove(_) => UpdateOperator::Remove,
             Self::Append(_) => UpdateOperator::Append,
             Self::Merge(_) => UpdateOperator::Merge,
         }
     }
 
-    /// Returns what the operation stores at a place without a value. `None` for `unset`.
+    /// Whether the operation creates the value at a missing place.
+    fn creates(&self) -> bool {
+        !matches!(self, Self::Unset | Self::Remove(_))
+    }
+
+    /// Returns what the operation stores at a place without a value, if it creates one.
     async fn alone(&self, budget: &Budget) -> Result<Option<Cow<'_, Leaves>>> {
         Ok(match self {
-            Self::Set(leaves) => Some(Cow::Borrowed(leaves)),
-            Self::Unset => None,
+            Self::Set(leaves) | Self::Append(leaves) => Some(Cow::Borrowed(leaves)),
+            Self::Unset | Self::Remove(_) => None,
             Self::Increment(by) => Some(Cow::Owned(Leaves::from_leaf(by))),
-            Self::Append(leaves) => Some(Cow::Owned(as_only_element(leaves))),
             Self::Merge(patch) => Some(Cow::Owned(alone(patch, budget).await?)),
         })
     }
@@ -178,7 +216,7 @@ impl fmt::Display for Update {
 ///
 /// # Errors
 /// Each error except for those of the beginning names the update. `BAD_USER_INPUT`: a value is not
-/// a number for `increment`, or not an array for `append`. `TOO_LARGE`: a key or a number exceeds
+/// a number for `increment`, or not an array for `remove` and `append`. `TOO_LARGE`: a key or a number exceeds
 /// the limit. `TOO_COMPLEX`: a query selects too much. Errors of the store.
 pub(crate) async fn update(
     transaction: &dyn Transaction,
@@ -237,7 +275,7 @@ impl Editor<'_> {
                 self.put_new(&location, &leaves).await?;
             }
             Target::Orphan | Target::Unfit(_) => {
-                if operation.operator() != UpdateOperator::Unset {
+                if operation.creates() {
                     self.depend_on_unfit_parent(&place)?;
                 }
                 return Ok(0);
@@ -261,26 +299,9 @@ impl Editor<'_> {
                     sum.map_err(|error| error.at(format!("{:?}", location.place.to_string())))?;
                 self.overwrite(&location, &Leaves::from_leaf(&sum)).await
             }
-            UpdateOperation::Append(leaves) => self.append(&location, leaves).await,
+            UpdateOperation::Remove(values) => self.remove_equal(&location, values).await,
+            UpdateOperation::Append(elements) => self.append(&location, elements).await,
             UpdateOperation::Merge(patch) => self.merge_value(location, patch).await,
-        }
-    }
-
-    /// Adds an element at the end of an array.
-    async fn append(&mut self, array: &Location, leaves: &Leaves) -> Result<()> {
-        if array.kind()? != Some(Kind::Array) {
-            return Err(Error::bad_input(format!(
-                "the value at {:?} is not an array",
-                abridged(&array.place.to_string())
-            )));
-        }
-        let end = Path::from(&array.place).join(&Path::new(vec![Token::Dash]));
-        match self.locate(&end).await? {
-            Target::Vacant(location) => self.put_new(&location, leaves).await,
-            Target::Unfit(error) => Err(error),
-            Target::Present(_) | Target::Orphan => {
-                Err(Error::internal("an array without a place for an element"))
-            }
         }
     }
 
@@ -388,9 +409,9 @@ impl Editor<'_> {
 /// Returns the leaves of an array whose only element is this value.
 fn as_only_element(leaves: &Leaves) -> Leaves {
     let element = below(&[], &Segment::Index(0));
-    let mut pairs = Pairs::default();
+    let mut array = Leaves::default();
     for (key, value) in leaves.iter() {
-        pairs.push(&[&element[..], key].concat(), value);
+        array.push(&[&element[..], key].concat(), value);
     }
-    Leaves::from_stored(pairs.iter())
+    array
 }

@@ -284,6 +284,17 @@ impl Value {
         self.range.len()
     }
 
+    /// Returns the bytes of the keys and values of all pairs.
+    pub(crate) fn pair_bytes(&self) -> usize {
+        self.pairs.bytes_of(&self.range)
+    }
+
+    /// Returns the stored pairs, with keys relative to the place.
+    pub(crate) fn relative_pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let pairs = self.pairs();
+        pairs.map(|(key, value)| (&key[self.key_bytes..], value))
+    }
+
     /// Returns the stored pairs.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         self.slice().pairs()

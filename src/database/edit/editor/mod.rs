@@ -2,6 +2,7 @@
 
 pub(crate) mod ahead;
 pub(crate) mod argument;
+pub(crate) mod elements;
 pub(crate) mod locate;
 pub(crate) mod location;
 pub(crate) mod overwrite;
@@ -225,10 +226,7 @@ impl<'t> Editor<'t> {
     /// Makes the transaction conflict with each transaction that removes or replaces the value at a
     /// place as a whole, and not with changes inside the value.
     pub(crate) fn depend_on(&self, key: &[u8]) {
-        // No tuple element begins with 0xFE, so no key is ever stored in this range.
-        let phantom = [key, &[0xFE]].concat();
-        self.transaction
-            .add_read_conflict(&phantom, &prefix_end(key));
+        depend_on_value(self.transaction, key);
     }
 
     /// Makes the transaction conflict with each change of the value at a place, or inside it.
@@ -245,17 +243,30 @@ impl<'t> Editor<'t> {
     }
 
     pub(crate) fn nothing_at(&self, path: &Path) -> Error {
-        let DocumentKey { collection, id } = &*self.document;
-        let place = path.to_string();
-        let at = match &*place {
-            "" => String::new(),
-            pointer => format!(" at {:?} of the document", abridged(pointer)),
-        };
-        Error::not_found(
-            place,
-            format!("nothing is stored{at} under the id {id} in the collection {collection:?}"),
-        )
+        nothing_at(&self.document, path)
     }
+}
+
+/// Makes a transaction conflict with each other one that removes or replaces the value at a place as
+/// a whole, and not with changes inside the value.
+pub(crate) fn depend_on_value(transaction: &dyn Transaction, key: &[u8]) {
+    // No tuple element begins with 0xFE, so no key is ever stored in this range.
+    let phantom = [key, &[0xFE]].concat();
+    transaction.add_read_conflict(&phantom, &prefix_end(key));
+}
+
+/// Returns the error for a path that leads to no value.
+pub(crate) fn nothing_at(document: &DocumentKey, path: &Path) -> Error {
+    let DocumentKey { collection, id } = document;
+    let place = path.to_string();
+    let at = match &*place {
+        "" => String::new(),
+        pointer => format!(" at {:?} of the document", abridged(pointer)),
+    };
+    Error::not_found(
+        place,
+        format!("nothing is stored{at} under the id {id} in the collection {collection:?}"),
+    )
 }
 
 /// Returns the key of the child of a container that contains `key`.

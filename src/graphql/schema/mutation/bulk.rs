@@ -6,7 +6,7 @@ use async_graphql::{Context, Object, SimpleObject};
 
 use super::arguments::in_argument;
 use super::updates::{
-    AppendInput, IncrementInput, MergeInput, SetInput, UpdateLists, UpdateResult,
+    AppendInput, IncrementInput, MergeInput, RemoveInput, SetInput, UpdateLists, UpdateResult,
 };
 use crate::database::{Bulk, DocumentKey, Update, bulk, bulk_documents};
 use crate::document::filter;
@@ -34,7 +34,7 @@ pub(crate) struct BulkMutations;
 
 #[Object]
 impl BulkMutations {
-    /// Changes every document that matches `where`, at the places that JSONPaths select in it, for example `$.ancestors[?@._id == 'x'].name`. First come all elements of `set`, then `unset`, `increment`, `append` and `merge`; within a list the order is that of the list. Each element applies to the result of the elements before it; at least one is required. If one selected place is inside another, only the outer one is changed. `set`, `increment`, `append` and `merge` create the value at a missing place if the path consists of names and indexes alone and the place is a new member of an existing object, or the next element of an existing array. Like `deleteDocuments`, rejects an empty filter unless `everything` is true, and changes that exceed one transaction.
+    /// Changes every document that matches `where`, at the places that JSONPaths select in it, for example `$.ancestors[?@._id == 'x'].name`. First come all elements of `set`, then `unset`, `increment`, `remove`, `append` and `merge`; within a list the order is that of the list. Each element applies to the result of the elements before it; at least one is required. A value `from` a place is read once, before the field changes anything. If one selected place is inside another, only the outer one is changed. `set`, `increment`, `append` and `merge` create the value at a missing place if the path consists of names and indexes alone and the place is a new member of an existing object, or the next element of an existing array. Like `deleteDocuments`, rejects an empty filter unless `everything` is true, and changes that exceed one transaction.
     #[expect(clippy::too_many_arguments, reason = "they are the field's")]
     async fn update_documents(
         &self,
@@ -51,7 +51,11 @@ impl BulkMutations {
         #[graphql(desc = "Numbers to add. A created value is the number itself.")]
         increment: Option<Vec<IncrementInput>>,
         #[graphql(
-            desc = "Values to add at the end of arrays. A created value is an array with the one element."
+            desc = "Values to remove from arrays. Numbers are compared by value, objects and arrays as a whole. The later elements of an array move up."
+        )]
+        remove: Option<Vec<RemoveInput>>,
+        #[graphql(
+            desc = "Values to add at the end of arrays. A created value is an array of them."
         )]
         append: Option<Vec<AppendInput>>,
         #[graphql(desc = "JSON Merge Patches to apply.")] merge: Option<Vec<MergeInput>>,
@@ -66,10 +70,12 @@ impl BulkMutations {
             set,
             unset,
             increment,
+            remove,
             append,
             merge,
         };
-        let updates = lists.read(Session::of(context).request_budget()).await?;
+        let memory = Session::of(context).budget().reserve();
+        let updates = lists.read(context, &memory).await?;
         change(context, &collection, &filter, &Bulk::Update(updates)).await
     }
 

@@ -11,6 +11,7 @@ use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
 use super::dropped::CollectionMutations;
 use super::json_argument::parsed;
+use super::place::PlaceInput;
 use super::take::QueueMutations;
 use crate::budget::Budget;
 use crate::database::{self, DocumentKey};
@@ -21,6 +22,7 @@ use crate::document::{number, patch};
 use crate::error::Result;
 use crate::graphql::context::session::Session;
 use crate::graphql::objects::document::Document;
+use crate::graphql::objects::filter::FilterInput;
 use crate::graphql::objects::indexes::IndexMutations;
 use crate::graphql::objects::located::Located;
 use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar, path_argument};
@@ -112,6 +114,50 @@ impl DocumentMutations {
         let (transaction, budget, document, path) = change.target();
         let changed = database::replace(transaction, budget, document, path, &leaves).await?;
         change.finish(changed).await
+    }
+
+    /// Stores a copy of the value at the place `from` at `path`, in the same way as `replaceDocument`. The value is read before anything is written, so the copy can be stored above or below the original.
+    async fn copy_document(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
+        #[graphql(desc = "The place of the value to copy, in the same document or another one.")]
+        from: PlaceInput,
+        #[graphql(
+            default_with = "Some(PathScalar::default())",
+            desc = "The path to store it at; the empty path is the whole document."
+        )]
+        path: Option<PathScalar>,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+        #[graphql(desc = "The version that the document must have.")] if_version: Option<
+            VersionScalar,
+        >,
+    ) -> Result<Document> {
+        let change = Change::begin(context, collection, &id, path.as_ref(), if_version).await?;
+        let (transaction, budget, document, path) = change.target();
+        let memory = budget.reserve();
+        let leaves = from.read(context, &memory).await?;
+        let changed = database::replace(transaction, budget, document, path, &leaves).await?;
+        change.finish(changed).await
+    }
+
+    /// Fails with `TEST_FAILED`, so that the operation changes nothing, unless the document exists and matches the filter. Returns the document.
+    async fn test_document(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The key of the document in its collection (`Document.key`).")] id: ID,
+        #[graphql(desc = "The filter; an empty one tests only whether the document exists.")]
+        matches: FilterInput,
+        #[graphql(default = "D", desc = "The collection that holds the document.")]
+        collection: String,
+    ) -> Result<Document> {
+        let change = Change::begin(context, collection, &id, None, None).await?;
+        let filter = matches.read(Session::of(context).request_budget()).await;
+        let filter = filter.map_err(|error| in_argument("matches", error))?;
+        let (transaction, budget, document, _) = change.target();
+        database::test_document(transaction, budget, document, &filter).await?;
+        change.finish(false).await
     }
 
     /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document and missing object members on the path; array indexes on the path must exist. A null patch stores null.

@@ -7,5 +7,6 @@ pub(crate) mod deletion;
 pub(crate) mod dropped;
 pub(crate) mod fields;
 pub(crate) mod json_argument;
+pub(crate) mod place;
 pub(crate) mod take;
 pub(crate) mod updates;
