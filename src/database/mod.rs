@@ -47,6 +47,7 @@ pub use read::load::{Loaded, load, read_requested};
 pub use read::path_candidates::settled_path;
 pub use read::projection::{PickedPart, write_picked};
 pub use read::range_plan::{Extent, RangeSource, ReadPlan};
+pub use read::remainder::Remainder;
 pub use read::request::{Answer, BorrowedRequest, ReadRequest};
 pub use read::selection::{PartReads, QuerySelection, SelectedNode, first_reads};
 pub use read::value::Value;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::tree::{Tree, plant, rename};
+use super::tree::{Tree, add, move_under, plant, rename};
 use crate::pages::Served;
 
 cases!(
@@ -10,7 +10,9 @@ cases!(
         ancestors_added_in_a_later_operation_are_missing_until_then,
         renames_document_by_document_show_two_names,
         moves_document_by_document_show_two_places,
-        moves_planned_with_outdated_data_are_rejected,
+        changes_take_the_current_values,
+        only_one_of_two_moves_that_form_a_cycle_succeeds,
+        categories_below_are_moved_with_those_that_are_added_meanwhile,
     ]
 );
 
@@ -86,26 +88,73 @@ async fn moves_document_by_document_show_two_places() {
     assert_eq!(seen_wrong(&served).await, None);
 }
 
-async fn moves_planned_with_outdated_data_are_rejected() {
+async fn changes_take_the_current_values() {
     let served = planted().await;
-    let before_adding = Tree::read(&served).await;
-    let tree = Tree::read(&served).await;
-    let added = tree.add(&served, "post-bop", "modal-jazz").await;
+    let added = add(&served, "post-bop", "modal-jazz").await;
     added.expect("nobody else writes");
-    let moved = before_adding.move_under(&served, "bop", "swing").await;
-    assert_eq!(moved, Err("VERSION_MISMATCH".to_owned()));
-    let before_renaming = Tree::read(&served).await;
     let renamed = rename(&served, "swing", "Swing!", "swing!").await;
     renamed.expect("nobody else writes");
-    let moved = before_renaming.move_under(&served, "bop", "swing").await;
-    assert_eq!(moved, Err("VERSION_MISMATCH".to_owned()));
-    let moved = Tree::read(&served)
-        .await
-        .move_under(&served, "bop", "swing")
-        .await;
+    let moved = move_under(&served, "bop", "swing").await;
     moved.expect("nobody else writes");
     let tree = Tree::read(&served).await;
     assert_eq!(tree.contradiction(), None);
     assert!(tree.is_within("post-bop", "swing"));
+    let moved = move_under(&served, "swing", "post-bop").await;
+    assert_eq!(moved, Err("TEST_FAILED".to_owned()));
+    let added = add(&served, "lost", "none").await;
+    assert_eq!(added, Err("NOT_FOUND".to_owned()));
+    let after = Tree::read(&served).await;
+    assert_eq!(after.text(), tree.text());
+    let moved = move_under(&served, "free-jazz", "ragtime").await;
+    moved.expect("nobody else writes");
+    assert_eq!(seen_wrong(&served).await, None);
+    served.assert_sound().await;
+}
+
+async fn only_one_of_two_moves_that_form_a_cycle_succeeds() {
+    let served = planted().await;
+    for _ in 0..10 {
+        let (one, other) = tokio::join!(
+            move_under(&served, "bop", "swing"),
+            move_under(&served, "swing", "bop"),
+        );
+        let failed = [&one, &other]
+            .into_iter()
+            .filter_map(|it| it.as_ref().err());
+        assert_eq!(failed.collect::<Vec<_>>(), ["TEST_FAILED"]);
+        assert_eq!(Tree::read(&served).await.contradiction(), None);
+        for id in ["bop", "swing"] {
+            let back = move_under(&served, id, "ragtime").await;
+            back.expect("nobody else writes");
+        }
+    }
+    served.assert_sound().await;
+}
+
+async fn categories_below_are_moved_with_those_that_are_added_meanwhile() {
+    let served = planted().await;
+    for round in 0..10 {
+        let (new, inner) = (format!("new-{round}"), format!("inner-{round}"));
+        let to = if round % 2 == 0 { "swing" } else { "ragtime" };
+        let (moved, added, renamed) = tokio::join!(
+            move_under(&served, "bop", to),
+            async {
+                add(&served, &new, "bop").await?;
+                add(&served, &inner, &new).await
+            },
+            rename(
+                &served,
+                "bop",
+                &format!("Bop {round}"),
+                &format!("bop-{round}")
+            ),
+        );
+        for done in [moved, added, renamed] {
+            done.expect("conflicts are retried");
+        }
+        let tree = Tree::read(&served).await;
+        assert_eq!(tree.contradiction(), None);
+        assert!(tree.is_within(&inner, to));
+    }
     served.assert_sound().await;
 }

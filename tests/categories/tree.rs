@@ -1,16 +1,13 @@
 //! The client of the categories: reads and changes them with the operations of the page.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use crate::pages::Served;
 
-/// A snapshot of all categories, or of the ancestors and descendants of one, and the version of
-/// their tree.
+/// A snapshot of all categories, or of the ancestors and descendants of one.
 pub(crate) struct Tree {
-    version: Value,
     categories: BTreeMap<String, Value>,
 }
 
@@ -18,7 +15,6 @@ impl Tree {
     /// Reads everything with one query.
     pub(crate) async fn read(served: &Served) -> Self {
         let query = r#"{
-            tree: document(collection: "trees", id: "categories") { version }
             documents(collection: "categories", first: 1000) {
                 nodes { key value }
                 pageInfo { hasNextPage }
@@ -29,7 +25,6 @@ impl Tree {
         assert_eq!(documents["pageInfo"]["hasNextPage"], false);
         let nodes = documents["nodes"].as_array().expect("nodes").iter();
         Self {
-            version: data["tree"]["version"].clone(),
             categories: nodes
                 .map(|node| (text(&node["key"]), node["value"].clone()))
                 .collect(),
@@ -40,7 +35,6 @@ impl Tree {
     /// taken from its document.
     pub(crate) async fn read_around(served: &Served, id: &str) -> Self {
         let query = r#"query($id: ID!, $above: JSON) {
-            tree: document(collection: "trees", id: "categories") { version }
             one: document(collection: "categories", id: $id) { value }
             below: documents(collection: "categories", where: {at: "$.ancestors[*]._id", eq: $above}, first: 1000) {
                 nodes { key value }
@@ -70,15 +64,12 @@ impl Tree {
                 );
             }
         }
-        Self {
-            version: data["tree"]["version"].clone(),
-            categories,
-        }
+        Self { categories }
     }
 
-    /// The version of the tree.
-    pub(crate) fn version(&self) -> &str {
-        self.version.as_str().expect("text")
+    /// The categories as text, to count different states.
+    pub(crate) fn text(&self) -> String {
+        json!(self.categories).to_string()
     }
 
     pub(crate) fn ids(&self) -> Vec<&str> {
@@ -119,82 +110,79 @@ impl Tree {
     pub(crate) fn is_within(&self, id: &str, other: &str) -> bool {
         id == other || has_ancestor(&self.categories[id], other)
     }
+}
 
-    /// Adds a category under another.
-    ///
-    /// # Errors
-    /// The code of the error.
-    pub(crate) async fn add(
-        &self,
-        served: &Served,
-        id: &str,
-        parent: &str,
-    ) -> Result<Value, String> {
-        let query = r#"mutation($tree: DocumentVersion, $id: ID, $category: JSON) {
-            incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) { key }
-            insertDocument(collection: "categories", id: $id, document: $category) { key }
-        }"#;
-        let category = json!({
-            "slug": id,
-            "name": id,
-            "parent": parent,
-            "ancestors": self.chain(&json!(parent)),
-        });
-        let variables = json!({"tree": self.version, "id": id, "category": category});
-        attempt(served, query, &variables).await
-    }
+/// Adds a category under another.
+///
+/// # Errors
+/// The code of the error.
+pub(crate) async fn add(served: &Served, id: &str, parent: &str) -> Result<Value, String> {
+    let query = r#"mutation($id: ID, $slug: JSON, $category: JSON, $parent: ID!) {
+        insertDocument(collection: "categories", id: $id, document: $category) { key }
+        updateDocuments(
+            collection: "categories"
+            where: { at: "$.slug", eq: $slug }
+            set: [
+                { at: "$.ancestors[0].slug", from: { collection: "categories", id: $parent, path: "/slug" } }
+                { at: "$.ancestors[0].name", from: { collection: "categories", id: $parent, path: "/name" } }
+            ]
+            append: [{ at: "$.ancestors", from: { collection: "categories", id: $parent, path: "/ancestors" } }]
+        ) { changed }
+    }"#;
+    let category = json!({
+        "slug": id,
+        "name": id,
+        "parent": parent,
+        "ancestors": [{"_id": parent}],
+    });
+    let variables = json!({"id": id, "slug": id, "parent": parent, "category": category});
+    attempt(served, query, &variables).await
+}
 
-    /// Moves a category under another one, which must not be its descendant.
-    ///
-    /// # Errors
-    /// The code of the error.
-    pub(crate) async fn move_under(
-        mut self,
-        served: &Served,
-        id: &str,
-        parent: &str,
-    ) -> Result<Value, String> {
-        let old = self
-            .categories
-            .keys()
-            .filter(|other| self.is_within(other, id));
-        let moved: Vec<String> = old.cloned().collect();
-        let category = self.categories.get_mut(id).expect("it is there");
-        category["parent"] = json!(parent);
-        let mut declared = String::new();
-        let mut fields = String::new();
-        let patch = json!({"parent": parent, "ancestors": self.chain(&json!(parent))});
-        let mut variables = json!({"tree": self.version, "id": id, "patch": patch});
-        for (number, above) in moved.iter().enumerate() {
-            if !self
-                .categories
-                .values()
-                .any(|below| below["parent"] == **above)
-            {
-                continue;
-            }
-            write!(declared, ", $above{number}: JSON, $list{number}: JSON").expect("a string");
-            write!(
-                fields,
-                r#" m{number}: updateDocuments(
-                    collection: "categories"
-                    where: {{ at: "$.parent", eq: $above{number} }}
-                    set: [{{ at: "$.ancestors", value: $list{number} }}]
-                ) {{ matched }}"#
-            )
-            .expect("a string");
-            variables[format!("above{number}")] = json!(above);
-            variables[format!("list{number}")] = json!(self.chain(&json!(above)));
-        }
-        let query = format!(
-            r#"mutation($tree: DocumentVersion, $id: ID!, $patch: JSON{declared}) {{
-                incrementDocument(collection: "trees", id: "categories", path: "/changes", ifVersion: $tree) {{ key }}
-                mergeDocument(collection: "categories", id: $id, patch: $patch) {{ key }}
-                {fields}
-            }}"#
-        );
-        attempt(served, &query, &variables).await
-    }
+/// Moves a category under another one. Fails with `TEST_FAILED` if that is its descendant. Finds the
+/// category by its key, because its slug can have changed.
+///
+/// # Errors
+/// The code of the error.
+pub(crate) async fn move_under(served: &Served, id: &str, parent: &str) -> Result<Value, String> {
+    let query = r#"mutation($id: ID!, $above: JSON, $parent: ID!, $patch: JSON, $nearest: JSON) {
+        test: testDocument(
+            collection: "categories", id: $parent
+            matches: { not: { at: "$.ancestors[*]._id", eq: $above } }
+        ) { key }
+        cut: updateDocuments(
+            collection: "categories"
+            where: { at: "$.ancestors[*]._id", eq: $above }
+            remove: [{ at: "$.ancestors", from: { collection: "categories", id: $id, path: "/ancestors" } }]
+        ) { changed }
+        parent: mergeDocument(collection: "categories", id: $id, patch: $patch) { key }
+        ancestors: copyDocument(
+            collection: "categories", id: $id, path: "/ancestors"
+            from: { collection: "categories", id: $parent, path: "/ancestors" }
+        ) { key }
+        nearest: patchDocument(collection: "categories", id: $id, path: "/ancestors", patch: $nearest) { key }
+        slug: copyDocument(
+            collection: "categories", id: $id, path: "/ancestors/0/slug"
+            from: { collection: "categories", id: $parent, path: "/slug" }
+        ) { key }
+        name: copyDocument(
+            collection: "categories", id: $id, path: "/ancestors/0/name"
+            from: { collection: "categories", id: $parent, path: "/name" }
+        ) { key }
+        paste: updateDocuments(
+            collection: "categories"
+            where: { at: "$.ancestors[*]._id", eq: $above }
+            append: [{ at: "$.ancestors", from: { collection: "categories", id: $id, path: "/ancestors" } }]
+        ) { changed }
+    }"#;
+    let variables = json!({
+        "id": id,
+        "above": id,
+        "parent": parent,
+        "patch": {"parent": parent},
+        "nearest": [{"op": "add", "path": "/0", "value": {"_id": parent}}],
+    });
+    attempt(served, query, &variables).await
 }
 
 /// The ancestors of a category, as its document lists them.
@@ -231,7 +219,6 @@ pub(crate) async fn rename(
 ) -> Result<Value, String> {
     let query = format!(
         r#"mutation($id: ID!, $above: JSON, $patch: JSON, $name: JSON, $slug: JSON) {{
-            incrementDocument(collection: "trees", id: "categories", path: "/changes") {{ key }}
             mergeDocument(collection: "categories", id: $id, patch: $patch) {{ key }}
             updateDocuments(
                 collection: "categories"
@@ -248,13 +235,12 @@ pub(crate) async fn rename(
     attempt(served, &query, &variables).await
 }
 
-/// Creates the indexes, the tree and the categories, each with its parent, parents first.
+/// Creates the indexes and the categories, each with its parent, parents first.
 pub(crate) async fn plant(served: &Served, categories: &[(&str, Option<&str>)]) {
     let query = r#"mutation($first: JSON, $id: ID) {
         slug: createIndex(collection: "categories", name: "slug", on: ["$.slug"], unique: true) { state }
         ancestors: createIndex(collection: "categories", name: "ancestors", on: ["$.ancestors[*]._id"]) { state }
         parent: createIndex(collection: "categories", name: "parent", on: ["$.parent"]) { state }
-        tree: insertDocument(collection: "trees", id: "categories", document: {changes: 0}) { key }
         first: insertDocument(collection: "categories", id: $id, document: $first) { key }
     }"#;
     let ((first, above), others) = categories.split_first().expect("categories");
@@ -264,8 +250,7 @@ pub(crate) async fn plant(served: &Served, categories: &[(&str, Option<&str>)]) 
         .data(query, &json!({"id": first, "first": category}))
         .await;
     for (id, parent) in others {
-        let tree = Tree::read(served).await;
-        let added = tree.add(served, id, parent.expect("below the first")).await;
+        let added = add(served, id, parent.expect("below the first")).await;
         added.expect("nobody else writes");
     }
 }

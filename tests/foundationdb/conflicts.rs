@@ -7,13 +7,15 @@ use std::time::Duration;
 use phyllo::budget::Budget;
 use phyllo::database::{
     Answer, Bulk, Check, Database, DocumentKey, Existing, Extent, ReadRequest, Update,
-    UpdateOperation, bulk, insert, load, merge, patch, put,
+    UpdateOperation, ValueSource, bulk, insert, load, merge, patch, put, replace, test_document,
 };
+use phyllo::document::filter::{Condition, Filter, Test};
 use phyllo::document::id::DocumentId;
 use phyllo::document::jsonpath::Query;
 use phyllo::document::merge::MergePatch;
 use phyllo::document::patch::parse;
 use phyllo::document::path::{Path, Place, Segment};
+use phyllo::document::tree::Tree;
 use phyllo::key::{Family, Leaves, Version};
 use phyllo::store::{Decision, Observed, Store, Transaction, TransactionResult, transact};
 use tokio::sync::Barrier;
@@ -157,6 +159,47 @@ const CHANGES: &[&str] = &[
     // So many members that they are read together.
     MANY_MEMBERS,
     MANY_MEMBERS_BELOW,
+    "copy /o /e/c",
+    "copy /l /o/x",
+    "copy  /one/whole",
+    "copy /none /a",
+    "append $.l [5,[6]]",
+    "append $.el [7]",
+    "remove $.l [1,[3,4],5]",
+    "test /a 0 /one/k",
+    "test /o/x 1 /b",
+];
+
+/// Pairs of changes that do not conflict in either order.
+const APART_TEXTS: &[(&str, &str)] = &[
+    (
+        "copy /o /e/c",
+        r#"[{"op":"replace","path":"/one/k","value":2}]"#,
+    ),
+    (
+        "copy /o/y /e/c",
+        r#"[{"op":"replace","path":"/o/x","value":9}]"#,
+    ),
+    (
+        "append $.l [5,[6]]",
+        r#"[{"op":"replace","path":"/l/0","value":[]}]"#,
+    ),
+    (
+        "append $.l [5,[6]]",
+        r#"[{"op":"replace","path":"/l/2/1","value":6}]"#,
+    ),
+    (
+        "remove $.l [1]",
+        r#"[{"op":"replace","path":"/o/x","value":9}]"#,
+    ),
+    (
+        "test /a 0 /one/k",
+        r#"[{"op":"replace","path":"/b","value":8}]"#,
+    ),
+    (
+        "test /a 0 /one/k",
+        r#"[{"op":"add","path":"/o/p","value":1}]"#,
+    ),
 ];
 
 const MANY_MEMBERS: &str = r#"{"a":1,"b":null,"c":2,
@@ -234,6 +277,14 @@ async fn disjoint_changes_do_not_conflict() {
     let database = database.expect("opened");
     for (a, b) in APART {
         for (first, second) in [(CHANGES[*a], CHANGES[*b]), (CHANGES[*b], CHANGES[*a])] {
+            let id = DocumentId::Integer(1);
+            store(&database, &id).await;
+            let (_, conflict) = at_the_same_time(&database, &id, first, second).await;
+            assert!(!conflict, "{first} and {second}");
+        }
+    }
+    for (a, b) in APART_TEXTS {
+        for (first, second) in [(*a, *b), (*b, *a)] {
             let id = DocumentId::Integer(1);
             store(&database, &id).await;
             let (_, conflict) = at_the_same_time(&database, &id, first, second).await;
@@ -327,7 +378,9 @@ async fn at_the_same_time(
 async fn apply(transaction: &dyn Transaction, id: &DocumentId, change: &str) -> Told {
     let document = Arc::new(DocumentKey::new("D", id.clone()).expect("a key"));
     let root = Path::default();
-    let changed = if change.starts_with('{') {
+    let changed = if change.starts_with(char::is_alphabetic) {
+        apply_words(transaction, &document, change).await
+    } else if change.starts_with('{') {
         let changes = MergePatch::parse(&change.to_owned().into()).expect("a merge patch");
         merge(
             transaction,
@@ -349,6 +402,49 @@ async fn apply(transaction: &dyn Transaction, id: &DocumentId, change: &str) -> 
         .await
     };
     changed.map(|_| ()).map_err(|error| error.kind().code())
+}
+
+/// Applies `copy FROM TO`, `append PATH ARRAY`, `remove PATH ARRAY`, or `test AT VALUE TO`, which
+/// stores a value if the test holds.
+async fn apply_words(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    change: &str,
+) -> phyllo::error::Result<bool> {
+    let budget = Budget::of_background();
+    let memory = budget.reserve();
+    let words: Vec<&str> = change.split(' ').collect();
+    let path = |text: &str| Path::parse(text).expect("a pointer");
+    let leaves = |json: &str| Leaves::from_json(json).expect("JSON");
+    if words[0] == "copy" {
+        let source = ValueSource {
+            document: document.clone(),
+            path: path(words[1]),
+        };
+        let copied = source.read(transaction, &memory).await?;
+        return replace(transaction, &budget, document, &path(words[2]), &copied).await;
+    }
+    if words[0] == "test" {
+        let at = Query::parse(&format!("${}", words[1].replace('/', ".")))?;
+        let tests = vec![Test::Equal(Tree::from_json(words[2])?)];
+        let filter = Filter::Where(Condition { at, tests });
+        test_document(transaction, &budget, document, &filter).await?;
+        return replace(
+            transaction,
+            &budget,
+            document,
+            &path(words[3]),
+            &leaves("3"),
+        )
+        .await;
+    }
+    let operation = match words[0] {
+        "append" => UpdateOperation::append_all(leaves(words[2]))?,
+        _ => UpdateOperation::remove_all(&leaves(words[2]), &memory).await?,
+    };
+    let update = Bulk::Update(vec![Update::new(Query::parse(words[1])?, operation)?]);
+    let changes = bulk(transaction, &budget, vec![document.clone()], &update, None).await?;
+    Ok(!changes.changed.is_empty())
 }
 
 async fn one(database: &Database, id: &DocumentId, change: &'static str) -> Told {
@@ -400,7 +496,7 @@ async fn json(database: &Database, id: &DocumentId) -> Option<String> {
         Answer::Value(part) => {
             part.map(|part| String::from_utf8(part.json().expect("a document")).expect("UTF-8"))
         }
-        Answer::Version(_) => None,
+        Answer::Remainder(_) | Answer::Version(_) => None,
     }
 }
 

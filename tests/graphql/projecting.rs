@@ -1,4 +1,4 @@
-//! `values` and `pick`: several parts of a value in one field.
+//! `values`, `pick` and `omit`: several parts of a value in one field, or the value without them.
 
 use phyllo::limits::{Bounds, LISTED_PATHS_MAX};
 use rand::rngs::StdRng;
@@ -12,6 +12,7 @@ cases!(
     async [
         values_are_in_the_order_of_their_paths,
         picked_parts_are_at_their_places,
+        a_value_remains_without_its_omitted_parts,
         random_projections_equal_a_model,
         only_the_parts_are_read_in_one_round,
         projections_work_wherever_documents_are_returned,
@@ -109,6 +110,58 @@ async fn picked_parts_are_at_their_places() {
         text.contains(r#"{"list":[10],"none":null,"title":"t"}"#),
         "{text}"
     );
+}
+
+async fn a_value_remains_without_its_omitted_parts() {
+    let client = notes().await;
+    let whole = client.data("{ document(id: 1) { value } }", NONE).await;
+    let whole = &whole["document"]["value"];
+    let without = |change: &dyn Fn(&mut Value)| {
+        let mut value = whole.clone();
+        change(&mut value);
+        value
+    };
+    let remove = |value: &mut Value, name: &str| {
+        value.as_object_mut().expect("an object").remove(name);
+    };
+    for (paths, expected) in [
+        (json!([]), whole.clone()),
+        (
+            json!(["/absent", "/list/9", ["list", -5], "/title/x"]),
+            whole.clone(),
+        ),
+        (json!([""]), json!(null)),
+        (json!(["/title", ""]), json!(null)),
+        (json!(["/none"]), without(&|value| remove(value, "none"))),
+        (
+            json!(["/list", "/list/0", "/people/7/name", "/none"]),
+            json!({"title": "t", "people": {"7": {"age": 1}, "8": {"name": "Bob", "age": 2}}}),
+        ),
+        (
+            json!([["list", -4], "/list/1/1", ["list", 2, "n"]]),
+            without(&|value| value["list"] = json!([[20], {"m": 31}, {}])),
+        ),
+        (
+            json!(["/list/0", "/list/1", "/list/2", ["list", -1]]),
+            without(&|value| value["list"] = json!([])),
+        ),
+        (
+            json!(["/people/7", "/people/8"]),
+            without(&|value| value["people"] = json!({})),
+        ),
+        (json!(["/title", "/none", "/list", "/people"]), json!({})),
+    ] {
+        assert_eq!(both(&client, "omit", &paths).await, expected, "{paths}");
+    }
+    let query = "{ document(id: 1, path: [\"list\", -2]) { omit(paths: [\"/m\"]) one: omit(paths: \"/n\") } }";
+    let data = client.data(query, NONE).await;
+    assert_eq!(
+        data["document"],
+        json!({"omit": {"n": 30}, "one": {"m": 31}})
+    );
+    let query = "{ document(id: 1, path: \"/title\") { omit(paths: [\"/m\"]) } }";
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["document"]["omit"], "t");
 }
 
 /// A token of a path. A pointer writes each token as text.
@@ -231,6 +284,29 @@ fn pick(value: &Value, paths: &[&[Step]]) -> Option<Value> {
     }
 }
 
+fn omit(value: &Value, paths: &[&[Step]]) -> Option<Value> {
+    if paths.iter().any(|path| path.is_empty()) {
+        return None;
+    }
+    Some(match value {
+        Value::Array(elements) => {
+            let length = elements.len();
+            let elements = elements.iter().enumerate();
+            elements
+                .filter_map(|(at, element)| omit(element, &below(paths, None, at, length)))
+                .collect()
+        }
+        Value::Object(members) => {
+            let members = members.iter().filter_map(|(name, member)| {
+                let rest = omit(member, &below(paths, Some(name), 0, 0))?;
+                Some((name.clone(), rest))
+            });
+            Value::Object(members.collect())
+        }
+        leaf => leaf.clone(),
+    })
+}
+
 fn value_at<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value> {
     let Some((_, rest)) = path.split_first() else {
         return Some(value);
@@ -268,18 +344,24 @@ async fn random_projections_equal_a_model() {
                 let values = steps.iter().map(|path| value_at(at, path).cloned());
                 let values: Vec<Value> = values.map(Option::unwrap_or_default).collect();
                 let steps: Vec<&[Step]> = steps.iter().map(|path| &path[..]).collect();
-                json!({"values": values, "pick": pick(at, &steps)})
+                json!({"values": values, "pick": pick(at, &steps), "omit": omit(at, &steps)})
             });
-            for more in ["", "collections { name }"] {
-                let query = format!(
-                    "query($b: Path, $p: [Path!]!) {{ document(id: 1, path: $b) {{ values(paths: $p) pick(paths: $p) }} {more} }}"
-                );
-                let variables = json!({"b": written, "p": paths});
-                let data = client.data(&query, &variables).await;
-                assert_eq!(
-                    data["document"], expected,
-                    "seed {seed}: {document} {variables} {more}"
-                );
+            let variables = json!({"b": written, "p": paths});
+            // Alone, and beside a field that reads the whole value.
+            for beside in ["", "value"] {
+                for more in ["", "collections { name }"] {
+                    let query = format!(
+                        "query($b: Path, $p: [Path!]!) {{ document(id: 1, path: $b) {{ {beside} values(paths: $p) pick(paths: $p) omit(paths: $p) }} {more} }}"
+                    );
+                    let mut data = client.data(&query, &variables).await;
+                    let context = format!("seed {seed}: {document} {variables} {beside} {more}");
+                    if let Some(found) = data["document"].as_object_mut() {
+                        let value = found.remove("value");
+                        let whole = at.filter(|_| !beside.is_empty());
+                        assert_eq!(value.as_ref(), whole, "{context}");
+                    }
+                    assert_eq!(data["document"], expected, "{context}");
+                }
             }
         }
     }
@@ -308,31 +390,52 @@ async fn only_the_parts_are_read_in_one_round() {
     let (_, cost) = client.cost(&query, NONE).await;
     assert_eq!(cost.transactions, 1);
     assert!(cost.pairs < 60, "{cost:?}");
+    // Only the first pair of an omitted part is read.
+    let fields = "omit(paths: [\"/a\", \"/none\"])";
+    for query in [
+        format!("{{ document(id: 1) {{ {fields} }} }}"),
+        format!("{{ document(id: 1) {{ {fields} length @skip(if: true) }} }}"),
+        format!("{{ documents(first: 3) {{ nodes {{ {fields} }} }} }}"),
+    ] {
+        let (data, cost) = client.cost(&query, NONE).await;
+        let rest = json!({"omit": {"b": 1, "c": {"d": 2}}});
+        let found = match &data["document"] {
+            Value::Null => &data["documents"]["nodes"][2],
+            found => found,
+        };
+        assert_eq!(*found, rest);
+        assert_eq!(cost.transactions, 1);
+        assert!(cost.pairs < 30, "{cost:?}");
+    }
 }
 
 async fn projections_work_wherever_documents_are_returned() {
     let client = notes().await;
-    let fields = "values(paths: [\"/name\", \"/age\"]) pick(paths: [\"/age\", \"/none\"])";
+    let fields = "values(paths: [\"/name\", \"/age\"]) pick(paths: [\"/age\", \"/none\"]) omit(paths: [\"/age\", \"/none\"])";
     let query = format!(
         "{{ document(id: 1) {{ select(query: \"$.people.*\") {{ {fields} }} subdocument(path: \"/people\") {{ children {{ nodes {{ {fields} }} }} }} }} }}"
     );
     let data = client.data(&query, NONE).await;
     let people = json!([
-        {"values": ["Ann", 1], "pick": {"age": 1}},
-        {"values": ["Bob", 2], "pick": {"age": 2}},
+        {"values": ["Ann", 1], "pick": {"age": 1}, "omit": {"name": "Ann"}},
+        {"values": ["Bob", 2], "pick": {"age": 2}, "omit": {"name": "Bob"}},
     ]);
     assert_eq!(data["document"]["select"], people);
     let children = &data["document"]["subdocument"]["children"]["nodes"];
     assert_eq!(*children, people);
-    let query = "mutation { mergeDocument(id: 1, patch: {title: \"u\"}) { values(paths: [\"/title\"]) pick(paths: [[\"list\", -1]]) } }";
+    let query = "mutation { mergeDocument(id: 1, patch: {title: \"u\"}) { values(paths: [\"/title\"]) pick(paths: [[\"list\", -1]]) omit(paths: [\"/list\", \"/people\"]) } }";
     let data = client.data(query, NONE).await;
-    let expected = json!({"values": ["u"], "pick": {"list": [{}]}});
+    let expected = json!({
+        "values": ["u"],
+        "pick": {"list": [{}]},
+        "omit": {"none": null, "title": "u"},
+    });
     assert_eq!(data["mergeDocument"], expected);
 }
 
 async fn long_lists_of_paths_are_rejected() {
     let client = notes().await;
-    for field in ["values", "pick"] {
+    for field in ["values", "pick", "omit"] {
         let query = format!("query($p: [Path!]!) {{ document(id: 1) {{ {field}(paths: $p) }} }}");
         let paths = |count: usize| json!({"p": vec!["/title"; count]});
         client.data(&query, paths(LISTED_PATHS_MAX)).await;

@@ -103,6 +103,9 @@ impl Update {
 
     /// The update with the value in place of its place.
     fn resolved(&self, documents: &[Value]) -> Result<Self, Failed> {
+        if self.operator == "unset" && self.at.is_empty() {
+            return Err(MISFIT);
+        }
         let mut update = self.clone();
         if let Operand::From(document, path) = &self.operand {
             let found = path.iter().try_fold(&documents[*document], child);

@@ -400,7 +400,9 @@ impl Editor<'_> {
         let answers = load(self.transaction, &requests, memory).await;
         let parts = answers.into_iter().map(|answer| match answer? {
             Answer::Value(part) => Ok(part),
-            Answer::Version(_) => Err(Error::internal("a load returned no part")),
+            Answer::Remainder(_) | Answer::Version(_) => {
+                Err(Error::internal("a load returned no part"))
+            }
         });
         parts.collect()
     }

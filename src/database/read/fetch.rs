@@ -24,6 +24,16 @@ pub(crate) struct Fetched {
 impl Fetched {
     /// Executes the plan, all reads concurrently. An error is stored with the read that caused it.
     pub(crate) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, memory: &Reservation) -> Self {
+        Self::read_with(read, plan, &[], memory).await
+    }
+
+    /// As [`Fetched::read`]. The reads of `further` ranges follow those of the plan.
+    pub(crate) async fn read_with(
+        read: &dyn Read,
+        plan: &ReadPlan<'_>,
+        further: &[(Vec<u8>, Vec<u8>)],
+        memory: &Reservation,
+    ) -> Self {
         // A range ends with its key followed by 0xFF.
         let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
         for (key, _) in &plan.reads {
@@ -37,7 +47,7 @@ impl Fetched {
         });
         let elements: Vec<_> = elements.collect();
         let mut elements = elements.iter();
-        let mut ranges = Vec::with_capacity(plan.reads.len());
+        let mut ranges = Vec::with_capacity(plan.reads.len() + further.len());
         for (key, extent) in &plan.reads {
             let (end, rest) = ends.split_at(key.len() + 1);
             ends = rest;
@@ -59,6 +69,8 @@ impl Fetched {
                 Extent::Whole => range,
             });
         }
+        let further = further.iter();
+        ranges.extend(further.map(|(begin, end)| RangeRead::new(begin, end)));
         let MultiRange { mut pairs, batches } = read.ranges(&ranges).await;
         let mut reads = Vec::with_capacity(ranges.len());
         let mut unfinished = Vec::new();
@@ -103,7 +115,7 @@ impl Fetched {
     ///
     /// # Errors
     /// The error of that read.
-    fn of(&self, read: usize) -> Result<(&Arc<Pairs>, Range<usize>)> {
+    pub(crate) fn of(&self, read: usize) -> Result<(&Arc<Pairs>, Range<usize>)> {
         match &self.reads[read] {
             Ok((pairs, range)) => Ok((&self.pairs[*pairs], range.clone())),
             Err(error) => Err(error.clone()),

@@ -1,5 +1,6 @@
 //! Concurrent reads of many requested values in one round: plan, fetch, assign.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,14 +9,15 @@ use futures::future::{join, join_all};
 
 use super::fetch::Fetched;
 use super::path_candidates::{PathCandidate, PathCandidates};
-use super::range_plan::{Extent, RangeSource, ReadPlan};
+use super::range_plan::{Extent, RangeSource, ReadPlan, covers};
+use super::remainder::{Remainder, disjoint, ranges_between};
 use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
 use crate::budget::Reservation;
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Place;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::{Family, Version};
 use crate::store::{Pairs, Read};
 
@@ -36,6 +38,7 @@ pub async fn load(
     let answers = requests.iter().enumerate().map(|(at, request)| {
         Ok(match request {
             ReadRequest::Value(document, ..) => Answer::Value(loaded.part(at, document)?),
+            ReadRequest::Remainder(..) => Answer::Remainder(loaded.remainder(at)?),
             ReadRequest::Version(_) => Answer::Version(loaded.version(at)?),
         })
     });
@@ -48,35 +51,121 @@ pub async fn read_requested<'w>(
     requested: &'w [BorrowedRequest<'w>],
     memory: &Reservation,
 ) -> Loaded<'w> {
-    let candidates = PathCandidates::new(read, requested, memory).await;
+    let (requested, parts) = with_omitted_parts(requested);
+    let candidates = PathCandidates::new(read, &requested, memory).await;
     let keys = requested.iter().enumerate().flat_map(|(number, request)| {
         let extent = request.extent();
         candidates.keys(number).map(move |key| (key, extent))
     });
     let plan = ReadPlan::new(keys);
+    let remainders = RemainderRanges::new(&parts, &candidates, &plan, memory);
     let (found, versions) = join(
-        Fetched::read(read, &plan, memory),
-        versions(read, requested),
+        Fetched::read_with(read, &plan, &remainders.read, memory),
+        versions(read, &requested),
     )
     .await;
     Loaded {
-        requested,
+        reads: plan.reads.len(),
         sources: plan.sources,
+        requested,
         candidates,
         found,
         versions,
+        remainders,
     }
+}
+
+/// Adds a request for the first pair of each part that a request omits. Returns also the numbers of
+/// these requests, with that of the request that omits the parts.
+fn with_omitted_parts<'w>(
+    requested: &'w [BorrowedRequest<'w>],
+) -> (Cow<'w, [BorrowedRequest<'w>]>, Vec<(usize, Range<usize>)>) {
+    let mut all = Cow::Borrowed(requested);
+    let mut parts = Vec::new();
+    for (number, request) in requested.iter().enumerate() {
+        if let ReadRequest::Remainder(document, path, omitted) = *request {
+            let all = all.to_mut();
+            all[number] = ReadRequest::Value(document, path, Extent::First);
+            let first = all.len();
+            let part = |part| ReadRequest::Value(document, part, Extent::First);
+            all.extend(omitted.iter().map(part));
+            parts.push((number, first..all.len()));
+        }
+    }
+    (all, parts)
 }
 
 /// The results of all requests. A request is identified by its position.
 #[derive(Default)]
 pub struct Loaded<'w> {
-    requested: &'w [BorrowedRequest<'w>],
+    requested: Cow<'w, [BorrowedRequest<'w>]>,
     candidates: PathCandidates,
     /// The read that serves each candidate.
     sources: Vec<RangeSource>,
     found: Fetched,
+    /// The number of reads of the plan. Those of `remainders` follow.
+    reads: usize,
+    remainders: RemainderRanges,
     versions: HashMap<&'w DocumentKey, Result<Option<Version>>>,
+}
+
+/// The ranges to read of the values that are requested without some of their parts.
+#[derive(Default)]
+struct RemainderRanges {
+    read: Vec<(Vec<u8>, Vec<u8>)>,
+    /// In the order of the requests.
+    of: Vec<RequestedRemainder>,
+    /// Why nothing was read: the ranges take too much memory.
+    failed: Option<Error>,
+}
+
+/// A value that is requested without some of its parts.
+struct RequestedRemainder {
+    /// The number of the request.
+    request: usize,
+    /// The numbers of the requests for its omitted parts.
+    parts: Range<usize>,
+    /// The ranges to read for each candidate of which no read has the whole value: the number of
+    /// the candidate, and those of the ranges.
+    ranges: Vec<(usize, Range<usize>)>,
+}
+
+impl RemainderRanges {
+    fn new(
+        requested: &[(usize, Range<usize>)],
+        candidates: &PathCandidates,
+        plan: &ReadPlan<'_>,
+        memory: &Reservation,
+    ) -> Self {
+        let mut ranges = Self::default();
+        for (request, parts) in requested {
+            // Errors are reported with the result.
+            let bases = candidates.numbers(*request).unwrap_or_default();
+            let bases = bases.filter(|at| !plan.sources[*at].whole);
+            let mut of = Vec::new();
+            for at in bases {
+                let key = candidates.key(candidates.get(at));
+                let omitted = parts.clone().flat_map(|part| candidates.keys(part));
+                let omitted = omitted.filter(|part| covers(key, part)).collect();
+                let first = ranges.read.len();
+                let between = ranges_between(key, &disjoint(omitted));
+                ranges.read.extend(between);
+                of.push((at, first..ranges.read.len()));
+            }
+            ranges.of.push(RequestedRemainder {
+                request: *request,
+                parts: parts.clone(),
+                ranges: of,
+            });
+        }
+        let keys = ranges.read.iter();
+        let bytes = keys.map(|(begin, end)| begin.len() + end.len()).sum();
+        if let Err(error) = memory.hold(bytes) {
+            ranges.read.clear();
+            ranges.failed = Some(error);
+        }
+        ranges
+    }
 }
 
 /// The value found at a candidate place.
@@ -136,8 +225,57 @@ impl Loaded<'_> {
         match (&candidate.place, &self.requested[number]) {
             (Some(place), _) => Some(place.clone()),
             (None, ReadRequest::Value(_, path, _)) => path.place(),
-            (None, ReadRequest::Version(_)) => None,
+            (None, ReadRequest::Remainder(..) | ReadRequest::Version(_)) => None,
         }
+    }
+
+    /// Returns the requested value without the omitted parts. None if nothing is stored there, or if
+    /// the value itself is omitted.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn remainder(&self, number: usize) -> Result<Option<Remainder>> {
+        if let Some(error) = &self.remainders.failed {
+            return Err(error.clone());
+        }
+        let of = &self.remainders.of;
+        let of = of.binary_search_by_key(&number, |of| of.request);
+        let of = of.map_err(|_| Error::internal("a remainder was not requested"))?;
+        let of = &self.remainders.of[of];
+        let Some(found) = self.found(number)? else {
+            return Ok(None);
+        };
+        let key = self.candidates.key(found.candidate);
+        let mut omitted = Vec::new();
+        for part in of.parts.clone() {
+            for at in self.candidates.numbers(part)? {
+                let part = self.candidates.key(self.candidates.get(at));
+                let (_, range) = self.found.at(&self.sources[at], part, Extent::First)?;
+                if covers(key, part) && !range.is_empty() {
+                    omitted.push(part);
+                }
+            }
+        }
+        let mut pieces = Vec::new();
+        for at in self.candidates.numbers(number)? {
+            if self.candidates.key(self.candidates.get(at)) != key {
+                continue;
+            }
+            let source = &self.sources[at];
+            if source.whole {
+                let (pairs, range) = self.found.of(source.read)?;
+                for (begin, end) in ranges_between(key, &disjoint(omitted.clone())) {
+                    pieces.push((pairs.clone(), pairs.between(range.clone(), &begin, &end)));
+                }
+            } else if let Some((_, reads)) = of.ranges.iter().find(|(from, _)| *from == at) {
+                for read in reads.clone() {
+                    let (pairs, range) = self.found.of(self.reads + read)?;
+                    pieces.push((pairs.clone(), range));
+                }
+            }
+            break;
+        }
+        Ok(Remainder::new(key, pieces, omitted))
     }
 
     /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
@@ -168,7 +306,7 @@ impl Loaded<'_> {
     pub fn version(&self, number: usize) -> Result<Option<Version>> {
         match &self.requested[number] {
             ReadRequest::Version(document) => self.versions[document].clone(),
-            ReadRequest::Value(..) => Ok(None),
+            ReadRequest::Value(..) | ReadRequest::Remainder(..) => Ok(None),
         }
     }
 }
@@ -176,11 +314,11 @@ impl Loaded<'_> {
 /// Reads the version of each requested document, once.
 async fn versions<'w>(
     read: &dyn Read,
-    requested: &'w [BorrowedRequest<'w>],
+    requested: &[BorrowedRequest<'w>],
 ) -> HashMap<&'w DocumentKey, Result<Option<Version>>> {
     let documents = requested.iter().filter_map(|request| match request {
         ReadRequest::Version(document) => Some(*document),
-        ReadRequest::Value(..) => None,
+        ReadRequest::Value(..) | ReadRequest::Remainder(..) => None,
     });
     let documents: HashSet<&DocumentKey> = documents.collect();
     if documents.is_empty() {

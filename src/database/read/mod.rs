@@ -8,6 +8,7 @@ pub(crate) mod load;
 pub(crate) mod path_candidates;
 pub(crate) mod projection;
 pub(crate) mod range_plan;
+pub(crate) mod remainder;
 pub(crate) mod request;
 pub(crate) mod selection;
 pub(crate) mod value;

@@ -263,7 +263,7 @@ async fn lengths(
             let place = match (&candidate.place, request) {
                 (Some(place), _) => Some(place.clone()),
                 (None, ReadRequest::Value(_, path, _)) => path.place(),
-                (None, ReadRequest::Version(_)) => None,
+                (None, ReadRequest::Remainder(..) | ReadRequest::Version(_)) => None,
             };
             return Ok(place.map(|place| (place, length)));
         }

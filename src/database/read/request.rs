@@ -3,28 +3,33 @@
 use std::sync::Arc;
 
 use super::range_plan::Extent;
+use super::remainder::Remainder;
 use super::value::Value;
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Path;
 use crate::key::Version;
 
-/// A request to the database. `D` names the document, `P` the path.
+/// A request to the database. `D` names the document, `P` the path, `L` lists paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReadRequest<D = Arc<DocumentKey>, P = Path> {
+pub enum ReadRequest<D = Arc<DocumentKey>, P = Path, L = Arc<[Path]>> {
     /// The value at a path.
     Value(D, P, Extent),
+    /// The value at a path without the parts at other paths of the document, which are inside it.
+    Remainder(D, P, L),
     /// The commit that last changed a document.
     Version(D),
 }
 
 /// A request that borrows its document and its path.
-pub type BorrowedRequest<'r> = ReadRequest<&'r DocumentKey, &'r Path>;
+pub type BorrowedRequest<'r> = ReadRequest<&'r DocumentKey, &'r Path, &'r [Path]>;
 
 /// The answer to a [`ReadRequest`].
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// Answers a [`ReadRequest::Value`]. None if nothing is stored there.
     Value(Option<Value>),
+    /// Answers a [`ReadRequest::Remainder`]. None if nothing is stored there, or nothing remains.
+    Remainder(Option<Remainder>),
     /// Answers a [`ReadRequest::Version`]. None if Phyllo has not written the document.
     Version(Option<Version>),
 }
@@ -35,6 +40,9 @@ impl ReadRequest {
     pub fn of(&self, document: &Arc<DocumentKey>) -> Self {
         match self {
             Self::Value(_, path, extent) => Self::Value(document.clone(), path.clone(), *extent),
+            Self::Remainder(_, path, omitted) => {
+                Self::Remainder(document.clone(), path.clone(), omitted.clone())
+            }
             Self::Version(_) => Self::Version(document.clone()),
         }
     }
@@ -42,7 +50,19 @@ impl ReadRequest {
     pub(crate) fn borrowed(&self) -> BorrowedRequest<'_> {
         match self {
             Self::Value(document, path, extent) => ReadRequest::Value(document, path, *extent),
+            Self::Remainder(document, path, omitted) => {
+                ReadRequest::Remainder(document, path, omitted)
+            }
             Self::Version(document) => ReadRequest::Version(document),
+        }
+    }
+
+    /// Returns the number of places that are read.
+    pub fn places(&self) -> usize {
+        match self {
+            Self::Value(..) => 1,
+            Self::Remainder(_, _, omitted) => 1 + omitted.len(),
+            Self::Version(_) => 0,
         }
     }
 }
@@ -55,17 +75,20 @@ impl<'r> BorrowedRequest<'r> {
     {
         match *self {
             Self::Value(document, _, extent) => ReadRequest::Value(document, path, extent),
+            Self::Remainder(document, _, omitted) => {
+                ReadRequest::Remainder(document, path, omitted)
+            }
             Self::Version(document) => ReadRequest::Version(document),
         }
     }
 }
 
-impl<D, P> ReadRequest<D, P> {
-    /// Returns how much of the value is read.
+impl<D, P, L> ReadRequest<D, P, L> {
+    /// Returns how much of the value at the path is read.
     pub(crate) fn extent(&self) -> Extent {
         match self {
             Self::Value(_, _, extent) => *extent,
-            Self::Version(_) => Extent::First,
+            Self::Remainder(..) | Self::Version(_) => Extent::First,
         }
     }
 }

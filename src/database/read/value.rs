@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::projection::PickedPart;
 use super::range_plan::{Extent, covers, narrowed};
+use super::remainder::{Remainder, disjoint, ranges_between};
 use super::value_ref::{ValueRef, length_of_array, malformed};
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, prefix_end};
@@ -111,6 +112,24 @@ impl Value {
         }
     }
 
+    /// Returns the value without the parts at paths below it. None if the value itself is one of
+    /// them.
+    pub fn without(&self, paths: &[Path]) -> Option<Remainder> {
+        let parts: Vec<Self> = paths.iter().filter_map(|path| self.at(path)).collect();
+        let omitted: Vec<&[u8]> = parts.iter().map(Self::key).collect();
+        let ranges = ranges_between(self.key(), &disjoint(omitted.clone()));
+        let pieces = ranges.iter().map(|(begin, end)| {
+            let range = self.pairs.between(self.range.clone(), begin, end);
+            (self.pairs.clone(), range)
+        });
+        Remainder::new(self.key(), pieces.collect(), omitted)
+    }
+
+    fn key(&self) -> &[u8] {
+        let (first, _) = self.pairs.get(self.range.start);
+        &first[..self.key_bytes]
+    }
+
     /// As [`ValueRef::kind`].
     ///
     /// # Errors
@@ -158,8 +177,7 @@ impl Value {
 
     /// Returns the part at a place below this one. None if nothing is stored there.
     pub fn below(&self, place: &[Segment]) -> Option<Self> {
-        let (first, _) = self.pairs.get(self.range.start);
-        let mut key = first[..self.key_bytes].to_vec();
+        let mut key = self.key().to_vec();
         for segment in place {
             append_segment(&mut key, segment.as_ref());
         }
@@ -203,9 +221,7 @@ impl Value {
         if !self.whole || matches!(extent, Extent::First | Extent::Whole) {
             return Some(self);
         }
-        let (first, _) = self.pairs.get(self.range.start);
-        let key = &first[..self.key_bytes];
-        let range = narrowed(&self.pairs, self.range.clone(), key, extent);
+        let range = narrowed(&self.pairs, self.range.clone(), self.key(), extent);
         (!range.is_empty()).then_some(Self {
             range,
             whole: false,

@@ -162,11 +162,9 @@ impl Session {
     }
 
     async fn request(&self, reads: Vec<ReadRequest>, in_a_row: bool) -> Result<LoadedReads> {
-        let parts = reads
-            .iter()
-            .filter(|read| matches!(read, ReadRequest::Value(..)));
-        self.request_budget.places(parts.count())?;
-        let held = HELD_PER_LOAD.max(HELD_PER_READ * reads.len());
+        let places: usize = reads.iter().map(ReadRequest::places).sum();
+        self.request_budget.places(places)?;
+        let held = HELD_PER_LOAD.max(HELD_PER_READ * places.max(reads.len()));
         self.request_budget.memory.hold(held)?;
         let request = LoadRequest {
             number: self.requests.fetch_add(1, Relaxed),
@@ -327,7 +325,9 @@ impl LoadedReads {
         match self.answer(|_| true).cloned() {
             Some(answer) => match answer? {
                 Answer::Value(part) => Ok(part),
-                Answer::Version(_) => Err(Error::internal("a load returned a version for a part")),
+                Answer::Remainder(_) | Answer::Version(_) => {
+                    Err(Error::internal("a load returned a version for a part"))
+                }
             },
             None => Err(Error::internal("a load returned no result")),
         }
@@ -340,7 +340,7 @@ impl LoadedReads {
     pub(crate) fn parts(&self) -> impl Iterator<Item = Result<Option<Value>>> {
         self.answers.iter().map(|answer| match answer.clone()? {
             Answer::Value(part) => Ok(part),
-            Answer::Version(_) => Err(mismatch()),
+            Answer::Remainder(_) | Answer::Version(_) => Err(mismatch()),
         })
     }
 

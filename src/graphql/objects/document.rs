@@ -155,6 +155,15 @@ impl ValueFields<'_> {
         self.0.pick(context, &paths).await.transpose()
     }
 
+    /// The JSON of this value without the parts at `paths`. Later elements of an array move up. Paths at which nothing is stored are ignored. The omitted parts are not read. Null if a path is empty, which omits the whole value.
+    async fn omit(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Paths relative to this value; at most 1,000.")] paths: Vec<PathScalar>,
+    ) -> Option<Result<Json>> {
+        self.0.omit(context, &paths).await.transpose()
+    }
+
     /// The part at `path` below this value; null if nothing is stored there.
     async fn subdocument(
         &self,

@@ -7,6 +7,8 @@
 //! reads at its place, when two reads become one, and which read has the data of a field is decided
 //! here.
 
+use std::sync::Arc;
+
 use crate::database::{Extent, ReadRequest};
 use crate::document::path::Path;
 
@@ -54,6 +56,24 @@ impl<D, P: PartialEq> FieldReads<D, P> {
             }
         }
         self.push(ReadRequest::Value(document, path, extent))
+    }
+
+    /// Adds a read of the value at a place without parts of it, as [`FieldReads::value`].
+    pub(crate) fn remainder(
+        &mut self,
+        first: usize,
+        document: D,
+        path: P,
+        omitted: Arc<[Path]>,
+    ) -> usize {
+        let is_same = |read: &ReadRequest<D, P>| match read {
+            ReadRequest::Remainder(_, present, parts) => *present == path && *parts == omitted,
+            _ => false,
+        };
+        match self.0[first..].iter().position(is_same) {
+            Some(at) => first + at,
+            None => self.push(ReadRequest::Remainder(document, path, omitted)),
+        }
     }
 
     /// Adds a read of the document's version, as [`FieldReads::value`].

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use super::field_reads::{PlaceField, contains, is_enough, is_version};
 use super::lookahead::{reads_below, reads_of_document};
 use crate::database::{
-    Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, length,
+    Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Remainder, Value, length,
 };
 use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, abridged};
@@ -191,7 +191,7 @@ impl Located {
         };
         match answer {
             Answer::Version(version) => Ok(version.map(VersionScalar::Known)),
-            Answer::Value(_) => Err(mismatch()),
+            Answer::Value(_) | Answer::Remainder(_) => Err(mismatch()),
         }
     }
 
@@ -302,6 +302,30 @@ impl Located {
         Ok(parts)
     }
 
+    /// This value without the parts at the paths; none if it is one of them. From the data that was
+    /// read ahead, or else from the store.
+    pub(crate) async fn remainder(
+        &self,
+        context: &Context<'_>,
+        paths: &[Path],
+    ) -> Result<Option<Remainder>> {
+        let session = Session::of(context);
+        session.budget().pace(paths.len() as u64).await?;
+        if let Some(whole) = self.part_ahead(&self.requested, Extent::Whole) {
+            return Ok(whole?.and_then(|whole| whole.without(paths)));
+        }
+        let omitted = paths.iter().map(|path| self.requested.join(path)).collect();
+        let read = ReadRequest::Remainder(self.document.clone(), self.requested.clone(), omitted);
+        let answer = match self.ahead.answer(|ahead| *ahead == read) {
+            Some(answer) => answer.clone()?,
+            None => self.load(session, read).await?,
+        };
+        match answer {
+            Answer::Remainder(remainder) => Ok(remainder),
+            Answer::Value(_) | Answer::Version(_) => Err(mismatch()),
+        }
+    }
+
     /// The part at `path` that was read ahead, to at least this extent. `ahead` holds only reads of
     /// this document.
     fn part_ahead(&self, path: &Path, extent: Extent) -> Option<Result<Option<Value>>> {
@@ -350,7 +374,7 @@ fn int(length: u64) -> i32 {
 fn part_of(answer: &Result<Answer>) -> Result<Option<Value>> {
     match answer.clone()? {
         Answer::Value(part) => Ok(part),
-        Answer::Version(_) => Err(mismatch()),
+        Answer::Remainder(_) | Answer::Version(_) => Err(mismatch()),
     }
 }
 

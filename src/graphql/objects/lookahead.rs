@@ -8,7 +8,6 @@ use super::field_reads::{FieldReads, PlaceField};
 use crate::budget::{Budget, Steps};
 use crate::database::{DocumentKey, Extent, PartReads, ReadRequest, first_reads};
 use crate::document::path::Path;
-use crate::error::Result;
 use crate::graphql::scalars::jsonpath::query_ahead;
 use crate::graphql::scalars::types::path_of;
 use crate::limits::READS_AHEAD_MAX;
@@ -62,7 +61,19 @@ impl<'d> Lookahead<'d> {
                         self.value(place, PlaceField::Value.extent());
                     }
                 }
-                "values" | "pick" => self.add_listed(&below, path),
+                "values" | "pick" => {
+                    let extent = PlaceField::Value.extent();
+                    let listed = self.listed(&below).unwrap_or_default().into_iter();
+                    self.parts(listed.map(|below| (below, extent)).collect(), path);
+                }
+                "omit" => {
+                    let Some(listed) = self.listed(&below) else {
+                        continue;
+                    };
+                    let omitted = listed.iter().map(|below| path.join(below)).collect();
+                    let (document, path) = (self.document.clone(), path.clone());
+                    self.reads.remainder(0, document, path, omitted);
+                }
                 "subdocument" => {
                     if let Some(place) = path_below(&below, path) {
                         self.value(place.clone(), PlaceField::Subdocument.extent());
@@ -84,22 +95,16 @@ impl<'d> Lookahead<'d> {
         }
     }
 
-    /// Adds the parts at the paths in a list.
-    fn add_listed(&mut self, field: &SelectionField<'_>, path: &Path) {
-        let listed = match argument(field, "paths") {
-            Some(Value::List(listed)) => listed,
-            Some(single) => vec![single],
-            None => return,
+    /// The paths in a list. None if one is invalid, or if they are too many to be read ahead.
+    fn listed(&self, field: &SelectionField<'_>) -> Option<Vec<Path>> {
+        let listed = match argument(field, "paths")? {
+            Value::List(listed) => listed,
+            single => vec![single],
         };
         if self.reads.0.len() + listed.len() > READS_AHEAD_MAX {
-            return;
+            return None;
         }
-        let extent = PlaceField::Value.extent();
-        let listed = listed.iter();
-        let listed: Result<PartReads> = listed
-            .map(|below| path_of(below).map(|below| (below, extent)))
-            .collect();
-        self.parts(listed.unwrap_or_default(), path);
+        listed.iter().map(|path| path_of(path).ok()).collect()
     }
 
     /// Adds reads of several parts below `path`, unless they are too many to be compared with each

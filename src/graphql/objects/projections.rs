@@ -1,4 +1,5 @@
-//! Several parts of a value in one field: as a list, or as one value that has only these parts.
+//! Several parts of a value in one field: as a list, as one value that has only these parts, or as the
+//! value without them.
 
 use async_graphql::Context;
 
@@ -44,6 +45,27 @@ impl Located {
         request_budget.carry(0)?;
         let mut text = Vec::new();
         write_picked(picked, self.levels(), &mut text, request_budget.budget()).await?;
+        request_budget.carry(text.len())?;
+        Ok(Some(Json(text.into())))
+    }
+
+    /// This value without the parts at the paths; none if it is one of them.
+    pub(crate) async fn omit(
+        &self,
+        context: &Context<'_>,
+        paths: &[PathScalar],
+    ) -> Result<Option<Json>> {
+        let paths = paths_argument(paths)?;
+        let request_budget = Session::of(context).request_budget();
+        request_budget.fields(paths.len())?;
+        let Some(remainder) = self.remainder(context, &paths).await? else {
+            return Ok(None);
+        };
+        request_budget.carry(0)?;
+        let mut text = Vec::new();
+        remainder
+            .write_json(&mut text, request_budget.budget())
+            .await?;
         request_budget.carry(text.len())?;
         Ok(Some(Json(text.into())))
     }

@@ -78,6 +78,7 @@ pub(crate) enum Field {
     Value(Where),
     Values(Paths),
     Pick(Paths),
+    Omit(Paths),
     Subdocument(Where, Selection),
     /// `Subdocument.document`
     Whole(Selection),
@@ -245,6 +246,7 @@ impl Planner<'_> {
             (_, "value") => Field::Value(place(argument("path"))?),
             (_, "values") => Field::Values(places(argument("paths")?)?),
             (_, "pick") => Field::Pick(places(argument("paths")?)?),
+            (_, "omit") => Field::Omit(places(argument("paths")?)?),
             (_, "subdocument") => Field::Subdocument(
                 place(Some(argument("path")?))?,
                 self.selection(Of::Subdocument, below)?,

@@ -66,6 +66,74 @@ fn copies_count_towards_the_write_limit() {
 }
 
 #[test]
+fn copies_of_other_documents_count_towards_the_write_limit() {
+    let Some(_alone) = alone() else { return };
+    let mut case = Case::new(Limits::LOW);
+    let client = &mut case.server.client();
+    let text = format!(
+        "{{\"t\":\"{}\",\"l\":{}}}",
+        "t".repeat(1 << 20),
+        numbers(20_000)
+    );
+    store(client, "D", "1", &text);
+    store(client, "D", "2", "{\"l\":[0]}");
+    let field = |path: &str, from: &str| {
+        format!("a#: copyDocument(id: 2, path: \"{path}\", from: {from}) {{ kind }} ")
+    };
+    for (name, field) in [
+        (
+            "300 copies of a text",
+            field("/c#", "{id: 1, path: \"/t\"}"),
+        ),
+        (
+            "300 copies of a list",
+            field("/c#", "{id: 1, path: \"/l\"}"),
+        ),
+        ("300 copies to one place", field("/c", "{id: 1}")),
+        ("copies that double", field("/c#", "{id: 2}")),
+    ] {
+        let query = format!("mutation {{ {} }}", repeated(300, &field));
+        let expected = match name {
+            "300 copies to one place" => Expected::Bounded,
+            _ => TOO_MUCH,
+        };
+        case.check_write(name, &query, "{}", &expected);
+    }
+    let operand = "{at: \"$.l\", from: {id: 1, path: \"/l\"}} ".repeat(300);
+    let update = |operator: &str| {
+        format!(
+            "mutation {{ updateDocuments(where: {{at: \"$.l[0]\", eq: 0}}, {operator}: [{operand}]) {{ changed }} }}"
+        )
+    };
+    case.check_write("300 lists to append", &update("append"), "{}", &TOO_MUCH);
+    case.check_write(
+        "300 lists to remove",
+        &update("remove"),
+        "{}",
+        &Expected::Bounded,
+    );
+    case.end();
+}
+
+#[test]
+fn removals_of_many_values_take_linear_time() {
+    let Some(_alone) = alone() else { return };
+    let mut case = Case::new(Limits::LOW);
+    let client = &mut case.server.client();
+    store(client, "D", "1", &format!("{{\"l\":{}}}", numbers(100_000)));
+    let update = "mutation($v: JSON) { updateDocuments(where: {at: \"$.l[0]\", exists: true}, \
+                  remove: [{at: \"$.l\", values: $v}]) { changed } }";
+    let values = |value: fn(usize) -> String| format!("{{\"v\":{}}}", list(20_000, value));
+    let absent = values(|at| format!("{{\"k\":{at}}}"));
+    case.check_write("20,000 absent values", update, &absent, &Expected::Bounded);
+    let long = values(|at| format!("\"{at:0>40}\""));
+    case.check_write("20,000 long values", update, &long, &Expected::Bounded);
+    let present = values(|at| (5 * at).to_string());
+    case.check_write("20,000 values", update, &present, &Expected::Bounded);
+    case.end();
+}
+
+#[test]
 fn values_at_thousands_of_paths_count_towards_the_write_limit() {
     let Some(_alone) = alone() else { return };
     let mut case = Case::new(Limits::LOW);

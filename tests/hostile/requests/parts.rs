@@ -93,7 +93,11 @@ fn segments(maker: &mut Maker) -> Operation {
 
 fn projections(maker: &mut Maker) -> Operation {
     let (count, listed) = (maker.large(60), maker.large(1_000));
-    let field = maker.one_of(&["a#: pick(paths: $v#) ", "a#: values(paths: $v#) "]);
+    let field = maker.one_of(&[
+        "a#: pick(paths: $v#) ",
+        "a#: values(paths: $v#) ",
+        "a#: omit(paths: $v#) ",
+    ]);
     let distinct = maker.chance(2);
     with_variables(maker, count, ("[Path!]!", field), |maker, at| {
         let paths = (0..listed).map(|path| match maker.random.random_range(0..4) {
@@ -205,11 +209,18 @@ fn updates(maker: &mut Maker) -> Operation {
         let updates: Vec<String> = (0..count).map(|_| update(maker, value)).collect();
         updates.join(", ")
     };
-    let lists = match maker.random.random_range(0..5) {
+    let lists = match maker.random.random_range(0..8) {
         0 => format!("set: [{}]", list(maker, ", value: [1, {a: 2}]")),
         1 => format!("append: [{}]", list(maker, ", value: [[]]")),
         2 => format!("increment: [{}]", list(maker, ", by: 1e9")),
         3 => format!("merge: [{}]", list(maker, ", patch: {m: {n: []}}")),
+        4 => format!("append: [{}]", list(maker, ", values: [1, [], {a: 2}]")),
+        5 => format!("remove: [{}]", list(maker, ", values: [1, [], {a: 2}]")),
+        6 => {
+            let from = ", from: {collection: \"arrays\", id: \"objects\"}";
+            let operator = maker.one_of(&["set", "remove", "append"]);
+            format!("{operator}: [{}]", list(maker, from))
+        }
         _ => {
             let paths: Vec<String> = (0..count).map(|_| json!(path(maker)).to_string()).collect();
             format!("unset: [{}]", paths.join(", "))

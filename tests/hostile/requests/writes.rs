@@ -3,13 +3,16 @@
 use rand::Rng;
 use serde_json::json;
 
-use super::super::world::{ARRAYS, ELEMENTS, MARKS, SCRATCH, array, list};
+use super::super::world::{ARRAYS, ELEMENTS, LARGE, MARKS, SCRATCH, array, list};
 use super::filters::path;
 use super::{Family, Maker, Operation, repeated};
 
 pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("copies that double", doubles),
     ("copies of texts", copies),
+    ("copies of other documents", copies_of_others),
+    ("removals by value", removals_by_value),
+    ("tests of documents", tests),
     ("removals at the beginning", removals),
     ("bulk updates of large values", bulk_values),
     ("bulk updates by large filters", bulk_filters),
@@ -74,6 +77,58 @@ fn copies(maker: &mut Maker) -> Operation {
         (0..count).map(|at| format!("{{\"op\":\"copy\",\"from\":\"/t\",\"path\":\"/t{at}\"}}"));
     let operations: Vec<_> = [begin].into_iter().chain(copies).collect();
     patch("scratch", &id, "", &operations)
+}
+
+fn copies_of_others(maker: &mut Maker) -> Operation {
+    let (id, count) = (scratch(maker), maker.large(300));
+    let large = format!("large-{}", maker.random.random_range(0..LARGE));
+    let (collection, from) = maker.one_of(&[
+        ("large", &*large),
+        ("arrays", "numbers"),
+        ("arrays", "deep"),
+        ("scratch", &*id),
+    ]);
+    let (path, to) = maker.one_of(&[("", "/c#"), ("/a", "/c#"), ("/0", "/c#"), ("", "/c/-")]);
+    let field = format!(
+        "a#: copyDocument(collection: \"scratch\", id: \"{id}\", path: \"{to}\", \
+         from: {{collection: \"{collection}\", id: \"{from}\", path: \"{path}\"}}) {{ kind }} "
+    );
+    let begin = format!(
+        "replaceDocument(collection: \"scratch\", id: \"{id}\", document: {{a: [], c: []}}) {{ kind }} "
+    );
+    write("", begin + &repeated(count, &field), String::new())
+}
+
+/// The values are appended again, so that arrays keep their length.
+fn removals_by_value(maker: &mut Maker) -> Operation {
+    let (count, listed) = (maker.large(60), maker.large(20_000));
+    let (collection, at) = maker.one_of(&[("arrays", "$"), ("arrays", "$.a"), ("large", "$.a")]);
+    let values: Vec<String> = (0..listed)
+        .map(|at| match maker.random.random_range(0..4) {
+            0 => format!("{{\"k\":{at}}}"),
+            1 => format!("{at}.0"),
+            _ => (at * 3).to_string(),
+        })
+        .collect();
+    let element = format!("{{at: \"{at}\", values: $v}}");
+    let removals = vec![&*element; count].join(" ");
+    let fields = format!(
+        "updateDocuments(collection: \"{collection}\", where: {{at: \"{at}[0]\", exists: true}}, \
+         remove: [{removals}], append: [{element}]) {{ changed }}"
+    );
+    let variables = format!("\"v\":[{}]", values.join(","));
+    write("$v: JSON", fields, variables)
+}
+
+fn tests(maker: &mut Maker) -> Operation {
+    let count = maker.large(300);
+    let filter = json!({"any": vec![json!({"at": path(maker), "eq": -1}); maker.large(50)]});
+    let id = maker.one_of(&ARRAYS);
+    let field = format!(
+        "a#: testDocument(collection: \"arrays\", id: \"{id}\", matches: {{not: $f}}) {{ kind }} "
+    );
+    let variables = format!("\"f\":{filter}");
+    write("$f: DocumentFilter", repeated(count, &field), variables)
 }
 
 /// Removed elements are added again, so that arrays keep their length.

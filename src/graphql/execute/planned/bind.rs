@@ -19,6 +19,7 @@
 //! is then written without waiting.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
@@ -54,6 +55,9 @@ impl Bound<'_> {
             ReadRequest::Value(document, path, extent) => {
                 ReadRequest::Value(&*self.documents[*document], &**path, *extent)
             }
+            ReadRequest::Remainder(document, path, omitted) => {
+                ReadRequest::Remainder(&*self.documents[*document], &**path, &**omitted)
+            }
             ReadRequest::Version(document) => ReadRequest::Version(&*self.documents[*document]),
         });
         requested.collect()
@@ -79,6 +83,12 @@ pub(crate) enum ResponseStep<'p> {
     Picked {
         reads: Vec<usize>,
         above: usize,
+        position: usize,
+    },
+    /// The value that was read without this many parts.
+    Remainder {
+        read: usize,
+        omitted: usize,
         position: usize,
     },
     /// Begins a list of this many values.
@@ -348,6 +358,15 @@ impl<'p> Binder<'p> {
                     position: self.position?,
                 }
             }
+            Field::Omit(paths) => {
+                let paths = self.paths(here, paths)?.into_iter();
+                let omitted: Arc<[Path]> = paths.map(Cow::into_owned).collect();
+                ResponseStep::Remainder {
+                    omitted: omitted.len(),
+                    read: self.remainder(here, omitted),
+                    position: self.position?,
+                }
+            }
             Field::Subdocument(path, below) => {
                 let path = join(&here.path, self.path(path)?);
                 return self.place(document, path, first, below);
@@ -452,6 +471,17 @@ impl<'p> Binder<'p> {
         let before = self.reads.0.len();
         let read = self.reads.value(first, document, path, field.extent());
         self.places += self.reads.0.len() - before;
+        read
+    }
+
+    /// As [`Binder::read`], of the current place without parts of it.
+    fn remainder(&mut self, here: &Here<'p>, omitted: Arc<[Path]>) -> usize {
+        let before = self.reads.0.len();
+        let (path, places) = (here.path.clone(), 1 + omitted.len());
+        let read = self
+            .reads
+            .remainder(here.first, here.document, path, omitted);
+        self.places += places * (self.reads.0.len() - before);
         read
     }
 

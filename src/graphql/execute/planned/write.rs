@@ -58,22 +58,11 @@ pub(crate) async fn write(
                     at = *end;
                 }
             },
-            ResponseStep::Value { read, position } => {
+            ResponseStep::Value { position, .. }
+            | ResponseStep::Picked { position, .. }
+            | ResponseStep::Remainder { position, .. } => {
                 let before = out.len();
-                if let Err(error) = value(&mut out, loaded, *read, request_budget).await {
-                    request_budget.check()?;
-                    out.truncate(before);
-                    null(&mut out, &error, *position);
-                }
-            }
-            ResponseStep::Picked {
-                reads,
-                above,
-                position,
-            } => {
-                request_budget.fields(reads.len())?;
-                let before = out.len();
-                if let Err(error) = picked(&mut out, loaded, reads, *above, request_budget).await {
+                if let Err(error) = json(&mut out, step, loaded, request_budget).await {
                     request_budget.check()?;
                     out.truncate(before);
                     null(&mut out, &error, *position);
@@ -134,10 +123,32 @@ fn identity(
         ResponseStep::Open { .. }
         | ResponseStep::Value { .. }
         | ResponseStep::Picked { .. }
+        | ResponseStep::Remainder { .. }
         | ResponseStep::List(_)
         | ResponseStep::Version { .. } => return Err(mismatch()),
     }
     Ok(())
+}
+
+/// Writes a step that is a JSON value.
+async fn json(
+    out: &mut Vec<u8>,
+    step: &ResponseStep<'_>,
+    loaded: &Loaded<'_>,
+    request_budget: &RequestBudget,
+) -> Result<()> {
+    match step {
+        ResponseStep::Value { read, .. } => value(out, loaded, *read, request_budget).await,
+        ResponseStep::Picked { reads, above, .. } => {
+            request_budget.fields(reads.len())?;
+            picked(out, loaded, reads, *above, request_budget).await
+        }
+        ResponseStep::Remainder { read, omitted, .. } => {
+            request_budget.fields(*omitted)?;
+            remainder(out, loaded, *read, request_budget).await
+        }
+        _ => Err(mismatch()),
+    }
 }
 
 async fn value(
@@ -175,6 +186,21 @@ async fn picked(
     }
     let budget = request_budget.budget();
     write_picked(parts, above, out, budget).await?;
+    budget.check_response(out.len())
+}
+
+async fn remainder(
+    out: &mut Vec<u8>,
+    loaded: &Loaded<'_>,
+    read: usize,
+    request_budget: &RequestBudget,
+) -> Result<()> {
+    let Some(remainder) = loaded.remainder(read)? else {
+        out.extend_from_slice(NULL);
+        return Ok(());
+    };
+    let budget = request_budget.budget();
+    remainder.write_json(out, budget).await?;
     budget.check_response(out.len())
 }
 
