@@ -192,7 +192,7 @@ impl CanonicalValue {
         field(key);
         match decode_leaf(value) {
             Some(number @ (Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_))) => {
-                field(IndexValue::of_leaf(&number).bytes())
+                field(IndexValue::of_leaf(&number).bytes());
             }
             _ => field(value),
         }

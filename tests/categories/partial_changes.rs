@@ -135,6 +135,7 @@ async fn categories_below_are_moved_with_those_that_are_added_meanwhile() {
     let served = planted().await;
     for round in 0..10 {
         let (new, inner) = (format!("new-{round}"), format!("inner-{round}"));
+        let (name, slug) = (format!("Bop {round}"), format!("bop-{round}"));
         let to = if round % 2 == 0 { "swing" } else { "ragtime" };
         let (moved, added, renamed) = tokio::join!(
             move_under(&served, "bop", to),
@@ -142,12 +143,7 @@ async fn categories_below_are_moved_with_those_that_are_added_meanwhile() {
                 add(&served, &new, "bop").await?;
                 add(&served, &inner, &new).await
             },
-            rename(
-                &served,
-                "bop",
-                &format!("Bop {round}"),
-                &format!("bop-{round}")
-            ),
+            rename(&served, "bop", &name, &slug),
         );
         for done in [moved, added, renamed] {
             done.expect("conflicts are retried");

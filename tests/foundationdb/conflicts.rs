@@ -182,10 +182,6 @@ const APART_TEXTS: &[(&str, &str)] = &[
     ),
     (
         "append $.l [5,[6]]",
-        r#"[{"op":"replace","path":"/l/0","value":[]}]"#,
-    ),
-    (
-        "append $.l [5,[6]]",
         r#"[{"op":"replace","path":"/l/2/1","value":6}]"#,
     ),
     (

@@ -230,6 +230,8 @@ fn read_only_callers_cannot_execute_any_mutation() {
     let calls = [
         "insertDocument(document: 1) { key }",
         "replaceDocument(id: 1, document: 2) { key }",
+        "copyDocument(id: 2, from: {id: 1}) { key }",
+        "testDocument(id: 1, matches: {}) { key }",
         "mergeDocument(id: 1, patch: 2) { key }",
         "patchDocument(id: 1, patch: []) { key }",
         "incrementDocument(id: 1) { key }",

@@ -58,7 +58,7 @@ pub async fn read_requested<'w>(
         candidates.keys(number).map(move |key| (key, extent))
     });
     let plan = ReadPlan::new(keys);
-    let remainders = RemainderRanges::new(&parts, &candidates, &plan, memory);
+    let remainders = RemainderRanges::new(parts, &candidates, &plan, memory);
     let (found, versions) = join(
         Fetched::read_with(read, &plan, &remainders.read, memory),
         versions(read, &requested),
@@ -75,11 +75,18 @@ pub async fn read_requested<'w>(
     }
 }
 
-/// Adds a request for the first pair of each part that a request omits. Returns also the numbers of
-/// these requests, with that of the request that omits the parts.
+/// The parts that a request omits.
+struct OmittedParts {
+    /// The number of the request.
+    request: usize,
+    /// The numbers of the requests for the first pairs of the parts.
+    parts: Range<usize>,
+}
+
+/// Adds a request for the first pair of each part that a request omits.
 fn with_omitted_parts<'w>(
     requested: &'w [BorrowedRequest<'w>],
-) -> (Cow<'w, [BorrowedRequest<'w>]>, Vec<(usize, Range<usize>)>) {
+) -> (Cow<'w, [BorrowedRequest<'w>]>, Vec<OmittedParts>) {
     let mut all = Cow::Borrowed(requested);
     let mut parts = Vec::new();
     for (number, request) in requested.iter().enumerate() {
@@ -89,7 +96,10 @@ fn with_omitted_parts<'w>(
             let first = all.len();
             let part = |part| ReadRequest::Value(document, part, Extent::First);
             all.extend(omitted.iter().map(part));
-            parts.push((number, first..all.len()));
+            parts.push(OmittedParts {
+                request: number,
+                parts: first..all.len(),
+            });
         }
     }
     (all, parts)
@@ -121,10 +131,7 @@ struct RemainderRanges {
 
 /// A value that is requested without some of its parts.
 struct RequestedRemainder {
-    /// The number of the request.
-    request: usize,
-    /// The numbers of the requests for its omitted parts.
-    parts: Range<usize>,
+    omitted: OmittedParts,
     /// The ranges to read for each candidate of which no read has the whole value: the number of
     /// the candidate, and those of the ranges.
     ranges: Vec<(usize, Range<usize>)>,
@@ -132,37 +139,38 @@ struct RequestedRemainder {
 
 impl RemainderRanges {
     fn new(
-        requested: &[(usize, Range<usize>)],
+        requested: Vec<OmittedParts>,
         candidates: &PathCandidates,
         plan: &ReadPlan<'_>,
         memory: &Reservation,
     ) -> Self {
         let mut ranges = Self::default();
-        for (request, parts) in requested {
+        for OmittedParts { request, parts } in requested {
             // Errors are reported with the result.
-            let bases = candidates.numbers(*request).unwrap_or_default();
+            let bases = candidates.numbers(request).unwrap_or_default();
             let bases = bases.filter(|at| !plan.sources[*at].whole);
             let mut of = Vec::new();
             for at in bases {
                 let key = candidates.key(candidates.get(at));
                 let omitted = parts.clone().flat_map(|part| candidates.keys(part));
-                let omitted = omitted.filter(|part| covers(key, part)).collect();
+                let omitted = omitted.filter(|part| covers(key, part));
+                let omitted: Vec<&[u8]> = omitted.collect();
+                let bytes: usize = omitted.iter().map(|part| part.len()).sum();
+                if let Err(error) = memory.hold(2 * (key.len() + bytes)) {
+                    return Self {
+                        failed: Some(error),
+                        ..Self::default()
+                    };
+                }
                 let first = ranges.read.len();
                 let between = ranges_between(key, &disjoint(omitted));
                 ranges.read.extend(between);
                 of.push((at, first..ranges.read.len()));
             }
             ranges.of.push(RequestedRemainder {
-                request: *request,
-                parts: parts.clone(),
+                omitted: OmittedParts { request, parts },
                 ranges: of,
             });
-        }
-        let keys = ranges.read.iter();
-        let bytes = keys.map(|(begin, end)| begin.len() + end.len()).sum();
-        if let Err(error) = memory.hold(bytes) {
-            ranges.read.clear();
-            ranges.failed = Some(error);
         }
         ranges
     }
@@ -239,7 +247,7 @@ impl Loaded<'_> {
             return Err(error.clone());
         }
         let of = &self.remainders.of;
-        let of = of.binary_search_by_key(&number, |of| of.request);
+        let of = of.binary_search_by_key(&number, |of| of.omitted.request);
         let of = of.map_err(|_| Error::internal("a remainder was not requested"))?;
         let of = &self.remainders.of[of];
         let Some(found) = self.found(number)? else {
@@ -247,7 +255,7 @@ impl Loaded<'_> {
         };
         let key = self.candidates.key(found.candidate);
         let mut omitted = Vec::new();
-        for part in of.parts.clone() {
+        for part in of.omitted.parts.clone() {
             for at in self.candidates.numbers(part)? {
                 let part = self.candidates.key(self.candidates.get(at));
                 let (_, range) = self.found.at(&self.sources[at], part, Extent::First)?;

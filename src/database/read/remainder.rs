@@ -120,7 +120,7 @@ struct RemainderWriter<'o, 't> {
     /// The lengths of the keys of the containers above the next omitted part, outermost first.
     above: Vec<usize>,
     /// The containers above the current place that have an omitted part, outermost first.
-    open: Vec<OpenContainer>,
+    open: Vec<RemainingContainer>,
     /// The key of the innermost open container, as it is stored.
     stored: Vec<u8>,
     /// The same key as it is written.
@@ -135,7 +135,7 @@ struct RemainderWriter<'o, 't> {
 }
 
 /// A container that has an omitted part somewhere below it.
-struct OpenContainer {
+struct RemainingContainer {
     /// The lengths of its key as it is stored and as it is written.
     stored: usize,
     written: usize,
@@ -159,7 +159,7 @@ impl<'o, 't> RemainderWriter<'o, 't> {
         };
         if let Some(first) = omitted.first() {
             writer.above = above(first);
-            writer.open.push(OpenContainer {
+            writer.open.push(RemainingContainer {
                 stored: 0,
                 written: 0,
                 kind: container(first),
@@ -258,7 +258,7 @@ impl<'o, 't> RemainderWriter<'o, 't> {
             self.written = written;
             self.stored.clear();
             self.stored.extend_from_slice(&next[..bytes]);
-            self.open.push(OpenContainer {
+            self.open.push(RemainingContainer {
                 stored: bytes,
                 written: self.written.len(),
                 kind: container(&next[bytes..]),

@@ -13,7 +13,7 @@ use crate::store::Batches;
 
 impl Editor<'_> {
     /// Adds the elements of the array `elements` at the end of an array. The transaction conflicts
-    /// with others that change the length of the array, and not with changes of its elements.
+    /// with others that change the length of the array.
     pub(crate) async fn append(&mut self, array: &Location, elements: &Leaves) -> Result<()> {
         check_is_array(array)?;
         let end = Path::from(&array.place).join(&Path::new(vec![Token::Dash]));

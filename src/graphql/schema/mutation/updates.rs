@@ -136,11 +136,11 @@ pub(crate) struct UpdateLists {
 struct UpdateInput<'a> {
     operator: UpdateOperator,
     at: &'a JsonPath,
-    operand: Result<Operand<'a>>,
+    operand: Result<UpdateOperand<'a>>,
 }
 
 /// The operand of an operator.
-enum Operand<'a> {
+enum UpdateOperand<'a> {
     /// `unset` has none.
     Nothing,
     /// One value, in the member of this name.
@@ -185,33 +185,37 @@ impl UpdateLists {
             operand,
         };
         let set = self.set.iter().flatten().map(move |it| {
-            let operands = [one(&it.value), it.from.as_ref().map(Operand::Place)];
+            let operands = [one(&it.value), it.from.as_ref().map(UpdateOperand::Place)];
             let operand = only(operands, "`value` and `from`");
             element(UpdateOperator::Set, &it.at, operand)
         });
         let unset = self.unset.iter().flatten();
-        let unset = unset.map(move |at| element(UpdateOperator::Unset, at, Ok(Operand::Nothing)));
+        let unset =
+            unset.map(move |at| element(UpdateOperator::Unset, at, Ok(UpdateOperand::Nothing)));
         let increment = self.increment.iter().flatten().map(move |it| {
-            let by = Ok(Operand::One("by", it.by.0.clone()));
+            let by = Ok(UpdateOperand::One("by", it.by.0.clone()));
             element(UpdateOperator::Increment, &it.at, by)
         });
         let remove = self.remove.iter().flatten().map(move |it| {
-            let operands = [array(&it.values), it.from.as_ref().map(Operand::Place)];
+            let operands = [
+                array(it.values.as_ref()),
+                it.from.as_ref().map(UpdateOperand::Place),
+            ];
             let operand = only(operands, "`values` and `from`");
             element(UpdateOperator::Remove, &it.at, operand)
         });
         let append = self.append.iter().flatten().map(move |it| {
             let operands = [
                 one(&it.value),
-                array(&it.values),
-                it.from.as_ref().map(Operand::Place),
+                array(it.values.as_ref()),
+                it.from.as_ref().map(UpdateOperand::Place),
             ];
             let operand = only(operands, "`value`, `values` and `from`");
             element(UpdateOperator::Append, &it.at, operand)
         });
         let merge = self.merge.iter().flatten().map(move |it| {
             let patch = required_json("patch", &it.patch);
-            let patch = patch.map(|text| Operand::One("patch", text));
+            let patch = patch.map(|text| UpdateOperand::One("patch", text));
             element(UpdateOperator::Merge, &it.at, patch)
         });
         let before = set.chain(unset).chain(increment);
@@ -220,26 +224,26 @@ impl UpdateLists {
 }
 
 /// The operand in a member `value`, which may be null.
-fn one(value: &MaybeUndefined<Json>) -> Option<Operand<'_>> {
+fn one(value: &MaybeUndefined<Json>) -> Option<UpdateOperand<'_>> {
     let text = match value {
         MaybeUndefined::Value(Json(text)) => text.clone(),
         MaybeUndefined::Null => Bytes::from_static(b"null"),
         MaybeUndefined::Undefined => return None,
     };
-    Some(Operand::One("value", text))
+    Some(UpdateOperand::One("value", text))
 }
 
 /// The operand in a member `values`.
-fn array(values: &Option<Json>) -> Option<Operand<'_>> {
-    let Json(text) = values.as_ref()?;
-    Some(Operand::Array(text.clone()))
+fn array(values: Option<&Json>) -> Option<UpdateOperand<'_>> {
+    let Json(text) = values?;
+    Some(UpdateOperand::Array(text.clone()))
 }
 
 /// The only operand that is given. `names` are those that can be given.
 fn only<'a, const N: usize>(
-    operands: [Option<Operand<'a>>; N],
+    operands: [Option<UpdateOperand<'a>>; N],
     names: &str,
-) -> Result<Operand<'a>> {
+) -> Result<UpdateOperand<'a>> {
     let mut given = operands.into_iter().flatten();
     match (given.next(), given.next()) {
         (Some(only), None) => Ok(only),
@@ -256,12 +260,12 @@ impl UpdateInput<'_> {
         let at = self.at.query(request_budget.budget()).await?;
         let operator = self.operator;
         let (name, operation) = match operand {
-            Operand::Nothing => ("at", UpdateOperation::parse(operator, &Bytes::new())),
-            Operand::One(name, text) => {
+            UpdateOperand::Nothing => ("at", UpdateOperation::parse(operator, &Bytes::new())),
+            UpdateOperand::One(name, text) => {
                 let parse = move |text: &Bytes| UpdateOperation::parse(operator, text);
                 (name, parsed(text, request_budget, parse).await)
             }
-            Operand::Array(text) => {
+            UpdateOperand::Array(text) => {
                 let parse = |text: &Bytes| Leaves::from_argument(json_text(text)?);
                 let array = async {
                     let array = parsed(text, request_budget, parse).await?;
@@ -270,7 +274,7 @@ impl UpdateInput<'_> {
                 };
                 ("values", array.await)
             }
-            Operand::Place(place) => {
+            UpdateOperand::Place(place) => {
                 let value = place.read(context, memory).await?;
                 ("from", of_value(operator, value, memory).await)
             }
