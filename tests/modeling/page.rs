@@ -39,6 +39,7 @@ models! {
     a_log_is_read_in_the_order_of_commits: "A log",
     a_range_of_keys_is_read_without_an_index: "Ranges of keys",
     an_index_provides_an_order_by_several_paths: "Compound orders",
+    an_index_answers_an_aggregate: "Aggregates",
     a_counter_is_split_over_documents: "A hot counter",
     a_queue_is_taken_from_its_front: "A queue",
 }
