@@ -227,7 +227,7 @@ pub const RECLAIM_PAUSE_FACTOR: u32 = 2;
 pub const RECLAIM_PAUSE_MIN: Duration = Duration::from_millis(5);
 /// Bytes of a segment of the embedded engine's log. A checkpoint is made when a segment ends, so
 /// about two segments are replayed after a crash.
-pub const LOG_SEGMENT_BYTES: u64 = 2 << 20;
+pub const LOG_SEGMENT_BYTES: u64 = 512 << 10;
 /// Tries of one transaction before it fails with `CONFLICT`.
 pub const TRANSACTION_TRIES_MAX: usize = 20;
 /// Bytes of keys and values that one change moves, copies or reindexes. They are held in memory.
