@@ -233,6 +233,15 @@ impl IndexValue {
         Some((value, rest))
     }
 
+    /// Splits packed bytes into values, up to the first bytes that are none.
+    pub fn split_all(mut bytes: &[u8]) -> impl Iterator<Item = Self> {
+        std::iter::from_fn(move || {
+            let (value, rest) = Self::split(bytes)?;
+            bytes = rest;
+            Some(value)
+        })
+    }
+
     /// Formats the value as JSON for messages, at most about 40 characters.
     pub fn text(&self) -> String {
         let mut json = Vec::new();

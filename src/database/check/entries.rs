@@ -10,7 +10,7 @@ use super::finding::{CheckReport, FindingKind};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
 use crate::database::index::definition::{Index, State, indexes};
-use crate::database::index::entries::{EntryStream, Row, Unfit, entry_streams};
+use crate::database::index::entries::{EntryStream, Unfit, entry_streams};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};
@@ -140,22 +140,36 @@ impl CheckedIndexes {
             return Ok(());
         }
         let document = DocumentKey::new(collection, id)?;
-        match self.holds(&document, index, (values, value)).await {
-            Ok(true) => {}
-            Ok(false) => {
-                let forms = self.forms_of(&document, index).await?;
-                let has_key =
-                    forms != value && self.holds(&document, index, (values, &forms)).await?;
-                let finding = if has_key {
-                    FindingKind::EntryValue
-                } else {
-                    FindingKind::StaleEntry
-                };
-                report.tell(finding, entry);
-            }
-            Err(error) => verified(Err(error), entry, report)?,
+        let compared = self.compare(&document, index, (values, value)).await;
+        verified(
+            compared.map(|finding| {
+                if let Some(finding) = finding {
+                    report.tell(finding, entry);
+                }
+            }),
+            entry,
+            report,
+        )
+    }
+
+    /// Compares an entry with those that its document should have. Returns none if it is one of them.
+    async fn compare(
+        &mut self,
+        document: &DocumentKey,
+        index: &Index,
+        (values, forms): (&[u8], &[u8]),
+    ) -> Result<Option<FindingKind>> {
+        if self.holds(document, index, (values, forms)).await? {
+            return Ok(None);
         }
-        Ok(())
+        let expected = self.entries_of(document, index).await?.forms().to_vec();
+        let is_known =
+            expected != forms && self.holds(document, index, (values, &expected)).await?;
+        Ok(Some(if is_known {
+            FindingKind::EntryValue
+        } else {
+            FindingKind::StaleEntry
+        }))
     }
 
     /// Returns whether a document should have an entry with these values, in these forms.
@@ -183,16 +197,10 @@ impl CheckedIndexes {
         holds
     }
 
-    /// Returns the value that the entries of a document should have.
-    async fn forms_of(&self, document: &DocumentKey, index: &Index) -> Result<Vec<u8>> {
-        let entries = self.entries_of(document, index).await?;
-        Ok(entries.row().map_or(&[][..], Row::forms).to_vec())
-    }
-
     /// Returns the hashes of all entries that a document should have, ascending.
     async fn hashes_of(&self, document: &DocumentKey, index: &Index) -> Result<Arc<[u64]>> {
         let mut entries = self.entries_of(document, index).await?;
-        let forms = entries.row().map_or(&[][..], Row::forms).to_vec();
+        let forms = entries.forms().to_vec();
         let mut hashes: Vec<u64> = Vec::new();
         let mut compact_at = HASHES_MAX / 2;
         while let Some(values) = entries.next().await? {

@@ -118,11 +118,6 @@ impl UpdateOperation {
         })
     }
 
-    /// The operation that stores a value.
-    pub fn set(value: Leaves) -> Self {
-        Self::Set(value)
-    }
-
     /// The operation that appends all elements of an array.
     ///
     /// # Errors

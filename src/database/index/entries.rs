@@ -328,6 +328,11 @@ impl<'r> EntryStream<'r> {
         self.row.as_ref()
     }
 
+    /// Returns the value of the entries.
+    pub(crate) fn forms(&self) -> &[u8] {
+        self.row.as_ref().map_or(&[], |row| &row.forms)
+    }
+
     /// Returns the stream and the path of the column with `[*]`.
     pub(crate) fn column(&self) -> Option<(&ColumnStream<'r>, &'r IndexPath)> {
         let at = self.index.multiple()?;

@@ -102,7 +102,7 @@ impl<'w> EntryWriter<'w> {
 
     /// Checks that no other document has these values. A missing value is never a violation.
     async fn check_unique(&self, values: &[u8]) -> Result<()> {
-        let columns = split(values);
+        let columns: Vec<IndexValue> = IndexValue::split_all(values).collect();
         if columns.iter().any(|value| value.rank() == Rank::Missing) {
             return Ok(());
         }
@@ -120,16 +120,6 @@ impl<'w> EntryWriter<'w> {
             Some(other) => Err(violation(self.document, self.index, &columns, &other)),
         }
     }
-}
-
-fn split(values: &[u8]) -> Vec<IndexValue> {
-    let mut columns = Vec::new();
-    let mut rest = values;
-    while let Some((value, behind)) = IndexValue::split(rest) {
-        columns.push(value);
-        rest = behind;
-    }
-    columns
 }
 
 fn violation(

@@ -141,15 +141,13 @@ pub struct HeldEntry {
 impl HeldEntry {
     /// Returns the values of the columns, in their forms.
     pub fn values(&self) -> Vec<IndexValue> {
-        let mut values = Vec::new();
-        let mut rest = &self.packed[..];
-        while let Some((value, behind)) = IndexValue::split(rest) {
-            let form = self.forms.get(values.len());
-            let form = form.and_then(|form| NumberForm::of_byte(*form));
-            values.push(value.in_form(form.unwrap_or_default()));
-            rest = behind;
-        }
-        values
+        let plain = std::iter::repeat(&0);
+        let forms = self.forms.iter().chain(plain);
+        let values = IndexValue::split_all(&self.packed).zip(forms);
+        let formed = |(value, form): (IndexValue, &u8)| {
+            value.in_form(NumberForm::of_byte(*form).unwrap_or_default())
+        };
+        values.map(formed).collect()
     }
 }
 

@@ -6,10 +6,9 @@ use async_graphql::{Context, Enum, Object, SelectionField, SimpleObject, Value};
 use bytes::Bytes;
 
 use super::documents::scan_max;
-use super::filter::{FilterInput, KeyFilterInput};
+use super::filter::{FilterInput, KeyFilterInput, read_documents};
 use super::lookahead::argument;
 use super::page::page_size;
-use crate::database::check_collection;
 use crate::database::query::{self, AggregateQuery, AggregatedPath, Group, ValueSummary};
 use crate::document::leaf::Leaf;
 use crate::error::{Error, Limit, Result};
@@ -99,13 +98,8 @@ impl AggregateRequest {
     async fn query(self, context: &Context<'_>) -> Result<AggregateQuery> {
         let session = Session::of(context);
         let request_budget = session.request_budget();
-        check_collection(&self.collection)?;
-        let filter = self.filter.unwrap_or_default();
-        let filter = filter.read(request_budget).await;
-        let filter = filter.map_err(|error| error.at("the argument `where`"))?;
-        let keys = self.keys.unwrap_or_default();
-        let keys = keys.read(&self.collection, request_budget).await;
-        let keys = keys.map_err(|error| error.at("the argument `keys`"))?;
+        let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
+        let (filter, keys) = read.await?;
         if self.group_by.len() > INDEX_PATHS_MAX {
             return Err(too_many("groupBy", self.group_by.len(), INDEX_PATHS_MAX));
         }

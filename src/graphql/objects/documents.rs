@@ -6,14 +6,14 @@ use async_graphql::{Context, Object, SelectionField, SimpleObject};
 
 use super::document::Document;
 use super::entry_reads::EntryReads;
-use super::filter::{FilterInput, KeyFilterInput, OrderInput};
+use super::filter::{FilterInput, KeyFilterInput, OrderInput, read_documents};
 use super::located::Located;
 use super::lookahead::reads_of_document;
 use super::page::{AskedPage, PageBounds, PageInfo};
 use crate::database::query::{
     self, DocumentPage, KeySet, Order, Page, PageRow, Position, Select, Total,
 };
-use crate::database::{DocumentKey, ReadRequest, check_collection};
+use crate::database::{DocumentKey, ReadRequest};
 use crate::document::filter::Filter;
 use crate::document::json::write_string;
 use crate::document::path::Place;
@@ -107,13 +107,8 @@ impl DocumentsRequest {
 
     /// The query to run, and the digest that binds cursors to it.
     async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
-        check_collection(&self.collection)?;
-        let filter = self.filter.unwrap_or_default();
-        let filter = filter.read(request_budget).await;
-        let filter = filter.map_err(|error| error.at("the argument `where`"))?;
-        let keys = self.keys.unwrap_or_default();
-        let keys = keys.read(&self.collection, request_budget).await;
-        let keys = keys.map_err(|error| error.at("the argument `keys`"))?;
+        let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
+        let (filter, keys) = read.await?;
         let order = self.order.unwrap_or_default();
         let order = OrderInput::read(&order, request_budget.budget()).await;
         let order = order.map_err(|error| error.at("the argument `orderBy`"))?;

@@ -3,7 +3,7 @@
 use async_graphql::{ID, InputObject, MaybeUndefined};
 
 use crate::budget::{Budget, Steps};
-use crate::database::query;
+use crate::database::{check_collection, query};
 use crate::document::filter::{self, FilterMembers};
 use crate::document::flatten::json_text;
 use crate::document::id::DocumentId;
@@ -115,6 +115,27 @@ impl FilterInput {
             not: self.not.as_ref().map(|not| not.part(steps)).transpose()?,
         })
     }
+}
+
+/// The documents of a collection that a field reads, from its arguments `where` and `keys`.
+///
+/// # Errors
+/// Each error names the argument. As [`check_collection`], [`FilterInput::read`] and
+/// [`KeyFilterInput::read`].
+pub(crate) async fn read_documents(
+    collection: &str,
+    filter: Option<FilterInput>,
+    keys: Option<KeyFilterInput>,
+    request_budget: &RequestBudget,
+) -> Result<(filter::Filter, query::KeySet)> {
+    check_collection(collection)?;
+    let filter = filter.unwrap_or_default();
+    let filter = filter.read(request_budget).await;
+    let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+    let keys = keys.unwrap_or_default();
+    let keys = keys.read(collection, request_budget).await;
+    let keys = keys.map_err(|error| error.at("the argument `keys`"))?;
+    Ok((filter, keys))
 }
 
 impl OrderInput {

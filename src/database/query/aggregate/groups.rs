@@ -176,7 +176,7 @@ impl<'q> Groups<'q> {
         }
         let mut ids = BTreeSet::new();
         for key in self.first() {
-            for value in values(&key) {
+            for value in IndexValue::split_all(&key) {
                 if let Some(GroupedContainer::In(id)) = self.containers.get(&value) {
                     ids.insert(id.clone());
                 }
@@ -294,18 +294,8 @@ impl<'q> Groups<'q> {
             leaf.write_json(&mut text);
             String::from_utf8(text).map_err(|error| Error::internal(error.to_string()))
         };
-        values(packed).map(text).collect()
+        IndexValue::split_all(packed).map(text).collect()
     }
-}
-
-/// Returns packed values.
-fn values(packed: &[u8]) -> impl Iterator<Item = IndexValue> {
-    let mut rest = packed;
-    std::iter::from_fn(move || {
-        let (value, behind) = IndexValue::split(rest)?;
-        rest = behind;
-        Some(value)
-    })
 }
 
 impl GroupState {

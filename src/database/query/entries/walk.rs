@@ -373,12 +373,7 @@ impl<'r> EntryWalk<'r> {
     /// relative to the entry.
     fn bounds_at(&self, after: &IndexEntry) -> (Vec<Vec<u8>>, Ordering) {
         let shape = self.shape;
-        let mut constants = Vec::new();
-        let mut rest = &self.prefix[..];
-        while let Some((value, behind)) = IndexValue::split(rest) {
-            constants.push(value);
-            rest = behind;
-        }
+        let constants: Vec<IndexValue> = IndexValue::split_all(&self.prefix).collect();
         let mut bounds = vec![self.prefix.clone()];
         let values = shape.of_values.iter().zip(&after.values);
         for ((column, value), descends) in values.zip(&shape.directions) {

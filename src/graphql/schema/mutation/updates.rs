@@ -293,6 +293,6 @@ async fn of_value(
     match operator {
         UpdateOperator::Append => UpdateOperation::append_all(value),
         UpdateOperator::Remove => UpdateOperation::remove_all(&value, memory).await,
-        _ => Ok(UpdateOperation::set(value)),
+        _ => Ok(UpdateOperation::Set(value)),
     }
 }
