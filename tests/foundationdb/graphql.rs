@@ -66,6 +66,8 @@ mod random_aggregates;
 mod random_changes;
 #[path = "../graphql/random_queries.rs"]
 mod random_queries;
+#[path = "../graphql/random_store.rs"]
+mod random_store;
 #[path = "../graphql/random_updates.rs"]
 mod random_updates;
 #[path = "../graphql/reading.rs"]

@@ -10,7 +10,7 @@ use phyllo::store::{Decision, Transaction, TransactionResult};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::random_queries::{INDEXES, QUERIES, Run, seeds};
+use super::random_store::{INDEXES, QUERIES, Run, seeds};
 use super::support::{Client, NONE, all_pairs, client};
 
 cases!(

@@ -45,6 +45,7 @@ mod projecting;
 mod random_aggregates;
 mod random_changes;
 mod random_queries;
+mod random_store;
 mod random_updates;
 mod reading;
 mod schema;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::random_queries::{INDEXES, QUERIES, Random, Run, seeds};
+use super::random_store::{INDEXES, QUERIES, Random, Run, proposed_index, seeds};
 use crate::model::queries::{equal, has_key, holds, order, select};
 
 cases!(
@@ -318,14 +318,11 @@ async fn proposed_indexes_cover_the_aggregate() {
                     break;
                 }
                 let message = answer["errors"][0]["message"].as_str().expect("a message");
-                let Some((proposal, _)) = message
-                    .split_once("createIndex(")
-                    .and_then(|(_, behind)| behind.split_once(") would create"))
-                else {
+                let Some(proposal) = proposed_index(message) else {
                     break;
                 };
                 promised = message.contains("serves this query");
-                assert!(proposed.insert(proposal.to_owned()), "{told}: {message}");
+                assert!(proposed.insert(proposal.clone()), "{told}: {message}");
                 let fields = format!("createIndex({proposal}) {{ state }}");
                 run.client.mutate(&fields).await;
                 run.client.build().await;
