@@ -4,3 +4,4 @@ pub(crate) mod filter_text;
 pub(crate) mod normalize;
 pub(crate) mod planned;
 pub(crate) mod service;
+pub(crate) mod streaming;

@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::normalize::ready;
 use super::planned;
 use super::planned::write::WrittenResponse;
+use super::streaming::{ResponseStream, Started};
 use crate::budget::Pool;
 use crate::database::{Database, IdempotencyKey, StoredResponse, keep_answer, kept_answer};
 use crate::error::{Error, ErrorKind, Limit, Result};
@@ -239,6 +240,23 @@ impl GraphQl {
                 let error = Error::bad_input("subscriptions are not supported");
                 GraphQlResponse::Refused(error_response(&error, report))
             }
+        }
+    }
+
+    /// Starts an operation of any type. A subscription resumes after the cursor `after`, if it is
+    /// given and the operation can be resumed.
+    pub async fn start(
+        &self,
+        request: Request,
+        methods: Methods,
+        _after: Option<String>,
+        report: &mut RequestStats,
+    ) -> Started {
+        match self.answer_and_tell(request, methods, report).await {
+            GraphQlResponse::Executed(json) => Started::Responses(ResponseStream::once(json)),
+            GraphQlResponse::Refused(json)
+            | GraphQlResponse::MutationRefused(json)
+            | GraphQlResponse::Forbidden(json) => Started::Refused(json),
         }
     }
 
