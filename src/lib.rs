@@ -40,7 +40,7 @@
 //! # A write: `replaceDocument(id: "FRA", path: "/name", document: "Frankfurt")`
 //!
 //! 1. Steps 1 to 3 are the same. The execution then runs in a transaction:
-//!    `database/open.rs` ([`database::Database::transact`]) calls `store/transact.rs`
+//!    `database/open.rs` ([`database::Database::transact`]) calls `store/transact/mod.rs`
 //!    ([`store::transact()`]), which repeats the whole operation after a conflict.
 //! 2. The resolver `replace_document` in `graphql/schema/mutation/fields.rs` splits the argument
 //!    into sorted pairs ([`key::LeavesReader`], [`document::flatten`]).

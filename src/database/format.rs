@@ -7,6 +7,8 @@
 //! [`Database::watch_format`](super::open::Database::watch_format), has read an unknown format.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use arc_swap::ArcSwapOption;
 use foundationdb_tuple::{pack, unpack};
@@ -36,16 +38,20 @@ pub const FORMAT_EXACT_ENTRIES: i64 = 5;
 /// knows only earlier formats would ignore the commits in the log.
 pub const FORMAT_LOG: i64 = 6;
 
+/// The format of a store whose change log was ever switched on. A program that knows only earlier
+/// formats would change documents without logging it.
+pub const FORMAT_CHANGES: i64 = 8;
+
 /// Returns whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
-    (FORMAT..=FORMAT_LOG).contains(&format)
+    (FORMAT..=FORMAT_CHANGES).contains(&format)
 }
 
 /// The format key as read from a store.
 enum Stored {
     /// No format key: the store holds no database, or another program has emptied it.
     Nothing,
-    Known,
+    Known(i64),
     /// This program must not use the store; the error says why.
     Unknown(Error),
 }
@@ -58,12 +64,12 @@ impl Stored {
             return Ok(Self::Nothing);
         };
         Ok(match unpack::<(i64,)>(&value) {
-            Ok((format,)) if is_known(format) => Self::Known,
+            Ok((format,)) if is_known(format) => Self::Known(format),
             Ok((other,)) => Self::Unknown(Error::new(
                 ErrorKind::Unavailable,
                 format!(
                     "the store has format {other}; this program reads and writes the formats \
-                     {FORMAT} to {FORMAT_LOG}"
+                     {FORMAT} to {FORMAT_CHANGES}"
                 ),
             )),
             Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
@@ -78,7 +84,7 @@ impl Stored {
 pub(crate) async fn check_format(read: &dyn Read) -> Result<bool> {
     match Stored::read(read).await? {
         Stored::Nothing => Ok(false),
-        Stored::Known => Ok(true),
+        Stored::Known(_) => Ok(true),
         Stored::Unknown(error) => Err(error),
     }
 }
@@ -122,6 +128,12 @@ pub(crate) async fn write_log_format(transaction: &dyn Transaction) -> Result<()
     raise_format(transaction, FORMAT_LOG).await
 }
 
+/// Raises the format to [`FORMAT_CHANGES`], so that programs that would not log changes reject the
+/// store.
+pub(crate) async fn write_changes_format(transaction: &dyn Transaction) -> Result<()> {
+    raise_format(transaction, FORMAT_CHANGES).await
+}
+
 async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> {
     let key = Family::Format.key()?;
     let stored = transaction.get(&key).await?;
@@ -137,6 +149,8 @@ async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> 
 pub(crate) struct LastFormat {
     /// Why the store must not be used, if its format is unknown.
     unknown: Arc<ArcSwapOption<Error>>,
+    /// Whether the format was [`FORMAT_CHANGES`] or later when it was last read.
+    logs_changes: Arc<AtomicBool>,
 }
 
 impl LastFormat {
@@ -151,13 +165,27 @@ impl LastFormat {
         }
     }
 
-    /// Reads the format and records it. A store without a format passes.
+    /// Whether the store may have a change log, by the format that was last read.
+    pub(crate) fn may_log_changes(&self) -> bool {
+        self.logs_changes.load(Relaxed)
+    }
+
+    /// Reads the format and records it. Returns whether the store has one.
     ///
     /// # Errors
     /// `UNAVAILABLE`: this program does not know the format. Errors of the store.
-    pub(crate) async fn check_stored(&self, read: &dyn Read) -> Result<()> {
+    pub(crate) async fn check_stored(&self, read: &dyn Read) -> Result<bool> {
+        let mut has_format = true;
         let unknown = match Stored::read(read).await? {
-            Stored::Nothing | Stored::Known => None,
+            Stored::Nothing => {
+                has_format = false;
+                self.logs_changes.store(false, Relaxed);
+                None
+            }
+            Stored::Known(format) => {
+                self.logs_changes.store(format >= FORMAT_CHANGES, Relaxed);
+                None
+            }
             Stored::Unknown(error) => Some(error),
         };
         match &unknown {
@@ -172,6 +200,6 @@ impl LastFormat {
         if unknown.is_some() || self.check().is_err() {
             self.unknown.store(unknown.clone().map(Arc::new));
         }
-        unknown.map_or(Ok(()), Err)
+        unknown.map_or(Ok(has_format), Err)
     }
 }

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod catalog;
+mod changes;
 mod check;
 pub mod copy;
 mod document_key;
@@ -22,6 +23,11 @@ pub use catalog::collections::{Collection, collections};
 pub use catalog::drop::drop_collection;
 pub use catalog::names::{is_there, names};
 pub use catalog::scan::{Foreign, Scan, Scanned};
+pub use changes::cursor::{ChangeCursor, ChangePosition};
+pub use changes::feed::{ChangeFollower, FollowedChange};
+pub use changes::interest::Interest;
+pub use changes::read::LoggedCommit;
+pub use changes::settings::ChangeSettings;
 pub use check::checker::Check;
 pub use check::finding::{Finding, Severity, Summary};
 pub use document_key::{DocumentKey, check_collection};
@@ -33,7 +39,7 @@ pub use edit::update::{Update, UpdateOperation, UpdateOperator};
 pub use edit::write::{Existing, insert, put};
 pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
 pub use format::{
-    FORMAT, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG, FORMAT_TOMBSTONES,
+    FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG, FORMAT_TOMBSTONES,
     FORMAT_VERSIONSTAMPS,
 };
 pub use index::build::{BuildStep, Builder};

@@ -1,15 +1,20 @@
 //! A database in a store: its format, its snapshots and its transactions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures::future::{BoxFuture, join};
+use futures::future::{BoxFuture, join3};
 use tokio::time::{Instant, sleep};
 
+use super::changes::expire::expire;
+use super::changes::feed::ChangeFeed;
+use super::changes::settings::{ChangeSettings, set_retention};
+use super::changes::write::write_entry;
 use super::format;
 use super::format::LastFormat;
 use crate::budget::Budget;
-use crate::error::Result;
-use crate::limits::FORMAT_POLL_TIME;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{CHANGES_EXPIRY_TIME, FORMAT_POLL_TIME};
 use crate::store::{
     Decision, MeteredRead, Observed, Operations, Read, Store, Transaction, TransactionResult,
     transact,
@@ -20,6 +25,7 @@ use crate::store::{
 pub struct Database {
     store: Arc<dyn Store>,
     format: LastFormat,
+    changes: ChangeFeed,
 }
 
 impl Database {
@@ -29,11 +35,12 @@ impl Database {
     /// `UNAVAILABLE`: the store is not available, or a newer program raised its format.
     pub async fn open(store: Arc<dyn Store>, deadline: Instant) -> Result<Self> {
         let database = Self {
+            changes: ChangeFeed::new(store.clone()),
             store,
             format: LastFormat::default(),
         };
         let snapshot = database.snapshot().await?;
-        let has_format = format::check_format(&*snapshot).await?;
+        let has_format = database.format.check_stored(&*snapshot).await?;
         if database.store.lacks_log() {
             database.enable_log(deadline).await?;
         } else if !has_format {
@@ -82,6 +89,7 @@ impl Database {
         Self {
             store: Arc::new(Observed::counting(self.store.clone(), operations)),
             format: self.format.clone(),
+            changes: self.changes.clone(),
         }
     }
 
@@ -98,6 +106,44 @@ impl Database {
     /// Returns whether the format was known when it was last read. Costs no read.
     pub(crate) fn knows_format(&self) -> bool {
         self.format.check().is_ok()
+    }
+
+    /// The changes of documents, for subscribers.
+    pub(crate) fn changes(&self) -> &ChangeFeed {
+        &self.changes
+    }
+
+    /// Sets the time for which the change log keeps entries, in whole seconds. Zero switches it off.
+    ///
+    /// # Errors
+    /// As [`Database::transact`].
+    pub async fn set_change_retention(&self, deadline: Instant, retention: Duration) -> Result<()> {
+        let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            Box::pin(async move {
+                set_retention(&*transaction, retention)
+                    .await
+                    .map(Decision::Commit)
+            })
+        };
+        self.transact(deadline, write).await.map(|_| ())
+    }
+
+    /// Removes expired entries of the change log periodically. Never returns.
+    pub async fn expire_changes(&self) {
+        loop {
+            sleep(CHANGES_EXPIRY_TIME).await;
+            while self.format.may_log_changes() {
+                let deadline = Instant::now() + CHANGES_EXPIRY_TIME;
+                let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+                    Box::pin(async move { expire(&*transaction).await.map(Decision::Commit) })
+                };
+                // If the store cannot be written now, the next iteration tries again.
+                match self.transact(deadline, write).await {
+                    Ok(TransactionResult::Committed(true, _)) => {}
+                    _ => break,
+                }
+            }
+        }
     }
 
     /// Reads the format periodically, every [`FORMAT_POLL_TIME`], so that reads are soon rejected
@@ -152,17 +198,36 @@ impl Database {
         mut body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send,
     ) -> Result<TransactionResult<T>> {
         let checked = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let logs_changes = self.format.may_log_changes();
+            if logs_changes {
+                transaction.changes().start();
+            }
             let outcome = body(transaction.clone());
-            let format = self.format.clone();
+            let (format, store) = (self.format.clone(), self.store.clone());
             Box::pin(async move {
                 // Reads the format before the body can write it.
                 let stored = format.check_stored(&*transaction);
-                let (stored, outcome) = join(stored, outcome).await;
+                let settings = async {
+                    match logs_changes {
+                        true => ChangeSettings::read(&*transaction).await,
+                        false => Ok(None),
+                    }
+                };
+                let (stored, settings, outcome) = join3(stored, settings, outcome).await;
                 // A body that does not commit needs no stored format, but the format must not be
                 // unknown.
                 format.check()?;
                 if matches!(outcome, Ok(Decision::Commit(_))) {
                     stored?;
+                    if format.may_log_changes() && !logs_changes {
+                        let message = "the change log was switched on";
+                        return Err(Error::new(ErrorKind::Conflict, message));
+                    }
+                    let changes = transaction.changes().finish();
+                    let is_on = settings?.is_some_and(|settings| settings.is_on());
+                    if let Some(changes) = changes.filter(|_| is_on) {
+                        write_entry(&*store, &*transaction, changes).await?;
+                    }
                 }
                 outcome
             })

@@ -52,6 +52,9 @@ pub enum ErrorKind {
     PersistedQueryNotFound,
     /// The query requires more work than one request may do. The message names the limit.
     TooComplex,
+    /// The change log no longer has the changes after a position. Read the current state, and
+    /// follow the changes from there.
+    ChangesExpired,
     /// Concurrent writes conflicted with the transaction on every try. Retry.
     Conflict,
     /// The deadline passed. Retry, or request less.
@@ -67,7 +70,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
@@ -78,6 +81,7 @@ impl ErrorKind {
         Self::TooLarge,
         Self::PersistedQueryNotFound,
         Self::TooComplex,
+        Self::ChangesExpired,
         Self::Conflict,
         Self::Timeout,
         Self::Unauthenticated,
@@ -111,6 +115,7 @@ impl ErrorKind {
             Self::Exhausted(resource) => resource.code(),
             Self::PersistedQueryNotFound => "PERSISTED_QUERY_NOT_FOUND",
             Self::TooComplex => "TOO_COMPLEX",
+            Self::ChangesExpired => "CHANGES_EXPIRED",
             Self::Conflict => "CONFLICT",
             Self::Timeout => "TIMEOUT",
             Self::Unauthenticated => "UNAUTHENTICATED",

@@ -4,6 +4,7 @@ use std::fmt;
 
 use foundationdb_tuple::Element;
 
+use super::commits::CHANGES;
 use super::tuple::{
     append, append_id, append_piece, append_place, append_segment, split_element, split_id,
 };
@@ -27,7 +28,8 @@ pub(super) const COUNT: i64 = 0;
 pub(super) const DEFINITIONS: i64 = 1;
 
 /// A family of keys. The keys of all families except [`Family::Document`] begin with null, so they
-/// sort before all collections. The number 5 is reserved for the change feed.
+/// sort before all collections. [`ChangeLogRange`](super::ChangeLogRange) encodes the entries of the
+/// change log.
 #[derive(Clone, Copy, Debug)]
 pub enum Family<'a> {
     /// `(null, 0) → (format,)`: the format version of the store.
@@ -47,6 +49,12 @@ pub enum Family<'a> {
     /// `(null, 4, collection, number) …`: the prefix of an index's entries;
     /// [`IndexKey`](super::IndexKey) encodes the rest.
     Index(&'a str, u64),
+    /// `(null, 5, 0) → (history, retention)`: the settings of the change log, if it was ever on: a
+    /// random text that names the history, and the seconds for which entries are kept. The log is
+    /// off if they are 0.
+    ChangeSettings,
+    /// `(null, 5, 1) → (versionstamp,)`: the change log has all changes of later commits.
+    ChangeHorizon,
     /// `(null, 6, key, n)`: the response stored for an idempotency key. `n = 0 → (versionstamp,
     /// digest of the operation, expiry, bytes of the response)`. The response follows in pieces, `n
     /// = 1, 2, … → (bytes,)`.
@@ -106,6 +114,14 @@ impl Family<'_> {
                 append_system(&mut key, VERSION);
                 append(&mut key, collection);
                 append_id(&mut key, id);
+            }
+            Self::ChangeSettings => {
+                append_system(&mut key, CHANGES);
+                append(&mut key, &0);
+            }
+            Self::ChangeHorizon => {
+                append_system(&mut key, CHANGES);
+                append(&mut key, &1);
             }
             Self::Answer(token, piece) => {
                 append_system(&mut key, ANSWER);
@@ -348,6 +364,17 @@ impl Version {
         0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0,
     ];
 
+    /// The placeholder for the version of the commit of a transaction.
+    pub const PENDING: Self = Self([0xFF; 10]);
+
+    /// The last version of commits with this number. The bytes that order commits of one batch have
+    /// their greatest value.
+    pub fn last_of_number(number: u64) -> Self {
+        let mut version = [0xFF; 10];
+        version[..8].copy_from_slice(&number.to_be_bytes());
+        Self(version)
+    }
+
     /// Decodes the value of [`Family::Version`] of the document `id`.
     pub fn of_document(id: &DocumentId, value: &[u8]) -> Option<Self> {
         match (id, value) {
@@ -396,6 +423,8 @@ mod tests {
             Family::Index("D", u64::MAX),
             Family::Build("D", u64::MAX),
             Family::Version("D", &id),
+            Family::ChangeSettings,
+            Family::ChangeHorizon,
             Family::Answer("key", 0),
             Family::AnswerExpiry(1, 1, "key"),
             Family::Commit(15, u64::MAX, &[0xFF; 16]),

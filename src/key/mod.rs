@@ -1,7 +1,7 @@
 //! Encodes documents and all other records as keys and values (docs/format.md). Pure: no store, no
 //! I/O, no async.
 
-mod commit;
+mod commits;
 mod entry;
 mod family;
 mod index;
@@ -15,7 +15,10 @@ mod tuple;
 mod value_set;
 mod verify;
 
-pub use commit::CommitMarker;
+pub use commits::{
+    ChangeKind, ChangeLogPart, ChangeLogRange, ChangesDecoder, CommitMarker, LoggedChange,
+    encode_changes,
+};
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
 pub use index::{IndexKey, IndexValue, IndexValueBuilder, NumberForm, Rank};

@@ -289,6 +289,33 @@ pub const COMMITS_PER_CLEANING: u32 = 64;
 /// Keys over which the document count of a collection is spread, to avoid a hot key.
 pub const COUNT_SHARDS: u64 = 16;
 
+/// Subspaces over which the entries of the change log are spread, to avoid a hot range.
+pub const CHANGE_SHARDS: u8 = 16;
+/// Bytes of JSON Patch operations that the change log has of one commit. The operations of further
+/// documents are left out.
+pub const CHANGE_PATCH_BYTES_MAX: usize = 1 << 20;
+/// Bytes of the names of documents and places that the change log has of one commit. Past it, only
+/// the names of the collections are kept.
+pub const CHANGE_HEADER_BYTES_MAX: usize = 512 << 10;
+/// Bytes of one header of an entry of the change log.
+pub const CHANGE_HEADER_PIECE_BYTES: usize = 32 << 10;
+/// Places of one document that the change log has of one commit. Past it, their common ancestor is
+/// kept.
+pub const CHANGE_PLACES_MAX: usize = 64;
+/// Bytes of a transaction that are kept free for the keys of its entry in the change log.
+pub const CHANGE_TRANSACTION_BYTES_SPARE: usize = 16 << 10;
+/// Headers of one shard of the change log that one transaction removes.
+pub const CHANGES_EXPIRED_AT_ONCE: usize = 1_000;
+/// Interval at which a server removes expired entries of the change log.
+pub const CHANGES_EXPIRY_TIME: Duration = Duration::from_secs(5);
+/// Memory for the recent commits that subscribers share, in bytes.
+pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
+/// Interval at which a server asks a cluster for new commits while there are subscribers, at first
+/// after a commit.
+pub const CHANGES_POLL_TIME_MIN: Duration = Duration::from_millis(5);
+/// The same, after a longer time without commits.
+pub const CHANGES_POLL_TIME_MAX: Duration = Duration::from_millis(50);
+
 /// Documents that one `updateDocuments` or `deleteDocuments` changes.
 pub const BULK_DOCUMENTS_MAX: usize = 10_000;
 /// Documents that one `takeDocuments` removes.

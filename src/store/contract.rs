@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 
 use super::backup::Backup;
+use super::changes::ChangeRecorder;
 use super::read::{RangeRead, Read};
 use crate::error::{Error, Result};
 use crate::key::Version;
@@ -83,6 +85,9 @@ pub trait Transaction: Read {
 
     /// Whether the transaction has written nothing so far.
     fn is_read_only(&self) -> bool;
+
+    /// Records the changes of documents that the transaction makes, for the change log.
+    fn changes(&self) -> &ChangeRecorder;
 
     /// Commits. On success the writes survive a crash, and every later snapshot includes them.
     ///
@@ -191,6 +196,13 @@ pub trait Store: Send + Sync {
         false
     }
 
+    /// Reports each commit, as soon as later snapshots include it, as a change of the received
+    /// value, which is a number of no meaning. `None` if the engine does not know of all commits,
+    /// because other processes commit too: ask for them with snapshots.
+    fn commits(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
+
     /// Whether the engine can serve requests.
     ///
     /// # Errors
@@ -257,6 +269,10 @@ impl Store for Arc<dyn Store> {
 
     fn is_exclusive(&self) -> bool {
         (**self).is_exclusive()
+    }
+
+    fn commits(&self) -> Option<watch::Receiver<u64>> {
+        (**self).commits()
     }
 
     async fn ready(&self) -> Result<()> {

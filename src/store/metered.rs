@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Batch, CommitError, MultiRange, RangeRead, Read, Transaction};
+use super::{Batch, ChangeRecorder, CommitError, MultiRange, RangeRead, Read, Transaction};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::key::Version;
@@ -97,6 +97,10 @@ impl Read for MeteredRead {
         ranges(&*self.inner, &self.budget, reads).await
     }
 
+    async fn version(&self) -> Result<Version> {
+        self.inner.version().await
+    }
+
     fn is_remote(&self) -> bool {
         self.inner.is_remote()
     }
@@ -120,6 +124,10 @@ impl Read for MeteredSnapshotReads {
         ranges(self.0.without_conflict(), &self.1, reads).await
     }
 
+    async fn version(&self) -> Result<Version> {
+        self.0.without_conflict().version().await
+    }
+
     fn is_remote(&self) -> bool {
         self.0.is_remote()
     }
@@ -141,6 +149,10 @@ impl Read for MeteredTransaction {
 
     async fn ranges(&self, reads: &[RangeRead<'_>]) -> MultiRange {
         ranges(&*self.inner, &self.budget, reads).await
+    }
+
+    async fn version(&self) -> Result<Version> {
+        self.inner.version().await
     }
 
     fn is_remote(&self) -> bool {
@@ -228,6 +240,10 @@ impl Transaction for MeteredTransaction {
 
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
+    }
+
+    fn changes(&self) -> &ChangeRecorder {
+        self.inner.changes()
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

@@ -5,6 +5,7 @@
 
 mod backup;
 mod batches;
+mod changes;
 mod contract;
 mod embedded;
 #[cfg(feature = "foundationdb")]
@@ -15,11 +16,13 @@ mod observed;
 mod pairs;
 mod read;
 mod transact;
-mod unknown_commit;
 mod yield_every;
 
 pub use backup::Backup;
 pub use batches::{Batches, key_after};
+pub use changes::{
+    ChangeRecorder, RecordedChange, RecordedDocument, RecordedEdit, TransactionChanges,
+};
 pub(crate) use contract::PendingStamps;
 pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME, LOG_NAMES, LogFiles};
@@ -28,8 +31,7 @@ pub use multi_range::{Batch, MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
 pub use read::{RangeRead, Read};
-pub use transact::{Decision, TransactionResult, transact};
-pub use unknown_commit::OUTCOME_UNKNOWN;
+pub use transact::{Decision, OUTCOME_UNKNOWN, TransactionResult, transact};
 pub use yield_every::offload_if_large;
 
 #[cfg(feature = "foundationdb")]

@@ -5,11 +5,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, trace_span};
 
 use super::{
-    Backup, Batch, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read, Store,
+    Backup, Batch, ChangeRecorder, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read, Store,
     StoreLimits, Transaction,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -142,6 +143,10 @@ impl<S: Store> Store for Observed<S> {
         self.inner.is_exclusive()
     }
 
+    fn commits(&self) -> Option<watch::Receiver<u64>> {
+        self.inner.commits()
+    }
+
     async fn ready(&self) -> Result<()> {
         self.inner.ready().await
     }
@@ -193,6 +198,10 @@ impl Read for ObservedRead {
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         self.operations.ranges(&*self.inner, ranges).await
+    }
+
+    async fn version(&self) -> Result<Version> {
+        self.inner.version().await
     }
 
     fn is_remote(&self) -> bool {
@@ -247,6 +256,10 @@ impl Read for ObservedSnapshotReads {
         self.operations.ranges(reads, ranges).await
     }
 
+    async fn version(&self) -> Result<Version> {
+        self.inner.without_conflict().version().await
+    }
+
     fn is_remote(&self) -> bool {
         self.inner.is_remote()
     }
@@ -269,6 +282,10 @@ impl Read for ObservedTransaction {
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         self.operations.ranges(&*self.inner, ranges).await
+    }
+
+    async fn version(&self) -> Result<Version> {
+        self.inner.version().await
     }
 
     fn is_remote(&self) -> bool {
@@ -347,6 +364,10 @@ impl Transaction for ObservedTransaction {
 
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
+    }
+
+    fn changes(&self) -> &ChangeRecorder {
+        self.inner.changes()
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

@@ -6,6 +6,7 @@ use futures::future::join_all;
 use super::multi_range::{Batch, MultiRange};
 use super::pairs::Pairs;
 use crate::error::Result;
+use crate::key::Version;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX};
 
 /// A read of the keys from `begin` to before `end`.
@@ -122,6 +123,12 @@ pub trait Read: Send + Sync {
         }
         round
     }
+
+    /// The version of the snapshot: every commit up to it is visible, and no later one.
+    ///
+    /// # Errors
+    /// As [`Read::get`].
+    async fn version(&self) -> Result<Version>;
 
     /// Whether reads go to another process. Then it is worth setting [`RangeRead::adjacent`] and
     /// calling [`Transaction::read_ahead`](super::Transaction::read_ahead). False for the embedded

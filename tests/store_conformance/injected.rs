@@ -109,6 +109,10 @@ impl Read for InjectedTransaction {
         self.inner.ranges(ranges).await
     }
 
+    async fn version(&self) -> Result<Version> {
+        self.inner.version().await
+    }
+
     fn is_remote(&self) -> bool {
         self.inner.is_remote()
     }
@@ -162,6 +166,10 @@ impl Transaction for InjectedTransaction {
 
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
+    }
+
+    fn changes(&self) -> &ChangeRecorder {
+        self.inner.changes()
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

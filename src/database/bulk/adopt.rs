@@ -6,6 +6,7 @@ use std::time::Instant;
 use futures::future::try_join_all;
 
 use crate::budget::Budget;
+use crate::database::changes::record::{self, Edited};
 use crate::database::catalog::scan::Foreign;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::edit::editor::enter;
@@ -75,6 +76,7 @@ pub async fn adopt(
     for ((document, _), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
             enter(transaction, document).await?;
+            record::adopted(transaction, Edited::new(document));
             enter_entries(transaction, &Budget::of_background(), document, &indexes).await?;
             adopted.entered += 1;
         }

@@ -1,6 +1,7 @@
 //! Dropping a collection.
 
 use super::collections;
+use crate::database::changes::record::dropped;
 use crate::database::document_key::check_collection;
 use crate::database::format::clear_large_range;
 use crate::error::Result;
@@ -27,5 +28,6 @@ pub async fn drop_collection(transaction: &dyn Transaction, collection: &str) ->
     for range in &ranges_of_collection(collection) {
         clear_large_range(transaction, range).await?;
     }
+    dropped(transaction, collection);
     Ok(documents.max(0))
 }

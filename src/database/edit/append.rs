@@ -2,6 +2,7 @@
 
 use super::editor::set_leaves;
 use crate::budget::Budget;
+use crate::database::changes::record::{self, Edited};
 use crate::database::catalog::collections;
 use crate::database::document_key::DocumentKey;
 use crate::database::format::write_versionstamp_format;
@@ -52,6 +53,7 @@ pub async fn append(
     let set = |key: &[u8], leaf: &[u8]| transaction.set_versionstamped_key(key, stamp_at, leaf);
     let written = set_leaves(budget, &prefix, leaves, set).await;
     transaction.without_write_conflicts(false);
+    record::written(transaction, Edited::new(&document), leaves);
     written.map(|()| document)
 }
 

@@ -125,6 +125,7 @@ impl Editor<'_> {
         Ok(Location {
             place,
             key,
+            missing: missing.len(),
             ..outermost
         })
     }
@@ -221,7 +222,7 @@ impl Editor<'_> {
                 let present = !location.first.is_empty();
                 match member {
                     MergePatch::Remove if present => {
-                        self.clear_place(&location.key).await?;
+                        self.clear_place(location).await?;
                         removed = true;
                     }
                     MergePatch::Remove => {}
@@ -241,7 +242,7 @@ impl Editor<'_> {
                             self.extend(&object).await?;
                         }
                         let leaves = alone(member, self.budget).await?;
-                        self.write_new(&location.key, &leaves).await?;
+                        self.write_new(location, &leaves).await?;
                         left = true;
                     }
                 }

@@ -112,8 +112,7 @@ impl Editor<'_> {
         if let Target::Present(location) = &target
             && let Some(index) = location.element().filter(|_| !path.tokens().is_empty())
         {
-            let (array, _) = self.parent_of(&location.place)?;
-            return self.insert_element(&array, index, leaves).await;
+            return self.insert_element(&location.place, index, leaves).await;
         }
         self.put(target, &whole, leaves).await?;
         Ok(())

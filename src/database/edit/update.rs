@@ -34,7 +34,7 @@ use crate::document::number;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
 use crate::key::{Leaves, ValueSet, check_array};
-use crate::store::Transaction;
+use crate::store::{Pairs, Transaction};
 
 /// The name of an update operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,19 +313,22 @@ impl Editor<'_> {
         }
         for ((_, parent), children) in by_parent {
             self.budget.pace(children.len() as u64).await?;
-            let key = self.document.place(&Place(parent))?;
+            let parent = Place(parent);
+            let key = self.document.place(&parent)?;
             let indexes = children.iter().filter_map(|child| match child {
                 Segment::Index(index) => Some(*index),
                 Segment::Key(_) => None,
             });
             let indexes: Vec<u64> = indexes.collect();
             if indexes.is_empty() {
-                for child in &children {
-                    self.clear_place(&below(&key, child)).await?;
+                for child in children {
+                    let key = below(&key, &child);
+                    let member = Location::new(parent.child(child), key, Pairs::default());
+                    self.clear_place(&member).await?;
                 }
                 self.mark_if_empty(&key).await?;
             } else {
-                self.remove_elements(&key, &indexes).await?;
+                self.remove_elements(&parent, &key, &indexes).await?;
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use futures::future::try_join;
 use super::editor::{Put, enter, write_leaves, write_version};
 use super::replace_document;
 use crate::budget::Budget;
+use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::insert_entries;
@@ -112,6 +113,7 @@ async fn create(
     write_leaves(transaction, budget, &prefix, leaves).await?;
     insert_entries(transaction, budget, document, leaves, &indexes).await?;
     write_version(transaction, document)?;
+    record::written(transaction, Edited::new(document), leaves);
     Ok(true)
 }
 

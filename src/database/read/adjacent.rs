@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::Result;
+use crate::key::Version;
 use crate::store::{Batch, MultiRange, RangeRead, Read};
 
 /// A reader for documents of one collection that are consecutive in the catalog, whatever their ids
@@ -28,6 +29,10 @@ impl Read for AdjacentDocuments<'_> {
             range.adjacent = true;
         }
         self.0.ranges(&adjacent).await
+    }
+
+    async fn version(&self) -> Result<Version> {
+        self.0.version().await
     }
 
     fn is_remote(&self) -> bool {
@@ -64,6 +69,10 @@ mod tests {
             let adjacent = ranges.iter().map(|range| range.adjacent);
             *self.adjacent.lock().expect("alone") = adjacent.collect();
             MultiRange::default()
+        }
+
+        async fn version(&self) -> Result<Version> {
+            Ok(Version([0; 10]))
         }
 
         fn is_remote(&self) -> bool {

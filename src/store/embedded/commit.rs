@@ -102,6 +102,8 @@ pub(super) struct CommitGroup {
 
 pub(super) struct Committer {
     published: ArcSwap<Published>,
+    /// The number of the last published commit.
+    pub(super) published_commits: watch::Sender<u64>,
     /// Locked while a snapshot is published.
     publishing: Mutex<()>,
     writer: Arc<AsyncMutex<WriteLock>>,
@@ -138,6 +140,7 @@ impl Committer {
         };
         let committer = Arc::new(Self {
             published: ArcSwap::from_pointee(published),
+            published_commits: watch::Sender::new(last_commit),
             publishing: Mutex::new(()),
             writer: Arc::new(AsyncMutex::new(writer)),
             group: Mutex::new(CommitGroup {
@@ -307,6 +310,7 @@ impl Committer {
             // A checkpoint may have published later commits meanwhile.
             if self.published.load().last_commit <= last_commit {
                 self.published.store(published);
+                self.published_commits.send_replace(last_commit);
             }
         }
         self.progress.advance(last_commit);

@@ -28,6 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 pub use backup::BackupDirectory;
 use checkpoint::GroupSync;
 use commit::{Committer, Published};
@@ -40,6 +41,7 @@ use super::{
     Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
 };
 use crate::error::{Error, Result};
+use crate::key::Version;
 use crate::limits::RANGES_AT_A_TIME;
 
 /// A store in a directory that this process has locked.
@@ -141,6 +143,10 @@ impl Store for Embedded {
         true
     }
 
+    fn commits(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.committer.published_commits.subscribe())
+    }
+
     async fn ready(&self) -> Result<()> {
         self.committer.published().map(|_| ())
     }
@@ -171,6 +177,10 @@ impl Store for Embedded {
 
 #[async_trait]
 impl Read for Published {
+    async fn version(&self) -> Result<Version> {
+        Ok(transaction::version(self.last_commit))
+    }
+
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         pairs::get(self.tables(), key).map_err(|error| self.progress.fault(error))
     }

@@ -14,13 +14,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
 use crate::store::{
-    Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
+    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
 };
 
 pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
     /// The number of the last commit that the transaction sees.
     base: u64,
+    changes: ChangeRecorder,
     open: Mutex<Option<OpenTransaction>>,
 }
 
@@ -62,6 +63,7 @@ impl EmbeddedTransaction {
         Self {
             committer,
             base: writer.last_commit,
+            changes: ChangeRecorder::default(),
             open: Mutex::new(Some(OpenTransaction {
                 transaction,
                 pending: Pending::default(),
@@ -164,6 +166,10 @@ impl EmbeddedTransaction {
 
 #[async_trait]
 impl Read for EmbeddedTransaction {
+    async fn version(&self) -> Result<Version> {
+        Ok(version(self.base))
+    }
+
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.read(|tables, stamped| {
             stamped.check(key, &key_after(key))?;
@@ -291,6 +297,10 @@ impl Transaction for EmbeddedTransaction {
             .is_none_or(|open| open.pending.writes.len() == 0)
     }
 
+    fn changes(&self) -> &ChangeRecorder {
+        &self.changes
+    }
+
     async fn commit(&self) -> Result<Version, CommitError> {
         let Some(number) = self.commit_unsynced()? else {
             self.committer.progress.reaches(self.base).await?;
@@ -309,7 +319,7 @@ impl Transaction for EmbeddedTransaction {
 
 /// The version of a commit number, which starts at 1. The last two bytes, which order commits of a
 /// batch in FoundationDB, are zero.
-fn version(number: u64) -> Version {
+pub(super) fn version(number: u64) -> Version {
     let mut version = [0; 10];
     version[..8].copy_from_slice(&number.to_be_bytes());
     Version(version)

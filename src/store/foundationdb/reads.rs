@@ -12,6 +12,7 @@ use super::range;
 use super::shared::Shared;
 use super::span::{self, RangeSpan, Reach};
 use crate::error::Result;
+use crate::key::Version;
 use crate::limits::CLUSTER_SPAN_RANGES_MAX;
 use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};
 
@@ -122,6 +123,11 @@ impl Read for Reads {
             round.push(batch);
         }
         round
+    }
+
+    async fn version(&self) -> Result<Version> {
+        let version = self.shared.ask(foundationdb::Transaction::get_read_version).await?;
+        Ok(Version::last_of_number(version.cast_unsigned()))
     }
 
     fn is_remote(&self) -> bool {

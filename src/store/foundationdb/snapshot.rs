@@ -36,6 +36,7 @@ use super::cluster::{Cluster, versioned};
 use super::span::{self, FetchedSpans};
 use super::{failure, range};
 use crate::error::Result;
+use crate::key::Version;
 use crate::limits::{CLUSTER_READ_TRIES_MAX, CLUSTER_SNAPSHOT_TIME_MAX};
 use crate::store::{Batch, MultiRange, RangeRead, Read, key_after};
 
@@ -165,7 +166,7 @@ impl Snapshot {
         for _ in 0..CLUSTER_READ_TRIES_MAX {
             transaction = transaction.on_error(error).await?;
             transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
-            transaction.set_read_version(version);
+            transaction.set_Version::last_of_number(version.cast_unsigned());
             match read(&transaction).await {
                 Err(again) if failure::is_passing(again) => error = again,
                 done => return done,
@@ -311,6 +312,11 @@ impl Read for Snapshot {
             });
         }
         round
+    }
+
+    async fn version(&self) -> Result<Version> {
+        let taken = self.taken().await.map_err(failure::of_snapshot)?;
+        Ok(Version::last_of_number(taken.version.cast_unsigned()))
     }
 
     fn is_remote(&self) -> bool {

@@ -16,13 +16,14 @@ use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
 use crate::store::{
-    Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
+    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
 };
 
 /// A transaction. Its own reads add read conflicts; `untracked` reads do not.
 pub(super) struct ClusterTransaction {
     shared: Arc<Shared>,
     tracked: Reads,
+    changes: ChangeRecorder,
     untracked: Reads,
 }
 
@@ -49,6 +50,7 @@ impl ClusterTransaction {
         });
         Self {
             tracked: Reads::conflicting(shared.clone()),
+            changes: ChangeRecorder::default(),
             untracked: Reads::free(shared.clone()),
             shared,
         }
@@ -140,6 +142,10 @@ impl Read for ClusterTransaction {
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         self.tracked.ranges(ranges).await
+    }
+
+    async fn version(&self) -> Result<Version> {
+        self.tracked.version().await
     }
 
     fn is_remote(&self) -> bool {
@@ -249,6 +255,10 @@ impl Transaction for ClusterTransaction {
     }
 
     /// The version of a read-only transaction is its read version.
+    fn changes(&self) -> &ChangeRecorder {
+        &self.changes
+    }
+
     async fn commit(&self) -> Result<Version, CommitError> {
         if !self.is_read_only() {
             return self.commit_writes().await;

@@ -2,6 +2,7 @@
 
 use super::location::{Location, Target};
 use super::{Editor, set_leaves};
+use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{below, prefix_end};
 use crate::database::read::value_ref::malformed;
 use crate::document::leaf::{Kind, abridged};
@@ -43,6 +44,8 @@ impl Editor<'_> {
         set_leaves(self.budget, &array.key, &moved, set).await?;
         self.transaction.without_write_conflicts(false);
         self.changed = true;
+        let document = Edited::existing(&self.document);
+        record::appended(self.transaction, document, &array.place, first, elements);
         Ok(())
     }
 
@@ -89,7 +92,9 @@ impl Editor<'_> {
             memory.hold((equal.count() - found) * size_of::<u64>())?;
             found = equal.count();
         }
-        self.remove_elements(&array.key, &equal.finish()).await
+        let indexes = equal.finish();
+        self.remove_elements(&array.place, &array.key, &indexes)
+            .await
     }
 }
 

@@ -121,6 +121,7 @@ impl Editor<'_> {
                 empty: length == 0,
                 evidence,
             }),
+            missing: 0,
         };
         Ok(Target::Vacant(location))
     }

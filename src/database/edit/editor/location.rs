@@ -33,6 +33,8 @@ pub(crate) struct Location {
     /// The parent of a new value. None for the whole document, and if a value is stored at the
     /// place.
     pub(crate) parent: Option<Parent>,
+    /// The number of objects above a new value that do not exist either.
+    pub(crate) missing: usize,
 }
 
 /// The properties of a container on which the place of a new member or element depends.
@@ -52,6 +54,7 @@ impl Location {
             key,
             first,
             parent: None,
+            missing: 0,
         }
     }
 

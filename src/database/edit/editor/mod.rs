@@ -16,6 +16,7 @@ use location::{Location, Parent, Target};
 
 use crate::budget::Budget;
 use crate::database::catalog::collections;
+use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::maintainer::IndexMaintainer;
 use crate::database::versionstamp::accept_versionstamp;
@@ -151,7 +152,7 @@ impl<'t> Editor<'t> {
         if let Some(parent) = &location.parent {
             self.extend(parent).await?;
         }
-        self.write_new(&location.key, leaves).await
+        self.write_new(location, leaves).await
     }
 
     /// Adds the read conflicts for a new member or element of a container. Removes the marker of an
@@ -172,11 +173,21 @@ impl<'t> Editor<'t> {
     }
 
     /// Writes a value at a place. The transaction must already depend on the place being empty.
-    pub(crate) async fn write_new(&mut self, key: &[u8], leaves: &Leaves) -> Result<()> {
+    pub(crate) async fn write_new(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
+        let key = &location.key[..];
         leaves.check_keys(key.len())?;
         self.touch(key).await?;
         write_leaves(self.transaction, self.budget, key, leaves).await?;
         self.changed = true;
+        let existing = location.place.0.len() - location.missing;
+        let (place, names) = location.place.0.split_at(existing);
+        let place = Place(place.to_vec());
+        let document = if existing == 0 {
+            Edited::new(&self.document)
+        } else {
+            Edited::existing(&self.document)
+        };
+        record::added(self.transaction, document, &place, names, leaves);
         Ok(())
     }
 
@@ -184,17 +195,24 @@ impl<'t> Editor<'t> {
     pub(crate) async fn remove(&mut self, location: &Location) -> Result<()> {
         let (parent, segment) = self.parent_of(&location.place)?;
         match segment {
-            Segment::Index(index) => self.remove_elements(&parent, &[index]).await,
+            Segment::Index(index) => {
+                let (_, array) = location.place.0.split_last().expect("it has a segment");
+                let array = Place(array.to_vec());
+                self.remove_elements(&array, &parent, &[index]).await
+            }
             Segment::Key(_) => {
-                self.clear_place(&location.key).await?;
+                self.clear_place(location).await?;
                 self.mark_if_empty(&parent).await
             }
         }
     }
 
-    /// Clears a place and all keys below it.
-    pub(crate) async fn clear_place(&mut self, key: &[u8]) -> Result<()> {
-        self.clear_range(key, &prefix_end(key)).await
+    /// Clears the member at a location, and all keys below it.
+    pub(crate) async fn clear_place(&mut self, location: &Location) -> Result<()> {
+        let document = Edited::existing(&self.document);
+        record::removed(self.transaction, document, &location.place);
+        self.clear_range(&location.key, &prefix_end(&location.key))
+            .await
     }
 
     /// Clears the keys from `begin` to before `end`.
@@ -290,6 +308,7 @@ impl Editor<'_> {
         }
         self.transaction
             .clear(&Family::Version(collection, id).key()?);
+        record::deleted(self.transaction, Edited::existing(&self.document));
         Ok(())
     }
 

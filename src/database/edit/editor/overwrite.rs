@@ -5,6 +5,7 @@ use std::iter::Peekable;
 use super::Editor;
 use super::location::Location;
 use crate::budget::Budget;
+use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::key::Leaves;
@@ -14,6 +15,17 @@ use crate::store::{Batches, Pairs, Transaction};
 impl Editor<'_> {
     /// Replaces the value at a location.
     pub(crate) async fn overwrite(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
+        let changed_before = std::mem::take(&mut self.changed);
+        self.overwrite_value(location, leaves).await?;
+        if self.changed {
+            let document = Edited::existing(&self.document);
+            record::replaced(self.transaction, document, &location.place, leaves);
+        }
+        self.changed |= changed_before;
+        Ok(())
+    }
+
+    async fn overwrite_value(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
         leaves.check_keys(location.key.len())?;
         if let (Some(stored), Some(leaf)) = (location.leaf(), leaves.as_leaf()) {
             if stored != leaf {

@@ -4,9 +4,10 @@ use std::ops::Deref;
 
 use super::Editor;
 use crate::budget::Reservation;
+use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{below, prefix_end};
 use crate::document::leaf::Kind;
-use crate::document::path::Segment;
+use crate::document::path::{Place, Segment};
 use crate::error::{Error, Limit, Result};
 use crate::key::{KeyStep, Leaves, empty_marker, step};
 use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
@@ -15,10 +16,17 @@ use crate::store::{Batches, Pairs};
 impl Editor<'_> {
     /// Removes existing elements, whose indexes are in ascending order. The elements after them
     /// move up.
-    pub(crate) async fn remove_elements(&mut self, array: &[u8], removed: &[u64]) -> Result<()> {
+    pub(crate) async fn remove_elements(
+        &mut self,
+        place: &Place,
+        array: &[u8],
+        removed: &[u64],
+    ) -> Result<()> {
         let (Some(first), Some(last)) = (removed.first(), removed.last()) else {
             return Ok(());
         };
+        let document = Edited::existing(&self.document);
+        record::removed_elements(self.transaction, document, place, removed);
         let begin = below(array, &Segment::Index(*first));
         let behind = self.elements_from(array, first + 1).await?;
         let to = |index: u64| {
@@ -40,13 +48,15 @@ impl Editor<'_> {
             .await
     }
 
-    /// Inserts an element before an existing one. That element and those after it move down by one.
+    /// Inserts an element before an existing one, which is at `place` with this index. That element and those after it move down by one.
     pub(crate) async fn insert_element(
         &mut self,
-        array: &[u8],
+        place: &Place,
         index: u64,
         leaves: &Leaves,
     ) -> Result<()> {
+        let (array, _) = self.parent_of(place)?;
+        let array = &array[..];
         let element = below(array, &Segment::Index(index));
         leaves.check_keys(element.len())?;
         let behind = self.elements_from(array, index).await?;
@@ -56,11 +66,14 @@ impl Editor<'_> {
             new.push(&[&element[array.len()..], key].concat(), value);
         }
         new.append(&moved);
-        let leaves = Leaves::from_stored(new.iter());
+        let moved = Leaves::from_stored(new.iter());
         // An index with more digits makes a longer key.
-        leaves.check_keys(array.len())?;
-        self.overwrite_range(array, &element, &prefix_end(array), &leaves)
-            .await
+        moved.check_keys(array.len())?;
+        self.overwrite_range(array, &element, &prefix_end(array), &moved)
+            .await?;
+        let document = Edited::existing(&self.document);
+        record::inserted(self.transaction, document, place, leaves);
+        Ok(())
     }
 
     /// Reads the pairs of the elements of an array from `index` on.

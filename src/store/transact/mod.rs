@@ -1,16 +1,20 @@
 //! The retry loop of transactions, the only one in the project.
 
+mod unknown_commit;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::unknown_commit::{Resolution, UnknownCommit};
+use self::unknown_commit::{Resolution, UnknownCommit};
 use super::{CommitError, Store, Transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::TRANSACTION_TRIES_MAX;
+
+pub use self::unknown_commit::OUTCOME_UNKNOWN;
 
 /// What to do with the transaction when its body is done.
 pub enum Decision<T> {

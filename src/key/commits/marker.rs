@@ -1,7 +1,7 @@
 //! The marker that a commit writes, from which its outcome can be determined.
 
-use super::family::{Family, Version};
-use super::tuple::{append, split_first};
+use crate::key::family::{Family, Version};
+use crate::key::tuple::{append, split_first};
 use crate::error::Result;
 use crate::limits::COMMIT_SHARDS;
 

@@ -6,7 +6,7 @@
 
 use std::time::SystemTime;
 
-use super::{Transaction, key_after};
+use crate::store::{Transaction, key_after};
 use crate::error::{Error, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};

@@ -1,0 +1,500 @@
+//! Follows the change log for the subscribers of a server.
+//!
+//! One task reads new commits, once for all subscribers, while there are any. It keeps the recent
+//! commits in memory and notifies the subscribers whose interest includes a change. Subscribers
+//! then take the commits from memory at their own speed. A subscriber that is too slow, or that
+//! resumes, reads the stored log instead, so no subscriber has a queue of its own, and none misses a
+//! change or gets one twice.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep, timeout};
+
+use super::cursor::{ChangeCursor, ChangePosition};
+use super::interest::{Interest, Subscribers};
+use super::read::{LoggedCommit, Start, read_commits};
+use super::settings::ChangeSettings;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Version;
+use crate::limits::{CHANGES_POLL_TIME_MAX, CHANGES_POLL_TIME_MIN, CHANGES_RECENT_BYTES_MAX};
+use crate::store::Store;
+
+/// The changes of a store, for the subscribers of this process.
+#[derive(Clone)]
+pub(crate) struct ChangeFeed(Arc<FeedParts>);
+
+struct FeedParts {
+    store: Arc<dyn Store>,
+    state: Mutex<FeedState>,
+}
+
+#[derive(Default)]
+struct FeedState {
+    subscribers: Subscribers<Signal>,
+    /// The number of the next subscriber.
+    next: u64,
+    /// The task that reads new commits, if it runs.
+    tail: Option<Tail>,
+}
+
+/// The progress of the task that reads new commits.
+struct Tail {
+    /// Distinguishes tasks.
+    number: u64,
+    /// The recent commits, in order.
+    recent: VecDeque<Arc<LoggedCommit>>,
+    recent_bytes: usize,
+    /// `recent` has all commits after this version.
+    after: Version,
+    /// All commits up to this version have been read.
+    read_to: Version,
+}
+
+/// Tells a subscriber that it should look for changes.
+#[derive(Default)]
+struct Signal {
+    notify: Notify,
+    state: Mutex<SignalState>,
+}
+
+#[derive(Default)]
+struct SignalState {
+    /// The first commit of which the subscriber was notified since it last took changes.
+    first: Option<Version>,
+    /// Why the subscription has ended.
+    ended: Option<Error>,
+}
+
+/// A commit with changes that a subscriber wants.
+#[derive(Clone, Debug)]
+pub struct FollowedChange {
+    /// The commit.
+    pub commit: Arc<LoggedCommit>,
+    /// The position of the change in the commit.
+    pub change: usize,
+    /// The position after the change.
+    pub cursor: ChangeCursor,
+}
+
+/// A subscriber.
+pub struct ChangeFollower {
+    feed: ChangeFeed,
+    number: u64,
+    interest: Interest,
+    history: String,
+    position: ChangePosition,
+    signal: Arc<Signal>,
+    /// Commits that were taken but not yet returned in full.
+    taken: VecDeque<Arc<LoggedCommit>>,
+    /// The number of changes of the first of them that were looked at.
+    looked_at: usize,
+}
+
+impl ChangeFeed {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self(Arc::new(FeedParts {
+            store,
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Follows the changes after `after`, or from now on.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the log is off, or the cursor belongs to another history. `CHANGES_EXPIRED`:
+    /// the log no longer has all changes after the cursor. Errors of the store.
+    pub(crate) async fn follow(
+        &self,
+        interest: Interest,
+        after: Option<ChangeCursor>,
+    ) -> Result<ChangeFollower> {
+        let snapshot = self.0.store.snapshot().await?;
+        let settings = ChangeSettings::read(&*snapshot).await?;
+        let settings = settings.filter(ChangeSettings::is_on);
+        let settings = settings.ok_or_else(log_is_off)?;
+        if let Some(after) = &after {
+            if after.history != settings.history {
+                return Err(other_history());
+            }
+            if after.position.version > snapshot.version().await? {
+                return Err(other_history());
+            }
+        }
+        let signal = Arc::new(Signal::default());
+        let number = self.0.add(&interest, &signal, snapshot.version().await?);
+        let mut follower = ChangeFollower {
+            feed: self.clone(),
+            number,
+            interest,
+            history: settings.history,
+            position: ChangePosition::after(Version([0; 10])),
+            signal,
+            taken: VecDeque::new(),
+            looked_at: 0,
+        };
+        // Only a snapshot that is taken after the subscriber was added has all earlier commits.
+        follower.position = match after {
+            Some(after) => after.position,
+            None => ChangePosition::after(self.0.store.snapshot().await?.version().await?),
+        };
+        Ok(follower)
+    }
+}
+
+impl FeedParts {
+    fn state(&self) -> MutexGuard<'_, FeedState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a subscriber, and starts the task if it does not run.
+    fn add(self: &Arc<Self>, interest: &Interest, signal: &Arc<Signal>, version: Version) -> u64 {
+        let mut state = self.state();
+        let number = state.next;
+        state.next += 1;
+        state.subscribers.add(interest, number, signal);
+        if state.tail.is_none() {
+            state.tail = Some(Tail {
+                number,
+                recent: VecDeque::new(),
+                recent_bytes: 0,
+                after: version,
+                read_to: version,
+            });
+            tokio::spawn(run(Arc::downgrade(self), number));
+        }
+        number
+    }
+
+    /// Reads the next commits and notifies subscribers. Returns whether there were any.
+    async fn poll(&self, tail: u64, read_to: Version) -> Result<Option<bool>> {
+        let snapshot = self.store.snapshot().await?;
+        let newest = snapshot.version().await?;
+        let page = read_commits(&*snapshot, Start::After(read_to)).await?;
+        if page.horizon > read_to {
+            let error = if ChangeSettings::read(&*snapshot)
+                .await?
+                .is_some_and(|settings| settings.is_on())
+            {
+                expired()
+            } else {
+                Error::new(ErrorKind::ChangesExpired, "the change log was switched off")
+            };
+            self.end(tail, &error);
+            return Ok(None);
+        }
+        let any = !page.commits.is_empty();
+        let last = page.commits.last().map(|commit| commit.version);
+        let read_to = match last {
+            Some(last) if !page.is_last => last,
+            _ => newest.max(read_to),
+        };
+        Ok(self.publish(tail, page.commits, read_to).then_some(any))
+    }
+
+    /// Adds commits to the recent ones and notifies subscribers. Returns whether the task continues.
+    fn publish(&self, number: u64, commits: Vec<LoggedCommit>, read_to: Version) -> bool {
+        let mut state = self.state();
+        let state = &mut *state;
+        let Some(tail) = state.tail.as_mut().filter(|tail| tail.number == number) else {
+            return false;
+        };
+        if state.subscribers.is_empty() {
+            state.tail = None;
+            return false;
+        }
+        for commit in commits {
+            for change in &commit.changes {
+                let mut notify = |signal: &Signal| signal.changed(commit.version);
+                state.subscribers.each(change, &mut notify);
+            }
+            tail.push(Arc::new(commit));
+        }
+        tail.read_to = read_to;
+        true
+    }
+
+    /// Ends all subscriptions.
+    fn end(&self, number: u64, error: &Error) {
+        let mut state = self.state();
+        if state.tail.as_ref().is_some_and(|tail| tail.number == number) {
+            state.tail = None;
+            state.subscribers.every(&mut |signal| signal.end(error));
+        }
+    }
+}
+
+impl Tail {
+    fn push(&mut self, commit: Arc<LoggedCommit>) {
+        self.recent_bytes += commit.bytes;
+        self.recent.push_back(commit);
+        while self.recent_bytes > CHANGES_RECENT_BYTES_MAX {
+            let Some(oldest) = self.recent.pop_front() else {
+                return;
+            };
+            self.recent_bytes -= oldest.bytes;
+            self.after = oldest.version;
+        }
+    }
+}
+
+impl Signal {
+    /// Notifies the subscriber of a commit. The caller holds the lock of the feed.
+    fn changed(&self, version: Version) {
+        let mut state = self.state();
+        if state.first.is_none() {
+            state.first = Some(version);
+            self.notify.notify_one();
+        }
+    }
+
+    fn end(&self, error: &Error) {
+        self.state().ended.get_or_insert_with(|| error.clone());
+        self.notify.notify_one();
+    }
+
+    fn state(&self) -> MutexGuard<'_, SignalState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for ChangeFollower {
+    fn drop(&mut self) {
+        let mut state = self.feed.0.state();
+        state.subscribers.remove(&self.interest, self.number);
+    }
+}
+
+impl ChangeFollower {
+    /// Waits until a change is wanted of which the subscriber was not yet notified. For subscribers
+    /// that read the newest state and need no single changes.
+    ///
+    /// # Errors
+    /// `CHANGES_EXPIRED`: the log was switched off, or is no longer complete.
+    pub async fn changed(&self) -> Result<()> {
+        loop {
+            {
+                let mut state = self.signal.state();
+                if let Some(ended) = &state.ended {
+                    return Err(ended.clone());
+                }
+                if state.first.take().is_some() {
+                    return Ok(());
+                }
+            }
+            self.signal.notify.notified().await;
+        }
+    }
+
+    /// The next change.
+    ///
+    /// # Errors
+    /// `CHANGES_EXPIRED`: the log no longer has it. Errors of the store.
+    pub async fn next(&mut self) -> Result<FollowedChange> {
+        loop {
+            if let Some(change) = self.take() {
+                return Ok(change);
+            }
+            if !self.take_recent() {
+                self.take_stored().await?;
+                continue;
+            }
+            if self.taken.is_empty() {
+                self.wait().await?;
+            }
+        }
+    }
+
+    /// The next change of the commits that were taken.
+    fn take(&mut self) -> Option<FollowedChange> {
+        while let Some(commit) = self.taken.front() {
+            while let Some(change) = commit.changes.get(self.looked_at) {
+                let number = self.looked_at;
+                self.looked_at += 1;
+                let at = ChangePosition {
+                    version: commit.version,
+                    change: u32::try_from(number).unwrap_or(u32::MAX),
+                };
+                if at <= self.position || !self.interest.includes(change) {
+                    continue;
+                }
+                let is_last = self.looked_at == commit.changes.len();
+                let position = if is_last {
+                    ChangePosition::after(commit.version)
+                } else {
+                    at
+                };
+                return Some(FollowedChange {
+                    commit: commit.clone(),
+                    change: number,
+                    cursor: ChangeCursor {
+                        history: self.history.clone(),
+                        position,
+                    },
+                });
+            }
+            self.position = self.position.max(ChangePosition::after(commit.version));
+            self.looked_at = 0;
+            self.taken.pop_front();
+        }
+        None
+    }
+
+    /// Takes commits from memory. Returns false if the position is before them.
+    fn take_recent(&mut self) -> bool {
+        let state = self.feed.0.state();
+        let Some(tail) = &state.tail else {
+            // The task has ended, and with it the subscription.
+            return true;
+        };
+        if self.position < ChangePosition::after(tail.after) {
+            return false;
+        }
+        let position = self.position;
+        let first = tail
+            .recent
+            .partition_point(|commit| ChangePosition::after(commit.version) <= position);
+        let commits = tail.recent.iter().skip(first).take(COMMITS_AT_ONCE);
+        self.taken.extend(commits.cloned());
+        if self.taken.is_empty() {
+            // Later notifications are of commits after these.
+            self.position = self.position.max(ChangePosition::after(tail.read_to));
+            self.signal.state().first = None;
+        }
+        true
+    }
+
+    /// Takes commits from the stored log.
+    async fn take_stored(&mut self) -> Result<()> {
+        let snapshot = self.feed.0.store.snapshot().await?;
+        let start = self.position.start();
+        let page = read_commits(&*snapshot, start).await?;
+        let is_complete = match start {
+            Start::After(version) => page.horizon <= version,
+            Start::At(version) => page.horizon < version,
+        };
+        if !is_complete {
+            return Err(expired());
+        }
+        if page.commits.is_empty() {
+            let newest = snapshot.version().await?;
+            self.position = self.position.max(ChangePosition::after(newest));
+        }
+        self.taken.extend(page.commits.into_iter().map(Arc::new));
+        Ok(())
+    }
+
+    /// Waits for a notification after the position.
+    async fn wait(&mut self) -> Result<()> {
+        loop {
+            {
+                let mut state = self.signal.state();
+                if let Some(ended) = &state.ended {
+                    return Err(ended.clone());
+                }
+                if let Some(first) = state.first.take() {
+                    // Between the position and this commit, nothing was wanted.
+                    self.position = self.position.max(before(first));
+                    return Ok(());
+                }
+            }
+            self.signal.notify.notified().await;
+        }
+    }
+}
+
+/// Commits that a subscriber takes from memory at once.
+const COMMITS_AT_ONCE: usize = 64;
+
+/// The position before all changes of a commit.
+fn before(Version(mut version): Version) -> ChangePosition {
+    for byte in version.iter_mut().rev() {
+        let (less, borrowed) = byte.overflowing_sub(1);
+        *byte = less;
+        if !borrowed {
+            break;
+        }
+    }
+    ChangePosition::after(Version(version))
+}
+
+fn log_is_off() -> Error {
+    Error::bad_input(
+        "the change log of this store is off: start the server with --change-retention",
+    )
+}
+
+fn expired() -> Error {
+    Error::new(
+        ErrorKind::ChangesExpired,
+        "the change log no longer has all changes after this position: read the current state and \
+         `changesCursor`, and follow from there",
+    )
+}
+
+fn other_history() -> Error {
+    Error::new(
+        ErrorKind::ChangesExpired,
+        "the cursor belongs to another history of the store, for example to one from before a \
+         backup was restored: read the current state and `changesCursor`, and follow from there",
+    )
+}
+
+/// Reads new commits until there are no subscribers.
+async fn run(parts: Weak<FeedParts>, number: u64) {
+    let commits = parts.upgrade().and_then(|parts| parts.store.commits());
+    let mut pause = Pause {
+        commits,
+        time: CHANGES_POLL_TIME_MIN,
+    };
+    loop {
+        let Some(parts) = parts.upgrade() else { return };
+        let read_to = {
+            let state = parts.state();
+            match state.tail.as_ref().filter(|tail| tail.number == number) {
+                Some(tail) => tail.read_to,
+                None => return,
+            }
+        };
+        let any = match parts.poll(number, read_to).await {
+            Ok(Some(any)) => any,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!("the change log cannot be read, trying again: {error}");
+                sleep(CHANGES_POLL_TIME_MAX).await;
+                continue;
+            }
+        };
+        drop(parts);
+        pause.wait(any).await;
+    }
+}
+
+/// Waits for the next commits.
+struct Pause {
+    /// Reports commits, if the engine can.
+    commits: Option<watch::Receiver<u64>>,
+    time: Duration,
+}
+
+/// Without commits, the task checks this often whether there are still subscribers.
+const IDLE_TIME_MAX: Duration = Duration::from_secs(1);
+
+impl Pause {
+    /// `any` says whether the last poll found commits.
+    async fn wait(&mut self, any: bool) {
+        if let Some(commits) = &mut self.commits {
+            // An error means that the store is closed, which the next poll reports.
+            let _changed = timeout(IDLE_TIME_MAX, commits.changed()).await;
+            return;
+        }
+        self.time = if any {
+            CHANGES_POLL_TIME_MIN
+        } else {
+            (self.time * 2).min(CHANGES_POLL_TIME_MAX)
+        };
+        sleep(self.time).await;
+    }
+}

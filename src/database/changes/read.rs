@@ -1,0 +1,174 @@
+//! Reads entries of the change log in the order of commits.
+
+use futures::future::join;
+
+use super::settings::horizon_of;
+use crate::error::{Error, Result};
+use crate::key::{
+    ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, LoggedChange, Version,
+};
+use crate::limits::{CHANGE_SHARDS, PIECE_BYTES};
+use crate::store::{Batches, Pairs, RangeRead, Read};
+
+/// A commit in the change log.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LoggedCommit {
+    /// The version of the commit.
+    pub version: Version,
+    /// The time of the commit by the clock of its server, in milliseconds since 1970.
+    pub time: u64,
+    /// The changes, in the order in which each document first changed.
+    pub changes: Vec<LoggedChange>,
+    /// The shard of the entry.
+    shard: u8,
+    /// An estimate of the memory that the commit takes.
+    pub(super) bytes: usize,
+}
+
+/// The first commits after a version.
+#[derive(Debug)]
+pub(crate) struct CommitPage {
+    /// The commits, in order.
+    pub(crate) commits: Vec<LoggedCommit>,
+    /// Whether these are all commits up to the version of the snapshot.
+    pub(crate) is_last: bool,
+    /// All commits after this version are in the log.
+    pub(crate) horizon: Version,
+}
+
+/// Where a read of the log begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// With the first commit after this version.
+    After(Version),
+    /// With the commit of this version.
+    At(Version),
+}
+
+/// Reads the first commits from `start` on: of each shard the first batch.
+///
+/// # Errors
+/// `INTERNAL`: an entry is malformed. Errors of the store.
+pub(crate) async fn read_commits(read: &dyn Read, start: Start) -> Result<CommitPage> {
+    let shards: Vec<ChangeLogRange> = (0..CHANGE_SHARDS)
+        .map(|shard| ChangeLogRange::new(ChangeLogPart::Headers, shard))
+        .collect();
+    let bounds: Vec<_> = shards
+        .iter()
+        .map(|range| match start {
+            Start::After(version) => (range.after(version), range.end()),
+            Start::At(version) => (range.from(version), range.end()),
+        })
+        .collect();
+    let ranges: Vec<_> = bounds
+        .iter()
+        .map(|(begin, end)| RangeRead::new(begin, end))
+        .collect();
+    let horizon = Family::ChangeHorizon.key()?;
+    let (horizon, round) = join(read.get(&horizon), read.ranges(&ranges)).await;
+    let horizon = horizon_of(horizon?.as_deref())?;
+    let mut commits = Vec::new();
+    let mut complete_to: Option<Version> = None;
+    for ((shard, range), batch) in (0..).zip(&shards).zip(round.into_batches()) {
+        let batch = batch?;
+        let more = batch.more;
+        let mut found = decode(range, shard, &batch.pairs)?;
+        if more && let Some(last) = found.pop() {
+            // The last commit may have further headers.
+            let last = whole(read, range, shard, last.version).await?;
+            complete_to = Some(complete_to.map_or(last.version, |to| to.min(last.version)));
+            found.push(last);
+        }
+        commits.append(&mut found);
+    }
+    commits.sort_unstable_by_key(|commit| commit.version);
+    if let Some(to) = complete_to {
+        commits.retain(|commit| commit.version <= to);
+    }
+    Ok(CommitPage {
+        commits,
+        is_last: complete_to.is_none(),
+        horizon,
+    })
+}
+
+/// Reads all headers of one commit.
+async fn whole(
+    read: &dyn Read,
+    range: &ChangeLogRange,
+    shard: u8,
+    version: Version,
+) -> Result<LoggedCommit> {
+    let mut pairs = Pairs::default();
+    let mut batches = Batches::new(read, range.from(version), range.after(version));
+    while let Some(batch) = batches.next().await? {
+        pairs.append(&batch);
+    }
+    let found = decode(range, shard, &pairs)?.pop();
+    found.ok_or_else(|| Error::internal("an entry of the change log has disappeared"))
+}
+
+/// Decodes the headers of a shard.
+fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<LoggedCommit>> {
+    let mut commits: Vec<LoggedCommit> = Vec::new();
+    let mut decoder: Option<(Version, ChangesDecoder)> = None;
+    for (key, value) in pairs.iter() {
+        let (version, _) = range.parse(key).ok_or_else(|| malformed("key"))?;
+        if decoder.as_ref().is_none_or(|(current, _)| *current != version) {
+            decoder = Some((version, ChangesDecoder::new(version)));
+        }
+        let decoded = decoder.as_mut().and_then(|(_, decoder)| decoder.decode(value));
+        let (time, mut changes) = decoded.ok_or_else(|| malformed("header"))?;
+        // A decoded change takes some more memory than its bytes.
+        let bytes = 2 * value.len() + size_of::<LoggedChange>() * changes.len();
+        match commits.last_mut().filter(|last| last.version == version) {
+            Some(commit) => {
+                commit.changes.append(&mut changes);
+                commit.bytes += bytes;
+            }
+            None => commits.push(LoggedCommit {
+                version,
+                time,
+                changes,
+                shard,
+                bytes,
+            }),
+        }
+    }
+    Ok(commits)
+}
+
+impl LoggedCommit {
+    /// Reads the JSON Patch of the change at a position in the commit. `None` if the log does not
+    /// have it.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub async fn read_patch(&self, read: &dyn Read, change: usize) -> Result<Option<Vec<u8>>> {
+        let Some((at, bytes)) = self.changes[change].patch else {
+            return Ok(None);
+        };
+        let range = ChangeLogRange::new(ChangeLogPart::Patches, self.shard);
+        let first = at / PIECE_BYTES as u64;
+        let begin = range.key(self.version, first);
+        let end = range.key(self.version, (at + bytes).div_ceil(PIECE_BYTES as u64));
+        let mut operations = Vec::new();
+        let mut batches = Batches::new(read, begin, end);
+        while let Some(batch) = batches.next().await? {
+            for (_, piece) in batch.iter() {
+                operations.extend_from_slice(piece);
+            }
+        }
+        let at = usize::try_from(at - first * PIECE_BYTES as u64).unwrap_or(usize::MAX);
+        let end = at.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let Some(operations) = operations.get(at..end) else {
+            // The entry has expired since its header was read.
+            return Ok(None);
+        };
+        Ok(Some([b"[", operations, b"]"].concat()))
+    }
+}
+
+fn malformed(part: &str) -> Error {
+    Error::internal(format!("a malformed {part} in the change log"))
+}

@@ -1,0 +1,230 @@
+//! Records edits as operations of a JSON Patch (RFC 6902).
+
+use crate::database::document_key::DocumentKey;
+use crate::document::id::DocumentId;
+use crate::document::json::{Reader, write_string};
+use crate::document::path::{Place, Segment};
+use crate::key::Leaves;
+use crate::store::{RecordedEdit, Transaction};
+
+/// The document that is edited.
+#[derive(Clone, Copy)]
+pub(crate) struct Edited<'d> {
+    pub(crate) collection: &'d str,
+    pub(crate) id: &'d DocumentId,
+    /// Whether the document existed before the edit.
+    pub(crate) existed: bool,
+}
+
+impl<'d> Edited<'d> {
+    /// A document that existed before the edit.
+    pub(crate) fn existing(document: &'d DocumentKey) -> Self {
+        Self {
+            existed: true,
+            ..Self::new(document)
+        }
+    }
+
+    /// A document that did not exist before the edit.
+    pub(crate) fn new(document: &'d DocumentKey) -> Self {
+        Self {
+            collection: &document.collection,
+            id: &document.id,
+            existed: false,
+        }
+    }
+}
+
+/// Records that a whole document was written.
+pub(crate) fn written(transaction: &dyn Transaction, document: Edited<'_>, leaves: &Leaves) {
+    transaction.changes().record(|changes| {
+        let fits = leaves.bytes() <= changes.patch_bytes_left();
+        let operation = fits.then(|| put("add", &Place::default(), &leaves.to_json()));
+        let Edited { collection, id, existed } = document;
+        changes.add(collection, id, existed, RecordedEdit::Written(operation));
+    });
+}
+
+/// Records that a document was found that another program stored.
+pub(crate) fn adopted(transaction: &dyn Transaction, document: Edited<'_>) {
+    let edit = RecordedEdit::Written(None);
+    record(transaction, document, || edit);
+}
+
+/// Records that a document was removed.
+pub(crate) fn deleted(transaction: &dyn Transaction, document: Edited<'_>) {
+    record(transaction, document, || RecordedEdit::Deleted);
+}
+
+/// Records that a value was replaced.
+pub(crate) fn replaced(
+    transaction: &dyn Transaction,
+    document: Edited<'_>,
+    place: &Place,
+    leaves: &Leaves,
+) {
+    if place.0.is_empty() {
+        return written(transaction, document, leaves);
+    }
+    transaction.changes().record(|changes| {
+        let fits = leaves.bytes() <= changes.patch_bytes_left();
+        let operation = fits.then(|| put("replace", place, &leaves.to_json()));
+        let Edited { collection, id, existed } = document;
+        let edit = RecordedEdit::Edited(place.clone(), operation);
+        changes.add(collection, id, existed, edit);
+    });
+}
+
+/// Records that a value was added. `names` are the members, none of which existed, that lead to it
+/// from the new value at `place`.
+pub(crate) fn added(
+    transaction: &dyn Transaction,
+    document: Edited<'_>,
+    place: &Place,
+    names: &[Segment],
+    leaves: &Leaves,
+) {
+    transaction.changes().record(|changes| {
+        let fits = leaves.bytes() <= changes.patch_bytes_left();
+        let operation = fits.then(|| {
+            let mut value = Vec::new();
+            for name in names {
+                value.push(b'{');
+                if let Segment::Key(name) = name {
+                    write_string(&mut value, name);
+                }
+                value.push(b':');
+            }
+            value.extend_from_slice(&leaves.to_json());
+            value.resize(value.len() + names.len(), b'}');
+            put("add", place, &value)
+        });
+        let Edited { collection, id, existed } = document;
+        let edit = if place.0.is_empty() {
+            RecordedEdit::Written(operation)
+        } else {
+            RecordedEdit::Edited(place.clone(), operation)
+        };
+        changes.add(collection, id, existed, edit);
+    });
+}
+
+/// Records that elements were added at the end of an array, from `first` on.
+pub(crate) fn appended(
+    transaction: &dyn Transaction,
+    document: Edited<'_>,
+    array: &Place,
+    first: u64,
+    elements: &Leaves,
+) {
+    transaction.changes().record(|changes| {
+        let fits = elements.bytes() <= changes.patch_bytes_left();
+        let json = fits.then(|| elements.to_json());
+        let text = json.as_ref().and_then(|json| std::str::from_utf8(json).ok());
+        let Edited { collection, id, existed } = document;
+        let Some(text) = text else {
+            let edit = RecordedEdit::Edited(array.clone(), None);
+            return changes.add(collection, id, existed, edit);
+        };
+        let mut reader = Reader::new(text, usize::MAX);
+        // Enters the array.
+        let _begun = reader.next();
+        let mut index = first;
+        while let Ok(Some(element)) = reader.next_element() {
+            let place = array.child(Segment::Index(index));
+            let operation = put("add", &place, element.as_bytes());
+            let edit = RecordedEdit::Edited(place, Some(operation));
+            changes.add(collection, id, existed, edit);
+            index += 1;
+        }
+    });
+}
+
+/// Records that an element was inserted at a place, and the elements from there on moved.
+pub(crate) fn inserted(
+    transaction: &dyn Transaction,
+    document: Edited<'_>,
+    place: &Place,
+    leaves: &Leaves,
+) {
+    transaction.changes().record(|changes| {
+        let fits = leaves.bytes() <= changes.patch_bytes_left();
+        let operation = fits.then(|| put("add", place, &leaves.to_json()));
+        let Edited { collection, id, existed } = document;
+        let array = place.0.split_last().map_or(&[][..], |(_, array)| array);
+        let edit = RecordedEdit::Edited(Place(array.to_vec()), operation);
+        changes.add(collection, id, existed, edit);
+    });
+}
+
+/// Records that a member was removed.
+pub(crate) fn removed(transaction: &dyn Transaction, document: Edited<'_>, place: &Place) {
+    record(transaction, document, || {
+        let mut operation = Vec::new();
+        write_remove(&mut operation, place);
+        RecordedEdit::Edited(place.clone(), Some(operation))
+    });
+}
+
+/// Records that elements of an array were removed. Their indexes ascend.
+pub(crate) fn removed_elements(
+    transaction: &dyn Transaction,
+    document: Edited<'_>,
+    array: &Place,
+    indexes: &[u64],
+) {
+    transaction.changes().record(|changes| {
+        let mut operations = Vec::new();
+        let bytes_max = changes.patch_bytes_left();
+        // Each removal moves only elements behind it.
+        for index in indexes.iter().rev() {
+            if operations.len() > bytes_max {
+                break;
+            }
+            if !operations.is_empty() {
+                operations.push(b',');
+            }
+            write_remove(&mut operations, &array.child(Segment::Index(*index)));
+        }
+        let operations = (operations.len() <= bytes_max).then_some(operations);
+        let Edited { collection, id, existed } = document;
+        let edit = RecordedEdit::Edited(array.clone(), operations);
+        changes.add(collection, id, existed, edit);
+    });
+}
+
+/// Records that all documents of a collection were removed.
+pub(crate) fn dropped(transaction: &dyn Transaction, collection: &str) {
+    let recorder = transaction.changes();
+    recorder.record(|changes| changes.drop_collection(collection));
+}
+
+fn record(
+    transaction: &dyn Transaction,
+    document: Edited<'_>,
+    edit: impl FnOnce() -> RecordedEdit,
+) {
+    transaction.changes().record(|changes| {
+        let Edited { collection, id, existed } = document;
+        changes.add(collection, id, existed, edit());
+    });
+}
+
+/// An operation with a value, which is JSON.
+fn put(operation: &str, place: &Place, value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len() + 64);
+    out.extend_from_slice(b"{\"op\":\"");
+    out.extend_from_slice(operation.as_bytes());
+    out.extend_from_slice(b"\",\"path\":");
+    write_string(&mut out, &place.to_string());
+    out.extend_from_slice(b",\"value\":");
+    out.extend_from_slice(value);
+    out.push(b'}');
+    out
+}
+
+fn write_remove(out: &mut Vec<u8>, place: &Place) {
+    out.extend_from_slice(b"{\"op\":\"remove\",\"path\":");
+    write_string(out, &place.to_string());
+    out.push(b'}');
+}
