@@ -23,7 +23,7 @@ pub use catalog::collections::{Collection, collections};
 pub use catalog::drop::drop_collection;
 pub use catalog::names::{is_there, names};
 pub use catalog::scan::{Foreign, Scan, Scanned};
-pub use changes::cursor::{ChangeCursor, ChangePosition};
+pub use changes::cursor::{ChangeCursor, ChangePosition, changes_cursor};
 pub use changes::feed::{ChangeFollower, FollowedChange};
 pub use changes::interest::Interest;
 pub use changes::read::LoggedCommit;

@@ -28,7 +28,8 @@ mod variables;
 
 pub use context::request_stats::RequestStats;
 pub use execute::filter_text::read_filter;
-pub use execute::service::{GraphQl, GraphQlOptions, GraphQlResponse, Methods};
+pub use execute::interface::{GraphQlOptions, GraphQlResponse, Methods};
+pub use execute::service::GraphQl;
 pub use execute::streaming::{ResponseStream, Started, StreamedResponse};
 pub use request::body::{Left, Posted, Request};
 pub use request::query_hash::QueryHash;

@@ -310,6 +310,8 @@ pub const CHANGES_EXPIRED_AT_ONCE: usize = 1_000;
 pub const CHANGES_EXPIRY_TIME: Duration = Duration::from_secs(5);
 /// Memory for the recent commits that subscribers share, in bytes.
 pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
+/// Time between two executions of a live page of documents.
+pub const LIVE_PAGE_TIME_MIN: Duration = Duration::from_millis(100);
 /// Interval at which a server asks a cluster for new commits while there are subscribers, at first
 /// after a commit.
 pub const CHANGES_POLL_TIME_MIN: Duration = Duration::from_millis(5);

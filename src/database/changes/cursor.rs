@@ -3,8 +3,10 @@
 use std::fmt;
 
 use super::read::Start;
+use super::settings::ChangeSettings;
 use crate::error::{Error, Result};
 use crate::key::Version;
+use crate::store::Read;
 
 /// A position after a change. Its text is visible ASCII: the history, the version of the commit and,
 /// unless the position is after the whole commit, the number of the change in it.
@@ -24,6 +26,21 @@ pub struct ChangePosition {
     /// The number of the last change before the position, from 0. [`u32::MAX`] if the position is
     /// after the whole commit.
     pub change: u32,
+}
+
+/// The position after all commits that a snapshot includes. `None` if the change log is off.
+///
+/// # Errors
+/// Errors of the store.
+pub async fn changes_cursor(read: &dyn Read) -> Result<Option<ChangeCursor>> {
+    let settings = ChangeSettings::read(read).await?;
+    let Some(settings) = settings.filter(ChangeSettings::is_on) else {
+        return Ok(None);
+    };
+    Ok(Some(ChangeCursor {
+        history: settings.history,
+        position: ChangePosition::after(read.version().await?),
+    }))
 }
 
 impl ChangePosition {

@@ -1,7 +1,10 @@
 //! Executes a prepared query: from its plan, or with the resolvers of the schema.
 
+pub(crate) mod failures;
 pub(crate) mod filter_text;
+pub(crate) mod interface;
 pub(crate) mod normalize;
 pub(crate) mod planned;
 pub(crate) mod service;
 pub(crate) mod streaming;
+pub(crate) mod subscriptions;

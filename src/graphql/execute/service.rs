@@ -4,21 +4,31 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
-use async_graphql::{Response, ServerError};
+use async_graphql::Response;
+use bytes::Bytes;
+use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
 
+use super::failures::{conflict, error_response, log, out_of_time, refusal, undone};
+use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::normalize::ready;
 use super::planned;
 use super::planned::write::WrittenResponse;
 use super::streaming::{ResponseStream, Started};
+use super::subscriptions::changes::responses_to_changes;
+use super::subscriptions::live::{LiveKey, LiveQueries};
+use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
-use crate::database::{Database, IdempotencyKey, StoredResponse, keep_answer, kept_answer};
+use crate::database::{
+    Database, FollowedChange, IdempotencyKey, StoredResponse, keep_answer, kept_answer,
+};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::batcher::{Batcher, LoadQueue};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
 use crate::graphql::context::session::Session;
 use crate::graphql::prepare::plan::Plan;
+use crate::graphql::prepare::root_field::root_field;
 use crate::graphql::prepare::prepared_query::{PreparedQueries, Refusal, select, select_named};
 use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
@@ -27,7 +37,8 @@ use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::response::write::{
     complete, fill, server_error, write, write_committed, write_uncommitted,
 };
-use crate::graphql::schema::build::{PhylloSchema, Purpose, SchemaScope};
+use crate::graphql::schema::build::{PhylloSchema, Purpose};
+use crate::graphql::schema::subscription::ChangeSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::Coerced;
 use crate::graphql::variables::variable_cost::check_uses;
@@ -35,52 +46,6 @@ use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
 use crate::store::{
     Decision, MeteredTransaction, Transaction, TransactionResult, offload_if_large,
 };
-
-/// Which operations a request may execute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Methods {
-    /// Only queries, as for GET.
-    Queries,
-    /// Only queries, because the client has no right to write, for this reason.
-    ReadOnly(&'static str),
-    /// Queries and mutations.
-    All,
-}
-
-/// The response to a request.
-#[derive(Debug)]
-pub enum GraphQlResponse {
-    /// The JSON of the response to an executed request. It can contain errors of fields.
-    Executed(Vec<u8>),
-    /// The JSON of the response to a request that was rejected before execution.
-    Refused(Vec<u8>),
-    /// The request is a mutation where only queries are allowed.
-    MutationRefused(Vec<u8>),
-    /// The request is a mutation, but the client may only read.
-    Forbidden(Vec<u8>),
-}
-
-/// The options of a GraphQL interface.
-#[derive(Clone, Copy, Debug)]
-pub struct GraphQlOptions {
-    /// The operations in the schema.
-    pub scope: SchemaScope,
-    /// Whether introspection is allowed.
-    pub introspection: bool,
-    /// The limits of a request.
-    pub bounds: Bounds,
-}
-
-/// All operations, introspection, and the documented default limits.
-impl Default for GraphQlOptions {
-    fn default() -> Self {
-        Self {
-            scope: SchemaScope::default(),
-            introspection: true,
-            bounds: Bounds::DEFAULT,
-        }
-    }
-}
 
 /// The GraphQL interface of a database.
 #[derive(Clone)]
@@ -93,6 +58,8 @@ struct ServiceParts {
     persisted: PersistedQueries,
     pool: Pool,
     bounds: Bounds,
+    changes: ChangeSchema,
+    live: Arc<LiveQueries>,
 }
 
 /// An operation that can be executed any number of times.
@@ -179,6 +146,8 @@ impl GraphQl {
             persisted: PersistedQueries::new(),
             pool: Pool::new(bounds.held_bytes),
             bounds,
+            changes: ChangeSchema::new(&bounds),
+            live: Arc::default(),
         }))
     }
 
@@ -206,19 +175,36 @@ impl GraphQl {
         report: &mut RequestStats,
     ) -> GraphQlResponse {
         let allowed = Allowed::of(&request, &self.0.bounds);
-        let (operation, ty) = match self.0.prepare(request, report).await {
-            Ok(prepared) => prepared,
-            Err(Refusal::Error(error)) if error.kind() == ErrorKind::Forbidden => {
-                return GraphQlResponse::Forbidden(error_response(&error, report));
+        match self.prepared(request, report).await {
+            Ok(prepared) => self.execute(prepared, methods, allowed, report).await,
+            Err(answer) => answer,
+        }
+    }
+
+    async fn prepared(
+        &self,
+        request: Request,
+        report: &mut RequestStats,
+    ) -> Result<(Operation, OperationType), GraphQlResponse> {
+        self.0.prepare(request, report).await.map_err(|refusal| match refusal {
+            Refusal::Error(error) if error.kind() == ErrorKind::Forbidden => {
+                GraphQlResponse::Forbidden(error_response(&error, report))
             }
-            Err(Refusal::Error(error)) => {
-                return GraphQlResponse::Refused(error_response(&error, report));
-            }
-            Err(Refusal::Invalid(errors)) => {
+            Refusal::Error(error) => GraphQlResponse::Refused(error_response(&error, report)),
+            Refusal::Invalid(errors) => {
                 report.note(&errors);
-                return GraphQlResponse::Refused(write(None, &errors));
+                GraphQlResponse::Refused(write(None, &errors))
             }
-        };
+        })
+    }
+
+    async fn execute(
+        &self,
+        (operation, ty): (Operation, OperationType),
+        methods: Methods,
+        allowed: Allowed,
+        report: &mut RequestStats,
+    ) -> GraphQlResponse {
         match (ty, methods) {
             (OperationType::Query, _) => {
                 GraphQlResponse::Executed(self.0.query(operation, allowed, report).await)
@@ -237,7 +223,11 @@ impl GraphQl {
                 GraphQlResponse::Forbidden(error_response(&error, report))
             }
             (OperationType::Subscription, _) => {
-                let error = Error::bad_input("subscriptions are not supported");
+                let error = Error::bad_input(
+                    "a subscription needs a transport for many responses: WebSocket \
+                     (graphql-transport-ws), or an Accept header with text/event-stream or \
+                     multipart/mixed",
+                );
                 GraphQlResponse::Refused(error_response(&error, report))
             }
         }
@@ -249,14 +239,73 @@ impl GraphQl {
         &self,
         request: Request,
         methods: Methods,
-        _after: Option<String>,
+        after: Option<String>,
         report: &mut RequestStats,
     ) -> Started {
-        match self.answer_and_tell(request, methods, report).await {
+        let allowed = Allowed::of(&request, &self.0.bounds);
+        let variables = request.variables.text().clone();
+        let answer = match self.prepared(request, report).await {
+            Ok((operation, OperationType::Subscription)) => {
+                let subscribed = self.subscribe(operation, allowed, variables, after.as_deref());
+                return match subscribed.await {
+                    Ok(responses) => Started::Responses(responses),
+                    Err(error) => Started::Refused(error_response(&error, report)),
+                };
+            }
+            Ok(prepared) => self.execute(prepared, methods, allowed, report).await,
+            Err(answer) => answer,
+        };
+        match answer {
             GraphQlResponse::Executed(json) => Started::Responses(ResponseStream::once(json)),
             GraphQlResponse::Refused(json)
             | GraphQlResponse::MutationRefused(json)
             | GraphQlResponse::Forbidden(json) => Started::Refused(json),
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        operation: Operation,
+        allowed: Allowed,
+        variables: Bytes,
+        after: Option<&str>,
+    ) -> Result<ResponseStream> {
+        let key = LiveKey {
+            document: operation.document.clone(),
+            operation: operation.name.clone(),
+            variables,
+        };
+        let prepared = operation.clone().ready();
+        let selected = select(&prepared.document, prepared.name.as_deref())?;
+        let field = root_field(&prepared.document, selected)?;
+        let inner = self.0.clone();
+        let time = allowed.deadline.saturating_duration_since(Instant::now());
+        let allowed = move || Allowed {
+            deadline: Instant::now() + time,
+            ..allowed
+        };
+        match target(field, &prepared.variables.values, after)? {
+            SubscriptionTarget::Live(interest, pause) => {
+                let follow = self.0.database.changes().follow(interest, None);
+                let execute = move || -> BoxFuture<'static, Vec<u8>> {
+                    let (inner, operation) = (inner.clone(), operation.clone());
+                    let report = RequestStats::default();
+                    Box::pin(async move {
+                        let mut report = report;
+                        inner.query(operation, allowed(), &mut report).await
+                    })
+                };
+                let live = &self.0.live;
+                live.subscribe(key, pause, follow, execute, refusal).await
+            }
+            SubscriptionTarget::Changes(interest, after) => {
+                let changes = self.0.database.changes();
+                let follower = changes.follow(interest, after).await?;
+                Ok(responses_to_changes(follower, refusal, move |change| {
+                    let (inner, operation) = (inner.clone(), prepared.clone());
+                    async move { inner.respond_to_change(operation, allowed(), change).await }
+                }))
+            }
         }
     }
 
@@ -325,7 +374,7 @@ impl ServiceParts {
         self.persisted.keep(&request);
         let document = &prepared.document;
         let (name, selected) = select_named(document, request.operation_name.as_deref())?;
-        let ty = selected.ty;
+        let ty = prepared.operation_type(name, selected);
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name);
@@ -425,11 +474,38 @@ impl ServiceParts {
         report: &mut RequestStats,
     ) -> Vec<u8> {
         let operation = operation.ready();
+        let execute = |request| async move { self.schema.execute(request).await };
+        self.query_with(operation, allowed, report, execute).await
+    }
+
+    /// The response to one change of a subscription.
+    async fn respond_to_change(
+        &self,
+        operation: Operation,
+        allowed: Allowed,
+        change: FollowedChange,
+    ) -> Vec<u8> {
+        let mut report = RequestStats::default();
+        let execute = |request: async_graphql::Request| async move {
+            self.changes.execute(request.data(change)).await
+        };
+        self.query_with(operation, allowed, &mut report, execute)
+            .await
+    }
+
+    /// Executes a query in one snapshot. `execute` executes the request against a schema.
+    async fn query_with<F: Future<Output = Response>>(
+        &self,
+        operation: Operation,
+        allowed: Allowed,
+        report: &mut RequestStats,
+        execute: impl FnOnce(async_graphql::Request) -> F,
+    ) -> Vec<u8> {
         let loads = LoadQueue::default();
         let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
         let session = Session::query(&database, &loads, &request_budget);
-        let execution = Batcher::new(self.execute(operation, session), loads);
+        let execution = Batcher::new(execute(request_of(operation, session)), loads);
         let Ok(response) = timeout_at(allowed.deadline, execution).await else {
             return undone(&[server_error(&out_of_time(&request_budget))], report);
         };
@@ -478,7 +554,8 @@ impl ServiceParts {
             several,
             bytes_max,
         );
-        let response = Batcher::new(self.execute(operation, session), loads).await;
+        let execution = self.schema.execute(request_of(operation, session));
+        let response = Batcher::new(execution, loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());
         }
@@ -501,57 +578,13 @@ impl ServiceParts {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))
     }
+}
 
-    async fn execute(&self, operation: Operation, session: Session) -> Response {
-        let mut request = async_graphql::Request::new("").variables(operation.variables.values);
-        request.set_parsed_query((*operation.document).clone());
-        if let Some(name) = operation.name {
-            request = request.operation_name(name);
-        }
-        self.schema.execute(request.data(session)).await
+fn request_of(operation: Operation, session: Session) -> async_graphql::Request {
+    let mut request = async_graphql::Request::new("").variables(operation.variables.values);
+    request.set_parsed_query((*operation.document).clone());
+    if let Some(name) = operation.name {
+        request = request.operation_name(name);
     }
-}
-
-/// The error of a request whose time limit has passed.
-fn out_of_time(request_budget: &RequestBudget) -> Error {
-    let checked = request_budget.check();
-    checked
-        .err()
-        .unwrap_or_else(|| Error::internal("the deadline passed, but the budget has time left"))
-}
-
-/// The conflict that a field failed with, if any. The whole operation is then retried.
-fn conflict(errors: &[ServerError]) -> Option<&Error> {
-    let ours = errors.iter().filter_map(ServerError::source::<Error>);
-    ours.into_iter()
-        .find(|error| error.kind() == ErrorKind::Conflict)
-}
-
-/// The response to a request that was not executed.
-fn refusal(error: &Error) -> Vec<u8> {
-    let errors = [server_error(error)];
-    log(&errors);
-    write(None, &errors)
-}
-
-/// As [`refusal`], and records the error in `report`.
-fn error_response(error: &Error, report: &mut RequestStats) -> Vec<u8> {
-    report.error = Some(error.kind());
-    refusal(error)
-}
-
-/// The response to an operation that had no effect: `data` is null.
-fn undone(errors: &[ServerError], report: &mut RequestStats) -> Vec<u8> {
-    report.note(errors);
-    log(errors);
-    write(Some(&async_graphql::Value::Null), errors)
-}
-
-/// Logs the details of errors, which clients do not receive.
-fn log(errors: &[ServerError]) {
-    for error in errors.iter().filter_map(ServerError::source::<Error>) {
-        if let Some(detail) = error.detail() {
-            tracing::error!(code = error.kind().code(), detail, "{}", error.message());
-        }
-    }
+    request.data(session)
 }

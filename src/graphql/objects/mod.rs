@@ -1,6 +1,7 @@
 //! Object and input types of the schema: documents, pages and groups of documents, filters, indexes.
 
 pub(crate) mod aggregation;
+pub(crate) mod changes;
 pub(crate) mod children;
 pub(crate) mod document;
 pub(crate) mod documents;

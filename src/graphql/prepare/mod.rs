@@ -4,5 +4,6 @@ pub(crate) mod parse;
 pub(crate) mod plan;
 pub(crate) mod prepared_query;
 pub(crate) mod query_cost;
+pub(crate) mod root_field;
 pub(crate) mod text_limits;
 pub(crate) mod validate;

@@ -17,6 +17,7 @@ use async_graphql::{Name, Pos, ServerError};
 
 use super::parse::{parse, parse_otherwise};
 use super::plan::Plan;
+use super::root_field::root_field;
 use super::query_cost::check_expanded;
 use super::text_limits::check_text;
 use super::validate::inputs::Inputs;
@@ -49,20 +50,53 @@ impl From<Error> for Refusal {
 
 /// A valid document, and the plans of its operations.
 pub(crate) struct PreparedQuery {
+    /// The document, with subscriptions as queries.
     pub(crate) document: Arc<ExecutableDocument>,
+    /// The names of the operations that are subscriptions.
+    subscriptions: Vec<Option<Name>>,
     /// The plans, by the names of their operations. Not every operation has a plan.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
 
 impl PreparedQuery {
-    fn new(document: ExecutableDocument) -> Self {
+    fn new(mut document: ExecutableDocument) -> Self {
+        let mut subscriptions = Vec::new();
+        let mut execute_as_query = |name: Option<&Name>, operation: &mut OperationDefinition| {
+            if operation.ty == OperationType::Subscription {
+                operation.ty = OperationType::Query;
+                subscriptions.push(name.cloned());
+            }
+        };
+        match &mut document.operations {
+            DocumentOperations::Single(only) => execute_as_query(None, &mut only.node),
+            DocumentOperations::Multiple(all) => {
+                for (name, operation) in all {
+                    execute_as_query(Some(name), &mut operation.node);
+                }
+            }
+        }
         let plans = document.operations.iter().filter_map(|(name, operation)| {
             let plan = Plan::of(&document, &operation.node)?;
             Some((name.cloned(), Arc::new(plan)))
         });
         Self {
             plans: plans.collect(),
+            subscriptions,
             document: Arc::new(document),
+        }
+    }
+
+    /// The type of the operation with this name in the document.
+    pub(crate) fn operation_type(
+        &self,
+        name: Option<&str>,
+        operation: &OperationDefinition,
+    ) -> OperationType {
+        let mut names = self.subscriptions.iter();
+        if names.any(|subscription| subscription.as_deref() == name) {
+            OperationType::Subscription
+        } else {
+            operation.ty
         }
     }
 
@@ -130,6 +164,11 @@ impl PreparedQueries {
         }
         // Boxed, because this future is rarely needed and large.
         Box::pin(self.validate(&document)).await?;
+        for (_, operation) in document.operations.iter() {
+            if operation.node.ty == OperationType::Subscription {
+                root_field(&document, &operation.node)?;
+            }
+        }
         let document = Arc::new(PreparedQuery::new(document));
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             // The cache counts the bytes of the text. A prepared query takes some dozen times as

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
 use async_graphql::{
-    EmptyMutation, EmptySubscription, MergedObject, ObjectType, Request, Response,
+    EmptyMutation, MergedObject, ObjectType, Request, Response,
     SDLExportOptions, Schema, ServerError, ValidationMode, ValidationResult,
 };
 
@@ -13,6 +13,7 @@ use super::federation::{FederationQueries, SubgraphSdl};
 use super::mutation::fields::{Mutation, MutationWithoutAdmin};
 use super::node::{NodeObject, NodeQueries};
 use super::query::DocumentQueries;
+use super::subscription::SubscriptionRoot;
 use crate::limits::Bounds;
 
 /// The beginning of a schema's text. It is a comment because parsers of the 2018 specification,
@@ -74,9 +75,9 @@ pub(crate) enum Purpose {
 
 /// A schema of one scope.
 pub(crate) enum PhylloSchema {
-    Full(Schema<QueryRoot, Mutation, EmptySubscription>),
-    WithoutAdmin(Schema<QueryRoot, MutationWithoutAdmin, EmptySubscription>),
-    ReadOnly(Schema<QueryRoot, EmptyMutation, EmptySubscription>),
+    Full(Schema<QueryRoot, Mutation, SubscriptionRoot>),
+    WithoutAdmin(Schema<QueryRoot, MutationWithoutAdmin, SubscriptionRoot>),
+    ReadOnly(Schema<QueryRoot, EmptyMutation, SubscriptionRoot>),
 }
 
 impl PhylloSchema {
@@ -112,8 +113,8 @@ impl PhylloSchema {
 fn finish<M: ObjectType + Default + 'static>(
     purpose: Purpose,
     bounds: &Bounds,
-) -> Schema<QueryRoot, M, EmptySubscription> {
-    let builder = Schema::build(QueryRoot::default(), M::default(), EmptySubscription)
+) -> Schema<QueryRoot, M, SubscriptionRoot> {
+    let builder = Schema::build(QueryRoot::default(), M::default(), SubscriptionRoot)
         .limit_recursive_depth(2 * bounds.query_levels);
     match purpose {
         Purpose::Validate => builder.extension(ValidateOnly).finish(),
@@ -140,7 +141,7 @@ pub fn subgraph_text(scope: SchemaScope) -> String {
 }
 
 fn subgraph<M: ObjectType + Default + 'static>() -> String {
-    let schema = Schema::build(SubgraphQuery::default(), M::default(), EmptySubscription)
+    let schema = Schema::build(SubgraphQuery::default(), M::default(), SubscriptionRoot)
         .register_output_type::<NodeObject>()
         .finish();
     let options = SDLExportOptions::new().federation().include_specified_by();

@@ -6,3 +6,4 @@ pub(crate) mod federation;
 pub(crate) mod mutation;
 pub(crate) mod node;
 pub(crate) mod query;
+pub(crate) mod subscription;

@@ -139,6 +139,15 @@ impl DocumentQueries {
         requested.compute(context).await
     }
 
+    /// The position in the change log of the version of the store that this query reads, for `Subscription.changes(after:)`: read a state, then follow the changes from exactly there. Null if the change log is off.
+    async fn changes_cursor(&self, context: &Context<'_>) -> Result<Option<String>> {
+        let read = Session::of(context).read().await?;
+        let Some(cursor) = database::changes_cursor(&*read).await? else {
+            return Ok(None);
+        };
+        Ok(Some(cursor.to_string()))
+    }
+
     /// The collections that hold a document or an index, sorted by name.
     async fn collections(&self, context: &Context<'_>) -> Result<Vec<CollectionObject>> {
         let read = Session::of(context).read().await?;

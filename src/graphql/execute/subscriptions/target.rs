@@ -1,0 +1,92 @@
+//! What a subscription follows.
+
+use std::time::Duration;
+
+use async_graphql::parser::types::Field;
+use async_graphql::{InputType, Value, Variables};
+
+use crate::database::{ChangeCursor, Interest, check_collection};
+use crate::document::id::DocumentId;
+use crate::error::{Error, Result};
+use crate::graphql::scalars::types::{PathScalar, path_argument};
+use crate::limits::LIVE_PAGE_TIME_MIN;
+
+/// What a subscription follows.
+pub(crate) enum SubscriptionTarget {
+    /// The newest result of the operation. It is executed again after changes that the interest
+    /// includes, but not sooner than this time after the last execution.
+    Live(Interest, Duration),
+    /// Each change that the interest includes, after the cursor, or from now on.
+    Changes(Interest, Option<ChangeCursor>),
+}
+
+/// What the subscription with this root field follows. `resumed_after` is a cursor that the client
+/// gave apart from the operation.
+///
+/// # Errors
+/// `BAD_USER_INPUT`, `INVALID_PATH`: an argument has no meaning.
+pub(crate) fn target(
+    field: &Field,
+    variables: &Variables,
+    resumed_after: Option<&str>,
+) -> Result<SubscriptionTarget> {
+    let arguments = Arguments { field, variables };
+    let collection = arguments.text("collection")?;
+    let collection = collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
+    check_collection(&collection)?;
+    let id = arguments.text("id")?;
+    let id = id.as_deref().map(DocumentId::parse).transpose()?;
+    if field.name.node == "documents" {
+        let interest = Interest::in_collection(collection);
+        return Ok(SubscriptionTarget::Live(interest, LIVE_PAGE_TIME_MIN));
+    }
+    let path: Option<PathScalar> = arguments.value("path")?;
+    let path = path_argument(path.as_ref())?;
+    let interest = match id {
+        Some(id) => Interest::in_path(collection, id, &path),
+        None if path.tokens().is_empty() => Interest::in_collection(collection),
+        None => return Err(Error::bad_input("`path` is a path in a document: give its `id`")),
+    };
+    if field.name.node == "document" {
+        return Ok(SubscriptionTarget::Live(interest, Duration::ZERO));
+    }
+    let after = match resumed_after {
+        Some(after) => Some(after.to_owned()),
+        None => arguments.text("after")?,
+    };
+    let after = after.as_deref().map(ChangeCursor::parse).transpose()?;
+    Ok(SubscriptionTarget::Changes(interest, after))
+}
+
+/// The default of the argument `collection`.
+const DEFAULT_COLLECTION: &str = "D";
+
+/// The arguments of a field.
+struct Arguments<'a> {
+    field: &'a Field,
+    variables: &'a Variables,
+}
+
+impl Arguments<'_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        let argument = self.field.get_argument(name)?;
+        let variable = |name| self.variables.get(&name).cloned().ok_or(());
+        argument.node.clone().into_const_with(variable).ok()
+    }
+
+    fn value<T: InputType>(&self, name: &str) -> Result<Option<T>> {
+        let Some(value) = self.get(name).filter(|value| *value != Value::Null) else {
+            return Ok(None);
+        };
+        let parsed = T::parse(Some(value));
+        parsed.map(Some).map_err(|_| {
+            Error::bad_input(format!("the argument `{name}` has a value of another type"))
+        })
+    }
+
+    /// The value of an argument of type `ID` or `String`.
+    fn text(&self, name: &str) -> Result<Option<String>> {
+        let value: Option<async_graphql::ID> = self.value(name)?;
+        Ok(value.map(|id| id.0))
+    }
+}
