@@ -208,9 +208,10 @@ impl Database {
                 // Reads the format before the body can write it.
                 let stored = format.check_stored(&*transaction);
                 let settings = async {
-                    match logs_changes {
-                        true => ChangeSettings::read(&*transaction).await,
-                        false => Ok(None),
+                    if logs_changes {
+                        ChangeSettings::read(&*transaction).await
+                    } else {
+                        Ok(None)
                     }
                 };
                 let (stored, settings, outcome) = join3(stored, settings, outcome).await;

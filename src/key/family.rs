@@ -4,7 +4,6 @@ use std::fmt;
 
 use foundationdb_tuple::Element;
 
-use super::commits::CHANGES;
 use super::tuple::{
     append, append_id, append_piece, append_place, append_segment, split_element, split_id,
 };
@@ -18,6 +17,7 @@ pub(super) const EXISTENCE: i64 = 1;
 pub(super) const CATALOG: i64 = 2;
 pub(super) const VERSION: i64 = 3;
 pub(super) const INDEX: i64 = 4;
+pub(super) const CHANGES: i64 = 5;
 const ANSWER: i64 = 6;
 const ANSWER_EXPIRY: i64 = 7;
 const COMMIT: i64 = 8;
@@ -168,6 +168,13 @@ impl Family<'_> {
             keys.truncate(begin);
         }
         checked
+    }
+
+    /// The range of the change log, with its settings, as its first key and its end.
+    pub fn change_log() -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, CHANGES);
+        ended(begin)
     }
 
     /// The range of the counts and index definitions of all collections, as its first key and its

@@ -88,6 +88,10 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
+    let expiring = (!options.access.is_read_only()).then(|| {
+        let database = database.clone();
+        tokio::spawn(async move { database.expire_changes().await })
+    });
     let watching = watch(&database, &options)?;
     database.store().observe(Arc::new(options.metrics.clone()));
     announce(address, options.tls.is_some());
@@ -105,8 +109,8 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     signals.abort();
     watching.abort();
     // The current batch of an index build is rolled back. The next server repeats it.
-    if let Some(building) = building {
-        building.abort();
+    for task in [building, expiring].into_iter().flatten() {
+        task.abort();
     }
     if let Some(local) = local {
         local.await.map_err(internal)??;

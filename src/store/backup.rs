@@ -4,21 +4,27 @@ use std::sync::Arc;
 
 use super::{Batches, Pairs, Read};
 use crate::error::Result;
+use crate::key::Family;
 
-/// All pairs of a store as of one commit, in key order.
+/// All pairs of a store as of one commit, in key order, without the change log: a restored store has
+/// another history.
 pub struct Backup {
     last_commit: u64,
+    snapshot: Arc<dyn Read>,
     batches: Batches<Arc<dyn Read>>,
+    /// The first key after the change log, until the pairs before the log are read.
+    resumed_at: Option<Vec<u8>>,
 }
 
 impl Backup {
     /// The contents of `snapshot`, whose last commit has the number `last_commit`.
     pub(super) fn new(last_commit: u64, snapshot: Arc<dyn Read>) -> Self {
-        // No key begins with 0xFF. FoundationDB reserves those keys for itself.
-        let batches = Batches::new(snapshot, [], [0xFF]);
+        let (log, behind) = Family::change_log();
         Self {
             last_commit,
-            batches,
+            batches: Batches::new(snapshot.clone(), [], log),
+            snapshot,
+            resumed_at: Some(behind),
         }
     }
 
@@ -32,6 +38,15 @@ impl Backup {
     /// # Errors
     /// Errors of the store.
     pub async fn next(&mut self) -> Result<Option<Pairs>> {
-        self.batches.next().await
+        loop {
+            if let Some(pairs) = self.batches.next().await? {
+                return Ok(Some(pairs));
+            }
+            let Some(begin) = self.resumed_at.take() else {
+                return Ok(None);
+            };
+            // No key begins with 0xFF. FoundationDB reserves those keys for itself.
+            self.batches = Batches::new(self.snapshot.clone(), begin, [0xFF]);
+        }
     }
 }

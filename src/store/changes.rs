@@ -3,7 +3,7 @@
 //! The layer above records them while it writes, and stores them when the transaction commits. The
 //! memory that they hold is bounded: past a limit, details are dropped (docs/format.md).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -50,7 +50,7 @@ pub struct TransactionChanges {
     /// The positions in `changes`.
     documents: HashMap<(String, DocumentId), usize>,
     /// The collections of which only the fact of a change is recorded.
-    abridged: HashMap<String, usize>,
+    abridged: HashSet<String>,
     patch_bytes: usize,
     header_bytes: usize,
 }
@@ -103,7 +103,7 @@ impl TransactionChanges {
 
     /// Records an edit of a document. `existed` says whether the document existed before the edit.
     pub fn add(&mut self, collection: &str, id: &DocumentId, existed: bool, edit: RecordedEdit) {
-        if self.abridged.contains_key(collection) {
+        if self.abridged.contains(collection) {
             return;
         }
         let (at, mut document) = self.take_document(collection, id, existed);
@@ -115,6 +115,20 @@ impl TransactionChanges {
         if self.header_bytes > CHANGE_HEADER_BYTES_MAX {
             self.abridge();
         }
+    }
+
+    /// Records that documents of a collection have changed, without naming them.
+    pub fn abridge_collection(&mut self, collection: &str) {
+        if !self.abridged.contains(collection) {
+            self.forget(collection);
+            self.push_abridged(collection.to_owned());
+        }
+    }
+
+    fn push_abridged(&mut self, collection: String) {
+        self.abridged.insert(collection.clone());
+        let change = RecordedChange::Abridged(collection);
+        self.changes.push(Some(change));
     }
 
     /// Records that all documents of a collection were removed.
@@ -170,9 +184,7 @@ impl TransactionChanges {
                 let dropped = RecordedChange::Dropped(collection.clone());
                 self.changes.push(Some(dropped));
             }
-            self.abridged.insert(collection.clone(), self.changes.len());
-            self.changes
-                .push(Some(RecordedChange::Abridged(collection)));
+            self.push_abridged(collection);
         }
         self.header_bytes = 0;
     }
@@ -296,10 +308,13 @@ fn add_place(places: &mut Vec<Place>, place: Place) {
     places.retain(|inner| !inner.0.starts_with(&place.0));
     places.push(place);
     if places.len() > CHANGE_PLACES_MAX {
-        let common = places.iter().skip(1).fold(places[0].0.len(), |length, place| {
-            let same = place.0.iter().zip(&places[0].0);
-            length.min(same.take_while(|(a, b)| a == b).count())
-        });
+        let common = places
+            .iter()
+            .skip(1)
+            .fold(places[0].0.len(), |length, place| {
+                let same = place.0.iter().zip(&places[0].0);
+                length.min(same.take_while(|(a, b)| a == b).count())
+            });
         let ancestor = Place(places[0].0[..common].to_vec());
         *places = vec![ancestor];
     }

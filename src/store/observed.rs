@@ -10,8 +10,8 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, trace_span};
 
 use super::{
-    Backup, Batch, ChangeRecorder, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read, Store,
-    StoreLimits, Transaction,
+    Backup, Batch, ChangeRecorder, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read,
+    Store, StoreLimits, Transaction,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;

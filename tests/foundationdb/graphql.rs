@@ -42,6 +42,8 @@ mod exactness;
 mod extensions;
 #[path = "../graphql/finding.rs"]
 mod finding;
+#[path = "../graphql/following.rs"]
+mod following;
 #[path = "../graphql/formats.rs"]
 mod formats;
 #[path = "../graphql/from_end.rs"]
@@ -72,6 +74,8 @@ mod random_store;
 mod random_updates;
 #[path = "../graphql/reading.rs"]
 mod reading;
+#[path = "../graphql/replica.rs"]
+mod replica;
 #[path = "../graphql/selecting.rs"]
 mod selecting;
 #[path = "../graphql/selecting_ranges.rs"]
@@ -119,6 +123,7 @@ pub(crate) fn suite() -> Vec<Case> {
         exactness::suite(),
         extensions::suite(),
         finding::suite(),
+        following::suite(),
         formats::suite(),
         from_end::suite(),
         indexing::suite(),

@@ -10,6 +10,7 @@ use proptest::test_runner::{Config, TestError, TestRunner};
 use serde_json::{Map, Value, json};
 
 use super::random_changes::INDEXES;
+use super::replica::Replica;
 use super::support::{Client, client};
 use crate::model::updates::{OPERATORS, Operand, Segment, Selector, Step, Update, apply_to_all};
 
@@ -49,13 +50,19 @@ fn random_updates_equal_those_on_plain_json() {
         runtime.block_on(async {
             let client = client().await;
             client.mutate(INDEXES).await;
-            let mut run = Run { client, documents };
+            let replica = Replica::new(&client).await;
+            let mut run = Run {
+                client,
+                replica,
+                documents,
+            };
             for (id, document) in run.documents.iter().enumerate() {
                 run.client.insert(&id.to_string(), document).await;
             }
             for operation in operations {
                 run.step(operation).await?;
             }
+            run.replica.finish(0..DOCUMENTS).await;
             Ok(())
         })
     };
@@ -68,6 +75,7 @@ fn random_updates_equal_those_on_plain_json() {
 
 struct Run {
     client: Client,
+    replica: Replica,
     documents: Vec<Value>,
 }
 
@@ -107,6 +115,9 @@ impl Run {
                 self.documents = after;
             }
         }
+        let documents = self.documents.iter().enumerate();
+        let documents = documents.map(|(id, document)| (id.to_string(), document.clone()));
+        self.replica.reach(&documents.collect()).await;
         for (id, document) in self.documents.iter().enumerate() {
             let stored = self.client.stored(&id.to_string()).await;
             let stored: Value = serde_json::from_str(&stored).expect("JSON");

@@ -114,6 +114,15 @@ impl<S: Store> Store for NotExclusive<S> {
 }
 
 impl Client {
+    /// A client of another handle on the same store, whose operations are not counted.
+    pub(crate) fn of_database(&self, database: Database) -> Self {
+        Self {
+            graphql: bounded(&database, Bounds::DEFAULT),
+            database,
+            ..self.clone()
+        }
+    }
+
     /// A client of the same database with these limits.
     pub(crate) fn within(&self, bounds: Bounds) -> Self {
         Self {

@@ -169,6 +169,10 @@ struct SlowRead(Arc<dyn Read>);
 
 #[async_trait]
 impl Read for SlowRead {
+    async fn version(&self) -> phyllo::error::Result<phyllo::key::Version> {
+        self.0.version().await
+    }
+
     async fn get(&self, key: &[u8]) -> phyllo::error::Result<Option<Vec<u8>>> {
         self.0.get(key).await
     }

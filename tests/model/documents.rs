@@ -33,6 +33,14 @@ impl Documents {
         self.0.get(&id)
     }
 
+    /// The documents, by the text of their keys.
+    pub(crate) fn by_key(&self) -> BTreeMap<String, Value> {
+        let documents = self.0.iter();
+        documents
+            .map(|(id, it)| (id.to_string(), it.clone()))
+            .collect()
+    }
+
     pub(crate) fn apply(&mut self, change: &Change) -> Decision {
         let mut document = self.0.get(&change.id).cloned();
         let path = &change.path;

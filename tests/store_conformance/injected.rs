@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::key::Version;
 use phyllo::store::{
-    Batch, CommitError, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
+    Batch, ChangeRecorder, CommitError, MultiRange, RangeRead, Read, Store, StoreLimits,
+    Transaction,
 };
 
 /// An injected fault.

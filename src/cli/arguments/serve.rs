@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::bounds::LimitArguments;
+use super::units::Retention;
 use crate::error::{Error, Result};
 use crate::server::{Host, Origin};
 
@@ -89,6 +90,10 @@ pub(crate) struct Serve {
         requires = "tls_cert"
     )]
     pub(crate) tls_key: Option<PathBuf>,
+    /// Set the time for which the change log of the store keeps changes, which subscriptions need;
+    /// 0 switches the log off. The setting belongs to the store: without this flag it stays as it is
+    #[arg(long, value_name = "TIME", env = "PHYLLO_CHANGE_RETENTION")]
+    pub(crate) change_retention: Option<Retention>,
     /// Allow listening on a non-loopback address without --token-file, so that everyone who can
     /// reach it can read and change all data
     #[arg(long, env = "PHYLLO_INSECURE", value_parser = clap::builder::FalseyValueParser::new())]

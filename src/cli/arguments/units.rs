@@ -39,6 +39,30 @@ impl fmt::Display for ByteSize {
     }
 }
 
+/// A time for which something is kept: in seconds, minutes, hours or days, or `0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Retention(pub(crate) Duration);
+
+const RETENTION_UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
+
+impl FromStr for Retention {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = RETENTION_UNITS
+            .iter()
+            .find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)));
+        let (number, unit) = found.unwrap_or((text, 0));
+        let number = number.parse::<u64>().ok();
+        // Only 0 needs no unit.
+        let number = number.filter(|number| unit > 0 || *number == 0);
+        let seconds = number.and_then(|number| number.checked_mul(unit));
+        seconds
+            .map(|seconds| Self(Duration::from_secs(seconds)))
+            .ok_or_else(|| Error::bad_input("it must be a time such as 90s, 30m, 24h or 7d, or 0"))
+    }
+}
+
 /// A duration in seconds or milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Duration);

@@ -3,16 +3,19 @@
 use std::net::SocketAddr;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::Instant;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::serve::{LogFormat, Serve};
+use crate::cli::arguments::units::Retention;
 use crate::cli::connect::access::open_to_serve;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
+use crate::limits::OPEN_TIME_MAX;
 use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
@@ -45,6 +48,10 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         ..EmbeddedOptions::default()
     };
     let database = open_to_serve(store, embedded).await?;
+    if let Some(Retention(retention)) = arguments.change_retention {
+        let deadline = Instant::now() + OPEN_TIME_MAX;
+        database.set_change_retention(deadline, retention).await?;
+    }
     let options = ServeOptions {
         listen: arguments.listen,
         directory: match store {

@@ -6,8 +6,8 @@ use std::time::Instant;
 use futures::future::try_join_all;
 
 use crate::budget::Budget;
-use crate::database::changes::record::{self, Edited};
 use crate::database::catalog::scan::Foreign;
+use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::edit::editor::enter;
 use crate::database::edit::write::stored;

@@ -219,7 +219,11 @@ impl FeedParts {
     /// Ends all subscriptions.
     fn end(&self, number: u64, error: &Error) {
         let mut state = self.state();
-        if state.tail.as_ref().is_some_and(|tail| tail.number == number) {
+        if state
+            .tail
+            .as_ref()
+            .is_some_and(|tail| tail.number == number)
+        {
             state.tail = None;
             state.subscribers.every(&mut |signal| signal.end(error));
         }

@@ -76,10 +76,10 @@ fn places(path: &Path) -> Vec<Place> {
 
 /// Subscribers, by what they want to know of.
 pub(super) struct Subscribers<S> {
-    collections: HashMap<String, Collection<S>>,
+    collections: HashMap<String, CollectionSubscribers<S>>,
 }
 
-struct Collection<S> {
+struct CollectionSubscribers<S> {
     /// Those who want all changes of the collection.
     all: Members<S>,
     documents: HashMap<DocumentId, PlaceNode<S>>,
@@ -120,7 +120,7 @@ impl<S> Subscribers<S> {
     /// Adds a subscriber with a unique number.
     pub(super) fn add(&mut self, interest: &Interest, number: u64, subscriber: &Arc<S>) {
         let collection = self.collections.entry(interest.collection.clone());
-        let collection = collection.or_insert_with(|| Collection {
+        let collection = collection.or_insert_with(|| CollectionSubscribers {
             all: HashMap::new(),
             documents: HashMap::new(),
         });
@@ -245,7 +245,12 @@ mod tests {
 
     fn change(id: Option<i64>, places: &[&[&str]]) -> LoggedChange {
         let place = |names: &&[&str]| {
-            Place(names.iter().map(|name| Segment::Key((*name).to_owned())).collect())
+            Place(
+                names
+                    .iter()
+                    .map(|name| Segment::Key((*name).to_owned()))
+                    .collect(),
+            )
         };
         LoggedChange {
             collection: "c".to_owned(),
@@ -259,9 +264,7 @@ mod tests {
     #[test]
     fn subscribers_are_notified_exactly_of_changes_that_their_interest_includes() {
         let path = |text| Path::parse(text).expect("valid");
-        let of = |id, text| {
-            Interest::in_path("c".to_owned(), DocumentId::Integer(id), &path(text))
-        };
+        let of = |id, text| Interest::in_path("c".to_owned(), DocumentId::Integer(id), &path(text));
         let interests = [
             Interest::in_collection("c".to_owned()),
             Interest::in_collection("d".to_owned()),
@@ -272,7 +275,10 @@ mod tests {
             of(2, "/a/b"),
         ];
         let mut subscribers = Subscribers::default();
-        let counts: Vec<_> = interests.iter().map(|_| Arc::new(AtomicUsize::new(0))).collect();
+        let counts: Vec<_> = interests
+            .iter()
+            .map(|_| Arc::new(AtomicUsize::new(0)))
+            .collect();
         for (number, interest) in interests.iter().enumerate() {
             subscribers.add(interest, number as u64, &counts[number]);
         }
@@ -291,7 +297,11 @@ mod tests {
             });
             for (count, interest) in counts.iter().zip(&interests) {
                 let notified = count.swap(0, Relaxed) > 0;
-                assert_eq!(notified, interest.includes(&change), "{interest:?} {change:?}");
+                assert_eq!(
+                    notified,
+                    interest.includes(&change),
+                    "{interest:?} {change:?}"
+                );
             }
         }
         for (number, interest) in interests.iter().enumerate() {

@@ -4,9 +4,7 @@ use futures::future::join;
 
 use super::settings::horizon_of;
 use crate::error::{Error, Result};
-use crate::key::{
-    ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, LoggedChange, Version,
-};
+use crate::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, LoggedChange, Version};
 use crate::limits::{CHANGE_SHARDS, PIECE_BYTES};
 use crate::store::{Batches, Pairs, RangeRead, Read};
 
@@ -114,10 +112,15 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
     let mut decoder: Option<(Version, ChangesDecoder)> = None;
     for (key, value) in pairs.iter() {
         let (version, _) = range.parse(key).ok_or_else(|| malformed("key"))?;
-        if decoder.as_ref().is_none_or(|(current, _)| *current != version) {
+        if decoder
+            .as_ref()
+            .is_none_or(|(current, _)| *current != version)
+        {
             decoder = Some((version, ChangesDecoder::new(version)));
         }
-        let decoded = decoder.as_mut().and_then(|(_, decoder)| decoder.decode(value));
+        let decoded = decoder
+            .as_mut()
+            .and_then(|(_, decoder)| decoder.decode(value));
         let (time, mut changes) = decoded.ok_or_else(|| malformed("header"))?;
         // A decoded change takes some more memory than its bytes.
         let bytes = 2 * value.len() + size_of::<LoggedChange>() * changes.len();

@@ -40,7 +40,11 @@ pub(crate) fn written(transaction: &dyn Transaction, document: Edited<'_>, leave
     transaction.changes().record(|changes| {
         let fits = leaves.bytes() <= changes.patch_bytes_left();
         let operation = fits.then(|| put("add", &Place::default(), &leaves.to_json()));
-        let Edited { collection, id, existed } = document;
+        let Edited {
+            collection,
+            id,
+            existed,
+        } = document;
         changes.add(collection, id, existed, RecordedEdit::Written(operation));
     });
 }
@@ -69,7 +73,11 @@ pub(crate) fn replaced(
     transaction.changes().record(|changes| {
         let fits = leaves.bytes() <= changes.patch_bytes_left();
         let operation = fits.then(|| put("replace", place, &leaves.to_json()));
-        let Edited { collection, id, existed } = document;
+        let Edited {
+            collection,
+            id,
+            existed,
+        } = document;
         let edit = RecordedEdit::Edited(place.clone(), operation);
         changes.add(collection, id, existed, edit);
     });
@@ -99,7 +107,11 @@ pub(crate) fn added(
             value.resize(value.len() + names.len(), b'}');
             put("add", place, &value)
         });
-        let Edited { collection, id, existed } = document;
+        let Edited {
+            collection,
+            id,
+            existed,
+        } = document;
         let edit = if place.0.is_empty() {
             RecordedEdit::Written(operation)
         } else {
@@ -120,8 +132,14 @@ pub(crate) fn appended(
     transaction.changes().record(|changes| {
         let fits = elements.bytes() <= changes.patch_bytes_left();
         let json = fits.then(|| elements.to_json());
-        let text = json.as_ref().and_then(|json| std::str::from_utf8(json).ok());
-        let Edited { collection, id, existed } = document;
+        let text = json
+            .as_ref()
+            .and_then(|json| std::str::from_utf8(json).ok());
+        let Edited {
+            collection,
+            id,
+            existed,
+        } = document;
         let Some(text) = text else {
             let edit = RecordedEdit::Edited(array.clone(), None);
             return changes.add(collection, id, existed, edit);
@@ -150,7 +168,11 @@ pub(crate) fn inserted(
     transaction.changes().record(|changes| {
         let fits = leaves.bytes() <= changes.patch_bytes_left();
         let operation = fits.then(|| put("add", place, &leaves.to_json()));
-        let Edited { collection, id, existed } = document;
+        let Edited {
+            collection,
+            id,
+            existed,
+        } = document;
         let array = place.0.split_last().map_or(&[][..], |(_, array)| array);
         let edit = RecordedEdit::Edited(Place(array.to_vec()), operation);
         changes.add(collection, id, existed, edit);
@@ -187,10 +209,20 @@ pub(crate) fn removed_elements(
             write_remove(&mut operations, &array.child(Segment::Index(*index)));
         }
         let operations = (operations.len() <= bytes_max).then_some(operations);
-        let Edited { collection, id, existed } = document;
+        let Edited {
+            collection,
+            id,
+            existed,
+        } = document;
         let edit = RecordedEdit::Edited(array.clone(), operations);
         changes.add(collection, id, existed, edit);
     });
+}
+
+/// Records that documents of a collection have changed, without naming them.
+pub(crate) fn collection_changed(transaction: &dyn Transaction, collection: &str) {
+    let recorder = transaction.changes();
+    recorder.record(|changes| changes.abridge_collection(collection));
 }
 
 /// Records that all documents of a collection were removed.
@@ -205,7 +237,11 @@ fn record(
     edit: impl FnOnce() -> RecordedEdit,
 ) {
     transaction.changes().record(|changes| {
-        let Edited { collection, id, existed } = document;
+        let Edited {
+            collection,
+            id,
+            existed,
+        } = document;
         changes.add(collection, id, existed, edit());
     });
 }

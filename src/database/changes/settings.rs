@@ -66,7 +66,11 @@ pub(crate) async fn set_retention(
     let retention = Duration::from_secs(retention.as_secs());
     let stored = ChangeSettings::read(transaction).await?;
     let was_on = stored.as_ref().is_some_and(ChangeSettings::is_on);
-    if stored.as_ref().map_or(Duration::ZERO, |stored| stored.retention) == retention {
+    if stored
+        .as_ref()
+        .map_or(Duration::ZERO, |stored| stored.retention)
+        == retention
+    {
         return Ok(false);
     }
     write_changes_format(transaction).await?;
@@ -97,7 +101,7 @@ fn clear_entries(transaction: &dyn Transaction) {
 ///
 /// # Errors
 /// `INTERNAL`: the value is malformed or missing.
-pub(super) fn horizon_of(value: Option<&[u8]>) -> Result<Version> {
+pub(crate) fn horizon_of(value: Option<&[u8]>) -> Result<Version> {
     value
         .and_then(Version::decode)
         .ok_or_else(|| Error::internal("the change log has no valid horizon"))

@@ -14,7 +14,7 @@ use crate::store::{
 };
 
 /// An encoded entry.
-struct Entry {
+struct EncodedEntry {
     headers: Vec<Vec<u8>>,
     patches: Vec<u8>,
 }
@@ -41,7 +41,7 @@ pub(crate) async fn write_entry(
             changes.abridge();
         }
     }
-    let entry = Entry::of(changes);
+    let entry = EncodedEntry::of(changes);
     let shard = if store.is_exclusive() {
         0
     } else {
@@ -78,7 +78,7 @@ async fn room(limits: StoreLimits, transaction: &dyn Transaction) -> Result<usiz
     Ok(bytes_max.saturating_sub(used + CHANGE_TRANSACTION_BYTES_SPARE))
 }
 
-impl Entry {
+impl EncodedEntry {
     fn of(changes: TransactionChanges) -> Self {
         let mut patches = Vec::new();
         let changes: Vec<LoggedChange> = changes
@@ -135,5 +135,7 @@ fn of_collection(collection: String, kind: ChangeKind) -> LoggedChange {
 /// Milliseconds since 1970.
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
 }

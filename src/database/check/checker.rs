@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use foundationdb_tuple::unpack;
 
+use super::change_log::check_change_log;
 use super::entries::CheckedIndexes;
 use super::finding::{CheckReport, Finding, FindingKind, Summary};
 use crate::database::catalog::cursor::Cursor;
@@ -27,6 +28,8 @@ pub struct Check {
     /// The remaining other ranges, in reverse order.
     others: Vec<Cursor>,
     format: FormatState,
+    /// The snapshot, until the change log is checked.
+    change_log: Option<Arc<dyn Read>>,
     collection: Option<DocumentCounts>,
     document: Option<OpenDocument>,
     report: CheckReport,
@@ -75,6 +78,7 @@ impl Check {
                 Some(_) => FormatState::Ignored,
                 None => FormatState::Missing,
             },
+            change_log: collection.is_none().then(|| read.clone()),
             collection: None,
             document: None,
             report: CheckReport::default(),
@@ -107,6 +111,9 @@ impl Check {
     async fn step(&mut self) -> Result<()> {
         if !self.others.is_empty() {
             return self.other().await;
+        }
+        if let Some(read) = self.change_log.take() {
+            return check_change_log(&read, &mut self.report).await;
         }
         if let Some((key, value)) = self.entries.peek().await? {
             self.report.see(key, value);

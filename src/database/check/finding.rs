@@ -146,6 +146,8 @@ pub(crate) enum FindingKind {
     UnknownKey,
     NoFormat,
     FormatValue,
+    /// An entry, the settings or the horizon of the change log.
+    ChangeLog,
     ExistenceValue,
     /// A document with a catalog entry and without leaves.
     NoLeaves,
@@ -202,6 +204,7 @@ impl FindingKind {
             Self::UnknownKey => "UNKNOWN_KEY",
             Self::NoFormat => "NO_FORMAT",
             Self::FormatValue => "FORMAT_VALUE",
+            Self::ChangeLog => "CHANGE_LOG",
             Self::ExistenceValue => "EXISTENCE_VALUE",
             Self::NoLeaves => "NO_LEAVES",
             Self::NotEntered => "NOT_ENTERED",
@@ -248,6 +251,7 @@ impl FindingKind {
             Self::UnknownKey => "a system key belongs to no key family",
             Self::NoFormat => "the format version of the store is missing",
             Self::FormatValue => "this program does not know the format version of the store",
+            Self::ChangeLog => "the change log is malformed or incomplete here",
             Self::ExistenceValue => "the entry of a document has a value",
             Self::NoLeaves => "a document has a catalog entry and no leaves",
             Self::NotEntered => "a document has leaves and a version and no catalog entry",

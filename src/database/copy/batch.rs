@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::walk::{DocumentHead, Documents, StoreWalk};
 use crate::database::catalog::collections;
+use crate::database::changes::record;
 use crate::database::open::Database;
 use crate::database::versionstamp::accept_versionstamp;
 use crate::error::{Error, ErrorKind, Result};
@@ -173,6 +174,7 @@ async fn write_all(transaction: &dyn Transaction, parts: &[CopyPart]) -> Result<
     }
     for (collection, count) in counts {
         collections::add_to_count(transaction, collection, count)?;
+        record::collection_changed(transaction, collection);
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use super::editor::set_leaves;
 use crate::budget::Budget;
-use crate::database::changes::record::{self, Edited};
 use crate::database::catalog::collections;
+use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::DocumentKey;
 use crate::database::format::write_versionstamp_format;
 use crate::database::index::definition::indexes;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::Response;
+use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
@@ -28,8 +28,8 @@ use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
 use crate::graphql::context::session::Session;
 use crate::graphql::prepare::plan::Plan;
-use crate::graphql::prepare::root_field::root_field;
 use crate::graphql::prepare::prepared_query::{PreparedQueries, Refusal, select, select_named};
+use crate::graphql::prepare::root_field::root_field;
 use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
@@ -186,16 +186,19 @@ impl GraphQl {
         request: Request,
         report: &mut RequestStats,
     ) -> Result<(Operation, OperationType), GraphQlResponse> {
-        self.0.prepare(request, report).await.map_err(|refusal| match refusal {
-            Refusal::Error(error) if error.kind() == ErrorKind::Forbidden => {
-                GraphQlResponse::Forbidden(error_response(&error, report))
-            }
-            Refusal::Error(error) => GraphQlResponse::Refused(error_response(&error, report)),
-            Refusal::Invalid(errors) => {
-                report.note(&errors);
-                GraphQlResponse::Refused(write(None, &errors))
-            }
-        })
+        self.0
+            .prepare(request, report)
+            .await
+            .map_err(|refusal| match refusal {
+                Refusal::Error(error) if error.kind() == ErrorKind::Forbidden => {
+                    GraphQlResponse::Forbidden(error_response(&error, report))
+                }
+                Refusal::Error(error) => GraphQlResponse::Refused(error_response(&error, report)),
+                Refusal::Invalid(errors) => {
+                    report.note(&errors);
+                    GraphQlResponse::Refused(write(None, &errors))
+                }
+            })
     }
 
     async fn execute(

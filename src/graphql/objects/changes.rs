@@ -80,6 +80,7 @@ impl DocumentChange {
     }
 
     /// The places that changed; whatever is below them may have changed too. Of an array whose elements moved, this is the array. The empty path is the whole document.
+    #[expect(clippy::unused_async, reason = "resolvers are async")]
     async fn paths(&self, context: &Context<'_>) -> Result<CountedBytes<Vec<PathScalar>>> {
         let places = &self.change().places;
         let request_budget = Session::of(context).request_budget();

@@ -17,8 +17,8 @@ use async_graphql::{Name, Pos, ServerError};
 
 use super::parse::{parse, parse_otherwise};
 use super::plan::Plan;
-use super::root_field::root_field;
 use super::query_cost::check_expanded;
+use super::root_field::root_field;
 use super::text_limits::check_text;
 use super::validate::inputs::Inputs;
 use super::validate::typename;

@@ -30,15 +30,17 @@ fn collect<'d>(
         let (directives, below) = match &selection.node {
             Selection::Field(field) => {
                 if found.is_some() || field.node.name.node.starts_with("__") {
-                    let message = "a subscription has one root field, which is no introspection field";
+                    let message =
+                        "a subscription has one root field, which is no introspection field";
                     return Err(Error::bad_input(message));
                 }
                 *found = Some(&field.node);
                 (&field.node.directives, None)
             }
-            Selection::InlineFragment(inline) => {
-                (&inline.node.directives, Some(&inline.node.selection_set.node))
-            }
+            Selection::InlineFragment(inline) => (
+                &inline.node.directives,
+                Some(&inline.node.selection_set.node),
+            ),
             Selection::FragmentSpread(spread) => {
                 let fragment = document.fragments.get(&spread.node.fragment_name.node);
                 let below = fragment.map(|fragment| &fragment.node.selection_set.node);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
 use async_graphql::{
-    EmptyMutation, MergedObject, ObjectType, Request, Response,
-    SDLExportOptions, Schema, ServerError, ValidationMode, ValidationResult,
+    EmptyMutation, MergedObject, ObjectType, Request, Response, SDLExportOptions, Schema,
+    ServerError, ValidationMode, ValidationResult,
 };
 
 use super::federation::{FederationQueries, SubgraphSdl};

@@ -25,7 +25,11 @@ pub(crate) struct ChangeQueries;
 #[Object]
 impl ChangeQueries {
     /// Each change of the collection, of the document `id`, or of what is at or below `path`, in the order of commits: none is left out, and none is sent twice. Ends with the error `CHANGES_EXPIRED` if the log no longer has the next change.
-    #[expect(unused_variables, reason = "the arguments decided which changes are followed")]
+    #[expect(
+        unused_variables,
+        clippy::unused_async,
+        reason = "the arguments decided which changes are followed"
+    )]
     async fn changes(
         &self,
         context: &Context<'_>,

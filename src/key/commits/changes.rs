@@ -8,12 +8,11 @@ use foundationdb_tuple::Element;
 
 use crate::document::id::DocumentId;
 use crate::document::path::{Place, Segment};
-use crate::key::family::{Version, append_system};
+use crate::key::family::{CHANGES, Version, append_system};
 use crate::key::tuple::{
     VERSIONSTAMP, append, append_id, append_place, split_element, split_first, split_id,
 };
 
-pub(in crate::key) const CHANGES: i64 = 5;
 const HEADERS: i64 = 2;
 const PATCHES: i64 = 3;
 
@@ -171,7 +170,10 @@ pub fn encode_changes<'c>(
     for change in changes {
         let mut encoded = Vec::new();
         encode(&mut encoded, change);
-        if headers.last().is_none_or(|last| last.len() + encoded.len() > bytes_max) {
+        if headers
+            .last()
+            .is_none_or(|last| last.len() + encoded.len() > bytes_max)
+        {
             headers.push(begin());
         }
         if let Some(last) = headers.last_mut() {
@@ -189,7 +191,10 @@ fn encode(out: &mut Vec<u8>, change: &LoggedChange) {
     };
     append_id(out, id);
     let bytes = change.patch.map(|(_, bytes)| bytes);
-    append(out, &bytes.map_or(-1, |bytes| i64::try_from(bytes).unwrap_or(i64::MAX)));
+    append(
+        out,
+        &bytes.map_or(-1, |bytes| i64::try_from(bytes).unwrap_or(i64::MAX)),
+    );
     append(out, &change.places.len());
     for place in &change.places {
         append(out, &place.0.len());
@@ -319,8 +324,16 @@ mod tests {
         pending[11] = 7;
         let place = Place(vec![Segment::Key("tags".to_owned()), Segment::Index(300)]);
         let mut changes = vec![
-            updated(DocumentId::Integer(-7), vec![Place::default()], Some((0, 12))),
-            updated(DocumentId::Versionstamp(pending), vec![place, Place::default()], None),
+            updated(
+                DocumentId::Integer(-7),
+                vec![Place::default()],
+                Some((0, 12)),
+            ),
+            updated(
+                DocumentId::Versionstamp(pending),
+                vec![place, Place::default()],
+                None,
+            ),
             LoggedChange {
                 collection: "D".to_owned(),
                 kind: ChangeKind::CollectionDropped,

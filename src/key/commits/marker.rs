@@ -1,8 +1,8 @@
 //! The marker that a commit writes, from which its outcome can be determined.
 
+use crate::error::Result;
 use crate::key::family::{Family, Version};
 use crate::key::tuple::{append, split_first};
-use crate::error::Result;
 use crate::limits::COMMIT_SHARDS;
 
 /// The marker of one transaction: [`Family::Commit`].

@@ -3,7 +3,6 @@
 mod changes;
 mod marker;
 
-pub(super) use changes::CHANGES;
 pub use changes::{
     ChangeKind, ChangeLogPart, ChangeLogRange, ChangesDecoder, LoggedChange, encode_changes,
 };

@@ -28,13 +28,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::sync::watch;
 pub use backup::BackupDirectory;
 use checkpoint::GroupSync;
 use commit::{Committer, Published};
 pub use log::{LOG_NAMES, LogFiles};
 pub use open::FILE_NAME;
 pub use options::EmbeddedOptions;
+use tokio::sync::watch;
 
 use self::tables::{fault, pairs};
 use super::{

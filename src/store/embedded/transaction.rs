@@ -14,7 +14,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
 use crate::store::{
-    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
+    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
+    key_after,
 };
 
 pub(super) struct EmbeddedTransaction {

@@ -126,7 +126,10 @@ impl Read for Reads {
     }
 
     async fn version(&self) -> Result<Version> {
-        let version = self.shared.ask(foundationdb::Transaction::get_read_version).await?;
+        let version = self
+            .shared
+            .ask(foundationdb::Transaction::get_read_version)
+            .await?;
         Ok(Version::last_of_number(version.cast_unsigned()))
     }
 

@@ -166,7 +166,7 @@ impl Snapshot {
         for _ in 0..CLUSTER_READ_TRIES_MAX {
             transaction = transaction.on_error(error).await?;
             transaction.set_option(TransactionOption::ReadYourWritesDisable)?;
-            transaction.set_Version::last_of_number(version.cast_unsigned());
+            transaction.set_read_version(version);
             match read(&transaction).await {
                 Err(again) if failure::is_passing(again) => error = again,
                 done => return done,

@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
 use crate::store::{
-    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
+    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
+    key_after,
 };
 
 /// A transaction. Its own reads add read conflicts; `untracked` reads do not.

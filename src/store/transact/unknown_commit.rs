@@ -6,10 +6,10 @@
 
 use std::time::SystemTime;
 
-use crate::store::{Transaction, key_after};
 use crate::error::{Error, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};
+use crate::store::{Transaction, key_after};
 
 /// The part of an error's message that says that a transaction may have taken effect.
 pub const OUTCOME_UNKNOWN: &str = "it is not known whether it took effect";

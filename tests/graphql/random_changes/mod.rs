@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use self::generate::{Operation, operations};
 use super::changing::assert_stored;
+use super::replica::Replica;
 use super::support::{Client, client};
 use crate::model::change::{Change, Kind};
 use crate::model::documents::{self, Decision, Documents};
@@ -42,6 +43,9 @@ fn random_changes_equal_those_on_plain_json() {
             for operation in &sequence {
                 run.step(operation).await?;
             }
+            run.replica
+                .finish(sequence.iter().map(|it| it.0[0].pick))
+                .await;
             Ok(())
         })
     };
@@ -70,6 +74,7 @@ pub(super) const INDEXES: &str = r#"
 /// A store and its model.
 struct Run {
     client: Client,
+    replica: Replica,
     documents: Documents,
     versions: BTreeMap<i64, String>,
 }
@@ -78,6 +83,7 @@ impl Run {
     async fn new(client: Client) -> Self {
         client.mutate(INDEXES).await;
         Self {
+            replica: Replica::new(&client).await,
             client,
             documents: Documents::default(),
             versions: BTreeMap::new(),
@@ -129,6 +135,7 @@ impl Run {
             self.check_versions(&expected).await?;
             self.documents = expected;
         }
+        self.replica.reach(&self.documents.by_key()).await;
         self.check_documents(operation).await
     }
 

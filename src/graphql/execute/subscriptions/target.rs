@@ -45,7 +45,11 @@ pub(crate) fn target(
     let interest = match id {
         Some(id) => Interest::in_path(collection, id, &path),
         None if path.tokens().is_empty() => Interest::in_collection(collection),
-        None => return Err(Error::bad_input("`path` is a path in a document: give its `id`")),
+        None => {
+            return Err(Error::bad_input(
+                "`path` is a path in a document: give its `id`",
+            ));
+        }
     };
     if field.name.node == "document" {
         return Ok(SubscriptionTarget::Live(interest, Duration::ZERO));
