@@ -37,11 +37,11 @@ struct FeedState {
     /// The number of the next subscriber.
     next: u64,
     /// The task that reads new commits, if it runs.
-    tail: Option<Tail>,
+    tail: Option<CommitTail>,
 }
 
 /// The progress of the task that reads new commits.
-struct Tail {
+struct CommitTail {
     /// Distinguishes tasks.
     number: u64,
     /// The recent commits, in order.
@@ -156,7 +156,7 @@ impl FeedParts {
         state.next += 1;
         state.subscribers.add(interest, number, signal);
         if state.tail.is_none() {
-            state.tail = Some(Tail {
+            state.tail = Some(CommitTail {
                 number,
                 recent: VecDeque::new(),
                 recent_bytes: 0,
@@ -230,7 +230,7 @@ impl FeedParts {
     }
 }
 
-impl Tail {
+impl CommitTail {
     fn push(&mut self, commit: Arc<LoggedCommit>) {
         self.recent_bytes += commit.bytes;
         self.recent.push_back(commit);

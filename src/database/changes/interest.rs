@@ -81,16 +81,16 @@ pub(super) struct Subscribers<S> {
 
 struct CollectionSubscribers<S> {
     /// Those who want all changes of the collection.
-    all: Members<S>,
+    all: SubscriberMap<S>,
     documents: HashMap<DocumentId, PlaceNode<S>>,
 }
 
 /// Subscribers by their number.
-type Members<S> = HashMap<u64, Arc<S>>;
+type SubscriberMap<S> = HashMap<u64, Arc<S>>;
 
 /// The subscribers at a place, and below it.
 struct PlaceNode<S> {
-    members: Members<S>,
+    members: SubscriberMap<S>,
     below: HashMap<Segment, PlaceNode<S>>,
 }
 
