@@ -13,7 +13,7 @@ use crate::cli::connect::access::open_to_serve;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
-use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
+use crate::server::{Access, Metrics, OpenStreams, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {
@@ -60,6 +60,7 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         access,
         tls,
         metrics: Metrics::default(),
+        streams: OpenStreams::default(),
     };
     serve(database, options).await?;
     Ok(())
