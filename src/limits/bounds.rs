@@ -67,8 +67,21 @@ pub struct Bounds {
     /// Time for a client to receive [`super::SENT_BYTES_PER_TIME`] of a response, or the rest of
     /// it.
     pub send_time: Duration,
-    /// Connections served at the same time. Further connections wait to be accepted.
+    /// Connections served at the same time. Further connections wait to be accepted. As many
+    /// operations are executed at the same time.
     pub connections: usize,
+    /// Subscriptions that are open at the same time.
+    pub subscriptions: usize,
+    /// Operations of one WebSocket that are open at the same time.
+    pub connection_operations: usize,
+    /// Messages that a client of a WebSocket sends in a second. Further messages wait.
+    pub message_rate: usize,
+    /// Bytes of a message that a client of a WebSocket sends.
+    pub message_bytes: usize,
+    /// Time for a client of a WebSocket to send `connection_init`.
+    pub init_time: Duration,
+    /// Time for which a stream is silent before the server sends a ping.
+    pub ping_time: Duration,
 }
 
 impl Bounds {
@@ -105,6 +118,13 @@ impl Bounds {
         body_time: Duration::from_secs(60),
         send_time: Duration::from_secs(30),
         connections: 10_000,
+        subscriptions: 20_000,
+        connection_operations: 256,
+        message_rate: 1_000,
+        message_bytes: 256 << 10,
+        init_time: Duration::from_secs(10),
+        // Proxies end silent connections after 30 s to 60 s.
+        ping_time: Duration::from_secs(15),
     };
 }
 

@@ -29,6 +29,14 @@ pub const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
 pub const LINGER_BYTES_AT_ONCE: usize = 16 << 10;
 /// Bytes of a response that are passed to a connection at a time.
 pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
+/// Bytes of the buffer into which a WebSocket reads. It is allocated for each connection.
+pub const WEBSOCKET_BUFFER_BYTES: usize = 4 << 10;
+/// Bytes that are written to a WebSocket at a time. The WebSocket keeps a buffer for about as many.
+pub const WEBSOCKET_WRITTEN_BYTES: usize = 16 << 10;
+/// Bytes of the id of an operation of a WebSocket.
+pub const OPERATION_ID_BYTES_MAX: usize = 256;
+/// Bytes of the reason in a close frame (RFC 6455 §5.5).
+pub const CLOSE_REASON_BYTES_MAX: usize = 123;
 /// Bytes that are not counted towards [`Bounds::held_bytes`], per body, per request's reads and per
 /// response, so that small requests succeed even if large ones use up the memory.
 pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;

@@ -7,6 +7,7 @@ pub mod local;
 mod observe;
 mod options;
 mod response;
+mod streaming;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -25,12 +26,15 @@ use local::socket::LocalSocket;
 pub use observe::metrics::counters::Metrics;
 pub use observe::traces::Traces;
 pub use options::ServeOptions;
+pub use streaming::open_streams::OpenStreams;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::database::{Builder, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
+use crate::limits::STOP_TIME_MAX;
 
 /// The routes that clients and browsers use.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
@@ -101,8 +105,13 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         tls: options.tls,
         metrics: options.metrics,
     };
+    let served = async {
+        let ended = end_streams(&options.streams, stopped(stopping.clone()));
+        let served = connection::listen::serve(listener, door, router, stopped(stopping.clone()));
+        tokio::join!(served, ended);
+    };
     let failure = tokio::select! {
-        () = connection::listen::serve(listener, door, router, stopped(stopping)) => None,
+        () = served => None,
         failure = database.store().failed() => Some(failure),
     };
     stop.send_replace(true);
@@ -116,6 +125,15 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         local.await.map_err(internal)??;
     }
     failure.map_or(Ok(()), Err)
+}
+
+/// Ends the streams once the server stops. Clients of WebSockets are told so.
+async fn end_streams(streams: &OpenStreams, stop: impl Future<Output = ()>) {
+    stop.await;
+    streams.stop();
+    if timeout(STOP_TIME_MAX, streams.ended()).await.is_err() {
+        tracing::warn!("shutdown timed out after {STOP_TIME_MAX:?} with open streams");
+    }
 }
 
 /// Prints the addresses to standard output in one write. A closed output is not an error.

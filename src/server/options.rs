@@ -8,6 +8,7 @@ use super::access::cors::Origin;
 use super::access::host::Host;
 use super::connection::tls::Tls;
 use super::observe::metrics::counters::Metrics;
+use super::streaming::open_streams::OpenStreams;
 use crate::limits::Bounds;
 
 /// The options of a server.
@@ -37,6 +38,8 @@ pub struct ServeOptions {
     pub tls: Option<Tls>,
     /// The metrics that the server records.
     pub metrics: Metrics,
+    /// The open streams, which end when the server stops.
+    pub streams: OpenStreams,
 }
 
 impl ServeOptions {
@@ -54,6 +57,7 @@ impl ServeOptions {
             access: Access::default(),
             tls: None,
             metrics: Metrics::default(),
+            streams: OpenStreams::default(),
         }
     }
 }

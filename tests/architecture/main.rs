@@ -88,6 +88,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
             "observe",
             "connection",
             "access",
+            "streaming",
             "options",
             "http",
             "local",

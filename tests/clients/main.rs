@@ -15,7 +15,8 @@ mod server;
 #[path = "../skip/mod.rs"]
 mod skip;
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -89,6 +90,16 @@ fn apollo_client_normalizes_documents_and_parts_without_configuration() {
 #[test]
 fn urql_normalizes_documents_and_parts_without_configuration() {
     run("urql.mjs", &[&[]]);
+}
+
+#[test]
+fn clients_of_the_transports_for_subscriptions_execute_operations() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("tokens");
+    fs::write(&file, "reader read-only reader-0123456789abcdef\n").expect("a file");
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("its owner");
+    let file = file.to_str().expect("a plain path");
+    run("transports.mjs", &[&[], &["--token-file", file]]);
 }
 
 #[test]

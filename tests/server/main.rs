@@ -21,9 +21,11 @@ mod metrics_and_logs;
 mod npm;
 mod persisted;
 mod process;
+mod response_streams;
 mod rights;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod support;
 mod tls;
 mod tracing;
+mod websockets;

@@ -99,6 +99,24 @@ pub(crate) struct LimitArguments {
     /// Open connections; further ones wait
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.connections), value_parser = up_to(1_000_000))]
     connections_max: u64,
+    /// Open subscriptions
+    #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.subscriptions), value_parser = up_to(10_000_000))]
+    subscriptions_max: u64,
+    /// Open operations of one WebSocket
+    #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.connection_operations), value_parser = up_to(1_000_000))]
+    connection_operations_max: u64,
+    /// Messages that a WebSocket client sends in a second; further ones wait
+    #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.message_rate), value_parser = up_to(1_000_000))]
+    message_rate_max: u64,
+    /// A message that a WebSocket client sends
+    #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.message_bytes))]
+    message_bytes_max: ByteSize,
+    /// Time for a WebSocket client to send connection_init
+    #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.init_time))]
+    init_time_max: Time,
+    /// Time that a stream is silent before the server sends a ping
+    #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.ping_time))]
+    ping_time_max: Time,
 }
 
 impl From<LimitArguments> for Bounds {
@@ -133,6 +151,12 @@ impl From<LimitArguments> for Bounds {
             body_time: limits.body_time_max.0,
             send_time: limits.send_time_max.0,
             connections: size(limits.connections_max),
+            subscriptions: size(limits.subscriptions_max),
+            connection_operations: size(limits.connection_operations_max),
+            message_rate: size(limits.message_rate_max),
+            message_bytes: limits.message_bytes_max.0,
+            init_time: limits.init_time_max.0,
+            ping_time: limits.ping_time_max.0,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::cli::outcome::Done;
 use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
 use crate::limits::OPEN_TIME_MAX;
-use crate::server::{Access, Metrics, ServeOptions, Tls, Traces, serve};
+use crate::server::{Access, Metrics, OpenStreams, ServeOptions, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {
@@ -67,6 +67,7 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         access,
         tls,
         metrics: Metrics::default(),
+        streams: OpenStreams::default(),
     };
     serve(database, options).await?;
     Ok(())

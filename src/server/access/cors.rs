@@ -6,8 +6,8 @@
 use std::str::FromStr;
 
 use axum::extract::Request;
-use axum::http::header::ALLOW;
-use axum::http::{HeaderValue, Method, Uri};
+use axum::http::header::{ALLOW, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
@@ -60,6 +60,37 @@ fn origin(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&written).ok().filter(|_| plain)
 }
 
+/// Whether a WebSocket handshake comes from a page of this server, from a page of one of these
+/// origins, or from no browser. Browsers send handshakes of any page to any server, without a
+/// preflight and readable by the page, so the server must check the origin (RFC 6455 §10.2).
+pub(crate) fn may_connect(headers: &HeaderMap, origins: &[Origin]) -> bool {
+    let mut sent = headers.get_all(ORIGIN).iter();
+    let Some(origin) = sent.next() else {
+        return true;
+    };
+    let allowed = origins.iter().any(|Origin(allowed)| allowed == origin);
+    sent.next().is_none() && (allowed || is_same_host(origin, headers))
+}
+
+/// Whether the origin has the host and port of the `Host` header. The schemes are not compared,
+/// because a proxy in front of the server can terminate TLS.
+fn is_same_host(origin: &HeaderValue, headers: &HeaderMap) -> bool {
+    let text = |value: &HeaderValue| value.to_str().ok().map(str::to_ascii_lowercase);
+    let origin = text(origin);
+    let Some((scheme, authority)) = origin.as_deref().and_then(|text| text.split_once("://"))
+    else {
+        return false;
+    };
+    let default_port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return false,
+    };
+    let host = headers.get(HOST).and_then(text);
+    let host = host.as_deref();
+    host.is_some_and(|host| host == authority || host.strip_suffix(default_port) == Some(authority))
+}
+
 /// Allows pages of these origins to send any header and to read responses.
 pub(crate) fn allowing(origins: &[Origin]) -> CorsLayer {
     let origins = origins.iter().map(|Origin(origin)| origin.clone());
@@ -83,6 +114,47 @@ pub(crate) async fn with_methods(request: Request, next: Next) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_pages_of_this_server_and_of_allowed_origins_may_connect() {
+        let origins = ["https://app.example".parse().expect("an origin")];
+        for (origin, host, expected) in [
+            (&[][..], "db.example", true),
+            (&["https://app.example"], "db.example", true),
+            (&["https://db.example"], "db.example", true),
+            (&["https://DB.example"], "db.Example", true),
+            (&["https://db.example"], "db.example:443", true),
+            (&["http://localhost:8080"], "localhost:8080", true),
+            (&["http://[::1]:8080"], "[::1]:8080", true),
+            (&["http://localhost:8081"], "localhost:8080", false),
+            (&["http://localhost"], "localhost:8080", false),
+            (&["http://db.example"], "db.example:443", false),
+            (&["https://db.example.evil"], "db.example", false),
+            (&["https://evil-db.example"], "db.example", false),
+            (&["https://sub.app.example"], "db.example", false),
+            (&["http://app.example"], "db.example", false),
+            (&["app://db.example"], "db.example", false),
+            (&["db.example"], "db.example", false),
+            (&["null"], "db.example", false),
+            (&[""], "db.example", false),
+            (
+                &["https://db.example", "https://db.example"],
+                "db.example",
+                false,
+            ),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static(host));
+            for origin in origin {
+                headers.append(ORIGIN, HeaderValue::from_static(origin));
+            }
+            assert_eq!(
+                may_connect(&headers, &origins),
+                expected,
+                "{origin:?} {host}"
+            );
+        }
+    }
 
     #[test]
     fn origins_are_parsed_as_browsers_write_them() {

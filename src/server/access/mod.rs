@@ -13,7 +13,7 @@ use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use tokens::AccessTokens;
+use tokens::{AccessTokens, TokenDigest};
 
 use super::connection::file_reload::{ReloadedFile, Watch};
 use super::response::json::response;
@@ -35,6 +35,8 @@ pub(crate) struct Caller {
     pub(crate) known: bool,
     /// What the caller may execute over POST.
     pub(crate) methods: Methods,
+    /// The token that identified the caller.
+    token: Option<TokenDigest>,
 }
 
 impl Access {
@@ -83,26 +85,69 @@ impl Access {
     ///
     /// # Errors
     /// `UNAUTHENTICATED`: the token is missing or unknown.
-    fn caller(&self, headers: &HeaderMap) -> Result<Caller> {
-        let mut writes = true;
-        if let Some(tokens) = &self.tokens {
-            let sent = bearer(headers)?;
-            let tokens = tokens.current();
-            let token = tokens.find(sent).ok_or_else(|| {
-                unauthenticated("the token that was sent is not known to this server")
-            })?;
-            tracing::Span::current().record("caller", &*token.name);
-            writes = token.writes;
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller> {
+        match &self.tokens {
+            None => Ok(self.admitted(None, true)),
+            Some(_) => self.caller_with(bearer(headers)?),
         }
+    }
+
+    /// Identifies the sender of a request by its token, if this server requires tokens.
+    ///
+    /// # Errors
+    /// `UNAUTHENTICATED`: the token is unknown.
+    pub(crate) fn caller_with(&self, token: &[u8]) -> Result<Caller> {
+        let Some(tokens) = &self.tokens else {
+            return Ok(self.admitted(None, true));
+        };
+        let digest = TokenDigest::of(token);
+        let tokens = tokens.current();
+        let found = tokens.find(digest).ok_or_else(|| {
+            unauthenticated("the token that was sent is not known to this server")
+        })?;
+        tracing::Span::current().record("caller", &*found.name);
+        Ok(self.admitted(Some(digest), found.writes))
+    }
+
+    /// The sender of a request without a token.
+    ///
+    /// # Errors
+    /// `UNAUTHENTICATED`: this server requires tokens.
+    pub(crate) fn anonymous(&self) -> Result<Caller> {
+        if self.asks_for_token() {
+            return Err(unauthenticated("this server requires a token"));
+        }
+        Ok(self.admitted(None, true))
+    }
+
+    /// Returns the caller with the rights that its token has now. A stream outlives the check at
+    /// its start, and the token file can change meanwhile.
+    ///
+    /// # Errors
+    /// `UNAUTHENTICATED`: the token is no longer in the token file.
+    pub(crate) fn renewed(&self, caller: &Caller) -> Result<Caller> {
+        let (Some(tokens), Some(digest)) = (&self.tokens, caller.token) else {
+            return Ok(caller.clone());
+        };
+        match tokens.current().find(digest) {
+            Some(found) => Ok(self.admitted(Some(digest), found.writes)),
+            None => Err(unauthenticated(
+                "the token is no longer known to this server",
+            )),
+        }
+    }
+
+    fn admitted(&self, token: Option<TokenDigest>, writes: bool) -> Caller {
         let methods = match (writes, self.read_only) {
             (_, true) => Methods::ReadOnly("this server is read-only"),
             (false, _) => Methods::ReadOnly("the token is read-only"),
             (true, false) => Methods::All,
         };
-        Ok(Caller {
+        Caller {
             known: self.tokens.is_some(),
             methods,
-        })
+            token,
+        }
     }
 }
 
@@ -145,12 +190,13 @@ fn bearer(headers: &HeaderMap) -> Result<&[u8]> {
     Ok(token)
 }
 
-fn unauthenticated(message: &str) -> Error {
+/// An error for a request without a valid token.
+pub(crate) fn unauthenticated(message: &str) -> Error {
     Error::new(ErrorKind::Unauthenticated, message)
 }
 
 /// Builds a 401 response. The challenge has no error code if no token was sent (RFC 6750 §3.1).
-fn refused(headers: &HeaderMap, error: &Error) -> Response {
+pub(crate) fn refused(headers: &HeaderMap, error: &Error) -> Response {
     let media = Media::accepted(headers).unwrap_or(Media::Json);
     let body = GraphQl::refuse(error);
     let mut response = response(media, StatusCode::UNAUTHORIZED, body);

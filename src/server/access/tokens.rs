@@ -9,6 +9,7 @@
 //! importer    read-write   a9LhE4uGd1PsXo6QiVrBtM
 //! ```
 
+use std::fmt;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -25,7 +26,23 @@ pub(crate) struct AccessToken {
     pub(crate) name: Arc<str>,
     /// Whether the token permits mutations.
     pub(crate) writes: bool,
-    sha256: [u8; 32],
+    digest: TokenDigest,
+}
+
+/// The SHA-256 of a token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    pub(crate) fn of(token: &[u8]) -> Self {
+        Self(Sha256::digest(token).into())
+    }
+}
+
+impl fmt::Debug for TokenDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenDigest")
+    }
 }
 
 impl AccessTokens {
@@ -57,11 +74,10 @@ impl AccessTokens {
     }
 
     /// Looks up a token. The lookup time depends on the number of tokens, not on their contents.
-    pub(crate) fn find(&self, sent: &[u8]) -> Option<&AccessToken> {
-        let sent: [u8; 32] = Sha256::digest(sent).into();
+    pub(crate) fn find(&self, sent: TokenDigest) -> Option<&AccessToken> {
         let mut found = None;
         for token in &self.0 {
-            if bool::from(token.sha256.ct_eq(&sent)) {
+            if bool::from(token.digest.0.ct_eq(&sent.0)) {
                 found = Some(token);
             }
         }
@@ -97,7 +113,7 @@ impl AccessToken {
         Ok(Self {
             name: name.into(),
             writes,
-            sha256: Sha256::digest(token).into(),
+            digest: TokenDigest::of(token.as_bytes()),
         })
     }
 
@@ -105,7 +121,7 @@ impl AccessToken {
         if others.iter().any(|other| other.name == self.name) {
             return Err("another token has this name".to_owned());
         }
-        if others.iter().any(|other| other.sha256 == self.sha256) {
+        if others.iter().any(|other| other.digest == self.digest) {
             return Err("another name has this token".to_owned());
         }
         Ok(self)
@@ -134,12 +150,13 @@ mod tests {
             "x".repeat(1024)
         );
         let tokens = AccessTokens::read(file.as_bytes()).expect("a file of tokens");
-        let token = tokens.find(SECRET.as_bytes()).expect("known");
+        let find = |token: &[u8]| tokens.find(TokenDigest::of(token));
+        let token = find(SECRET.as_bytes()).expect("known");
         assert_eq!((&*token.name, token.writes), ("a.b-c_1", false));
-        let token = tokens.find(&[b'x'; 1024]).expect("known");
+        let token = find(&[b'x'; 1024]).expect("known");
         assert_eq!((&*token.name, token.writes), ("w", true));
         for unknown in ["", "a.b-c_1", &SECRET[1..], &SECRET.to_lowercase(), "#"] {
-            assert!(tokens.find(unknown.as_bytes()).is_none(), "{unknown}");
+            assert!(find(unknown.as_bytes()).is_none(), "{unknown}");
         }
     }
 

@@ -8,11 +8,10 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
 
@@ -21,7 +20,7 @@ use super::tls::Tls;
 use super::write_timeout::Patient;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
-use crate::server::observe::metrics::counters::Metrics;
+use crate::server::observe::metrics::counters::{GaugeGuard, Metrics};
 
 /// Binds the listening socket.
 ///
@@ -61,6 +60,9 @@ pub(crate) struct Door {
     pub(crate) metrics: Metrics,
 }
 
+/// The place of a connection among those that are served, and its count.
+type Held = (OwnedSemaphorePermit, GaugeGuard);
+
 /// Serves connections until `stop`, then finishes the requests in flight.
 pub(crate) async fn serve(
     listener: TcpListener,
@@ -69,7 +71,7 @@ pub(crate) async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let places = Arc::new(Semaphore::new(door.bounds.connections));
-    let graceful = GracefulShutdown::new();
+    let stopping = watch::Sender::new(false);
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -78,25 +80,25 @@ pub(crate) async fn serve(
             accepted = accept(&listener, &places) => accepted,
         };
         let (stream, place) = accepted;
-        let stream = Patient::new(stream, door.bounds.send_time);
-        let (router, watcher) = (router.clone(), graceful.watcher());
+        let held = (place, door.metrics.connection());
+        let stream = Patient::new(stream, door.bounds.send_time, held);
+        let (router, stop) = (router.clone(), Stopping(stopping.subscribe()));
         let times = HeadTimes {
             head: door.bounds.header_time,
             idle: door.bounds.idle_time,
         };
         let tls = door.tls.clone();
-        let counted = door.metrics.connection();
         tokio::spawn(async move {
             match tls {
-                None => answer(stream, router, times, watcher).await,
+                None => answer(stream, router, times, stop).await,
                 // Boxed, so that plain connections do not reserve memory for TLS.
-                Some(tls) => Box::pin(answer_by_tls(tls, stream, router, times, watcher)).await,
+                Some(tls) => Box::pin(answer_by_tls(tls, stream, router, times, stop)).await,
             }
-            drop((place, counted));
         });
     }
     drop(listener);
-    if timeout(STOP_TIME_MAX, graceful.shutdown()).await.is_err() {
+    stopping.send_replace(true);
+    if timeout(STOP_TIME_MAX, stopping.closed()).await.is_err() {
         tracing::warn!("shutdown timed out after {STOP_TIME_MAX:?} with requests in flight");
     }
 }
@@ -106,28 +108,47 @@ async fn answer(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
     times: HeadTimes,
-    watcher: Watcher,
+    mut stop: Stopping,
 ) {
     let (stream, timer) = timed(stream, times);
     let connection = http1::Builder::new()
         .timer(timer)
         .header_read_timeout(times.head)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    if let Err(error) = watcher.watch(connection).await {
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades();
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stop.stopped() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
         tracing::debug!("a connection ended: {error}");
+    }
+}
+
+/// Whether the server stops. It waits for connections that have one.
+struct Stopping(watch::Receiver<bool>);
+
+impl Stopping {
+    async fn stopped(&mut self) {
+        // An error means that the sender, and so the server, is gone.
+        let _stop = self.0.wait_for(|stop| *stop).await;
     }
 }
 
 /// Serves the requests of one connection after the TLS handshake.
 async fn answer_by_tls(
     tls: Tls,
-    stream: Patient<TcpStream>,
+    stream: Patient<TcpStream, Held>,
     router: Router,
     times: HeadTimes,
-    watcher: Watcher,
+    stop: Stopping,
 ) {
     match greet(&tls, stream, times.head).await {
-        Ok(stream) => answer(stream, router, times, watcher).await,
+        Ok(stream) => answer(stream, router, times, stop).await,
         Err(error) => tracing::debug!("a TLS handshake failed: {error}"),
     }
 }
@@ -135,9 +156,9 @@ async fn answer_by_tls(
 /// Performs the TLS handshake, within the time limit for a request head.
 async fn greet(
     tls: &Tls,
-    stream: Patient<TcpStream>,
+    stream: Patient<TcpStream, Held>,
     head_time: Duration,
-) -> io::Result<TlsStream<Patient<TcpStream>>> {
+) -> io::Result<TlsStream<Patient<TcpStream, Held>>> {
     let agreed = timeout(head_time, tls.acceptor().accept(stream)).await;
     agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
@@ -146,7 +167,7 @@ async fn greet(
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> (TcpStream, tokio::sync::OwnedSemaphorePermit) {
+) -> (TcpStream, OwnedSemaphorePermit) {
     let place = places.clone().acquire_owned().await;
     let place = place.expect("the semaphore is never closed");
     loop {

@@ -12,8 +12,10 @@ use crate::limits::{LINGER_BYTES_AT_ONCE, LINGER_TIME_MAX, SENT_BYTES_PER_TIME};
 
 /// A stream that fails with [`io::ErrorKind::TimedOut`] if the peer reads less than
 /// [`SENT_BYTES_PER_TIME`] of the pending data within the given time.
-pub(crate) struct Patient<S> {
+pub(crate) struct Patient<S, H> {
     stream: S,
+    /// What is dropped with the connection, also after it became a WebSocket.
+    _held: H,
     time: Duration,
     /// Set from when a write blocks until enough bytes, or all of them, are written.
     waiting: Option<Waiting>,
@@ -25,10 +27,11 @@ struct Waiting {
     taken: usize,
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, time: Duration) -> Self {
+impl<S, H> Patient<S, H> {
+    pub(crate) fn new(stream: S, time: Duration, held: H) -> Self {
         Self {
             stream,
+            _held: held,
             time,
             waiting: None,
             lingering: None,
@@ -64,7 +67,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin, H: Unpin> AsyncRead for Patient<S, H> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -74,7 +77,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin, H: Unpin> AsyncWrite for Patient<S, H> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -67,7 +67,8 @@ pub(crate) async fn completed(request: Request, next: Next) -> Response<Body> {
 
 fn complete(headers: &mut HeaderMap) {
     let Some(tag) = headers.get(ETAG) else {
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let no_store = HeaderValue::from_static("no-store");
+        headers.entry(CACHE_CONTROL).or_insert(no_store);
         return;
     };
     if headers.contains_key(CONTENT_ENCODING) && !tag.as_bytes().starts_with(b"W/") {

@@ -8,7 +8,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::SizeAbove;
+use tower_http::compression::predicate::{And, NotForContentType, Predicate as _, SizeAbove};
 
 use super::body::{Coding, body};
 use super::endpoint::Endpoint;
@@ -19,29 +19,45 @@ use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
 use crate::server::access::{Caller, admit, cors};
 use crate::server::options::ServeOptions;
 use crate::server::response::json::{response, with};
-use crate::server::response::media::{Media, is_json};
+use crate::server::response::media::{Accepted, Media, StreamMedia, is_json};
+use crate::server::streaming::source::OperationSource as _;
+use crate::server::streaming::stream_body::{self, StreamOptions};
+use crate::server::streaming::websocket::handshake::{self, WebSockets};
 use crate::store::offload_if_large;
+
+/// Which responses are compressed. In a stream, the encoder would delay events.
+type Compressible = And<And<SizeAbove, NotForContentType>, NotForContentType>;
 
 /// Compresses responses with gzip if the client accepts it. The fastest level gives most of the
 /// gain for a fraction of the CPU time.
-pub(crate) fn compression() -> CompressionLayer<SizeAbove> {
+pub(crate) fn compression() -> CompressionLayer<Compressible> {
+    let compressible = SizeAbove::new(COMPRESSED_BYTES_MIN)
+        .and(NotForContentType::SSE)
+        .and(NotForContentType::const_new("multipart/mixed"));
     CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
-        .compress_when(SizeAbove::new(COMPRESSED_BYTES_MIN))
+        .compress_when(compressible)
 }
 
 /// Builds the routes of `/graphql`.
 pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter {
-    let endpoint = Endpoint {
-        graphql,
-        batch_max: options.batch_max,
+    let endpoint = Endpoint::new(graphql, options);
+    let sockets = WebSockets {
+        source: endpoint.clone(),
+        access: options.access.clone(),
+        origins: options.cors_origins.clone().into(),
+        bounds: options.bounds,
+        pool: endpoint.graphql.pool().clone(),
+        streams: options.streams.clone(),
         metrics: options.metrics.clone(),
     };
     let methods = get(by_get)
         .post(by_post)
         .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
         .with_state(endpoint);
-    layered(methods, options).layer(from_fn(cached::completed))
+    layered(methods, options)
+        .layer(from_fn(cached::completed))
+        .layer(from_fn_with_state(sockets, handshake::upgrade::<Endpoint>))
 }
 
 /// Wraps handlers in the middleware for access, compression and CORS.
@@ -58,19 +74,29 @@ pub(crate) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRo
         .layer(from_fn(cors::with_methods))
 }
 
-/// Handles GET, which only executes queries: `?query=…&variables=…&operationName=…`.
+/// Handles GET, which executes no mutations: `?query=…&variables=…&operationName=…`.
 pub(crate) async fn by_get(
     State(endpoint): State<Endpoint>,
-    Extension(caller): Extension<Caller>,
+    Extension(mut caller): Extension<Caller>,
     request: HttpRequest<Body>,
 ) -> Response<Body> {
     let (head, _) = request.into_parts();
-    let Some(media) = Media::accepted(&head.headers) else {
+    let Some(accepted) = Accepted::of(&head.headers) else {
         return not_acceptable();
     };
     let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
         Ok(request) => request,
-        Err(error) => return refused(media, &error),
+        Err(error) => return refused(accepted.for_errors(), &error),
+    };
+    let media = match accepted {
+        Accepted::Whole(media) => media,
+        Accepted::Stream(media) => {
+            caller.methods = Methods::Queries;
+            return match last_event_id(&head.headers) {
+                Ok(after) => streamed(&endpoint, request, media, after, caller).await,
+                Err(error) => refused(accepted.for_errors(), &error),
+            };
+        }
     };
     match endpoint.execute(request, Methods::Queries).await {
         (GraphQlResponse::Executed(json), false) => {
@@ -88,9 +114,10 @@ pub(crate) async fn by_post(
     Extension(caller): Extension<Caller>,
     request: HttpRequest<Body>,
 ) -> Response<Body> {
-    let Some(media) = Media::accepted(request.headers()) else {
+    let Some(accepted) = Accepted::of(request.headers()) else {
         return not_acceptable();
     };
+    let media = accepted.for_errors();
     if !is_json(request.headers()) {
         return unsupported(
             media,
@@ -109,6 +136,10 @@ pub(crate) async fn by_post(
         Err(error) => return refused(media, &error),
     };
     let share = endpoint.graphql.pool().share();
+    let after = match last_event_id(request.headers()) {
+        Ok(after) => after,
+        Err(error) => return refused(media, &error),
+    };
     let body = match body(request, coding, endpoint.graphql.bounds(), &share).await {
         Ok(body) => body,
         // The rest of the body is not read, so the connection is closed.
@@ -120,8 +151,15 @@ pub(crate) async fn by_post(
                 idempotency_key,
                 ..request
             };
+            if let Accepted::Stream(media) = accepted {
+                return streamed(&endpoint, request, media, after, caller).await;
+            }
             let (answer, _) = endpoint.execute(request, caller.methods).await;
             endpoint.answer(media, answer, &caller)
+        }
+        Ok(Posted::Batch(_)) if matches!(accepted, Accepted::Stream(_)) => {
+            let error = Error::bad_input("the responses to a batch cannot be a stream");
+            refused(media, &error)
         }
         Ok(Posted::Batch(_)) if idempotency_key.is_some() => {
             let error =
@@ -134,6 +172,38 @@ pub(crate) async fn by_post(
         }
         Err(error) => refused(media, &error),
     }
+}
+
+/// Executes a request whose responses are a stream.
+async fn streamed(
+    endpoint: &Endpoint,
+    request: Request,
+    media: StreamMedia,
+    after: Option<String>,
+    caller: Caller,
+) -> Response<Body> {
+    let started = endpoint.start(request, caller.methods, after, media.into());
+    let started = started.await;
+    let options = StreamOptions {
+        media,
+        ping_time: endpoint.graphql.bounds().ping_time,
+        pool: endpoint.graphql.pool().clone(),
+        access: endpoint.access.clone(),
+        open: endpoint.streams.open(),
+        caller,
+    };
+    stream_body::response(started, options)
+}
+
+/// Returns the cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
+fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let Some(value) = headers.get("last-event-id") else {
+        return Ok(None);
+    };
+    let text = value.to_str().map_err(|_| {
+        Error::bad_input("the header Last-Event-ID must be visible ASCII: send the last `id` again")
+    })?;
+    Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
 /// Parses a body. Large bodies are parsed on another thread.
@@ -179,7 +249,8 @@ pub(crate) fn refused(media: Media, error: &Error) -> Response<Body> {
 
 pub(crate) fn not_acceptable() -> Response<Body> {
     let error = Error::bad_input(
-        "the Accept header must allow application/graphql-response+json or application/json",
+        "the Accept header must allow application/graphql-response+json, application/json, \
+         text/event-stream or multipart/mixed;subscriptionSpec=1.0",
     );
     response(
         Media::Json,

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES};
+use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES, TransportLabel};
 use crate::graphql::RequestStats;
 use crate::store::EngineObserver;
 
@@ -111,6 +112,23 @@ impl Metrics {
     /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn request(&self) -> GaugeGuard {
         GaugeGuard::new(&self.0.in_flight)
+    }
+
+    /// Counts a subscription of a transport as open until the guard is dropped.
+    pub(crate) fn subscription(&self, transport: &'static str) -> GaugeGuard {
+        let label = TransportLabel { transport };
+        GaugeGuard::new(&self.0.subscriptions.get_or_create(&label))
+    }
+
+    /// The counter of the responses that a transport sends.
+    pub(crate) fn stream_messages(&self, transport: &'static str) -> Counter {
+        let label = TransportLabel { transport };
+        self.0.stream_messages.get_or_create_owned(&label)
+    }
+
+    /// Counts a WebSocket as open until the guard is dropped.
+    pub(crate) fn websocket(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.0.websockets)
     }
 
     /// Counts a connection as open until the guard is dropped.

@@ -29,6 +29,9 @@ pub(crate) struct Registered {
     pub(crate) in_flight: Gauge,
     pub(crate) connections: Gauge,
     pub(crate) accepted: Counter,
+    pub(crate) websockets: Gauge,
+    pub(crate) subscriptions: Family<TransportLabel, Gauge>,
+    pub(crate) stream_messages: Family<TransportLabel, Counter>,
     pub(crate) engine: EngineMetrics,
 }
 
@@ -88,6 +91,11 @@ pub(crate) struct ResponseLabels {
     pub(crate) status: u16,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct TransportLabel {
+    pub(crate) transport: &'static str,
+}
+
 impl Registered {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("phyllo");
@@ -143,6 +151,17 @@ impl Registered {
                 &mut registry,
                 "connections_accepted",
                 "Accepted connections",
+            ),
+            websockets: register(&mut registry, "websockets", "Open WebSockets"),
+            subscriptions: register(
+                &mut registry,
+                "subscriptions",
+                "Open subscriptions, by transport",
+            ),
+            stream_messages: register(
+                &mut registry,
+                "stream_messages",
+                "Responses sent on transports for subscriptions, also to queries and mutations",
             ),
             engine: EngineMetrics::register(&mut registry),
             registry,

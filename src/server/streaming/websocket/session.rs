@@ -1,0 +1,393 @@
+//! One connection: its initialisation, its operations and its end.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use futures::future::FutureExt as _;
+use futures::stream::{AbortHandle, Abortable, SelectAll};
+use futures::{Sink, SinkExt as _, Stream, StreamExt as _};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
+
+use super::client_message::{ClientMessage, OperationId};
+use super::closing::Closing;
+use super::message_rate::MessageRate;
+use super::open_operation::{OpenOperation, OperationOutput};
+use super::outgoing::{self, Frames};
+use crate::budget::{Pool, Share};
+use crate::error::{Error, Limit, Result as RequestResult};
+use crate::graphql::{GraphQl, Request, Started};
+use crate::limits::{Bounds, LINGER_TIME_MAX, WEBSOCKET_WRITTEN_BYTES};
+use crate::server::access::{Access, Caller};
+use crate::server::streaming::open_streams::OpenStream;
+use crate::server::streaming::source::{OperationSource, Transport, held_by_stream};
+use crate::store::offload_if_large;
+
+/// A WebSocket, or what stands for one in a test.
+pub(crate) trait Socket:
+    Stream<Item = Result<Message, SocketError>> + Sink<Message, Error = SocketError> + Unpin + Send
+{
+}
+
+impl<S> Socket for S where
+    S: Stream<Item = Result<Message, SocketError>>
+        + Sink<Message, Error = SocketError>
+        + Unpin
+        + Send
+{
+}
+
+/// What a connection needs besides its socket.
+pub(crate) struct SessionOptions<O> {
+    pub(crate) source: O,
+    pub(crate) access: Access,
+    pub(crate) bounds: Bounds,
+    /// The memory that all requests hold.
+    pub(crate) pool: Pool,
+    /// The caller that the headers of the handshake identify, if they do.
+    pub(crate) caller: Option<Caller>,
+}
+
+/// One connection.
+pub(crate) struct WebSocketSession<'s, S, O> {
+    socket: &'s mut S,
+    options: SessionOptions<O>,
+    /// Whether `connection_init` was received. Then `options.caller` is known.
+    initialised: bool,
+    operations: SelectAll<Abortable<OpenOperation>>,
+    /// How the operations end that are open.
+    open: HashMap<OperationId, AbortHandle>,
+    rate: MessageRate,
+    read_from: Instant,
+    clock: Clock,
+}
+
+/// What the time decides about a connection.
+struct Clock {
+    /// When the connection is looked at next.
+    at: Instant,
+    /// When the client sent something last.
+    heard: Instant,
+    /// Whether a ping was sent since.
+    pinged: bool,
+    /// Since when no operation is open.
+    idle_since: Instant,
+}
+
+/// What happens next on a connection.
+enum Happening {
+    Message(Option<Result<Message, SocketError>>),
+    Output(OperationId, OperationOutput),
+    Time,
+}
+
+/// Serves a connection until its end, and closes it. Returns why it ended.
+pub(crate) async fn serve<S: Socket, O: OperationSource>(
+    socket: &mut S,
+    options: SessionOptions<O>,
+    mut open: OpenStream,
+) -> Closing {
+    let closing = tokio::select! {
+        closing = WebSocketSession::new(socket, options).run() => closing,
+        () = open.stopped() => Closing::with(Closing::STOPPING, "the server is shutting down"),
+    };
+    close(socket, &closing).await;
+    closing
+}
+
+/// Sends the close frame, and waits for that of the client.
+pub(crate) async fn close<S: Socket>(socket: &mut S, closing: &Closing) {
+    let Some(frame) = closing.frame() else {
+        return;
+    };
+    let closed = async {
+        if socket.send(frame).await.is_ok() {
+            while let Some(Ok(_)) = socket.next().await {}
+        }
+    };
+    // A client that does not respond does not matter anymore.
+    let _in_time = timeout(LINGER_TIME_MAX, closed).await;
+}
+
+impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
+    fn new(socket: &'s mut S, options: SessionOptions<O>) -> Self {
+        let now = Instant::now();
+        Self {
+            socket,
+            initialised: false,
+            operations: SelectAll::new(),
+            open: HashMap::new(),
+            rate: MessageRate::new(options.bounds.message_rate, now),
+            read_from: now,
+            clock: Clock {
+                at: now + options.bounds.init_time,
+                heard: now,
+                pinged: false,
+                idle_since: now,
+            },
+            options,
+        }
+    }
+
+    async fn run(mut self) -> Closing {
+        let mut clock = Box::pin(sleep_until(self.clock.at));
+        loop {
+            if clock.deadline() != self.clock.at {
+                clock.as_mut().reset(self.clock.at);
+            }
+            let happening = tokio::select! {
+                message = next_message(self.socket, self.read_from) => Happening::Message(message),
+                Some((id, output)) = self.operations.next(), if !self.operations.is_empty() => {
+                    Happening::Output(id, output)
+                }
+                () = clock.as_mut() => Happening::Time,
+            };
+            let done = match happening {
+                Happening::Message(Some(Ok(message))) => self.received(message).await,
+                Happening::Message(Some(Err(error))) => Err(self.failed(&error)),
+                Happening::Message(None) => Err(Closing::gone()),
+                Happening::Output(id, output) => self.deliver(id, output).await,
+                Happening::Time => self.time_passed().await,
+            };
+            if let Err(closing) = done {
+                return closing;
+            }
+        }
+    }
+
+    async fn received(&mut self, message: Message) -> Result<(), Closing> {
+        let now = Instant::now();
+        self.clock.heard = now;
+        self.clock.pinged = false;
+        self.read_from = self.rate.count(now);
+        match message {
+            Message::Text(text) => {
+                let text = Bytes::from(text);
+                let bytes = text.len();
+                let read = offload_if_large(bytes, move || Ok(ClientMessage::read(&text))).await;
+                self.handle(read.map_err(|_| Closing::gone())??, bytes)
+                    .await
+            }
+            Message::Binary(_) => {
+                let reason = "a message is binary; messages are text";
+                Err(Closing::with(Closing::INVALID_MESSAGE, reason))
+            }
+            // The socket answers both.
+            Message::Ping(_) | Message::Close(_) => Ok(()),
+            Message::Pong(_) | Message::Frame(_) => Ok(()),
+        }
+    }
+
+    /// Handles a message of `bytes` bytes.
+    async fn handle(&mut self, message: ClientMessage, bytes: usize) -> Result<(), Closing> {
+        match message {
+            ClientMessage::ConnectionInit { token } => {
+                self.initialise(token)?;
+                self.send(outgoing::ack()).await
+            }
+            ClientMessage::Ping { payload } => self.send(outgoing::pong(payload)).await,
+            ClientMessage::Pong => Ok(()),
+            ClientMessage::Subscribe { id, request } => {
+                let share = self.options.pool.share();
+                let request = request.and_then(|request| share.take(bytes).map(|_| request));
+                self.subscribe(id, request, share)
+            }
+            ClientMessage::Complete { id } => {
+                if let Some(operation) = self.open.remove(&id) {
+                    operation.abort();
+                    self.ended();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn initialise(&mut self, token: Option<String>) -> Result<(), Closing> {
+        if self.initialised {
+            let reason = "connection_init was sent more than once";
+            return Err(Closing::with(Closing::TOO_MANY_INITS, reason));
+        }
+        let access = &self.options.access;
+        let caller = match (token, self.options.caller.take()) {
+            (Some(token), _) => access.caller_with(token.as_bytes()),
+            (None, Some(caller)) => Ok(caller),
+            (None, None) => access.anonymous(),
+        };
+        self.options.caller = Some(caller.map_err(|error| forbidden(&error))?);
+        self.initialised = true;
+        let now = Instant::now();
+        self.clock.idle_since = now;
+        self.clock.at = now + self.interval();
+        Ok(())
+    }
+
+    /// Starts an operation. Nothing of it is executed before the connection is polled again.
+    fn subscribe(
+        &mut self,
+        id: OperationId,
+        request: RequestResult<Request>,
+        share: Share,
+    ) -> Result<(), Closing> {
+        let methods = match &self.options.caller {
+            Some(caller) if self.initialised => {
+                let caller = self.options.access.renewed(caller);
+                caller.map_err(|error| forbidden(&error))?.methods
+            }
+            _ => {
+                let reason = "subscribe was sent before connection_init was acknowledged";
+                return Err(Closing::with(Closing::UNAUTHORIZED, reason));
+            }
+        };
+        if self.open.contains_key(&id) {
+            let reason = format!("Subscriber for {id} already exists");
+            return Err(Closing::with(Closing::SUBSCRIBER_EXISTS, &reason));
+        }
+        let operations_max = self.options.bounds.connection_operations;
+        // Aborted operations count until they are dropped.
+        let request = if self.operations.len() < operations_max {
+            request
+        } else {
+            Err(Error::too_complex(
+                Limit::new("connectionOperations", operations_max),
+                format!(
+                    "{operations_max} operations of this connection are open, which is the limit: \
+                     complete one, or open another connection"
+                ),
+            ))
+        };
+        let source = self.options.source.clone();
+        let started = async move {
+            // The request holds its message until it is started.
+            let _held = share;
+            match request {
+                Ok(request) => {
+                    let transport = Transport::WebSocket;
+                    source.start(request, methods, None, transport).await
+                }
+                Err(error) => Started::Refused(GraphQl::refuse(&error)),
+            }
+        };
+        let (handle, registration) = AbortHandle::new_pair();
+        let operation = OpenOperation::new(id.clone(), started.boxed());
+        self.operations
+            .push(Abortable::new(operation, registration));
+        self.open.insert(id, handle);
+        Ok(())
+    }
+
+    /// Sends an output, and further ones that are ready, up to an amount.
+    async fn deliver(&mut self, id: OperationId, output: OperationOutput) -> Result<(), Closing> {
+        let mut next = Some((id, output));
+        let mut fed = 0;
+        while let Some((id, output)) = next {
+            if !matches!(output, OperationOutput::Next(_)) {
+                self.open.remove(&id);
+                self.ended();
+            }
+            let _held = held(&self.options.pool, &output);
+            fed += self.feed(outgoing::of_operation(&id, output)).await?;
+            // The future is not waited for, so that what it would wake is polled again anyway.
+            next = match fed {
+                0..WEBSOCKET_WRITTEN_BYTES => self.operations.next().now_or_never().flatten(),
+                _ => None,
+            };
+        }
+        self.flush().await
+    }
+
+    async fn send(&mut self, frames: Frames) -> Result<(), Closing> {
+        self.feed(frames).await?;
+        self.flush().await
+    }
+
+    /// Writes a message and returns its bytes. A large message is written piece by piece.
+    async fn feed(&mut self, frames: Frames) -> Result<usize, Closing> {
+        let mut bytes = 0;
+        for frame in frames {
+            if bytes > 0 {
+                self.flush().await?;
+            }
+            bytes += frame.len();
+            let fed = self.socket.feed(frame).await;
+            fed.map_err(|error| self.failed(&error))?;
+        }
+        Ok(bytes)
+    }
+
+    async fn flush(&mut self) -> Result<(), Closing> {
+        let flushed = self.socket.flush().await;
+        flushed.map_err(|error| self.failed(&error))
+    }
+
+    /// Looks at the connection after some time.
+    async fn time_passed(&mut self) -> Result<(), Closing> {
+        if !self.initialised {
+            let reason = format!(
+                "connection_init did not arrive within {:?}, which is the limit",
+                self.options.bounds.init_time
+            );
+            return Err(Closing::with(Closing::INIT_TIMEOUT, &reason));
+        }
+        if let Some(caller) = &self.options.caller {
+            let renewed = self.options.access.renewed(caller);
+            renewed.map_err(|error| forbidden(&error))?;
+        }
+        let now = Instant::now();
+        let idle_time = self.options.bounds.idle_time;
+        if self.open.is_empty() && now >= self.clock.idle_since + idle_time {
+            let reason = format!("no operation was open for {idle_time:?}, which is the limit");
+            return Err(Closing::with(Closing::IDLE, &reason));
+        }
+        let silent_until = self.clock.heard + self.interval();
+        if now < silent_until {
+            self.clock.at = silent_until;
+            return Ok(());
+        }
+        if std::mem::replace(&mut self.clock.pinged, true) {
+            return Err(Closing::gone());
+        }
+        self.clock.at = now + self.interval();
+        let ping = self.socket.send(Message::Ping(Bytes::new())).await;
+        ping.map_err(|error| self.failed(&error))
+    }
+
+    /// Takes the time at which the last operation ended.
+    fn ended(&mut self) {
+        if self.open.is_empty() {
+            self.clock.idle_since = Instant::now();
+        }
+    }
+
+    fn interval(&self) -> Duration {
+        let bounds = &self.options.bounds;
+        bounds.ping_time.min(bounds.idle_time)
+    }
+
+    fn failed(&self, error: &SocketError) -> Closing {
+        Closing::after(error, self.options.bounds.message_bytes)
+    }
+}
+
+/// The next message, from the time on at which the client may send it.
+async fn next_message<S: Socket>(
+    socket: &mut S,
+    from: Instant,
+) -> Option<Result<Message, SocketError>> {
+    if from > Instant::now() {
+        sleep_until(from).await;
+    }
+    socket.next().await
+}
+
+/// Counts a large response that no other stream shares as held.
+fn held(pool: &Pool, output: &OperationOutput) -> Option<Share> {
+    match output {
+        OperationOutput::Next(json) => held_by_stream(pool, json),
+        _ => None,
+    }
+}
+
+fn forbidden(error: &Error) -> Closing {
+    Closing::with(Closing::FORBIDDEN, error.message())
+}
