@@ -45,6 +45,9 @@ async fn dispatch(arguments: CommandArguments) -> Done {
         Command::Import(import) => write::import::run(store, import).await,
         Command::Export(export) => terminal::interrupt::or(read::export::run(store, export)).await,
         Command::Get(get) => terminal::interrupt::or(read::get::get(store, get)).await,
+        Command::Changes(changes) => {
+            terminal::interrupt::or(read::follow::changes(store, changes)).await
+        }
         Command::Pairs(pairs) => terminal::interrupt::or(read::get::pairs(store, pairs)).await,
         Command::Check(check) => terminal::interrupt::or(operate::check::run(store, check)).await,
         Command::Adopt(adopt) => terminal::interrupt::or(write::adopt::run(store, adopt)).await,

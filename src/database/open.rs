@@ -113,6 +113,11 @@ impl Database {
         &self.changes
     }
 
+    /// Ends all subscriptions of this process with an error.
+    pub fn stop_following(&self) {
+        self.changes.stop();
+    }
+
     /// Sets the time for which the change log keeps entries, in whole seconds. Zero switches it off.
     ///
     /// # Errors

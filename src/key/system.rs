@@ -9,7 +9,7 @@ use super::family::{
 use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
 use crate::limits::COUNT_SHARDS;
 
-/// The change feed, stored responses, their expiry, commit markers, and index builds. The check
+/// The change log, stored responses, their expiry, commit markers, and index builds. The check
 /// does not inspect their keys further.
 const OTHERS: [i64; 5] = [5, 6, 7, 8, 9];
 

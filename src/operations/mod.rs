@@ -1,12 +1,14 @@
 //! What the commands do to a database, whether they open it themselves or reach it through the
 //! server that has it open.
 
+mod follow;
 mod maintain;
 mod put;
 mod read;
 mod remove;
 mod sweep;
 
+pub use follow::{ChangeLines, ChangeRequest, ValueLines};
 pub use maintain::{adopt, backup, check};
 pub use put::{NewDocument, Policy, put_batch};
 pub use read::{collections, get, other_names, part, scan};

@@ -121,6 +121,8 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     for task in [building, expiring].into_iter().flatten() {
         task.abort();
     }
+    // Commands that follow changes through the local socket end.
+    database.stop_following();
     if let Some(local) = local {
         local.await.map_err(internal)??;
     }

@@ -103,6 +103,11 @@ fn clients_of_the_transports_for_subscriptions_execute_operations() {
 }
 
 #[test]
+fn clients_follow_changes_and_live_documents_on_every_transport() {
+    run("live.mjs", &[&["--change-retention", "1h"]]);
+}
+
+#[test]
 fn relay_compiles_refetches_and_pages_through_node() {
     run("relay.mjs", &[&[]]);
 }

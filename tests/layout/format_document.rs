@@ -168,8 +168,44 @@ fn documented_store_has_exactly_the_pairs_after_one_insert() {
     check_file(directory.path(), &pairs);
 }
 
+#[test]
+fn documented_change_log_has_exactly_the_pairs_after_one_insert() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let block = blocks("log").concat();
+    let pairs: Vec<_> = store_with_one_logged_document(directory.path())
+        .into_iter()
+        .filter(|(key, _)| {
+            let (begin, end) = Family::change_log();
+            (begin..end).contains(key)
+        })
+        .collect();
+    assert_eq!(block.len(), 2 * pairs.len());
+    for (lines, (key, value)) in block.chunks(2).zip(&pairs) {
+        let (key_tuple, value_tuple) = sides(lines[0]);
+        check(key_tuple, &tuple_text(key), lines[0]);
+        if value_tuple.starts_with('(') {
+            check(value_tuple, &tuple_text(value), lines[0]);
+        }
+        let (key_hex, value_hex) = sides(lines[1]);
+        check_hex(key_hex, key, lines[0]);
+        check_hex(value_hex, value, lines[0]);
+    }
+}
+
 /// Every pair of the store. The shard of the count is set to 11, as on the page.
 fn store_with_one_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    store_after_one_insert(directory, Duration::ZERO)
+}
+
+/// As [`store_with_one_document`], with a change log.
+fn store_with_one_logged_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    store_after_one_insert(directory, Duration::from_secs(3600))
+}
+
+fn store_after_one_insert(
+    directory: &std::path::Path,
+    retention: Duration,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
     let runtime = Builder::new_current_thread().enable_time().build();
     let deadline = Instant::now() + Duration::from_secs(30);
     let mut pairs = runtime.expect("a runtime").block_on(async {
@@ -178,6 +214,8 @@ fn store_with_one_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>
         let database = Database::open(store, deadline)
             .await
             .expect("a new database");
+        let set = database.set_change_retention(deadline, retention).await;
+        set.expect("the retention is set");
         let inserted = database.transact(deadline, |transaction| {
             let work = async move {
                 let leaves = Leaves::from_json("7")?;

@@ -23,6 +23,8 @@ on_every_engine!(
     the_longest_key_and_value_are_returned,
     snapshots_do_not_change_while_others_commit,
     snapshots_show_earlier_commits,
+    versions_of_snapshots_separate_commits,
+    commits_are_reported_once_they_are_visible,
     snapshots_do_not_show_uncommitted_writes,
     lazy_snapshots_are_fixed_at_their_first_read,
     split_points_ascend_within_their_range,
@@ -415,6 +417,37 @@ async fn snapshots_show_earlier_commits(fresh: Fresh) {
         let value = round.to_string();
         fresh.set("key", &value).await;
         assert_eq!(fresh.get("key").await, Some(value.into_bytes()));
+    }
+}
+
+async fn versions_of_snapshots_separate_commits(fresh: Fresh) {
+    let mut last = fresh.set("key", "0").await;
+    for round in 1..10 {
+        let snapshot = fresh.snapshot().await;
+        let version = snapshot.version().await.expect("a version");
+        assert!(version >= last, "{version} shows {last}");
+        last = fresh.set("key", round.to_string()).await;
+        assert!(version < last, "{version} does not show {last}");
+        assert_eq!(snapshot.version().await.expect("a version"), version);
+    }
+    let transaction = fresh.transaction().await;
+    let version = transaction.version().await.expect("a version");
+    assert!(version >= last);
+    transaction.abort().await.expect("it ends");
+}
+
+async fn commits_are_reported_once_they_are_visible(fresh: Fresh) {
+    let Some(mut commits) = fresh.store.commits() else {
+        return;
+    };
+    for round in 0..50 {
+        commits.mark_unchanged();
+        let value = round.to_string();
+        let (_, reported) = tokio::join!(fresh.set("key", &value), commits.changed());
+        reported.expect("the store is open");
+        while fresh.get("key").await != Some(value.clone().into_bytes()) {
+            commits.changed().await.expect("the store is open");
+        }
     }
 }
 

@@ -74,6 +74,7 @@ pub(crate) enum Command {
     Import(Import),
     Export(Export),
     Get(Get),
+    Changes(ChangesArguments),
     Pairs(PairsArguments),
     Check(CheckArguments),
     Adopt(Adopt),
@@ -213,6 +214,38 @@ pub(crate) struct Get {
     /// Indent the JSON even if the output is not a terminal
     #[arg(long)]
     pub(crate) pretty: bool,
+    /// Print the value now and after each change, one line each; a line is empty while nothing is
+    /// stored there. The store must have a change log
+    #[arg(long, conflicts_with = "pretty")]
+    pub(crate) watch: bool,
+}
+
+/// Print the changes of documents, one JSON object per line
+///
+/// The store must have a change log: start its server with --change-retention. The time is in
+/// milliseconds since 1970, and `patch` is a JSON Patch, or null.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo changes                                    all changes that the log has
+  phyllo changes --collection orders --follow       from now on, until Ctrl-C
+  phyllo changes --after CURSOR --follow            from a cursor on
+  phyllo changes --id FRA --path /name | jq .patch")]
+pub(crate) struct ChangesArguments {
+    #[command(flatten)]
+    pub(crate) collection: CollectionArgument,
+    /// Only changes of this document
+    #[arg(long, allow_negative_numbers = true, value_parser = DocumentId::parse)]
+    pub(crate) id: Option<DocumentId>,
+    /// Only changes at, below or above this path in the document
+    #[arg(long, value_parser = parse_path, default_value = "", hide_default_value = true, requires = "id")]
+    pub(crate) path: WrittenPath,
+    /// Begin after the change with this `cursor`
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
+    /// Wait for further changes; without --after, begin now
+    #[arg(long)]
+    pub(crate) follow: bool,
 }
 
 /// Print how a document is stored: its keys and values

@@ -22,7 +22,7 @@ use crate::database::{
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
-use crate::operations::{self, NewDocument, Policy, Sweep};
+use crate::operations::{self, ChangeLines, ChangeRequest, NewDocument, Policy, Sweep, ValueLines};
 use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
 
 /// The interval of checks whether a store has been released.
@@ -119,6 +119,42 @@ impl DatabaseAccess {
         match self {
             Self::Direct(database) => operations::get(database, document, path.path).await,
             Self::Through(client) => client.get(&document, &path.text).await,
+        }
+    }
+
+    /// Reads changes. `path` is the text of the path.
+    pub(crate) async fn changes(
+        &self,
+        request: ChangeRequest,
+        path: &str,
+    ) -> Result<FollowedLines> {
+        match self {
+            Self::Direct(database) => {
+                let lines = ChangeLines::begin(database, request).await?;
+                Ok(FollowedLines::Changes(Box::new(lines)))
+            }
+            Self::Through(client) => client
+                .changes(&request, path)
+                .await
+                .map(FollowedLines::Through),
+        }
+    }
+
+    /// Watches the value at a path of a document.
+    pub(crate) async fn watch(
+        &self,
+        document: DocumentKey,
+        path: WrittenPath,
+    ) -> Result<FollowedLines> {
+        match self {
+            Self::Direct(database) => {
+                let lines = ValueLines::begin(database, document, path.path).await?;
+                Ok(FollowedLines::Value(Box::new(lines)))
+            }
+            Self::Through(client) => client
+                .watch(&document, &path.text)
+                .await
+                .map(FollowedLines::Through),
         }
     }
 
@@ -249,6 +285,24 @@ impl FindingsSource {
                 Ok(finding.ok_or_else(|| check.summary()))
             }
             Self::Through(findings) => findings.next().await,
+        }
+    }
+}
+
+/// Lines that are printed as they come.
+pub(crate) enum FollowedLines {
+    Changes(Box<ChangeLines>),
+    Value(Box<ValueLines>),
+    Through(client::LineStream),
+}
+
+impl FollowedLines {
+    /// Returns the next line, or `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Changes(lines) => lines.next().await,
+            Self::Value(lines) => lines.next().await.map(Some),
+            Self::Through(lines) => lines.next().await,
         }
     }
 }

@@ -19,9 +19,9 @@ use crate::database::{
 };
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
-use crate::operations::{Policy, Sweep};
+use crate::operations::{ChangeRequest, Policy, Sweep};
 use crate::server::local::{
-    SOCKET_NAME, backup, checked, removal, sweeping, wire, with_short_path,
+    SOCKET_NAME, backup, checked, following, removal, sweeping, wire, with_short_path,
 };
 use crate::store::Pairs;
 
@@ -168,6 +168,25 @@ impl Client {
         }
     }
 
+    pub(crate) async fn changes(&self, request: &ChangeRequest, path: &str) -> Result<LineStream> {
+        let follow = if request.follow { "true" } else { "false" };
+        let mut query = vec![
+            ("collection", &*request.collection),
+            ("follow", follow),
+            ("path", path),
+        ];
+        let id = request.id.as_ref().map(ToString::to_string);
+        query.extend(id.as_ref().map(|id| ("id", &**id)));
+        query.extend(request.after.as_ref().map(|after| ("after", &**after)));
+        let answer = self.request(Method::GET, following::CHANGES, &query, Vec::new());
+        Ok(LineStream(Fields::new(answer.await?)))
+    }
+
+    pub(crate) async fn watch(&self, document: &DocumentKey, path: &str) -> Result<LineStream> {
+        let answer = self.at(following::WATCH, document, path).await?;
+        Ok(LineStream(Fields::new(answer)))
+    }
+
     async fn at(
         &self,
         route: &str,
@@ -219,6 +238,20 @@ impl Records {
             wire::ExportRecord::Foreign(foreign) => Ok(Some(Err(foreign))),
             wire::ExportRecord::End => Ok(None),
             wire::ExportRecord::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// Lines, decoded as they arrive.
+pub(crate) struct LineStream(Fields);
+
+impl LineStream {
+    /// Returns the next line, or `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        match following::LineRecord::read(self.0.next().await?)? {
+            following::LineRecord::Line(line) => Ok(Some(line)),
+            following::LineRecord::End => Ok(None),
+            following::LineRecord::Failed(error) => Err(error),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use super::names;
+use super::{follow, names};
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::{Get, PairsArguments, PlaceArguments};
 use crate::cli::connect::access::{DatabaseAccess, Missing};
@@ -17,6 +17,9 @@ pub(crate) async fn get(store: &StoreLocation, get: Get) -> Done {
     let document = document(&get.place)?;
     let access = DatabaseAccess::open(store, Missing::Fail).await?;
     let path = get.place.path.clone();
+    if get.watch {
+        return follow::watch(&access, document, path).await;
+    }
     let Some(mut json) = access.get(document, path).await? else {
         names::check(&access, &get.place.collection.name).await?;
         return Err(nothing(&get.place).into());

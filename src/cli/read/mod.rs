@@ -2,5 +2,6 @@
 
 pub(crate) mod collections;
 pub(crate) mod export;
+pub(crate) mod follow;
 pub(crate) mod get;
 pub(crate) mod names;

@@ -45,6 +45,12 @@ impl<W: Write> Output<W> {
         written.map_err(|error| ended(&error, &self.name))
     }
 
+    /// Flushes the buffer, and goes on.
+    pub(crate) fn flush(&mut self) -> Done {
+        let flushed = self.out.flush();
+        flushed.map_err(|error| ended(&error, &self.name))
+    }
+
     /// Flushes the buffer.
     pub(crate) fn finish(mut self) -> Done {
         let flushed = self.out.flush();

@@ -16,9 +16,9 @@ use tokio::time::{sleep, timeout};
 use super::cursor::{ChangeCursor, ChangePosition};
 use super::interest::{Interest, Subscribers};
 use super::read::{LoggedCommit, Start, read_commits};
-use super::settings::ChangeSettings;
+use super::settings::{ChangeSettings, horizon_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::Version;
+use crate::key::{Family, Version};
 use crate::limits::{CHANGES_POLL_TIME_MAX, CHANGES_POLL_TIME_MIN, CHANGES_RECENT_BYTES_MAX};
 use crate::store::Store;
 
@@ -79,6 +79,17 @@ pub struct FollowedChange {
     pub cursor: ChangeCursor,
 }
 
+/// Where a subscriber begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FollowFrom {
+    /// After all commits so far.
+    Now,
+    /// With the first commit in the log.
+    Beginning,
+    /// After this position.
+    Cursor(ChangeCursor),
+}
+
 /// A subscriber.
 pub struct ChangeFollower {
     feed: ChangeFeed,
@@ -101,7 +112,7 @@ impl ChangeFeed {
         }))
     }
 
-    /// Follows the changes after `after`, or from now on.
+    /// Follows the changes from a position on.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the log is off, or the cursor belongs to another history. `CHANGES_EXPIRED`:
@@ -109,13 +120,13 @@ impl ChangeFeed {
     pub(crate) async fn follow(
         &self,
         interest: Interest,
-        after: Option<ChangeCursor>,
+        from: FollowFrom,
     ) -> Result<ChangeFollower> {
         let snapshot = self.0.store.snapshot().await?;
         let settings = ChangeSettings::read(&*snapshot).await?;
         let settings = settings.filter(ChangeSettings::is_on);
         let settings = settings.ok_or_else(log_is_off)?;
-        if let Some(after) = &after {
+        if let FollowFrom::Cursor(after) = &from {
             if after.history != settings.history {
                 return Err(other_history());
             }
@@ -136,11 +147,27 @@ impl ChangeFeed {
             looked_at: 0,
         };
         // Only a snapshot that is taken after the subscriber was added has all earlier commits.
-        follower.position = match after {
-            Some(after) => after.position,
-            None => ChangePosition::after(self.0.store.snapshot().await?.version().await?),
+        follower.position = match from {
+            FollowFrom::Cursor(after) => after.position,
+            FollowFrom::Now => {
+                ChangePosition::after(self.0.store.snapshot().await?.version().await?)
+            }
+            FollowFrom::Beginning => {
+                let horizon = snapshot.get(&Family::ChangeHorizon.key()?).await?;
+                ChangePosition::after(horizon_of(horizon.as_deref())?)
+            }
         };
         Ok(follower)
+    }
+}
+
+impl ChangeFeed {
+    /// Ends all subscriptions, because the server stops.
+    pub(crate) fn stop(&self) {
+        let error = Error::new(ErrorKind::Unavailable, "the server stops");
+        let mut state = self.0.state();
+        state.tail = None;
+        state.subscribers.every(&mut |signal| signal.end(&error));
     }
 }
 
@@ -307,6 +334,22 @@ impl ChangeFollower {
             }
             if self.taken.is_empty() {
                 self.wait().await?;
+            }
+        }
+    }
+
+    /// The next change of the commits up to a version. `None` if there are no more.
+    ///
+    /// # Errors
+    /// As [`ChangeFollower::next`].
+    pub async fn next_until(&mut self, end: Version) -> Result<Option<FollowedChange>> {
+        loop {
+            if let Some(change) = self.take() {
+                return Ok((change.commit.version <= end).then_some(change));
+            }
+            self.take_stored().await?;
+            if self.taken.is_empty() {
+                return Ok(None);
             }
         }
     }

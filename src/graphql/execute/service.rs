@@ -20,7 +20,7 @@ use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
 use crate::database::{
-    Database, FollowedChange, IdempotencyKey, StoredResponse, keep_answer, kept_answer,
+    Database, FollowFrom, FollowedChange, IdempotencyKey, StoredResponse, keep_answer, kept_answer,
 };
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::batcher::{Batcher, LoadQueue};
@@ -289,7 +289,7 @@ impl GraphQl {
         };
         match target(field, &prepared.variables.values, after)? {
             SubscriptionTarget::Live(interest, pause) => {
-                let follow = self.0.database.changes().follow(interest, None);
+                let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
                 let execute = move || -> BoxFuture<'static, Vec<u8>> {
                     let (inner, operation) = (inner.clone(), operation.clone());
                     let report = RequestStats::default();
@@ -303,7 +303,8 @@ impl GraphQl {
             }
             SubscriptionTarget::Changes(interest, after) => {
                 let changes = self.0.database.changes();
-                let follower = changes.follow(interest, after).await?;
+                let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
+                let follower = changes.follow(interest, from).await?;
                 Ok(responses_to_changes(follower, refusal, move |change| {
                     let (inner, operation) = (inner.clone(), prepared.clone());
                     async move { inner.respond_to_change(operation, allowed(), change).await }

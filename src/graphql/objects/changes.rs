@@ -104,12 +104,7 @@ impl DocumentChange {
 
     /// Whether the edits are not in the log, because they were too large, or unknown: read the document again.
     async fn resync(&self) -> bool {
-        let change = self.change();
-        match change.kind {
-            ChangeKind::Created | ChangeKind::Updated => change.patch.is_none(),
-            ChangeKind::CollectionChanged => true,
-            ChangeKind::Deleted | ChangeKind::CollectionDropped => false,
-        }
+        self.change().needs_resync()
     }
 
     /// The document as it is now, which may be later than `version`; null if it does not exist, and for a change of the whole collection.

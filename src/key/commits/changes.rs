@@ -155,6 +155,17 @@ pub struct LoggedChange {
     pub patch: Option<(u64, u64)>,
 }
 
+impl LoggedChange {
+    /// Whether the edits are not in the log, so that only the current state shows them.
+    pub fn needs_resync(&self) -> bool {
+        match self.kind {
+            ChangeKind::Created | ChangeKind::Updated => self.patch.is_none(),
+            ChangeKind::CollectionChanged => true,
+            ChangeKind::Deleted | ChangeKind::CollectionDropped => false,
+        }
+    }
+}
+
 /// Encodes headers of at most about `bytes_max` bytes each. `time` is in milliseconds since 1970.
 pub fn encode_changes<'c>(
     time: u64,

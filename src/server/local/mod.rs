@@ -9,6 +9,7 @@
 
 pub mod backup;
 pub mod checked;
+pub mod following;
 
 pub mod removal;
 pub(crate) mod socket;
@@ -64,6 +65,8 @@ pub fn router(database: Database) -> Router {
         .route(removal::DROP, post(drop_collection))
         .route(sweeping::SWEEP, post(sweep))
         .route(removal::NAMES, get(names))
+        .route(following::CHANGES, get(following::changes))
+        .route(following::WATCH, get(following::watch))
         .layer(DefaultBodyLimit::disable())
         .with_state(database)
 }
