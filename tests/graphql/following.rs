@@ -307,7 +307,7 @@ async fn subscribers_of_one_query_share_its_executions() {
     for live in &mut all {
         live.next().await;
     }
-    let before = client.counts().ranges;
+    let before = client.counts().pairs;
     client
         .mutate(r#"replaceDocument(id: 1, path: "/a", document: 1) { version }"#)
         .await;
@@ -315,8 +315,8 @@ async fn subscribers_of_one_query_share_its_executions() {
         let response = live.next().await;
         assert_eq!(response, json!({"data": {"document": {"value": 1}}}));
     }
-    let ranges = client.counts().ranges - before;
-    assert!(ranges < SUBSCRIBERS as u64, "{ranges} range reads");
+    let pairs = client.counts().pairs - before;
+    assert!(pairs < SUBSCRIBERS as u64, "{pairs} pairs");
     drop(all);
     // The execution has ended, and another one begins.
     tokio::time::sleep(Duration::from_millis(50)).await;
