@@ -36,9 +36,13 @@ pub const FORMAT_EXACT_ENTRIES: i64 = 5;
 /// knows only earlier formats would ignore the commits in the log.
 pub const FORMAT_LOG: i64 = 6;
 
+/// The format of a store in which a partial index, or an index on names, was ever created. A program
+/// that knows only earlier formats cannot read their definitions.
+pub const FORMAT_SELECTIVE_INDEXES: i64 = 7;
+
 /// Returns whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
-    (FORMAT..=FORMAT_LOG).contains(&format)
+    (FORMAT..=FORMAT_SELECTIVE_INDEXES).contains(&format)
 }
 
 /// The format key as read from a store.
@@ -63,7 +67,7 @@ impl Stored {
                 ErrorKind::Unavailable,
                 format!(
                     "the store has format {other}; this program reads and writes the formats \
-                     {FORMAT} to {FORMAT_LOG}"
+                     {FORMAT} to {FORMAT_SELECTIVE_INDEXES}"
                 ),
             )),
             Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
@@ -95,6 +99,12 @@ pub(crate) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
 /// of a new index reject the store.
 pub(crate) async fn write_exact_entries_format(transaction: &dyn Transaction) -> Result<()> {
     raise_format(transaction, FORMAT_EXACT_ENTRIES).await
+}
+
+/// Raises the format to [`FORMAT_SELECTIVE_INDEXES`], so that programs that know neither filters of
+/// indexes nor indexes on names reject the store.
+pub(crate) async fn write_selective_index_format(transaction: &dyn Transaction) -> Result<()> {
+    raise_format(transaction, FORMAT_SELECTIVE_INDEXES).await
 }
 
 /// Removes the keys from `begin` to before `end` with [`Transaction::clear_large_range`]. Raises

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foundationdb_tuple::pack;
-use phyllo::database::{Database, FORMAT_LOG};
+use phyllo::database::{Database, FORMAT_SELECTIVE_INDEXES};
 use phyllo::key::Family;
 use phyllo::store::{Pairs, Store};
 use serde_json::json;
@@ -62,7 +62,7 @@ const WRITES: [&str; 7] = [
 ];
 
 async fn writes_are_rejected_after_another_program_upgraded_the_format() {
-    for format in [FORMAT_LOG + 1, 0, -1, i64::MAX] {
+    for format in [FORMAT_SELECTIVE_INDEXES + 1, 0, -1, i64::MAX] {
         for write in WRITES {
             let client = client().await;
             client.insert("1", r#"{"a":1}"#).await;
@@ -129,11 +129,12 @@ async fn reads_are_rejected_after_the_format_was_polled() {
     let polling = tokio::spawn(async move { database.watch_format().await });
     for (format, refused) in [
         (2, false),
-        (7, true),
+        (8, true),
         (3, false),
         (4, false),
         (5, false),
         (6, false),
+        (7, false),
         (9, true),
     ] {
         raise(&**client.database.store(), Some(&pack(&(format,)))).await;

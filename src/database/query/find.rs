@@ -2,7 +2,7 @@
 
 use super::index_hint::{self, Goal};
 use super::matcher::Matcher;
-use super::page::{DocumentPage, Order, Page};
+use super::page::{DocumentPage, Order, Page, UsedIndexes};
 use super::paginate::{Candidates, Filled, PageBuilder};
 use super::search::Search;
 use crate::error::Result;
@@ -40,7 +40,7 @@ impl Search<'_> {
     pub(crate) fn found(
         &self,
         filled: Filled,
-        index: Option<String>,
+        index: Option<UsedIndexes>,
         examined: usize,
     ) -> DocumentPage {
         DocumentPage {

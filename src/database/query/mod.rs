@@ -24,7 +24,9 @@ pub use aggregate::{
     AggregateQuery, AggregatedPath, Aggregation, Group, GroupOrder, ValueSummary, aggregate,
 };
 pub use key_set::{KeySet, KeyTests, check_listed};
-pub use page::{DocumentPage, HeldEntry, Order, OrderBy, Page, PageRow, Position, Select, Total};
+pub use page::{
+    DocumentPage, HeldEntry, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes,
+};
 pub use portion::{Portion, portion};
 use search::Search;
 use total::total;

@@ -6,6 +6,7 @@ use super::entries::id_source::IdSource;
 use super::entries::ids::Ids;
 use super::entries::keys::{KeyReader, Meter};
 use super::key_set::KeySet;
+use super::page::UsedIndexes;
 use super::plan::access_path::{AccessPath, QueryPlan};
 use crate::budget::{Budget, Steps};
 use crate::database::index::definition::{Index, State, indexes};
@@ -36,7 +37,7 @@ pub(crate) struct Chosen<'r> {
     /// The residual filter.
     pub(crate) filter: Filter,
     /// The indexes used.
-    pub(crate) index: Option<String>,
+    pub(crate) index: Option<UsedIndexes>,
 }
 
 /// The indexes of a collection, grouped by whether queries can use them.
@@ -201,10 +202,11 @@ pub(crate) fn chosen<'r>(
     ids: Ids<'r>,
 ) -> Chosen<'r> {
     let names: Vec<String> = ways.iter().map(|way| way.access.name()).collect();
-    let index = names.join(" & ");
+    let names = names.join(" & ");
+    let partial = ways.iter().any(|way| way.access.is_partial());
     Chosen {
         ids,
         filter: plan.residual(ways.iter().map(|way| &way.covers)),
-        index: Some(index).filter(|name| !name.is_empty()),
+        index: (!names.is_empty()).then_some(UsedIndexes { names, partial }),
     }
 }

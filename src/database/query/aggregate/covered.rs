@@ -20,7 +20,7 @@ use crate::database::index::definition::Index;
 use crate::database::query::entries::ids::no_entry;
 use crate::database::query::entries::keys::KeyStream;
 use crate::database::query::plan::access_path::{
-    EntrySource, QueryPlan, Span, conditions_on, span_of,
+    EntrySource, QueryPlan, Span, UsableIndex, conditions_on, span_of,
 };
 use crate::database::query::search::Search;
 use crate::document::jsonpath::Query;
@@ -41,17 +41,15 @@ pub(crate) struct CoveredScan<'i> {
 impl<'i> CoveredScan<'i> {
     /// Returns the best covering index for a query. None if no index covers it.
     pub(crate) fn of(
-        plan: &QueryPlan<'_>,
+        plan: &QueryPlan<'i>,
         query: &AggregateQuery,
-        indexes: &'i [Index],
         steps: &Steps<'_>,
     ) -> Option<Self> {
         if !query.keys.is_all() {
             return None;
         }
-        let scans = indexes
-            .iter()
-            .filter_map(|index| covering(plan, query, index, steps));
+        let scans = plan.usable.iter();
+        let scans = scans.filter_map(|usable| covering(plan, query, usable, steps));
         // The index with the fewest columns has the smallest entries.
         scans.min_by_key(|scan| scan.index.on.len())
     }
@@ -65,9 +63,10 @@ impl<'i> CoveredScan<'i> {
 fn covering<'i>(
     plan: &QueryPlan<'_>,
     query: &AggregateQuery,
-    index: &'i Index,
+    usable: &UsableIndex<'i>,
     steps: &Steps<'_>,
 ) -> Option<CoveredScan<'i>> {
+    let index = usable.index;
     let column = |path: &Query| {
         let mut columns = index.on.iter();
         columns.position(|column| path.simple() == Some(column.steps()))
@@ -75,8 +74,11 @@ fn covering<'i>(
     let group_by: Vec<usize> = query.group_by.iter().map(column).collect::<Option<_>>()?;
     let of = query.of.iter().map(|of| column(&of.path));
     let of: Vec<usize> = of.collect::<Option<_>>()?;
-    let (spans, equal) = spans(plan, index, steps)?;
-    let is_bounded = !plan.conjuncts.is_empty();
+    let Spans {
+        spans,
+        equal,
+        is_bounded,
+    } = spans(plan, usable, steps)?;
     let counts_first_alone = query.group_by.is_empty()
         && !query.counts
         && !of.is_empty()
@@ -101,23 +103,36 @@ fn covering<'i>(
     })
 }
 
-/// Returns the spans of an index that hold exactly the matching documents, and the number of columns
-/// fixed by equality.
-fn spans(plan: &QueryPlan<'_>, index: &Index, steps: &Steps<'_>) -> Option<(Vec<Span>, usize)> {
-    if plan.conjuncts.is_empty() {
+/// The spans of an index that have exactly the matching documents that it has entries for.
+struct Spans {
+    spans: Vec<Span>,
+    /// The number of columns fixed by equality.
+    equal: usize,
+    /// Whether a matching document has a value in the first column.
+    is_bounded: bool,
+}
+
+fn spans(plan: &QueryPlan<'_>, usable: &UsableIndex<'_>, steps: &Steps<'_>) -> Option<Spans> {
+    let all = plan.conjuncts.len();
+    let Some(way) = span_of(&plan.conjuncts, usable, steps) else {
         let whole = Span {
             begin: Vec::new(),
             end: vec![0xFF],
         };
-        return Some((vec![whole], 0));
-    }
-    let way = span_of(&plan.conjuncts, index, steps)?;
-    if way.covers.len() < plan.conjuncts.len() {
-        return None;
-    }
+        // The filter of the index answers the query.
+        return (usable.proves.len() == all).then_some(Spans {
+            spans: vec![whole],
+            equal: 0,
+            is_bounded: false,
+        });
+    };
     match way.access {
-        EntrySource::Index { spans, .. } => Some((spans, way.equal)),
-        EntrySource::Union(_) => None,
+        EntrySource::Index { spans, .. } if way.covers.len() == all => Some(Spans {
+            spans,
+            equal: way.equal,
+            is_bounded: true,
+        }),
+        EntrySource::Index { .. } | EntrySource::Union(_) => None,
     }
 }
 
