@@ -90,6 +90,11 @@ impl Index {
         self.on.iter().position(IndexPath::is_multiple)
     }
 
+    /// Returns whether an entry has the values of its document, except for objects and arrays.
+    pub(crate) fn holds_values(&self) -> bool {
+        self.exact && self.multiple().is_none()
+    }
+
     /// Returns whether the values of the column with `[*]` are names of members.
     pub(crate) fn is_of_names(&self) -> bool {
         self.on.iter().any(IndexPath::is_of_names)

@@ -137,7 +137,7 @@ impl Search<'_> {
             of_values: track.columns.clone(),
             directions: order.directions(page),
             keys: self.keys,
-            holds: index.exact && index.multiple().is_none(),
+            holds: index.holds_values(),
         };
         let after = page.from.as_ref().map(|from| {
             id_bytes(self.collection, &from.id).map(|id| IndexEntry {

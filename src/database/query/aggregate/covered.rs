@@ -32,6 +32,9 @@ use crate::limits::{BATCH_PAIRS_MAX, LEAVES_PER_PACE};
 pub(crate) struct CoveredScan<'i> {
     pub(crate) index: &'i Index,
     spans: Vec<Span>,
+    /// The number of columns fixed by equality. If it is all columns, the entries are in the order of
+    /// the keys.
+    equal: usize,
     /// The column of each path to group by.
     group_by: Vec<usize>,
     /// The column of each path to aggregate.
@@ -45,9 +48,6 @@ impl<'i> CoveredScan<'i> {
         query: &AggregateQuery,
         steps: &Steps<'_>,
     ) -> Option<Self> {
-        if !query.keys.is_all() {
-            return None;
-        }
         let scans = plan.usable.iter();
         let scans = scans.filter_map(|usable| covering(plan, query, usable, steps));
         // The index with the fewest columns has the smallest entries.
@@ -98,6 +98,7 @@ fn covering<'i>(
     Some(CoveredScan {
         index,
         spans,
+        equal,
         group_by,
         of,
     })
@@ -148,12 +149,18 @@ impl Search<'_> {
         scan: &CoveredScan<'_>,
     ) -> Result<Groups<'q>> {
         let key = IndexKey::new(self.collection, scan.index.number)?;
-        let skips = !query.counts && query.of.is_empty();
+        let skips = !query.counts && query.of.is_empty() && self.keys.is_all();
+        let (first_id, past_ids) = self.keys.bounds();
         let mut groups = Groups::new(query, self.budget);
         let mut added = 0;
         let mut group = Vec::new();
         for span in &scan.spans {
-            let (begin, end) = key.span(&span.begin, &span.end);
+            let (begin, end) = if scan.equal == scan.index.on.len() {
+                let after = |id: &[u8]| [&span.begin[..], id].concat();
+                key.span(&after(&first_id), &after(&past_ids))
+            } else {
+                key.span(&span.begin, &span.end)
+            };
             let first_batch = if skips { 16 } else { BATCH_PAIRS_MAX };
             let reading = self.source(first_batch, false, None).reading;
             let mut keys = KeyStream::new(reading, &begin, &end, false);
@@ -161,7 +168,8 @@ impl Search<'_> {
                 let values = values(&key, entry, scan.index.on.len());
                 let (values, id) = values.ok_or_else(|| no_entry(entry))?;
                 let of_group = scan.group_by.iter().map(|column| &values[*column]);
-                if of_group.clone().all(|value| value.rank() != Rank::Missing) {
+                let is_complete = of_group.clone().all(|value| value.rank() != Rank::Missing);
+                if is_complete && self.keys.contains(id) {
                     group.clear();
                     for value in of_group {
                         group.extend_from_slice(value.bytes());

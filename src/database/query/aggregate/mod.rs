@@ -66,7 +66,10 @@ pub async fn aggregate(
         let scan = CoveredScan::of(&plan, query, steps);
         steps.check().map(|()| scan)
     };
-    if let Some(scan) = budget.compute(scan).await? {
+    let scan = budget.compute(scan).await?;
+    if let Some(scan) = scan
+        && !search.has_few_keys().await?
+    {
         let mut groups = search.covered(query, &scan).await?;
         let examined = search.read_containers(query, &mut groups).await?;
         let index = Some(UsedIndexes::of(scan.index));

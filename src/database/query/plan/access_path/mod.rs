@@ -38,7 +38,7 @@ use crate::database::index::definition::{Index, IndexPath};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::jsonpath::SimpleStep;
 use crate::document::leaf::Leaf;
-use crate::document::path::Segment;
+use crate::document::path::{Place, Segment};
 use crate::error::Result;
 use crate::key::IndexValue;
 use crate::limits::SPANS_MAX;
@@ -56,6 +56,17 @@ impl EntrySource<'_> {
         match self {
             Self::Index { index, .. } => index.filter.is_some(),
             Self::Union(parts) => parts.iter().any(EntrySource::is_partial),
+        }
+    }
+
+    /// Returns the places of the columns, if the entries are of one index and hold the values of
+    /// documents.
+    pub(crate) fn columns(&self) -> Vec<Place> {
+        match self {
+            Self::Index { index, .. } if index.holds_values() => {
+                index.on.iter().map(|path| path.place.clone()).collect()
+            }
+            Self::Index { .. } | Self::Union(_) => Vec::new(),
         }
     }
 
