@@ -38,6 +38,10 @@ pub const FORMAT_EXACT_ENTRIES: i64 = 5;
 /// knows only earlier formats would ignore the commits in the log.
 pub const FORMAT_LOG: i64 = 6;
 
+/// The format of a store in which a partial index, or an index on names, was ever created. A program
+/// that knows only earlier formats cannot read their definitions.
+pub const FORMAT_SELECTIVE_INDEXES: i64 = 7;
+
 /// The format of a store whose change log was ever switched on. A program that knows only earlier
 /// formats would change documents without logging it.
 pub const FORMAT_CHANGES: i64 = 8;
@@ -101,6 +105,12 @@ pub(crate) async fn write_format(transaction: &dyn Transaction) -> Result<()> {
 /// of a new index reject the store.
 pub(crate) async fn write_exact_entries_format(transaction: &dyn Transaction) -> Result<()> {
     raise_format(transaction, FORMAT_EXACT_ENTRIES).await
+}
+
+/// Raises the format to [`FORMAT_SELECTIVE_INDEXES`], so that programs that know neither filters of
+/// indexes nor indexes on names reject the store.
+pub(crate) async fn write_selective_index_format(transaction: &dyn Transaction) -> Result<()> {
+    raise_format(transaction, FORMAT_SELECTIVE_INDEXES).await
 }
 
 /// Removes the keys from `begin` to before `end` with [`Transaction::clear_large_range`]. Raises

@@ -39,12 +39,13 @@ pub use edit::update::{Update, UpdateOperation, UpdateOperator};
 pub use edit::write::{Existing, insert, put};
 pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
 pub use format::{
-    FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG, FORMAT_TOMBSTONES,
-    FORMAT_VERSIONSTAMPS,
+    FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG,
+    FORMAT_SELECTIVE_INDEXES, FORMAT_TOMBSTONES, FORMAT_VERSIONSTAMPS,
 };
 pub use index::build::{BuildStep, Builder};
 pub use index::define::{create_index, drop_index};
 pub use index::definition::{Index, IndexPath, State, indexes};
+pub use index::partial::IndexFilter;
 pub use open::Database;
 pub use read::adjacent::AdjacentDocuments;
 pub use read::children::{Child, ChildBounds, Children, ChildrenPage, children};

@@ -283,7 +283,8 @@ pub fn decode_leaf(value: &[u8]) -> Option<Leaf<'_>> {
     }
 }
 
-pub(super) fn decode_piece(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+/// Decodes a piece of a string. `None` if the value is no piece.
+pub fn decode_piece(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     match split_element(value)? {
         (Element::Bytes(Bytes(bytes)), []) => Some(bytes),
         _ => None,

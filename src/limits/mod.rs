@@ -347,6 +347,13 @@ pub const INDEXES_MAX: usize = 64;
 pub const INDEX_PATHS_MAX: usize = 8;
 /// Bytes of the name of an index.
 pub const INDEX_NAME_BYTES_MAX: usize = 255;
+/// Entries whose values are held in memory until their keys are sorted. Without them, values are read
+/// from documents.
+pub const HELD_ENTRIES_MAX: usize = 10_000;
+/// Bytes of the filter of a partial index, as JSON.
+pub const INDEX_FILTER_BYTES_MAX: usize = 4_096;
+/// Pairs in the first read of the names of members.
+pub const INDEX_NAMES_FIRST_PAIRS: usize = 256;
 /// Documents whose entries one transaction of an index build adds.
 pub const INDEX_BATCH_DOCUMENTS_MAX: usize = 512;
 /// Documents of such a transaction that are read concurrently.

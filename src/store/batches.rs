@@ -17,6 +17,7 @@ pub struct Batches<R> {
     /// The start of the next batch. `None` after the last.
     begin: Option<Vec<u8>>,
     end: Vec<u8>,
+    pairs_max: usize,
     resumed: bool,
 }
 
@@ -27,6 +28,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
             read,
             begin: Some(begin.into()),
             end: end.into(),
+            pairs_max: usize::MAX,
             resumed: false,
         }
     }
@@ -40,6 +42,11 @@ impl<R: Deref<Target: Read>> Batches<R> {
         }
     }
 
+    /// Limits the next batches to `pairs_max` pairs each.
+    pub fn set_pairs_max(&mut self, pairs_max: usize) {
+        self.pairs_max = pairs_max;
+    }
+
     /// The next batch, which has at least one pair. `None` after the last.
     ///
     /// # Errors
@@ -50,14 +57,15 @@ impl<R: Deref<Target: Read>> Batches<R> {
         };
         let range = RangeRead {
             resumed: self.resumed,
-            ..RangeRead::new(begin, &self.end)
+            ..RangeRead::new(begin, &self.end).at_most(self.pairs_max)
         };
         let batch = self.read.range(range).await?;
-        if batch.more {
+        let more = batch.more || batch.pairs.len() >= self.pairs_max;
+        if more {
             // An engine may never wait for I/O, so this yields to the scheduler.
             tokio::task::yield_now().await;
         }
-        let last = batch.pairs.last().filter(|_| batch.more);
+        let last = batch.pairs.last().filter(|_| more);
         self.begin = last.map(|(key, _)| key_after(key));
         self.resumed = true;
         Ok((!batch.pairs.is_empty()).then_some(batch.pairs))
@@ -71,6 +79,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
             *begin = key.to_vec();
             self.resumed = false;
         }
+        self.begin.take_if(|begin| *begin >= self.end);
     }
 
     /// The end of the range, which is exclusive.

@@ -79,9 +79,16 @@ fn delete_uses_an_index() {
         runtime.block_on(async {
             let database = super::harness::open(store.path()).await;
             let transaction = database.store().begin().await.expect("a transaction");
-            phyllo::database::create_index(&*transaction, "D", "n", &["$.n"], false)
-                .await
-                .expect("an index");
+            phyllo::database::create_index(
+                &*transaction,
+                "D",
+                "n",
+                &["$.n"],
+                false,
+                phyllo::document::filter::Filter::default(),
+            )
+            .await
+            .expect("an index");
             transaction.commit().await.expect("a commit");
             let mut builder = phyllo::database::Builder::new(database);
             builder.finish().await.expect("it is built");

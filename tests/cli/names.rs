@@ -48,9 +48,16 @@ fn collections_of_other_programs_or_with_only_an_index_exist() {
             let transaction = database.store().begin().await.expect("a transaction");
             transaction.set(&pack(&("recipe", 7, "n")), &pack(&(1,)));
             let paths = ["$.n"];
-            phyllo::database::create_index(&*transaction, "indexed", "n", &paths, false)
-                .await
-                .expect("an index");
+            phyllo::database::create_index(
+                &*transaction,
+                "indexed",
+                "n",
+                &paths,
+                false,
+                phyllo::document::filter::Filter::default(),
+            )
+            .await
+            .expect("an index");
             transaction.commit().await.expect("a commit");
         });
         if served {

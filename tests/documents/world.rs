@@ -10,6 +10,7 @@ use phyllo::database::{
     Existing, Extent, Finding, Foreign, Put, ReadRequest, Scan, Scanned, Summary, Value, bulk,
     children, create_index, insert, load, put,
 };
+use phyllo::document::filter::Filter;
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::{Path, Place};
 use phyllo::error::{Error, Result};
@@ -123,7 +124,7 @@ impl World {
     /// Creates an index of the collection `D` and builds it.
     pub(crate) fn create_index(&self, name: &'static str, on: &'static [&'static str]) {
         let made = self.transact(|transaction| async move {
-            create_index(&*transaction, "D", name, on, false).await
+            create_index(&*transaction, "D", name, on, false, Filter::default()).await
         });
         made.expect("an index");
         let mut builder = IndexBuilder::new(self.database.clone());

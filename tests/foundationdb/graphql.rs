@@ -52,10 +52,14 @@ mod from_end;
 mod indexing;
 #[path = "../graphql/lengths.rs"]
 mod lengths;
+#[path = "../graphql/names.rs"]
+mod names;
 #[path = "../graphql/nodes.rs"]
 mod nodes;
 #[path = "../graphql/operations.rs"]
 mod operations;
+#[path = "../graphql/partial.rs"]
+mod partial;
 #[path = "../graphql/patching.rs"]
 mod patching;
 #[path = "../graphql/plans.rs"]
@@ -128,8 +132,10 @@ pub(crate) fn suite() -> Vec<Case> {
         from_end::suite(),
         indexing::suite(),
         lengths::suite(),
+        names::suite(),
         nodes::suite(),
         operations::suite(),
+        partial::suite(),
         patching::suite(),
         plans::suite(),
         projecting::suite(),

@@ -11,6 +11,7 @@ cases!(
     async [
         distinct_values_read_one_entry_each,
         an_index_with_all_paths_answers_without_documents,
+        a_set_of_keys_is_applied_to_entries,
         counts_of_whole_collections_read_nothing,
         sums_are_exact,
         objects_are_read_from_one_document_of_their_group,
@@ -50,6 +51,41 @@ async fn aggregate(client: &Client, arguments: &str, groups: &str) -> Value {
         "{{ aggregate({arguments}) {{ groups {{ {groups} }} groupCount plan {{ index scanned covered }} }} }}"
     );
     client.data(&query, NONE).await["aggregate"].clone()
+}
+
+async fn a_set_of_keys_is_applied_to_entries() {
+    let client = numbered().await;
+    let kinds = r#"groupBy: ["$.kind"]"#;
+    let found = aggregate(
+        &client,
+        &format!("{kinds}, keys: {{gte: 2, lt: 303}}"),
+        "key count",
+    )
+    .await;
+    let groups = json!([
+        {"key": ["a"], "count": 100},
+        {"key": ["b"], "count": 100},
+        {"key": ["c"], "count": 101},
+    ]);
+    assert_eq!(found["groups"], groups);
+    assert_eq!(found["plan"]["covered"], json!(true));
+    assert_eq!(found["plan"]["index"], json!("kind_n"));
+    // The key alone: the first entry of a group may not be in the set.
+    let found = aggregate(&client, &format!("{kinds}, keys: {{gt: 300}}"), "key").await;
+    let keys = json!([{"key": ["a"]}, {"key": ["b"]}, {"key": ["c"]}]);
+    assert_eq!(found["groups"], keys);
+    assert_eq!(found["plan"]["covered"], json!(true));
+    // Few documents are cheaper than all entries.
+    for keys in ["{gte: 7, lt: 9}", r#"{in: ["7", "8", "x"]}"#] {
+        let found = aggregate(&client, &format!("{kinds}, keys: {keys}"), "key count").await;
+        let groups = json!([{"key": ["b"], "count": 1}, {"key": ["c"], "count": 1}]);
+        assert_eq!(found["groups"], groups, "{keys}");
+        assert_eq!(found["plan"]["covered"], json!(false), "{keys}");
+    }
+    let fixed = r#"where: {all: [{at: "$.kind", eq: "a"}, {at: "$.n", in: [0, 300, 303]}]}"#;
+    let found = aggregate(&client, &format!("{fixed}, keys: {{gt: 200}}"), "count").await;
+    assert_eq!(found["groups"], json!([{"count": 2}]));
+    assert_eq!(found["plan"]["covered"], json!(true));
 }
 
 async fn distinct_values_read_one_entry_each() {

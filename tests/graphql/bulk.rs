@@ -10,6 +10,7 @@ cases!(
         values_are_put_one_after_another,
         paths_without_a_place_and_equal_values_change_nothing,
         every_matching_document_is_deleted,
+        documents_are_changed_by_their_keys,
         empty_filters_require_the_everything_flag,
         nothing_changes_if_one_document_cannot_be_changed,
         long_scans_are_rejected_with_an_index_suggestion,
@@ -140,6 +141,29 @@ async fn every_matching_document_is_deleted() {
         .await;
     assert_eq!(all["deleteDocuments"], json!({"matched": 2, "changed": 2}));
     assert_eq!(client.check().await, []);
+}
+
+async fn documents_are_changed_by_their_keys() {
+    let client = tree().await;
+    let done = client
+        .mutate(
+            r#"a: updateDocuments(where: {}, keys: {prefix: "r"}, set: [{at: "$.n", value: 1}]) { changed }
+               b: updateDocuments(where: {at: "$.ancestors[*]._id", eq: "bop"}, keys: {in: ["bop", "free"]},
+                   set: [{at: "$.n", value: 2}]) { changed }
+               c: deleteDocuments(where: {at: "$.n", exists: true}, keys: {lt: "g"}) { changed }
+               d: deleteDocuments(where: {}, keys: {in: ["modal", "none"]}) { changed }"#,
+        )
+        .await;
+    for field in ["a", "b", "c", "d"] {
+        assert_eq!(done[field], json!({"changed": 1}), "{field}");
+    }
+    let left = client.data("{ documents { nodes { key } } }", NONE).await;
+    let left = &left["documents"]["nodes"];
+    assert_eq!(*left, json!([{"key": "bop"}, {"key": "ragtime"}]));
+    // The empty set of tests is every key.
+    let query = "mutation { deleteDocuments(where: {}, keys: {}) { changed } }";
+    let (code, _) = client.error(query, NONE).await;
+    assert_eq!(code, "BAD_USER_INPUT");
 }
 
 async fn empty_filters_require_the_everything_flag() {

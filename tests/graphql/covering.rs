@@ -19,6 +19,7 @@ cases!(
         changes_of_the_form_of_a_number_change_the_entry,
         entries_of_older_indexes_are_not_used_for_values,
         random_pages_have_the_values_of_the_documents,
+        pages_in_the_order_of_keys_have_values_from_entries,
     ]
 );
 
@@ -158,7 +159,7 @@ fn list_path(path: &str) -> Option<Value> {
 }
 
 async fn random_pages_have_the_values_of_the_documents() {
-    let mut covered = 0;
+    let mut covered = [0, 0];
     for seed in seeds() {
         let mut run = Run::new(5_000_000 + seed).await;
         for number in 0..QUERIES {
@@ -172,16 +173,33 @@ async fn random_pages_have_the_values_of_the_documents() {
             let writes = run.random.up_to(5);
             run.write(writes, &mut std::collections::BTreeSet::new())
                 .await;
-            let by: Vec<Value> = index.iter().map(|path| json!({"by": path})).collect();
+            let (by, filter) = if run.random.one_in(2) {
+                let by = index.iter().map(|path| json!({"by": path}));
+                (by.collect(), json!({}))
+            } else {
+                // In the order of keys.
+                let tested = 1 + run.random.up_to(index.len() - 1);
+                let tested = index[..tested].iter();
+                let tests = tested.map(|path| {
+                    if run.random.one_in(3) {
+                        json!({"at": path, "gte": run.random.value()})
+                    } else {
+                        json!({"at": path, "in": run.random.values(12)})
+                    }
+                });
+                (Vec::new(), json!({"all": tests.collect::<Vec<_>>()}))
+            };
+            let keys = run.random.keys();
             let fields = paths.iter().enumerate();
             let fields = fields.map(|(at, path)| format!("v{at}: value(path: {path}) "));
             let query = format!(
-                "query($by: [DocumentOrder!]) {{ documents(orderBy: $by) {{
-                    nodes {{ key {} }} plan {{ covered }} }} }}",
+                "query($by: [DocumentOrder!], $where: DocumentFilter, $keys: DocumentKeyFilter) {{
+                    documents(orderBy: $by, where: $where, keys: $keys) {{ nodes {{ key {} }} plan {{ covered }} }} }}",
                 fields.collect::<String>()
             );
-            let told = format!("seed {seed}, query {number}: {query}");
-            let data = run.client.data(&query, json!({"by": by})).await;
+            let variables = json!({"by": by, "where": filter, "keys": keys});
+            let told = format!("seed {seed}, query {number}: {query} {variables}");
+            let data = run.client.data(&query, variables).await;
             let page = &data["documents"];
             for node in page["nodes"].as_array().expect("nodes") {
                 let key = node["key"].as_str().expect("a key");
@@ -195,9 +213,73 @@ async fn random_pages_have_the_values_of_the_documents() {
                 }
             }
             let has_nodes = page["nodes"] != json!([]);
-            covered += usize::from(has_nodes && page["plan"]["covered"] == json!(true));
+            let is_covered = has_nodes && page["plan"]["covered"] == json!(true);
+            covered[usize::from(by.is_empty())] += usize::from(is_covered);
         }
         assert_eq!(run.client.check().await, [], "seed {seed}");
     }
-    assert!(covered > 0, "none was covered");
+    assert!(!covered.contains(&0), "{covered:?} were covered");
+}
+
+async fn pages_in_the_order_of_keys_have_values_from_entries() {
+    let client = client_with_index().await;
+    for (id, document) in [
+        ("1", r#"{"a":1.0,"b":"x"}"#),
+        ("2", r#"{"a":2,"b":-0.0}"#),
+        ("3", r#"{"a":1,"b":{"c":1}}"#),
+        ("4", r#"{"a":1}"#),
+        ("5", r#"{"a":1,"b":"x","c":2}"#),
+    ] {
+        client.insert(id, document).await;
+    }
+    let x = r#"{at: "$.b", eq: "x"}"#;
+    for (filter, expected, covered) in [
+        (
+            format!(r#"{{all: [{{at: "$.a", eq: 1}}, {x}]}}"#),
+            r#"{"a":1.0,"b":"x"},{"a":1,"b":"x"}"#,
+            true,
+        ),
+        (
+            format!(r#"{{all: [{{at: "$.a", in: [2, 1]}}, {x}]}}"#),
+            r#"{"a":1.0,"b":"x"},{"a":1,"b":"x"}"#,
+            true,
+        ),
+        (
+            r#"{at: "$.a", gt: 1}"#.to_owned(),
+            r#"{"a":2,"b":-0.0}"#,
+            true,
+        ),
+        (
+            r#"{all: [{at: "$.a", gte: 0}, {at: "$.b", ne: {c: 1}}]}"#.to_owned(),
+            r#"{"a":1.0,"b":"x"},{"a":2,"b":-0.0},{"a":1,"b":"x"}"#,
+            false,
+        ),
+        (
+            r#"{at: "$.a", eq: 1}"#.to_owned(),
+            r#"{"a":1.0,"b":"x"},{"a":1,"b":{"c":1}},{"a":1,"b":null},{"a":1,"b":"x"}"#,
+            false,
+        ),
+    ] {
+        for (direction, backward) in [("first", false), ("last", true)] {
+            let query = format!(
+                "{{ documents(where: {filter}, {direction}: 10) {{
+                    nodes {{ {A_AND_B} }} plan {{ covered }} }} }}"
+            );
+            let text = client.text(&query, NONE).await;
+            assert_eq!(
+                text,
+                format!(
+                    r#"{{"data":{{"documents":{{"nodes":[{expected}],"plan":{{"covered":{covered}}}}}}}}}"#
+                ),
+                "{query} {backward}"
+            );
+        }
+    }
+    // A page is covered if its own entries have the values.
+    let query = format!(
+        r#"{{ documents(where: {{at: "$.a", eq: 1}}, keys: {{gte: 4}}, first: 1) {{
+            nodes {{ {A_AND_B} }} plan {{ covered }} }} }}"#
+    );
+    let page = client.data(&query, NONE).await["documents"].take();
+    assert_eq!(page["nodes"], json!([{"a": 1, "b": null}]));
 }

@@ -134,6 +134,7 @@ async fn reads_are_rejected_after_the_format_was_polled() {
         (4, false),
         (5, false),
         (6, false),
+        (7, false),
         (8, false),
         (9, true),
     ] {

@@ -38,8 +38,10 @@ mod indexing_large;
 mod lengths;
 #[path = "../model/mod.rs"]
 mod model;
+mod names;
 mod nodes;
 mod operations;
+mod partial;
 mod patching;
 mod plans;
 mod projecting;

@@ -155,6 +155,13 @@ async fn random_queries_find_what_a_plain_evaluation_finds() {
         "some used several indexes"
     );
     assert!(indexes.len() > 10, "{indexes:?}");
+    for kind in ["where", "~"] {
+        let used = indexes.iter().filter(|index| index.contains(kind)).count();
+        assert!(
+            used > 3,
+            "{used} indexes with {kind:?} were used: {indexes:?}"
+        );
+    }
     let queries = super::sequences() as usize * QUERIES;
     assert!(totals > queries / 10, "{totals} totals were given");
 }

@@ -63,6 +63,14 @@ pub(super) const INDEXES: [&[&str]; 14] = [
     &["$.a", "$.o.x", "$.b"],
 ];
 
+/// Indexes on names, of which the queries test the members.
+const NAME_INDEXES: [&[&str]; 4] = [
+    &["$.o.*~"],
+    &["$.list[*]~", "$.a"],
+    &["$.b", "$.o.*~"],
+    &["$.*~"],
+];
+
 const PATHS: [&str; 10] = [
     "$.a",
     "$.a",
@@ -76,8 +84,11 @@ const PATHS: [&str; 10] = [
     "$",
 ];
 
-/// What makes up documents and queries.
-pub(super) struct Random(pub(super) StdRng);
+/// Members, of which queries test whether they exist.
+const MEMBERS: [&str; 6] = ["$.a", "$.b", "$.o", "$.o.x", "$.o.y", "$.list.k"];
+
+/// What makes up documents and queries, and the filters of the partial indexes.
+pub(super) struct Random(pub(super) StdRng, pub(super) Vec<Value>);
 
 impl Random {
     pub(super) fn one_in(&mut self, count: u32) -> bool {
@@ -151,6 +162,13 @@ impl Random {
         if levels > 1 && self.one_in(5) {
             return self.equalities();
         }
+        if levels > 1
+            && self.one_in(2)
+            && let Some(of_index) = self.1.choose(&mut self.0).cloned()
+        {
+            let of_index = self.stricter(of_index);
+            return json!({"all": [of_index, self.filter(levels - 1)]});
+        }
         let mut filter = Map::new();
         if levels == 0 || !self.one_in(3) {
             self.condition(&mut filter);
@@ -175,6 +193,34 @@ impl Random {
         Value::Object(filter)
     }
 
+    /// A filter that implies another one.
+    fn stricter(&mut self, filter: Value) -> Value {
+        match self.0.random_range(0..3) {
+            0 => json!({"all": [filter, self.filter(0)]}),
+            1 if !filter["in"].is_null() => json!({"at": filter["at"], "eq": filter["in"][0]}),
+            _ => filter,
+        }
+    }
+
+    /// A filter of a partial index.
+    fn filter_of_index(&mut self) -> Value {
+        let at = *["$.a", "$.b", "$.list[0]", "$.o.x"]
+            .choose(&mut self.0)
+            .expect("some");
+        let mut leaves: Vec<Value> = self.values(6);
+        leaves.retain(|value| !value.is_array() && !value.is_object());
+        let member = *MEMBERS.choose(&mut self.0).expect("some");
+        let exists = json!({"at": member, "exists": true});
+        match (self.0.random_range(0..6), leaves.first()) {
+            (0, Some(first)) => json!({"at": at, "ne": first}),
+            (1, Some(first)) => json!({"at": at, "gte": first}),
+            (2, Some(_)) => json!({"at": at, "in": leaves}),
+            (3, Some(first)) => json!({"any": [{"at": at, "eq": first}, exists]}),
+            (4, _) => json!({"not": exists}),
+            _ => exists,
+        }
+    }
+
     /// A few equalities, of which all or any must hold: what several indexes serve together.
     fn equalities(&mut self) -> Value {
         let count = self.0.random_range(2..4);
@@ -188,8 +234,10 @@ impl Random {
     }
 
     fn condition(&mut self, filter: &mut Map<String, Value>) {
-        if self.one_in(10) {
-            filter.insert("at".to_owned(), json!(self.path()));
+        if self.one_in(6) {
+            let member = *MEMBERS.choose(&mut self.0).expect("some");
+            let at = if self.one_in(2) { self.path() } else { member };
+            filter.insert("at".to_owned(), json!(at));
             filter.insert("exists".to_owned(), json!(self.one_in(2)));
             return;
         }
@@ -312,7 +360,7 @@ impl Run {
     pub(super) async fn new(seed: u64) -> Self {
         let mut run = Self {
             client: client().await,
-            random: Random(StdRng::seed_from_u64(seed)),
+            random: Random(StdRng::seed_from_u64(seed), Vec::new()),
             documents: BTreeMap::new(),
         };
         run.index().await;
@@ -323,11 +371,21 @@ impl Run {
         run
     }
 
-    /// Makes up to two indexes.
+    /// Makes up to two indexes. Some are on names, some are partial.
     async fn index(&mut self) {
         for _ in 0..self.random.0.random_range(0..3) {
-            let on = json!(INDEXES.choose(&mut self.random.0).expect("some"));
-            self.create_index(&on).await;
+            let indexes = if self.random.one_in(4) {
+                &NAME_INDEXES[..]
+            } else {
+                &INDEXES
+            };
+            let on = json!(indexes.choose(&mut self.random.0).expect("some"));
+            if self.random.one_in(3) {
+                let filter = self.random.filter_of_index();
+                self.create_partial_index(&on, filter).await;
+            } else {
+                self.create_index(&on).await;
+            }
         }
     }
 
@@ -335,6 +393,16 @@ impl Run {
         let name = json!(on.to_string());
         let fields = format!("createIndex(name: {name}, on: {on}) {{ state }}");
         self.client.mutate(&fields).await;
+    }
+
+    async fn create_partial_index(&mut self, on: &Value, filter: Value) {
+        let name = json!(format!("{on} where {filter}"));
+        let create = format!(
+            "mutation($where: DocumentFilter) {{
+                createIndex(name: {name}, on: {on}, where: $where) {{ state }} }}"
+        );
+        self.client.data(&create, json!({"where": filter})).await;
+        self.random.1.push(filter);
     }
 
     /// Inserts, replaces and deletes documents, in one operation.

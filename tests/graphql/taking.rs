@@ -9,6 +9,7 @@ use super::support::{Client, NONE, client};
 cases!(
     async [
         documents_are_taken_in_the_order_of_their_keys,
+        documents_are_taken_by_their_keys,
         the_number_of_documents_is_bounded,
         a_later_field_sees_that_documents_are_gone,
     ]
@@ -46,6 +47,37 @@ async fn documents_are_taken_in_the_order_of_their_keys() {
         .await;
     assert_eq!(other["takeDocuments"], json!([]));
     assert_eq!(client.check().await, []);
+}
+
+async fn documents_are_taken_by_their_keys() {
+    let client = client().await;
+    for id in ["a/1", "a/2", "b/1", "b/2", "b/3", "9"] {
+        client.insert(id, json!(id)).await;
+    }
+    for (keys, taken) in [
+        (
+            r#"{prefix: "b/"}"#,
+            json!([{"value": "b/1"}, {"value": "b/2"}]),
+        ),
+        (r#"{prefix: "b/"}"#, json!([{"value": "b/3"}])),
+        (r#"{prefix: "b/"}"#, json!([])),
+        (
+            r#"{in: ["9", "a/2", "x"]}"#,
+            json!([{"value": "a/2"}, {"value": "9"}]),
+        ),
+        ("{}", json!([{"value": "a/1"}])),
+    ] {
+        let field = format!("takeDocuments(keys: {keys}, first: 2) {{ value }}");
+        assert_eq!(
+            client.mutate(&field).await["takeDocuments"],
+            taken,
+            "{keys}"
+        );
+    }
+    let query = r#"mutation { takeDocuments(keys: {gt: "a", gte: "b"}) { key } }"#;
+    let (code, message) = client.error(query, NONE).await;
+    assert_eq!(code, "BAD_USER_INPUT");
+    assert!(message.contains("the argument `keys`"), "{message}");
 }
 
 async fn the_number_of_documents_is_bounded() {

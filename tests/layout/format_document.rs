@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use phyllo::budget::Budget;
-use phyllo::database::{Database, FORMAT, insert};
+use phyllo::database::{Database, FORMAT, Index, IndexFilter, IndexPath, State, insert};
 use phyllo::document::id::DocumentId;
 use phyllo::key::{Family, IndexValue, Leaves, Version, decode_leaf, hex, tuple_text};
 use phyllo::limits::{
@@ -100,6 +100,36 @@ fn documented_entry_values_are_packed_as_described() {
         let leaves = Leaves::from_json(json).expect(line);
         let value = IndexValue::of_leaves(&leaves).expect("short");
         check_hex(value_hex, value.expect("some").bytes(), line);
+    }
+}
+
+/// Words: the number, `unique`, the state, `where` with a filter, and the paths.
+#[test]
+fn documented_definitions_are_packed_as_described() {
+    for lines in blocks("definition").concat().chunks(2) {
+        let mut words = lines[0].trim_end_matches(" →").split(' ').peekable();
+        let number = words.next().and_then(|number| number.parse().ok());
+        let unique = words.next_if_eq(&"unique").is_some();
+        let state = match words.next() {
+            Some("ready") => State::Ready,
+            Some("building") => State::Building,
+            other => panic!("no state: {other:?}"),
+        };
+        let filter = words.next_if_eq(&"where").and_then(|_| words.next());
+        let index = Index {
+            name: "i".to_owned(),
+            number: number.expect("a number"),
+            on: words
+                .map(|path| IndexPath::parse(path).expect(path))
+                .collect(),
+            unique,
+            filter: filter.map(|json| IndexFilter::from_json(json).expect(json)),
+            exact: true,
+            state,
+            error: None,
+        };
+        check_hex(lines[1], &index.encode(), lines[0]);
+        assert_eq!(Index::decode("i".to_owned(), &index.encode()), Some(index));
     }
 }
 

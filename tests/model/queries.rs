@@ -22,6 +22,9 @@ pub(crate) fn select<'v>(path: &str, document: &'v Value) -> Vec<&'v Value> {
         "$.list[0]" => document.pointer("/list/0").into_iter().collect(),
         "$.o.x" => document.pointer("/o/x").into_iter().collect(),
         "$.o[*]" => each(document.get("o")),
+        "$.o" => document.get("o").into_iter().collect(),
+        "$.o.y" => document.pointer("/o/y").into_iter().collect(),
+        "$.list.k" => document.pointer("/list/k").into_iter().collect(),
         "$.list[?@ > 1]" => {
             let mut found = each(document.get("list"));
             found.retain(|value| within(value, &json!(1)) == Some(Ordering::Greater));

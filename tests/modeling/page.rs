@@ -36,6 +36,7 @@ models! {
     a_composite_model_is_written_in_one_operation: "Composite models",
     a_nested_keyspace_is_merged_from_a_stream: "A nested keyspace from a stream",
     an_index_changes_with_the_documents: "Indexes",
+    a_partial_index_has_some_documents: "Indexes of some documents",
     a_log_is_read_in_the_order_of_commits: "A log",
     a_range_of_keys_is_read_without_an_index: "Ranges of keys",
     an_index_provides_an_order_by_several_paths: "Compound orders",

@@ -6,7 +6,7 @@ use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, check_collection};
 use crate::database::edit::delete;
 use crate::database::edit::update::{Update, update};
-use crate::database::query::matching;
+use crate::database::query::{KeySet, matching};
 use crate::document::filter::Filter;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
@@ -72,10 +72,18 @@ pub async fn bulk_documents(
     transaction: &dyn Transaction,
     budget: &Budget,
     collection: &str,
-    filter: &Filter,
+    (filter, keys): (&Filter, &KeySet),
 ) -> Result<Vec<Arc<DocumentKey>>> {
     check_collection(collection)?;
-    let ids = matching(transaction, budget, collection, filter, BULK_DOCUMENTS_MAX).await?;
+    let selected = (filter, keys);
+    let ids = matching(
+        transaction,
+        budget,
+        collection,
+        selected,
+        BULK_DOCUMENTS_MAX,
+    )
+    .await?;
     let documents = ids.into_iter().map(|id| {
         let document = DocumentKey::new(collection, id);
         document.map(Arc::new)

@@ -90,7 +90,11 @@ async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
                 let (collection, index) = (collection.clone(), index.clone());
                 Box::pin(async move {
                     let on: Vec<&str> = index.on.iter().map(IndexPath::text).collect();
-                    create_index(&*transaction, &collection, &index.name, &on, index.unique)
+                    let filter = index.filter.as_ref();
+                    let filter = filter.map(|filter| filter.filter().clone());
+                    let filter = filter.unwrap_or_default();
+                    let (name, unique) = (&index.name, index.unique);
+                    create_index(&*transaction, &collection, name, &on, unique, filter)
                         .await
                         .map(Decision::Commit)
                 })

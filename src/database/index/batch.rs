@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::columns::{ColumnStream, places, streams};
-use super::definition::Index;
-use super::entries::{EntryStream, Unfit, Values, check_value_bytes, insert, ranges_of};
+use super::columns::{ColumnStream, streams};
+use super::definition::{Index, IndexPath};
+use super::entries::{
+    EntryStream, IndexStreams, Unfit, Values, check_value_bytes, insert, ranges_of,
+};
 use super::entry_writer::EntryWriter;
 use super::maintainer::missing;
 use crate::budget::Budget;
@@ -77,17 +79,18 @@ impl<'b> Adding<'b> {
         while !rest.is_empty() {
             let (some, behind) = rest.split_at(added.at_once.min(rest.len()));
             rest = behind;
-            for ((document, position), columns) in some.iter().zip(self.columns(some).await?) {
+            for ((document, position), streams) in some.iter().zip(self.streams(some).await?) {
                 if bytes >= self.bounds.bytes {
                     added.at_once = (added.at_once / 2).max(1);
                     return Ok(Ok(added));
                 }
-                let mut pairs = columns.iter().flatten().map(ColumnStream::pairs_if_whole);
+                let columns = streams.columns.iter().flatten();
+                let mut pairs = columns.map(ColumnStream::pairs_if_whole);
                 let is_small = |pairs| pairs <= INDEX_BATCH_ENTRIES_MAX;
                 let small = pairs.all(|pairs| pairs.is_some_and(is_small));
-                bytes += read_bytes_of(&columns);
+                bytes += read_bytes_of(&streams);
                 let written = if small {
-                    self.whole(document, columns).await
+                    self.whole(document, streams).await
                 } else {
                     Ok(None)
                 };
@@ -115,7 +118,10 @@ impl<'b> Adding<'b> {
     }
 
     /// Reads the beginning of the columns of some documents in one round.
-    async fn columns(&self, documents: &[(Arc<DocumentKey>, Vec<u8>)]) -> Result<Vec<Columns<'b>>> {
+    async fn streams(
+        &self,
+        documents: &[(Arc<DocumentKey>, Vec<u8>)],
+    ) -> Result<Vec<IndexStreams<'b>>> {
         let mut ranges = Vec::new();
         for (document, _) in documents {
             ranges.extend(ranges_of(document, self.index)?);
@@ -124,20 +130,19 @@ impl<'b> Adding<'b> {
             .await?
             .into_iter();
         let of_one = |(document, _): &(Arc<DocumentKey>, _)| {
-            let places = places(document, &self.index.on)?;
-            let columns = places.into_iter();
-            Ok(columns
-                .map(|place| place.and_then(|_| streams.next()))
-                .collect())
+            IndexStreams::take(document, self.index, &mut streams)
         };
         documents.iter().map(of_one).collect()
     }
 
     /// Adds all entries of a document and returns the total length of their keys. Returns none,
     /// without adding any, if they exceed the limits of the batch.
-    async fn whole(&self, document: &DocumentKey, columns: Columns<'b>) -> Result<Option<usize>> {
-        let value_bytes = self.bounds.value_bytes;
-        let mut stream = EntryStream::new(self.index, columns, Unfit::Refuse, value_bytes).await?;
+    async fn whole(
+        &self,
+        document: &DocumentKey,
+        streams: IndexStreams<'b>,
+    ) -> Result<Option<usize>> {
+        let mut stream = self.entries(streams).await?;
         let Some(row) = stream.row().cloned() else {
             return Ok(Some(0));
         };
@@ -147,6 +152,11 @@ impl<'b> Adding<'b> {
             return Ok(None);
         }
         self.writer(document)?.set(&row, &values).await.map(Some)
+    }
+
+    async fn entries(&self, streams: IndexStreams<'b>) -> Result<EntryStream<'b>> {
+        let value_bytes = self.bounds.value_bytes;
+        EntryStream::new(self.index, streams, self.budget, Unfit::Refuse, value_bytes).await
     }
 
     fn writer<'w>(&'w self, document: &'w DocumentKey) -> Result<EntryWriter<'w>> {
@@ -185,20 +195,17 @@ impl<'b> Adding<'b> {
         } = self.bounds;
         let mut ranges = ranges_of(&alone.document, self.index)?;
         if let Some(child) = &alone.child {
-            let multiple = ranges.iter_mut().find(|range| range.path.is_multiple());
+            let is_multiple = |path: &IndexPath| path.is_multiple();
+            let mut ranges = ranges.iter_mut();
+            let multiple = ranges.find(|range| range.path.is_some_and(is_multiple));
             if let Some(range) = multiple {
                 child.clone_into(&mut range.begin);
             }
         }
-        let places = places(&alone.document, &self.index.on)?;
-        let mut streams = streams(self.transaction, self.budget, ranges)
-            .await?
-            .into_iter();
-        let columns = places.into_iter();
-        let columns = columns
-            .map(|place| place.and_then(|_| streams.next()))
-            .collect();
-        let mut stream = EntryStream::new(self.index, columns, Unfit::Refuse, value_bytes).await?;
+        let streams = streams(self.transaction, self.budget, ranges).await?;
+        let mut streams = streams.into_iter();
+        let streams = IndexStreams::take(&alone.document, self.index, &mut streams)?;
+        let mut stream = self.entries(streams).await?;
         let Some(row) = stream.row().cloned() else {
             return Ok(None);
         };
@@ -245,11 +252,9 @@ impl<'b> Adding<'b> {
     }
 }
 
-/// The streams of the columns of a document. None for a column whose place exceeds the key limit.
-type Columns<'r> = Vec<Option<ColumnStream<'r>>>;
-
-fn read_bytes_of(columns: &Columns<'_>) -> usize {
-    columns.iter().flatten().map(ColumnStream::read_bytes).sum()
+fn read_bytes_of(streams: &IndexStreams<'_>) -> usize {
+    let columns = streams.columns.iter().flatten();
+    columns.map(ColumnStream::read_bytes).sum()
 }
 
 /// Separates errors caused by the content of the document, which every server would hit, from other

@@ -5,12 +5,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::definition::IndexPath;
+use super::filter_value::FilterValueReader;
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::read::range_plan::covers;
+use crate::document::leaf::Leaf;
+use crate::document::tree::Tree;
 use crate::error::{ErrorKind, Result};
 use crate::key::{IndexValue, IndexValueBuilder, KeyStep, step};
-use crate::limits::{INDEX_PORTION_BYTES, INDEX_PORTION_PAIRS_MAX};
+use crate::limits::{
+    BATCH_PAIRS_MAX, INDEX_NAMES_FIRST_PAIRS, INDEX_PORTION_BYTES, INDEX_PORTION_PAIRS_MAX,
+};
 use crate::store::{Batches, Pairs, RangeRead, Read, key_after};
 
 /// A value of a column. The error is the length in bytes of a string that does not fit into a key.
@@ -20,6 +25,8 @@ pub(crate) type ColumnValue = Result<IndexValue, usize>;
 pub(crate) struct ColumnMatcher<'i> {
     /// The packed steps after `[*]`. None if the column has one value.
     behind_each: Option<&'i [u8]>,
+    /// Whether the values are the names of the children.
+    names: bool,
     /// The packed step to the child of the last pair.
     child: Vec<u8>,
     /// The number of children begun.
@@ -31,14 +38,30 @@ impl<'i> ColumnMatcher<'i> {
     pub(crate) fn new(path: &'i IndexPath) -> Self {
         Self {
             behind_each: path.behind_each.as_deref(),
+            names: path.is_of_names(),
             child: Vec::new(),
             children: 0,
             value: IndexValueBuilder::default(),
         }
     }
 
-    /// Adds the next pair. `key` is relative to the place. Returns the value of the previous child
-    /// if the pair begins a new child and the previous one has a value.
+    /// Creates the matcher of a range. A value that a filter tests is not a column: it is read with
+    /// [`ColumnStream::filter_value`].
+    fn of(path: Option<&'i IndexPath>) -> Self {
+        path.map_or_else(
+            || Self {
+                behind_each: None,
+                names: false,
+                child: Vec::new(),
+                children: 0,
+                value: IndexValueBuilder::default(),
+            },
+            Self::new,
+        )
+    }
+
+    /// Adds the next pair. `key` is relative to the place. If the pair begins a new child, returns
+    /// the value of the previous one, if it has one, or the name of the new one.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Option<ColumnValue> {
         let Some(behind) = self.behind_each else {
             self.value.push(key, value);
@@ -46,16 +69,21 @@ impl<'i> ColumnMatcher<'i> {
         };
         let mut ended = None;
         if self.child.is_empty() || !covers(&self.child, key) {
-            let Some((KeyStep::Key(_) | KeyStep::Index(_), bytes)) = step(key) else {
+            let (step @ (KeyStep::Key(_) | KeyStep::Index(_)), bytes) = step(key)? else {
                 return None;
             };
-            ended = self.value.finish().transpose();
+            ended = match step {
+                KeyStep::Key(name) if self.names => {
+                    Some(Ok(IndexValue::of_leaf(&Leaf::String(name))))
+                }
+                _ => self.value.finish().transpose(),
+            };
             self.child.clear();
             self.child.extend_from_slice(&key[..bytes]);
             self.children += 1;
         }
         let below = &key[self.child.len()..];
-        if covers(behind, below) {
+        if !self.names && covers(behind, below) {
             self.value.push(&below[behind.len()..], value);
         }
         ended
@@ -69,7 +97,8 @@ impl<'i> ColumnMatcher<'i> {
 
 /// A range of the keys of a column in a stored document.
 pub(crate) struct ColumnRange<'i> {
-    pub(crate) path: &'i IndexPath,
+    /// The path of the column. None for a value that the filter of an index tests.
+    pub(crate) path: Option<&'i IndexPath>,
     /// The length in bytes of the key of the column's place.
     pub(crate) place_bytes: usize,
     pub(crate) begin: Vec<u8>,
@@ -80,10 +109,36 @@ impl<'i> ColumnRange<'i> {
     /// Creates the range of the whole column at the place with this key.
     pub(crate) fn whole(path: &'i IndexPath, place: &[u8]) -> Self {
         Self {
-            path,
+            path: Some(path),
+            ..Self::first(place)
+        }
+    }
+
+    /// Creates the ranges of the values that a filter tests at these places.
+    pub(crate) fn tested(places: &[Option<Vec<u8>>]) -> impl Iterator<Item = Self> + use<'i, '_> {
+        places.iter().flatten().map(|place| Self::first(place))
+    }
+
+    fn first(place: &[u8]) -> Self {
+        Self {
+            path: None,
             place_bytes: place.len(),
             begin: place.to_vec(),
             end: prefix_end(place),
+        }
+    }
+
+    /// Returns the number of pairs to read at first.
+    fn first_pairs(&self) -> usize {
+        match self.path {
+            None => 1,
+            Some(path) if path.is_of_names() => {
+                // Any pair of a single child shows its name.
+                let is_one = child(&self.begin[self.place_bytes..])
+                    .is_some_and(|child| self.end == prefix_end(&self.begin) && !child.is_empty());
+                if is_one { 1 } else { INDEX_NAMES_FIRST_PAIRS }
+            }
+            Some(_) => usize::MAX,
         }
     }
 
@@ -153,6 +208,8 @@ pub(crate) struct ColumnStream<'r> {
     taken_bytes: usize,
     /// The value of `taken_bytes` when the last child began.
     child_at: usize,
+    /// The number of children begun before the last batch.
+    children_at: u64,
 }
 
 /// Creates streams over ranges of columns. Reads the first batch of each in one round. Reads a
@@ -174,19 +231,23 @@ pub(crate) async fn streams<'r>(
         let (begin, end) = bounds(at);
         let last = reads.last();
         if last.is_none_or(|last| (last.begin, last.end) != (begin, end)) {
-            reads.push(RangeRead::new(begin, end));
+            reads.push(RangeRead::new(begin, end).at_most(0));
         }
         read_of[at] = reads.len() - 1;
+        if let Some(read) = reads.last_mut() {
+            read.pairs_max = read.pairs_max.max(ranges[at].first_pairs());
+        }
     }
     let round = read.ranges(&reads).await;
     budget.pace(1 + round.pairs.len() as u64).await?;
     let pairs = Arc::new(round.pairs);
     let streams = ranges.iter().zip(read_of).map(|(range, number)| {
         let batch = round.batches[number].clone()?;
-        let last = batch.pairs.clone().next_back().filter(|_| batch.more);
+        let more = batch.more || batch.pairs.len() >= reads[number].pairs_max;
+        let last = batch.pairs.clone().next_back().filter(|_| more);
         Ok(ColumnStream {
             budget: budget.clone(),
-            column: ColumnMatcher::new(range.path),
+            column: ColumnMatcher::of(range.path),
             place: range.begin[..range.place_bytes].to_vec(),
             rest: last.map(|last| {
                 let begin = key_after(pairs.get(last).0);
@@ -197,6 +258,7 @@ pub(crate) async fn streams<'r>(
             ended: false,
             taken_bytes: 0,
             child_at: 0,
+            children_at: 0,
         })
     });
     streams.collect()
@@ -265,11 +327,43 @@ impl ColumnStream<'_> {
         Ok(Some(values))
     }
 
+    /// Returns the value at the place, as far as a filter of an index distinguishes values. None if
+    /// there is none.
+    ///
+    /// # Errors
+    /// As [`ColumnStream::next`].
+    pub(crate) async fn filter_value(&mut self) -> Result<Option<Tree>> {
+        let mut reader = FilterValueReader::default();
+        loop {
+            if self.left.is_empty() && !self.read().await? {
+                return Ok(reader.finish());
+            }
+            for at in self.left.clone() {
+                let (key, value) = self.pairs.get(at);
+                self.left.start = at + 1;
+                if !reader.push(&key[self.place.len()..], value) {
+                    return Ok(reader.finish());
+                }
+            }
+        }
+    }
+
     /// Reads the next batch. Returns whether there was one.
     async fn read(&mut self) -> Result<bool> {
         let Some(rest) = &mut self.rest else {
             return Ok(false);
         };
+        if self.column.names {
+            // The other pairs of a child do not matter.
+            if !self.column.child.is_empty() {
+                let child = [&self.place[..], &self.column.child].concat();
+                rest.seek(&prefix_end(&child));
+            }
+            let children = self.column.children - self.children_at;
+            let pairs_max = usize::try_from(4 * children).unwrap_or(usize::MAX);
+            rest.set_pairs_max(pairs_max.clamp(INDEX_NAMES_FIRST_PAIRS, BATCH_PAIRS_MAX));
+            self.children_at = self.column.children;
+        }
         let Some(pairs) = rest.next().await? else {
             self.rest = None;
             return Ok(false);

@@ -3,8 +3,10 @@
 use foundationdb_tuple::{Bytes, pack};
 
 use super::definition::{Index, IndexPath, State, indexes};
+use super::partial::IndexFilter;
 use crate::database::document_key::check_collection;
 use crate::database::format;
+use crate::document::filter::Filter;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey};
@@ -12,26 +14,33 @@ use crate::limits::{INDEX_NAME_BYTES_MAX, INDEX_PATHS_MAX, INDEXES_MAX};
 use crate::store::{RangeRead, Transaction};
 
 /// Creates an index. On a collection without documents the index is ready at this commit; otherwise
-/// it is ready once it is built. If an index with the same name, paths and uniqueness exists,
-/// returns it unchanged.
+/// it is ready once it is built. If an index with the same name, paths, uniqueness and filter exists,
+/// returns it unchanged. The empty filter is none.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the name, a path, or the number of paths is invalid. `ALREADY_EXISTS`: a
-/// different index has this name. `TOO_LARGE`: a key exceeds the limit because of the names, or the
-/// collection has [`INDEXES_MAX`] indexes. Errors of the store.
+/// `BAD_USER_INPUT`: the name, a path, the filter, or the number of paths is invalid.
+/// `ALREADY_EXISTS`: a different index has this name. `TOO_LARGE`: a key exceeds the limit because of
+/// the names, the filter is too long, or the collection has [`INDEXES_MAX`] indexes. Errors of the
+/// store.
 pub async fn create_index(
     transaction: &dyn Transaction,
     collection: &str,
     name: &str,
     on: &[impl AsRef<str>],
     unique: bool,
+    filter: Filter,
 ) -> Result<Index> {
     check_collection(collection)?;
     check_name(name)?;
     let on = paths(on)?;
+    let filter = if filter.is_empty() {
+        None
+    } else {
+        Some(IndexFilter::new(filter)?)
+    };
     let known = indexes(transaction, collection).await?;
     if let Some(same) = known.iter().find(|index| index.name == name) {
-        if same.on == on && same.unique == unique {
+        if (&same.on, same.unique, &same.filter) == (&on, unique, &filter) {
             return Ok(same.clone());
         }
         return Err(Error::new(
@@ -60,11 +69,16 @@ pub async fn create_index(
         number: highest.unwrap_or(0) + 1,
         on,
         unique,
+        filter,
         exact: true,
         state: if empty { State::Ready } else { State::Building },
         error: None,
     };
-    format::write_exact_entries_format(transaction).await?;
+    if index.filter.is_some() || index.on.iter().any(IndexPath::is_of_names) {
+        format::write_selective_index_format(transaction).await?;
+    } else {
+        format::write_exact_entries_format(transaction).await?;
+    }
     define(transaction, collection, &index)?;
     if !empty {
         let build = Family::Build(collection, index.number).key()?;

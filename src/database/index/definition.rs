@@ -2,6 +2,7 @@
 
 use foundationdb_tuple::{Element, pack, unpack};
 
+use super::partial::IndexFilter;
 use crate::document::jsonpath::{Query, SimpleStep};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
@@ -19,6 +20,8 @@ pub struct Index {
     pub on: Vec<IndexPath>,
     /// Whether two documents must not have the same values.
     pub unique: bool,
+    /// The filter of a partial index: only documents that pass it have entries.
+    pub filter: Option<IndexFilter>,
     /// Whether the values of entries have the [forms](crate::key::NumberForm) of numbers, so that an
     /// entry shows exactly what the document has. False for indexes created before
     /// [`FORMAT_EXACT_ENTRIES`](crate::database::FORMAT_EXACT_ENTRIES).
@@ -46,7 +49,8 @@ impl Index {
         self.state != State::Failed
     }
 
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// Packs the definition, without the name.
+    pub fn encode(&self) -> Vec<u8> {
         let mut elements = vec![
             Element::Int(i64::try_from(self.number).unwrap_or(i64::MAX)),
             Element::Bool(self.unique),
@@ -58,11 +62,15 @@ impl Index {
         if self.exact {
             elements.push(Element::Bool(true));
         }
+        if let Some(filter) = &self.filter {
+            elements.push(Element::String(filter.json().into()));
+        }
         elements.extend(self.on.iter().map(IndexPath::encode));
         pack(&elements)
     }
 
-    fn decode(name: String, value: &[u8]) -> Option<Self> {
+    /// Decodes the definition of the index with this name. None if it is damaged.
+    pub fn decode(name: String, value: &[u8]) -> Option<Self> {
         let elements: Vec<Element<'_>> = unpack(value).ok()?;
         let [number, unique, state, error, on @ ..] = &elements[..] else {
             return None;
@@ -76,12 +84,17 @@ impl Index {
             [Element::Bool(true), on @ ..] => (true, on),
             on => (false, on),
         };
+        let (filter, on) = match on {
+            [Element::String(json), on @ ..] => (Some(IndexFilter::from_json(json).ok()?), on),
+            on => (None, on),
+        };
         let states = [State::Building, State::Ready, State::Failed];
         Some(Self {
             name,
             number: u64::try_from(*number).ok()?,
             on: on.iter().map(IndexPath::decode).collect::<Option<_>>()?,
             unique: *unique,
+            filter,
             exact,
             state: states.into_iter().find(|known| *known as i64 == *state)?,
             error: match error {
@@ -100,7 +113,7 @@ pub struct IndexPath {
     steps: Vec<SimpleStep>,
     /// The steps before `[*]`, or all steps if there is none.
     pub(crate) place: Place,
-    /// The packed steps after `[*]`. None if there is no `[*]`.
+    /// The packed steps after `[*]`. None if there is no `[*]`. Empty if the values are names.
     pub(crate) behind_each: Option<Vec<u8>>,
 }
 
@@ -112,23 +125,37 @@ impl PartialEq for IndexPath {
 }
 
 impl IndexPath {
-    /// Parses a JSONPath.
+    /// Parses a JSONPath, possibly followed by `~`.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the text is not a JSONPath, or it contains anything but names, indexes and
-    /// at most one `[*]`.
+    /// at most one `[*]`, or `~` follows anything but `[*]`.
     pub fn parse(text: &str) -> Result<Self> {
-        let query = Query::parse(text)?;
+        let (path, names) = match text.strip_suffix('~') {
+            Some(path) => (path, true),
+            None => (text, false),
+        };
+        let query = Query::parse(path)?;
         let each = |step: &&SimpleStep| **step == SimpleStep::Each;
-        match query.simple() {
-            Some(steps) if steps.iter().filter(each).count() <= 1 => {
-                Ok(Self::new(text.to_owned(), steps.to_vec()))
-            }
-            _ => Err(Error::bad_input(format!(
+        let steps = query.simple();
+        let steps = steps.filter(|steps| steps.iter().filter(each).count() <= 1);
+        let Some(steps) = steps else {
+            return Err(Error::bad_input(format!(
                 "an index cannot be on {text}: its JSONPath may contain only names, indexes from 0 \
                  and at most one [*]"
-            ))),
+            )));
+        };
+        let mut steps = steps.to_vec();
+        if names && steps.pop() != Some(SimpleStep::Each) {
+            return Err(Error::bad_input(format!(
+                "an index cannot be on {text}: ~ follows .* or [*] and means the names of the \
+                 members of an object"
+            )));
         }
+        if names {
+            steps.push(SimpleStep::EachName);
+        }
+        Ok(Self::new(text.to_owned(), steps))
     }
 
     fn new(text: String, steps: Vec<SimpleStep>) -> Self {
@@ -138,7 +165,7 @@ impl IndexPath {
             let segment = match step {
                 SimpleStep::Name(name) => Segment::Key(name.clone()),
                 SimpleStep::Index(index) => Segment::Index(*index),
-                SimpleStep::Each => {
+                SimpleStep::Each | SimpleStep::EachName => {
                     behind_each = Some(Vec::new());
                     continue;
                 }
@@ -171,12 +198,18 @@ impl IndexPath {
         self.behind_each.is_some()
     }
 
+    /// Returns whether the values are the names of the members of an object.
+    pub fn is_of_names(&self) -> bool {
+        self.steps.last() == Some(&SimpleStep::EachName)
+    }
+
     fn encode(&self) -> Element<'_> {
         let mut elements = vec![Element::String(self.text.as_str().into())];
         elements.extend(self.steps.iter().map(|step| match step {
             SimpleStep::Name(name) => Element::String(name.as_str().into()),
             SimpleStep::Index(index) => Element::Int(i64::try_from(*index).unwrap_or(i64::MAX)),
             SimpleStep::Each => Element::Nil,
+            SimpleStep::EachName => Element::Bool(true),
         }));
         Element::Tuple(elements)
     }
@@ -192,6 +225,7 @@ impl IndexPath {
             Element::String(name) => Some(SimpleStep::Name(name.to_string())),
             Element::Int(index) => Some(SimpleStep::Index(u64::try_from(*index).ok()?)),
             Element::Nil => Some(SimpleStep::Each),
+            Element::Bool(true) => Some(SimpleStep::EachName),
             _ => None,
         });
         let steps = steps.collect::<Option<_>>()?;

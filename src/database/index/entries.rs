@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::columns::{ColumnMatcher, ColumnRange, ColumnStream, ColumnValue, places, streams};
 use super::definition::{Index, IndexPath};
+use super::partial::IndexFilter;
 use crate::budget::{Budget, Reservation};
 use crate::database::document_key::DocumentKey;
 use crate::error::{Error, Limit, Result};
@@ -89,6 +90,16 @@ impl Index {
         self.on.iter().position(IndexPath::is_multiple)
     }
 
+    /// Returns whether an entry has the values of its document, except for objects and arrays.
+    pub(crate) fn holds_values(&self) -> bool {
+        self.exact && self.multiple().is_none()
+    }
+
+    /// Returns whether the values of the column with `[*]` are names of members.
+    pub(crate) fn is_of_names(&self) -> bool {
+        self.on.iter().any(IndexPath::is_of_names)
+    }
+
     /// Returns whether a document in which `[*]` selects nothing has an entry with a missing value.
     /// False if the column with `[*]` is the first column: then the document has no entry.
     pub(crate) fn has_missing(&self) -> bool {
@@ -129,6 +140,11 @@ pub(crate) async fn of_leaves(
     leaves: &Leaves,
     budget: &Budget,
 ) -> Result<Option<(Row, Values)>> {
+    if let Some(filter) = &index.filter
+        && !filter.passes_leaves(leaves, budget).await?
+    {
+        return Ok(None);
+    }
     let reserved = budget.reserve();
     let mut singles = Vec::with_capacity(index.on.len());
     let mut values = Values::new();
@@ -181,6 +197,26 @@ pub(crate) fn complete(index: &Index, values: &mut Values) {
     }
 }
 
+/// Returns whether a stored document passes the filter of an index, from a stream for each of its
+/// places that can exist.
+///
+/// # Errors
+/// As [`ColumnStream::next`].
+pub(crate) async fn passes(
+    filter: &IndexFilter,
+    streams: Vec<Option<ColumnStream<'_>>>,
+    budget: &Budget,
+) -> Result<bool> {
+    let mut found = Vec::with_capacity(streams.len());
+    for stream in streams {
+        found.push(match stream {
+            Some(mut stream) => stream.filter_value().await?,
+            None => None,
+        });
+    }
+    filter.holds(&found, budget).await
+}
+
 /// Returns the value of a column without `[*]`.
 ///
 /// # Errors
@@ -208,7 +244,8 @@ pub(crate) fn check_value_bytes(
     path: &IndexPath,
     bytes_max: usize,
 ) -> Result<()> {
-    if stream.value_bytes() <= bytes_max {
+    // Only the first pairs of a member are read for its name.
+    if stream.value_bytes() <= bytes_max || path.is_of_names() {
         return Ok(());
     }
     Err(Error::too_large(
@@ -260,17 +297,14 @@ pub(crate) async fn entry_streams<'r>(
     let mut streams = streams(read, budget, ranges).await?.into_iter();
     let mut found = Vec::with_capacity(indexes.len());
     for index in indexes {
-        let places = places(document, &index.on)?;
-        let columns = places
-            .iter()
-            .map(|place| place.as_ref().and_then(|_| streams.next()));
-        found.push(EntryStream::new(index, columns.collect(), unfit, usize::MAX).await?);
+        let streams = IndexStreams::take(document, index, &mut streams)?;
+        found.push(EntryStream::new(index, streams, budget, unfit, usize::MAX).await?);
     }
     Ok(found)
 }
 
-/// Returns the ranges of the columns of an index in a document, in column order. Omits columns
-/// whose place exceeds the key limit.
+/// Returns the ranges of the columns of an index in a document, in column order, and then those that
+/// its filter reads. Omits places that exceed the key limit.
 ///
 /// # Errors
 /// `INTERNAL`.
@@ -281,22 +315,71 @@ pub(crate) fn ranges_of<'i>(
     let places = places(document, &index.on)?;
     let ranges = index.on.iter().zip(&places);
     let ranges = ranges.filter_map(|(path, place)| Some(ColumnRange::whole(path, place.as_ref()?)));
-    Ok(ranges.collect())
+    let mut ranges: Vec<ColumnRange<'_>> = ranges.collect();
+    if let Some(filter) = &index.filter {
+        ranges.extend(ColumnRange::tested(&filter.places(document)?));
+    }
+    Ok(ranges)
+}
+
+/// The streams over what an index depends on in a document. None for a place that exceeds the key
+/// limit.
+pub(crate) struct IndexStreams<'r> {
+    pub(crate) columns: Vec<Option<ColumnStream<'r>>>,
+    filter: Vec<Option<ColumnStream<'r>>>,
+}
+
+impl<'r> IndexStreams<'r> {
+    /// Takes the streams of the ranges of [`ranges_of`].
+    ///
+    /// # Errors
+    /// `INTERNAL`.
+    pub(crate) fn take(
+        document: &DocumentKey,
+        index: &Index,
+        streams: &mut impl Iterator<Item = ColumnStream<'r>>,
+    ) -> Result<Self> {
+        let mut of = |places: Vec<Option<Vec<u8>>>| {
+            let places = places.into_iter();
+            places
+                .map(|place| place.and_then(|_| streams.next()))
+                .collect()
+        };
+        Ok(Self {
+            columns: of(places(document, &index.on)?),
+            filter: match &index.filter {
+                Some(filter) => of(filter.places(document)?),
+                None => Vec::new(),
+            },
+        })
+    }
 }
 
 impl<'r> EntryStream<'r> {
-    /// Creates the stream from the streams of the columns. A column is none if its place exceeds
-    /// the key limit.
+    /// Creates the stream from the streams of an index.
     ///
     /// # Errors
     /// As [`entry_streams`]. `TOO_LARGE`: the value of a column without `[*]` exceeds `bytes_max`
     /// bytes.
     pub(crate) async fn new(
         index: &'r Index,
-        columns: Vec<Option<ColumnStream<'r>>>,
+        IndexStreams { columns, filter }: IndexStreams<'r>,
+        budget: &Budget,
         unfit: Unfit,
         bytes_max: usize,
     ) -> Result<Self> {
+        if let Some(tested) = &index.filter
+            && !passes(tested, filter, budget).await?
+        {
+            return Ok(Self {
+                index,
+                unfit,
+                row: None,
+                stream: None,
+                any: false,
+                ended: true,
+            });
+        }
         let mut singles = Vec::with_capacity(columns.len());
         let mut multiple = None;
         for (path, column) in index.on.iter().zip(columns) {

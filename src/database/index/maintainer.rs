@@ -21,8 +21,8 @@ use std::sync::Arc;
 use super::columns::{ColumnRange, ColumnStream, places, streams, whole_children};
 use super::definition::{Index, State, indexes};
 use super::entries::{
-    Row, SingleValue, Unfit, Values, complete, entry_streams, insert, of_leaves, single_value,
-    too_long,
+    Row, SingleValue, Unfit, Values, complete, entry_streams, insert, of_leaves, passes,
+    single_value, too_long,
 };
 use super::entry_writer::EntryWriter;
 use super::key_ranges::KeyRanges;
@@ -47,14 +47,38 @@ struct Kept {
     index: Index,
     /// The key of each column's place. None if the key exceeds the limit.
     places: Vec<Option<Vec<u8>>>,
+    /// The key of each place that the filter reads.
+    filter_places: Vec<Option<Vec<u8>>>,
     touched: Option<Touched>,
+}
+
+/// What all entries of a document depend on.
+#[derive(Default)]
+struct Singles {
+    /// Whether the document passes the filter of the index.
+    pass: bool,
+    /// The value of each column. The one of the column with `[*]` is unused.
+    values: Vec<SingleValue>,
+}
+
+impl Singles {
+    /// Returns the values common to all entries. None if there is no entry.
+    ///
+    /// # Errors
+    /// `KEY_TOO_LONG`: a value does not fit into an entry.
+    fn row(&self, index: &Index) -> Result<Option<Row>> {
+        if self.pass {
+            Row::of(index, &self.values)
+        } else {
+            Ok(None)
+        }
+    }
 }
 
 /// What a change touched in the columns of an index, and the values before the change.
 #[derive(Default)]
 struct Touched {
-    /// The value of each column before the change. The one of the column with `[*]` is unused.
-    singles: Vec<SingleValue>,
+    singles: Singles,
     in_singles: bool,
     /// The touched ranges of the column with `[*]`: whole children.
     ranges: KeyRanges,
@@ -106,6 +130,10 @@ impl<'t> IndexMaintainer<'t> {
         let kept = indexes.into_iter().filter(Index::is_kept).map(|index| {
             Ok(Kept {
                 places: places(document, &index.on)?,
+                filter_places: match &index.filter {
+                    Some(filter) => filter.places(document)?,
+                    None => Vec::new(),
+                },
                 index,
                 touched: None,
             })
@@ -143,12 +171,9 @@ impl<'t> IndexMaintainer<'t> {
         Ok(())
     }
 
-    /// Reads, for each touch, the values before the change: the columns without `[*]`, if the index
-    /// was not touched before, and the values in the ranges.
-    async fn before(
-        &self,
-        touches: &[Touch],
-    ) -> Result<Vec<(Option<Vec<SingleValue>>, ColumnValues)>> {
+    /// Reads, for each touch, the values before the change: the columns without `[*]` and the filter,
+    /// if the index was not touched before, and the values in the ranges.
+    async fn before(&self, touches: &[Touch]) -> Result<Vec<(Option<Singles>, ColumnValues)>> {
         let mut ranges = Vec::new();
         for touch in touches {
             let kept = &self.kept[touch.kept];
@@ -163,7 +188,7 @@ impl<'t> IndexMaintainer<'t> {
         for touch in touches {
             let kept = &self.kept[touch.kept];
             let singles = match kept.touched {
-                None => Some(kept.read_singles(&mut streams).await?),
+                None => Some(kept.read_singles(&mut streams, &self.budget).await?),
                 Some(_) => None,
             };
             let streams = streams.by_ref().take(touch.ranges.len());
@@ -203,7 +228,8 @@ impl<'t> IndexMaintainer<'t> {
         let mut streams = streams.into_iter();
         for (kept, touched) in concerned {
             let row = if touched.in_singles {
-                Row::of(&kept.index, &kept.read_singles(&mut streams).await?)?
+                let singles = kept.read_singles(&mut streams, &self.budget).await?;
+                singles.row(&kept.index)?
             } else {
                 touched.row(&kept.index)
             };
@@ -269,12 +295,19 @@ impl<'t> IndexMaintainer<'t> {
         let ColumnValues { values, any } = &touched.before;
         let mut removed: Values = values.difference(&after.values).cloned().collect();
         let emptied_or_filled = index.has_missing() && *any != after.any;
-        let rest_has_values = if removed.is_empty() && !emptied_or_filled {
+        let mut shared = if index.is_of_names() {
+            // No other child has the same name.
+            Values::new()
+        } else {
+            std::mem::take(&mut removed)
+        };
+        let rest_has_values = if shared.is_empty() && !emptied_or_filled {
             true
         } else {
-            self.find_in_rest(kept, touched, &mut removed, emptied_or_filled)
+            self.find_in_rest(kept, touched, &mut shared, emptied_or_filled)
                 .await?
         };
+        removed.append(&mut shared);
         let building = index.state == State::Building;
         let mut added: Values = if building {
             after.values
@@ -364,7 +397,7 @@ struct ColumnChanges {
 impl Touched {
     /// Returns the values common to all entries before the change. None if there was no entry.
     fn row(&self, index: &Index) -> Option<Row> {
-        Row::of(index, &self.singles).ok().flatten()
+        self.singles.row(index).ok().flatten()
     }
 }
 
@@ -374,11 +407,11 @@ impl Kept {
     fn touch(&self, kept: usize, begin: &[u8], end: &[u8]) -> Option<Touch> {
         let multiple = self.multiple();
         let columns = self.places.iter().enumerate();
-        let mut singles = columns.filter(|(at, _)| Some(*at) != multiple.map(|(at, _)| at));
-        let singles_touched = singles.any(|(_, place)| {
-            let place = place.as_deref();
-            place.is_some_and(|place| place < end && begin < &prefix_end(place)[..])
-        });
+        let singles = columns.filter(|(at, _)| Some(*at) != multiple.map(|(at, _)| at));
+        let singles = singles.map(|(_, place)| place);
+        let mut singles = singles.chain(&self.filter_places).flatten();
+        let singles_touched =
+            singles.any(|place| &place[..] < end && begin < &prefix_end(place)[..]);
         let touched = multiple.and_then(|(_, place)| {
             if singles_touched {
                 Some((place.to_vec(), prefix_end(place)))
@@ -406,11 +439,13 @@ impl Kept {
         Some((at, self.places[at].as_deref()?))
     }
 
-    /// Returns the columns without `[*]`.
+    /// Returns the columns without `[*]`, and what the filter reads.
     fn singles(&self) -> impl Iterator<Item = ColumnRange<'_>> {
         let columns = self.index.on.iter().zip(&self.places);
         let singles = columns.filter(|(path, _)| !path.is_multiple());
-        singles.filter_map(|(path, place)| Some(ColumnRange::whole(path, place.as_ref()?)))
+        let singles =
+            singles.filter_map(|(path, place)| Some(ColumnRange::whole(path, place.as_ref()?)));
+        singles.chain(ColumnRange::tested(&self.filter_places))
     }
 
     /// Returns ranges of the column with `[*]`.
@@ -425,24 +460,32 @@ impl Kept {
         })
     }
 
-    /// Returns the values of the columns without `[*]`, from the streams of [`Kept::singles`].
+    /// Returns what all entries depend on, from the streams of [`Kept::singles`].
     async fn read_singles<'r>(
         &self,
         streams: &mut (impl Iterator<Item = ColumnStream<'r>> + Send),
-    ) -> Result<Vec<SingleValue>> {
-        let mut singles = Vec::with_capacity(self.places.len());
+        budget: &Budget,
+    ) -> Result<Singles> {
+        let mut values = Vec::with_capacity(self.places.len());
         for (path, place) in self.index.on.iter().zip(&self.places) {
             let stream = if path.is_multiple() || place.is_none() {
                 None
             } else {
                 streams.next()
             };
-            singles.push(match stream {
+            values.push(match stream {
                 Some(mut stream) => single_value(&mut stream, path, usize::MAX).await?,
                 None => Ok(None),
             });
         }
-        Ok(singles)
+        let mut pass = true;
+        if let Some(filter) = &self.index.filter {
+            let places = self.filter_places.iter();
+            let streams = places.map(|place| place.as_ref().and_then(|_| streams.next()));
+            let streams: Vec<_> = streams.collect();
+            pass = passes(filter, streams, budget).await?;
+        }
+        Ok(Singles { pass, values })
     }
 
     /// Returns the values in streams of the column with `[*]`. Returns the single empty value if

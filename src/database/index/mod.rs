@@ -10,6 +10,10 @@
 //! in that column, so that a query on the first paths still finds the document. A unique index
 //! ignores entries with a missing value.
 //!
+//! If a path ends with `[*]~`, its values are the names of the members of an object.
+//!
+//! A partial index has entries only of the documents that pass its filter (`partial`).
+//!
 //! [`IndexMaintainer`](maintainer::IndexMaintainer) updates the entries in the transaction that changes the document.
 //! [`Builder`](build::Builder) builds an index on existing documents in batches while they change. Both read the
 //! indexed values as a stream (`columns`), so the values may exceed memory.
@@ -21,5 +25,7 @@ pub(crate) mod define;
 pub(crate) mod definition;
 pub(crate) mod entries;
 pub(crate) mod entry_writer;
+pub(crate) mod filter_value;
 pub(crate) mod key_ranges;
 pub(crate) mod maintainer;
+pub(crate) mod partial;

@@ -1,8 +1,9 @@
 //! A page in the order of ids.
 
+use super::entries::id_source::IdSource;
 use super::index_hint::{self, Goal};
 use super::matcher::Matcher;
-use super::page::{DocumentPage, Order, Page};
+use super::page::{DocumentPage, Order, Page, UsedIndexes};
 use super::paginate::{Candidates, Filled, PageBuilder};
 use super::search::Search;
 use crate::error::Result;
@@ -15,7 +16,10 @@ impl Search<'_> {
         let plan = self.plan(&indexes).await?;
         let from = page.from.as_ref().map(|from| &from.id);
         let backward = order.ids_descend != page.backward;
-        let source = self.source(page.size.saturating_add(1), backward, from);
+        let source = IdSource {
+            holds: true,
+            ..self.source(page.size.saturating_add(1), backward, from)
+        };
         let chosen = self.choose(&plan, source, SORTED_IDS_MAX).await?;
         let mut matcher =
             Matcher::new(self.read, self.budget, self.collection, chosen.filter, None);
@@ -26,7 +30,10 @@ impl Search<'_> {
             examined_max: self.scan_max,
         };
         match filling.page(page).await? {
-            Ok(filled) => Ok(self.found(filled, chosen.index, filling.matcher.examined)),
+            Ok(filled) => Ok(DocumentPage {
+                columns: chosen.columns,
+                ..self.found(filled, chosen.index, filling.matcher.examined)
+            }),
             Err(stopped) => Err(index_hint::past_bound(
                 self,
                 &plan,
@@ -40,7 +47,7 @@ impl Search<'_> {
     pub(crate) fn found(
         &self,
         filled: Filled,
-        index: Option<String>,
+        index: Option<UsedIndexes>,
         examined: usize,
     ) -> DocumentPage {
         DocumentPage {

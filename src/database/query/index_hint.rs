@@ -5,6 +5,7 @@ use super::aggregate::request::AggregateQuery;
 use super::page::{Order, Stopped};
 use super::plan::access_path::{QueryPlan, flatten};
 use super::plan::column::ColumnBounds;
+use super::plan::implication::implied;
 use super::search::{Indexes, Search};
 use crate::budget::Steps;
 use crate::database::index::definition::{Index, IndexPath, State};
@@ -77,9 +78,12 @@ fn advice(
     if paths.is_empty() {
         return format!("no index can serve this query; {remedy}");
     }
+    let conjuncts: Vec<&Filter> = plan.conjuncts.iter().collect();
     let same = |index: &&Index| {
         let on = index.on.iter().map(|path| Some(path.steps()));
+        let filter = index.filter.as_ref();
         on.eq(paths.iter().map(|path| path.simple()))
+            && filter.is_none_or(|filter| implied(&conjuncts, filter.filter(), &steps))
     };
     if let Some(index) = indexes.others.iter().find(same) {
         let name = &index.name;
@@ -119,6 +123,7 @@ fn serves(search: &Search<'_>, goal: Goal<'_>, paths: &[Query], steps: &Steps<'_
         number: 0,
         on,
         unique: false,
+        filter: None,
         exact: true,
         state: State::Ready,
         error: None,
@@ -128,14 +133,14 @@ fn serves(search: &Search<'_>, goal: Goal<'_>, paths: &[Query], steps: &Steps<'_
     };
     let order = match goal {
         Goal::Page(order) => order,
-        Goal::Groups(query) => return CoveredScan::of(&plan, query, &index, steps).is_some(),
+        Goal::Groups(query) => return CoveredScan::of(&plan, query, steps).is_some(),
     };
     let all = plan.conjuncts.len();
     if order.is_by_id() {
         let mut ways = plan.ways.iter();
         return ways.any(|way| way.covers.len() == all && way.access.is_sorted());
     }
-    let track = plan.track(order, &index, steps);
+    let track = plan.track(order, steps);
     track.is_some_and(|track| {
         track.covers.len() == all
             && track.unordered() == 0
@@ -284,7 +289,7 @@ fn name(paths: &[Query]) -> String {
     let steps = paths.iter().filter_map(Query::simple).flatten();
     let names = steps.filter_map(|step| match step {
         SimpleStep::Name(name) => Some(name.as_str()),
-        SimpleStep::Index(_) | SimpleStep::Each => None,
+        SimpleStep::Index(_) | SimpleStep::Each | SimpleStep::EachName => None,
     });
     let names: Vec<&str> = names.collect();
     if names.is_empty() {

@@ -24,7 +24,9 @@ pub use aggregate::{
     AggregateQuery, AggregatedPath, Aggregation, Group, GroupOrder, ValueSummary, aggregate,
 };
 pub use key_set::{KeySet, KeyTests, check_listed};
-pub use page::{DocumentPage, HeldEntry, Order, OrderBy, Page, PageRow, Position, Select, Total};
+pub use page::{
+    DocumentPage, HeldEntry, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes,
+};
 pub use portion::{Portion, portion};
 use search::Search;
 use total::total;
@@ -70,7 +72,7 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
     Ok(found)
 }
 
-/// Returns all matching documents, in the order of their ids. Examines at most `documents_max`
+/// Returns all documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`
 /// documents.
 ///
 /// # Errors
@@ -79,11 +81,12 @@ pub async fn matching(
     read: &dyn Read,
     budget: &Budget,
     collection: &str,
-    filter: &Filter,
+    (filter, keys): (&Filter, &KeySet),
     documents_max: usize,
 ) -> Result<Vec<DocumentId>> {
     let remedy = "change fewer documents at once".to_owned();
-    let search = Search::new(read, budget, collection, filter, documents_max, remedy);
+    let mut search = Search::new(read, budget, collection, filter, documents_max, remedy);
+    search.keys = keys;
     let page = Page {
         size: documents_max,
         backward: false,

@@ -7,11 +7,11 @@ use super::entries::merge::MergedWalk;
 use super::entries::walk::{EntryWalk, IndexEntry, ScanShape};
 use super::index_hint::{self, Goal};
 use super::matcher::Matcher;
-use super::page::{DocumentPage, Order, Page, PageRow, Position, Stopped, compare};
+use super::page::{DocumentPage, Order, Page, PageRow, Position, Stopped, UsedIndexes, compare};
 use super::paginate::{Candidates, Filled, PageBuilder};
 use super::plan::access_path::QueryPlan;
 use super::plan::ordered_scan::OrderedScan;
-use super::search::{Indexes, Search};
+use super::search::Search;
 use crate::budget::Steps;
 use crate::document::id::DocumentId;
 use crate::error::Result;
@@ -23,7 +23,7 @@ impl Search<'_> {
     pub(crate) async fn by_value(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(true).await?;
         let plan = self.plan(&indexes).await?;
-        let track = self.track(order, &plan, &indexes).await?;
+        let track = self.track(order, &plan).await?;
         let covers_ways = |track: &OrderedScan<'_>| {
             let mut ways = plan.ways.iter();
             self.keys.is_all() && ways.all(|way| way.used.is_subset(&track.used))
@@ -111,10 +111,9 @@ impl Search<'_> {
         &self,
         order: &Order,
         plan: &QueryPlan<'i>,
-        indexes: &'i Indexes,
     ) -> Result<Option<OrderedScan<'i>>> {
         let track = |steps: &Steps<'_>| {
-            let track = plan.track(order, &indexes.ready, steps);
+            let track = plan.track(order, steps);
             steps.check().map(|()| track)
         };
         self.budget.compute(track).await
@@ -138,7 +137,7 @@ impl Search<'_> {
             of_values: track.columns.clone(),
             directions: order.directions(page),
             keys: self.keys,
-            holds: index.exact && index.multiple().is_none(),
+            holds: index.holds_values(),
         };
         let after = page.from.as_ref().map(|from| {
             id_bytes(self.collection, &from.id).map(|id| IndexEntry {
@@ -181,7 +180,11 @@ impl Search<'_> {
         let filled = filling.page(page).await?;
         Ok(filled.map(|filled| DocumentPage {
             columns: index.on.iter().map(|path| path.place.clone()).collect(),
-            ..self.found(filled, Some(index.name.clone()), filling.matcher.examined)
+            ..self.found(
+                filled,
+                Some(UsedIndexes::of(index)),
+                filling.matcher.examined,
+            )
         }))
     }
 }

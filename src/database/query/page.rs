@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::key_set::KeySet;
+use crate::database::index::definition::Index;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
@@ -161,15 +162,34 @@ pub struct DocumentPage {
     /// Whether more documents follow in the direction of the page. If the page is full when the
     /// limit of examined documents is reached, whether more may follow.
     pub more: bool,
-    /// The indexes used. ` & ` joins indexes whose results were intersected, ` | ` those whose
-    /// results were united. None if no index was used.
-    pub index: Option<String>,
+    /// The indexes used. None if no index was used.
+    pub index: Option<UsedIndexes>,
     /// The number of keys of entries or of the catalog read, plus the number of documents examined.
     pub scanned: usize,
     /// The number of documents examined.
     pub examined: usize,
     /// The total over all pages, if it was requested.
     pub total: Option<Total>,
+}
+
+/// The indexes that a query used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedIndexes {
+    /// The names. ` & ` joins indexes whose results were intersected, ` | ` those whose results were
+    /// united.
+    pub names: String,
+    /// Whether one of them is partial.
+    pub partial: bool,
+}
+
+impl UsedIndexes {
+    /// Returns one index.
+    pub(crate) fn of(index: &Index) -> Self {
+        Self {
+            names: index.name.clone(),
+            partial: index.filter.is_some(),
+        }
+    }
 }
 
 /// The number of documents over all pages of a query.

@@ -37,13 +37,13 @@ impl Candidates<'_> {
     async fn next(&mut self, count: usize, budget: &Budget) -> Result<Vec<PageRow>> {
         match self {
             Self::Ids(ids, descend) => {
-                let ids = ids.next(count, *descend, budget).await?.into_iter();
-                let row = |id| PageRow {
+                let ids = ids.next_held(count, *descend, budget).await?.into_iter();
+                let row = |(id, entry)| PageRow {
                     position: Position {
                         values: Vec::new(),
                         id,
                     },
-                    entry: None,
+                    entry,
                 };
                 Ok(ids.map(row).collect())
             }

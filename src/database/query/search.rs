@@ -6,11 +6,13 @@ use super::entries::id_source::IdSource;
 use super::entries::ids::Ids;
 use super::entries::keys::{KeyReader, Meter};
 use super::key_set::KeySet;
+use super::page::UsedIndexes;
 use super::plan::access_path::{AccessPath, QueryPlan};
 use crate::budget::{Budget, Steps};
 use crate::database::index::definition::{Index, State, indexes};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
+use crate::document::path::Place;
 use crate::error::Result;
 use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES};
 use crate::store::Read;
@@ -36,7 +38,9 @@ pub(crate) struct Chosen<'r> {
     /// The residual filter.
     pub(crate) filter: Filter,
     /// The indexes used.
-    pub(crate) index: Option<String>,
+    pub(crate) index: Option<UsedIndexes>,
+    /// The places of the columns in the entries that the stream returns, if it returns entries.
+    pub(crate) columns: Vec<Place>,
 }
 
 /// The indexes of a collection, grouped by whether queries can use them.
@@ -103,6 +107,7 @@ impl<'q> Search<'q> {
             collection: self.collection,
             keys: self.keys,
             after,
+            holds: false,
         }
     }
 
@@ -135,11 +140,26 @@ impl<'q> Search<'q> {
         Ok(self.unindexed(source.every()?))
     }
 
+    /// Returns whether the set of keys has so few documents that reading them is cheapest.
+    pub(crate) async fn has_few_keys(&self) -> Result<bool> {
+        match self.keys {
+            KeySet::All => Ok(false),
+            KeySet::Listed(listed) => Ok(listed.len() <= self.scan_max),
+            KeySet::Range(..) => {
+                let mut ids = self.source(PROBE_ENTRIES + 1, false, None).every()?;
+                ids.peek(false).await?;
+                let few = PROBE_ENTRIES.min(self.scan_max);
+                Ok(ids.left().is_some_and(|left| left <= few))
+            }
+        }
+    }
+
     fn unindexed<'r>(&self, ids: Ids<'r>) -> Chosen<'r> {
         Chosen {
             ids,
             filter: self.filter.clone(),
             index: None,
+            columns: Vec::new(),
         }
     }
 
@@ -201,10 +221,16 @@ pub(crate) fn chosen<'r>(
     ids: Ids<'r>,
 ) -> Chosen<'r> {
     let names: Vec<String> = ways.iter().map(|way| way.access.name()).collect();
-    let index = names.join(" & ");
+    let names = names.join(" & ");
+    let partial = ways.iter().any(|way| way.access.is_partial());
+    let columns = match ways {
+        [way] => way.access.columns(),
+        _ => Vec::new(),
+    };
     Chosen {
         ids,
         filter: plan.residual(ways.iter().map(|way| &way.covers)),
-        index: Some(index).filter(|name| !name.is_empty()),
+        index: (!names.is_empty()).then_some(UsedIndexes { names, partial }),
+        columns,
     }
 }

@@ -1,30 +1,122 @@
-//! The canonical text of a filter: filters with the same members have the same text, in every
-//! version of the program. Cursors are bound to a query by a digest of it.
+//! Filters as JSON, in the notation of the schema's `DocumentFilter`.
+//!
+//! In the canonical text, filters with the same members have the same text, in every version of the
+//! program. Cursors are bound to a query by a digest of it. It omits `exists`, so
+//! [`Filter::to_json`], which can be read again, is another text.
 
-use super::{Condition, Filter, Test};
+use super::{Condition, Filter, FilterMembers, Test};
 use crate::document::json::write_string;
+use crate::document::jsonpath::Query;
+use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
+use crate::error::{Error, Result};
 
 impl Filter {
-    /// Appends the canonical text, which is JSON, in the notation of the schema's `DocumentFilter`.
+    /// Appends the canonical text.
     pub fn write_canonical(&self, out: &mut Vec<u8>) {
+        self.write(out, false);
+    }
+
+    /// The filter as JSON. Equal filters have the same JSON.
+    pub fn to_json(&self) -> String {
+        let mut out = Vec::new();
+        self.write(&mut out, true);
+        String::from_utf8(out).expect("JSON that is written from strings is UTF-8")
+    }
+
+    /// Parses the JSON of a filter.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the text is not JSON, or not a filter.
+    pub fn from_json(text: &str) -> Result<Self> {
+        from_tree(Tree::from_json(text)?)
+    }
+
+    fn write(&self, out: &mut Vec<u8>, exists: bool) {
         match self {
-            Self::All(filters) => write_list(out, "all", filters),
-            Self::Any(filters) => write_list(out, "any", filters),
+            Self::All(filters) => write_list(out, "all", filters, exists),
+            Self::Any(filters) => write_list(out, "any", filters, exists),
             Self::Not(filter) => {
                 out.extend_from_slice(b"{\"not\":");
-                filter.write_canonical(out);
+                filter.write(out, exists);
                 out.push(b'}');
             }
-            Self::Where(condition) => condition.write_canonical(out),
+            Self::Where(condition) => condition.write(out, exists),
         }
     }
 }
 
+/// The recursion is bounded by the levels of a [`Tree`].
+fn from_tree(tree: Tree) -> Result<Filter> {
+    let mut given = FilterMembers::default();
+    for (name, value) in members(tree)? {
+        match &name[..] {
+            "at" => given.at = Some(Query::parse(&text(&name, value)?)?),
+            "eq" => given.eq = Some(value),
+            "ne" => given.ne = Some(value),
+            "lt" => given.lt = Some(value),
+            "lte" => given.lte = Some(value),
+            "gt" => given.gt = Some(value),
+            "gte" => given.gte = Some(value),
+            "in" => given.one_of = Some(elements(&name, value)?),
+            "startsWith" => given.starts_with = Some(text(&name, value)?),
+            "contains" => given.contains = Some(text(&name, value)?),
+            "exists" => given.exists = Some(flag(&name, &value)?),
+            "all" => given.all = Some(filters(&name, value)?),
+            "any" => given.any = Some(filters(&name, value)?),
+            "not" => given.not = Some(from_tree(value)?),
+            _ => {
+                return Err(Error::bad_input(format!("a filter has no member {name:?}")));
+            }
+        }
+    }
+    Filter::try_from(given)
+}
+
+fn members(tree: Tree) -> Result<Vec<(String, Tree)>> {
+    match tree {
+        Tree::Object(members) => Ok(members),
+        Tree::Array(_) | Tree::Leaf(_) => Err(Error::bad_input("a filter is an object")),
+    }
+}
+
+fn filters(name: &str, value: Tree) -> Result<Vec<Filter>> {
+    elements(name, value)?.into_iter().map(from_tree).collect()
+}
+
+fn elements(name: &str, value: Tree) -> Result<Vec<Tree>> {
+    match value {
+        Tree::Array(elements) => Ok(elements),
+        Tree::Object(_) | Tree::Leaf(_) => Err(not_a(name, "list")),
+    }
+}
+
+fn text(name: &str, value: Tree) -> Result<String> {
+    match value {
+        Tree::Leaf(Leaf::String(text)) => Ok(text.into_owned()),
+        _ => Err(not_a(name, "string")),
+    }
+}
+
+fn flag(name: &str, value: &Tree) -> Result<bool> {
+    match value {
+        Tree::Leaf(Leaf::Bool(flag)) => Ok(*flag),
+        _ => Err(not_a(name, "Boolean")),
+    }
+}
+
+fn not_a(name: &str, kind: &str) -> Error {
+    Error::bad_input(format!("the member {name:?} of a filter is not a {kind}"))
+}
+
 impl Condition {
-    fn write_canonical(&self, out: &mut Vec<u8>) {
+    /// Writes the condition. `exists` writes that member if there is no test.
+    fn write(&self, out: &mut Vec<u8>, exists: bool) {
         out.extend_from_slice(b"{\"at\":");
         write_string(out, self.at.text());
+        if exists && self.tests.is_empty() {
+            out.extend_from_slice(b",\"exists\":true");
+        }
         for test in &self.tests {
             match test {
                 Test::Equal(value) => write_value(out, "eq", value),
@@ -51,7 +143,7 @@ impl Condition {
     }
 }
 
-fn write_list(out: &mut Vec<u8>, name: &str, filters: &[Filter]) {
+fn write_list(out: &mut Vec<u8>, name: &str, filters: &[Filter], exists: bool) {
     out.push(b'{');
     write_string(out, name);
     out.extend_from_slice(b":[");
@@ -59,7 +151,7 @@ fn write_list(out: &mut Vec<u8>, name: &str, filters: &[Filter]) {
         if number > 0 {
             out.push(b',');
         }
-        filter.write_canonical(out);
+        filter.write(out, exists);
     }
     out.extend_from_slice(b"]}");
 }
@@ -82,9 +174,7 @@ fn write_name(out: &mut Vec<u8>, name: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FilterMembers;
     use super::*;
-    use crate::document::jsonpath::Query;
 
     #[test]
     fn a_filter_has_the_notation_of_the_schema() {
@@ -103,5 +193,30 @@ mod tests {
             String::from_utf8(text).expect("UTF-8"),
             r#"{"all":[{"at":"$.a","gte":1.0,"in":["x",[1]],"startsWith":"b\n"},{"not":{"any":[]}}]}"#
         );
+    }
+    #[test]
+    fn the_json_of_a_filter_is_the_filter() {
+        for text in [
+            "{\"all\":[]}",
+            r#"{"at":"$","eq":1.0}"#,
+            r#"{"at":"$.a","exists":true}"#,
+            r#"{"not":{"at":"$['b c']","exists":true}}"#,
+            r#"{"at":"$.a","ne":null,"lt":-0.0,"lte":1,"gt":"x\n","gte":[],"in":[true,{"a":1}],"startsWith":"","contains":"é"}"#,
+            r#"{"all":[{"at":"$.a","eq":1},{"any":[{"at":"$.b[0]","exists":true},{"not":{"any":[]}}]}]}"#,
+        ] {
+            let filter = Filter::from_json(text).expect(text);
+            assert_eq!(filter.to_json(), text);
+        }
+        for (text, message) in [
+            ("[]", "is an object"),
+            (r#"{"at":"$.a"}"#, "has no test"),
+            (r#"{"at":1,"eq":1}"#, "not a string"),
+            (r#"{"at":"$.a","like":1}"#, "no member"),
+            (r#"{"all":{}}"#, "not a list"),
+            (r#"{"at":"$.a","exists":1}"#, "not a Boolean"),
+        ] {
+            let error = Filter::from_json(text).expect_err(text);
+            assert!(error.message().contains(message), "{}", error.message());
+        }
     }
 }

@@ -54,6 +54,8 @@ pub enum SimpleStep {
     Index(u64),
     /// `[*]`: every element and every member.
     Each,
+    /// `[*]~`: the name of every member. No query has it; the path of an index can end with it.
+    EachName,
 }
 
 impl Query {

@@ -60,6 +60,8 @@ pub(crate) struct DocumentGroup {
 pub(crate) struct AggregationPlanObject {
     /// The index that was used. Several are joined by ` & ` if the plan intersects them, and by ` | ` if it unites them. Null if no index was used.
     index: Option<CountedBytes<String>>,
+    /// Whether one of the indexes is partial: the filter of the query implies its filter.
+    partial: bool,
     /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
     scanned: usize,
     /// Whether no document was read: the keys of the catalog or of an index answered the whole query.
@@ -88,7 +90,8 @@ impl AggregateRequest {
             groups: groups.collect(),
             group_count: found.group_count,
             plan: AggregationPlanObject {
-                index: found.index.map(CountedBytes),
+                partial: found.index.as_ref().is_some_and(|index| index.partial),
+                index: found.index.map(|index| CountedBytes(index.names)),
                 scanned: found.scanned,
                 covered: found.examined == 0,
             },

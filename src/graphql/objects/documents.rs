@@ -49,6 +49,8 @@ pub(crate) struct DocumentConnection {
 pub(crate) struct QueryPlanObject {
     /// The index that was used. Several are joined by ` & ` if the plan intersects them, and by ` | ` if it unites them. Null if the collection was scanned.
     index: Option<CountedBytes<String>>,
+    /// Whether one of the indexes is partial: the filter of the query implies its filter.
+    partial: bool,
     /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
     scanned: usize,
     /// Whether no document was read: the keys of the catalog or of an index answered `where`, `orderBy` and the selection.
@@ -91,7 +93,8 @@ impl DocumentsRequest {
         let (rows, is_read) =
             project(context, &select.collection, found.rows, columns, in_a_row).await?;
         let plan = QueryPlanObject {
-            index: found.index.map(CountedBytes),
+            partial: found.index.as_ref().is_some_and(|index| index.partial),
+            index: found.index.map(|index| CountedBytes(index.names)),
             scanned: found.scanned,
             covered: found.examined == 0 && !is_read,
             returned,

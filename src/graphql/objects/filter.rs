@@ -132,10 +132,22 @@ pub(crate) async fn read_documents(
     let filter = filter.unwrap_or_default();
     let filter = filter.read(request_budget).await;
     let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+    let keys = read_keys(collection, keys, request_budget).await?;
+    Ok((filter, keys))
+}
+
+/// The keys of the documents of a collection that a field uses, from its argument `keys`.
+///
+/// # Errors
+/// Each error names the argument. As [`KeyFilterInput::read`].
+pub(crate) async fn read_keys(
+    collection: &str,
+    keys: Option<KeyFilterInput>,
+    request_budget: &RequestBudget,
+) -> Result<query::KeySet> {
     let keys = keys.unwrap_or_default();
     let keys = keys.read(collection, request_budget).await;
-    let keys = keys.map_err(|error| error.at("the argument `keys`"))?;
-    Ok((filter, keys))
+    keys.map_err(|error| error.at("the argument `keys`"))
 }
 
 impl OrderInput {

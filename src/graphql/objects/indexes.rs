@@ -1,12 +1,14 @@
 //! Indexes: their type in the schema, and the mutations that create and drop them.
 
 use async_graphql::{Context, Enum, Object, SimpleObject};
+use bytes::Bytes;
 
+use super::filter::FilterInput;
 use crate::database;
 use crate::error::Result;
 use crate::graphql::context::session::Session;
 use crate::graphql::response::counted::CountedBytes;
-use crate::graphql::scalars::types::JsonPath;
+use crate::graphql::scalars::types::{Json, JsonPath};
 
 /// An index of a collection.
 #[derive(SimpleObject)]
@@ -18,6 +20,9 @@ pub(crate) struct IndexObject {
     on: Vec<CountedBytes<JsonPath>>,
     /// Whether the values must be unique across documents.
     unique: bool,
+    /// The filter of a partial index, in the notation of `DocumentFilter`; null if the index has all documents.
+    #[graphql(name = "where")]
+    filter: Option<CountedBytes<Json>>,
     /// Whether queries use the index.
     state: IndexState,
     /// Why the index failed; null unless `state` is `FAILED`.
@@ -45,6 +50,9 @@ impl From<database::Index> for IndexObject {
                 .collect(),
             name: CountedBytes(index.name),
             unique: index.unique,
+            filter: index
+                .filter
+                .map(|filter| CountedBytes(Json(Bytes::copy_from_slice(filter.json().as_bytes())))),
             state: match index.state {
                 database::State::Building => IndexState::Building,
                 database::State::Ready => IndexState::Ready,
@@ -60,7 +68,7 @@ pub(crate) struct IndexMutations;
 
 #[Object]
 impl IndexMutations {
-    /// Creates an index on one or more JSONPaths, which consist of names, indexes and, in all, at most one `[*]`. A query uses the index if it tests the indexed paths from the left. A unique index rejects two documents with the same values; a document in which a path selects nothing never conflicts. On an empty collection the index is `READY` at once; otherwise it is built while writes continue. If the same index exists, it is returned unchanged. Fails with `ALREADY_EXISTS` if another index has the name.
+    /// Creates an index on one or more JSONPaths, which consist of names, indexes and, in all, at most one `[*]`. `~` after `[*]` selects the names of the members of an object; the index then serves `exists` on a member. A query uses the index if it tests the indexed paths from the left. With `where`, the index is partial: it has only documents that match, and queries use it if their filter implies `where`. A unique index rejects two documents with the same values; a document in which a path selects nothing, or that does not match `where`, never conflicts. On an empty collection the index is `READY` at once; otherwise it is built while writes continue. If the same index exists, it is returned unchanged. Fails with `ALREADY_EXISTS` if another index has the name.
     async fn create_index(
         &self,
         context: &Context<'_>,
@@ -73,10 +81,20 @@ impl IndexMutations {
             desc = "Whether the values must be unique across documents."
         )]
         unique: bool,
+        #[graphql(
+            name = "where",
+            desc = "The documents that are in the index; by default all. Conditions are on paths of names and indexes, compare with null, booleans, numbers and strings, and have no `contains`."
+        )]
+        filter: Option<FilterInput>,
     ) -> Result<IndexObject> {
-        let transaction = Session::of(context).transaction()?;
+        let session = Session::of(context);
+        let transaction = session.transaction()?;
         let on: Vec<String> = on.into_iter().map(|JsonPath(text)| text).collect();
-        let index = database::create_index(transaction, &collection, &name, &on, unique).await?;
+        let filter = filter.unwrap_or_default();
+        let filter = filter.read(session.request_budget()).await;
+        let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+        let index = database::create_index(transaction, &collection, &name, &on, unique, filter);
+        let index = index.await?;
         Ok(index.into())
     }
 

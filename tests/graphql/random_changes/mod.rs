@@ -69,6 +69,12 @@ pub(super) const INDEXES: &str = r#"
     deep: createIndex(name: "deep", on: ["$.a[*].b"]) { state }
     nul: createIndex(name: "nul", on: ["$['a\\u0000']"]) { state }
     several: createIndex(name: "several", on: ["$.b", "$.a[*]", "$.a.b"]) { state }
+    names: createIndex(name: "names", on: ["$.*~"]) { state }
+    namesBelow: createIndex(name: "names below", on: ["$.b", "$.a.*~"]) { state }
+    partial: createIndex(name: "partial", on: ["$.a"], where: {at: "$.b", exists: true}) { state }
+    partialEach: createIndex(name: "partial each", on: ["$[*]"],
+        where: {any: [{at: "$.a.b", gte: 0}, {not: {at: "$.a", exists: true}}]}) { state }
+    partialNames: createIndex(name: "partial names", on: ["$.a.*~"], where: {at: "$[0]", ne: null}) { state }
 "#;
 
 /// A store and its model.

@@ -20,7 +20,7 @@ use crate::database::index::definition::Index;
 use crate::database::query::entries::ids::no_entry;
 use crate::database::query::entries::keys::KeyStream;
 use crate::database::query::plan::access_path::{
-    EntrySource, QueryPlan, Span, conditions_on, span_of,
+    EntrySource, QueryPlan, Span, UsableIndex, conditions_on, span_of,
 };
 use crate::database::query::search::Search;
 use crate::document::jsonpath::Query;
@@ -32,6 +32,9 @@ use crate::limits::{BATCH_PAIRS_MAX, LEAVES_PER_PACE};
 pub(crate) struct CoveredScan<'i> {
     pub(crate) index: &'i Index,
     spans: Vec<Span>,
+    /// The number of columns fixed by equality. If it is all columns, the entries are in the order of
+    /// the keys.
+    equal: usize,
     /// The column of each path to group by.
     group_by: Vec<usize>,
     /// The column of each path to aggregate.
@@ -41,17 +44,12 @@ pub(crate) struct CoveredScan<'i> {
 impl<'i> CoveredScan<'i> {
     /// Returns the best covering index for a query. None if no index covers it.
     pub(crate) fn of(
-        plan: &QueryPlan<'_>,
+        plan: &QueryPlan<'i>,
         query: &AggregateQuery,
-        indexes: &'i [Index],
         steps: &Steps<'_>,
     ) -> Option<Self> {
-        if !query.keys.is_all() {
-            return None;
-        }
-        let scans = indexes
-            .iter()
-            .filter_map(|index| covering(plan, query, index, steps));
+        let scans = plan.usable.iter();
+        let scans = scans.filter_map(|usable| covering(plan, query, usable, steps));
         // The index with the fewest columns has the smallest entries.
         scans.min_by_key(|scan| scan.index.on.len())
     }
@@ -65,9 +63,10 @@ impl<'i> CoveredScan<'i> {
 fn covering<'i>(
     plan: &QueryPlan<'_>,
     query: &AggregateQuery,
-    index: &'i Index,
+    usable: &UsableIndex<'i>,
     steps: &Steps<'_>,
 ) -> Option<CoveredScan<'i>> {
+    let index = usable.index;
     let column = |path: &Query| {
         let mut columns = index.on.iter();
         columns.position(|column| path.simple() == Some(column.steps()))
@@ -75,8 +74,11 @@ fn covering<'i>(
     let group_by: Vec<usize> = query.group_by.iter().map(column).collect::<Option<_>>()?;
     let of = query.of.iter().map(|of| column(&of.path));
     let of: Vec<usize> = of.collect::<Option<_>>()?;
-    let (spans, equal) = spans(plan, index, steps)?;
-    let is_bounded = !plan.conjuncts.is_empty();
+    let Spans {
+        spans,
+        equal,
+        is_bounded,
+    } = spans(plan, usable, steps)?;
     let counts_first_alone = query.group_by.is_empty()
         && !query.counts
         && !of.is_empty()
@@ -96,28 +98,42 @@ fn covering<'i>(
     Some(CoveredScan {
         index,
         spans,
+        equal,
         group_by,
         of,
     })
 }
 
-/// Returns the spans of an index that hold exactly the matching documents, and the number of columns
-/// fixed by equality.
-fn spans(plan: &QueryPlan<'_>, index: &Index, steps: &Steps<'_>) -> Option<(Vec<Span>, usize)> {
-    if plan.conjuncts.is_empty() {
+/// The spans of an index that have exactly the matching documents that it has entries for.
+struct Spans {
+    spans: Vec<Span>,
+    /// The number of columns fixed by equality.
+    equal: usize,
+    /// Whether a matching document has a value in the first column.
+    is_bounded: bool,
+}
+
+fn spans(plan: &QueryPlan<'_>, usable: &UsableIndex<'_>, steps: &Steps<'_>) -> Option<Spans> {
+    let all = plan.conjuncts.len();
+    let Some(way) = span_of(&plan.conjuncts, usable, steps) else {
         let whole = Span {
             begin: Vec::new(),
             end: vec![0xFF],
         };
-        return Some((vec![whole], 0));
-    }
-    let way = span_of(&plan.conjuncts, index, steps)?;
-    if way.covers.len() < plan.conjuncts.len() {
-        return None;
-    }
+        // The filter of the index answers the query.
+        return (usable.proves.len() == all).then_some(Spans {
+            spans: vec![whole],
+            equal: 0,
+            is_bounded: false,
+        });
+    };
     match way.access {
-        EntrySource::Index { spans, .. } => Some((spans, way.equal)),
-        EntrySource::Union(_) => None,
+        EntrySource::Index { spans, .. } if way.covers.len() == all => Some(Spans {
+            spans,
+            equal: way.equal,
+            is_bounded: true,
+        }),
+        EntrySource::Index { .. } | EntrySource::Union(_) => None,
     }
 }
 
@@ -133,12 +149,18 @@ impl Search<'_> {
         scan: &CoveredScan<'_>,
     ) -> Result<Groups<'q>> {
         let key = IndexKey::new(self.collection, scan.index.number)?;
-        let skips = !query.counts && query.of.is_empty();
+        let skips = !query.counts && query.of.is_empty() && self.keys.is_all();
+        let (first_id, past_ids) = self.keys.bounds();
         let mut groups = Groups::new(query, self.budget);
         let mut added = 0;
         let mut group = Vec::new();
         for span in &scan.spans {
-            let (begin, end) = key.span(&span.begin, &span.end);
+            let (begin, end) = if scan.equal == scan.index.on.len() {
+                let after = |id: &[u8]| [&span.begin[..], id].concat();
+                key.span(&after(&first_id), &after(&past_ids))
+            } else {
+                key.span(&span.begin, &span.end)
+            };
             let first_batch = if skips { 16 } else { BATCH_PAIRS_MAX };
             let reading = self.source(first_batch, false, None).reading;
             let mut keys = KeyStream::new(reading, &begin, &end, false);
@@ -146,7 +168,8 @@ impl Search<'_> {
                 let values = values(&key, entry, scan.index.on.len());
                 let (values, id) = values.ok_or_else(|| no_entry(entry))?;
                 let of_group = scan.group_by.iter().map(|column| &values[*column]);
-                if of_group.clone().all(|value| value.rank() != Rank::Missing) {
+                let is_complete = of_group.clone().all(|value| value.rank() != Rank::Missing);
+                if is_complete && self.keys.contains(id) {
                     group.clear();
                     for value in of_group {
                         group.extend_from_slice(value.bytes());

@@ -6,6 +6,7 @@ use super::request::AggregateQuery;
 use super::summary::{DocumentSummary, ValueSummary};
 use crate::budget::{Budget, Reservation};
 use crate::database::query::entries::ids::IdBytes;
+use crate::database::query::page::UsedIndexes;
 use crate::error::{Error, Limit, Result};
 use crate::key::IndexValue;
 use crate::limits::GROUPS_PER_DOCUMENT_MAX;
@@ -17,8 +18,8 @@ pub struct Aggregation {
     pub groups: Vec<Group>,
     /// The number of all groups.
     pub group_count: usize,
-    /// The indexes used, as in [`DocumentPage`](crate::database::query::DocumentPage).
-    pub index: Option<String>,
+    /// The indexes used. None if no index was used.
+    pub index: Option<UsedIndexes>,
     /// The number of keys of entries or of the catalog read, plus the number of documents examined.
     pub scanned: usize,
     /// The number of documents examined.
@@ -223,7 +224,7 @@ impl<'q> Groups<'q> {
     /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted). `INTERNAL`.
     pub(crate) async fn aggregation(
         mut self,
-        index: Option<String>,
+        index: Option<UsedIndexes>,
         scanned: usize,
         examined: usize,
     ) -> Result<Aggregation> {

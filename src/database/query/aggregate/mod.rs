@@ -21,7 +21,7 @@ use groups::Groups;
 use super::entries::ids::id_of;
 use super::index_hint::{self, Goal};
 use super::matcher::Matcher;
-use super::page::Stopped;
+use super::page::{Stopped, UsedIndexes};
 use super::search::Search;
 use crate::budget::{Budget, Steps};
 use crate::database::catalog::collections::count;
@@ -63,13 +63,16 @@ pub async fn aggregate(
     let indexes = search.indexes(has_paths).await?;
     let plan = search.plan(&indexes).await?;
     let scan = |steps: &Steps<'_>| {
-        let scan = CoveredScan::of(&plan, query, &indexes.ready, steps);
+        let scan = CoveredScan::of(&plan, query, steps);
         steps.check().map(|()| scan)
     };
-    if let Some(scan) = budget.compute(scan).await? {
+    let scan = budget.compute(scan).await?;
+    if let Some(scan) = scan
+        && !search.has_few_keys().await?
+    {
         let mut groups = search.covered(query, &scan).await?;
         let examined = search.read_containers(query, &mut groups).await?;
-        let index = Some(scan.index.name.clone());
+        let index = Some(UsedIndexes::of(scan.index));
         let scanned = search.meter.total() + examined;
         return groups.aggregation(index, scanned, examined).await;
     }

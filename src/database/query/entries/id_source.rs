@@ -1,14 +1,18 @@
 //! Opens streams of document ids from index entries and from the catalog.
 
+use std::collections::BTreeMap;
+
 use super::ids::{IdBytes, Ids, Union, catalog, id_bytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
 use super::lookup::KeyLookup;
 use crate::database::index::definition::Index;
 use crate::database::query::key_set::KeySet;
+use crate::database::query::page::HeldEntry;
 use crate::database::query::plan::access_path::{EntrySource, Span};
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::key::IndexKey;
+use crate::limits::HELD_ENTRIES_MAX;
 use crate::store::key_after;
 
 /// Opens the streams of ids of a query.
@@ -20,6 +24,9 @@ pub(crate) struct IdSource<'r> {
     pub(crate) keys: &'r KeySet,
     /// Return only ids after this one, in the direction of the stream.
     pub(crate) after: Option<&'r DocumentId>,
+    /// Whether the streams return what entries hold, if the entries are of one index and
+    /// [hold the values of documents](Index::holds_values).
+    pub(crate) holds: bool,
 }
 
 impl<'r> IdSource<'r> {
@@ -34,7 +41,7 @@ impl<'r> IdSource<'r> {
                 let listed = self.rest_of(listed)?;
                 Ok(Ids::Lookup(KeyLookup::new(self.reading, prefix, listed)))
             }
-            KeySet::All | KeySet::Range(..) => self.behind_prefix(prefix),
+            KeySet::All | KeySet::Range(..) => self.behind_prefix(prefix, None),
         }
     }
 
@@ -68,9 +75,14 @@ impl<'r> IdSource<'r> {
     ) -> Result<Option<Ids<'r>>> {
         let mut unsorted = Vec::new();
         let mut sorted = Vec::new();
-        self.sort_out(access, &mut sorted, &mut unsorted)?;
+        let holds = match access {
+            EntrySource::Index { index, .. } => self.holds && index.holds_values(),
+            EntrySource::Union(_) => false,
+        };
+        let source = Self { holds, ..*self };
+        source.sort_out(access, &mut sorted, &mut unsorted)?;
         if !unsorted.is_empty() {
-            let Some(listed) = self.listed(&unsorted, sorted_max).await? else {
+            let Some(listed) = source.listed(&unsorted, sorted_max).await? else {
                 return Ok(None);
             };
             sorted.push(listed);
@@ -84,6 +96,7 @@ impl<'r> IdSource<'r> {
         };
         let listed = Ids::Listed {
             ids: self.rest_of(listed)?,
+            held: BTreeMap::new(),
             _memory: self.reading.budget.counted_share(),
         };
         let both = vec![ids, listed];
@@ -110,7 +123,9 @@ impl<'r> IdSource<'r> {
                 let key = IndexKey::new(self.collection, index.number)?;
                 for span in spans {
                     let (prefix, _) = key.span(&span.begin, &span.end);
-                    sorted.push(self.behind_prefix(prefix)?);
+                    let values_at = prefix.len() - span.begin.len();
+                    let values_at = self.holds.then_some(values_at);
+                    sorted.push(self.behind_prefix(prefix, values_at)?);
                 }
             }
             EntrySource::Index { index, spans, .. } => {
@@ -120,7 +135,7 @@ impl<'r> IdSource<'r> {
         Ok(())
     }
 
-    fn behind_prefix(&self, prefix: Vec<u8>) -> Result<Ids<'r>> {
+    fn behind_prefix(&self, prefix: Vec<u8>, values_at: Option<usize>) -> Result<Ids<'r>> {
         let (begin, end) = self.keys.bounds();
         let mut begin = [&prefix[..], &begin].concat();
         let mut end = [&prefix[..], &end].concat();
@@ -134,7 +149,7 @@ impl<'r> IdSource<'r> {
             }
         }
         let keys = KeyStream::new(self.reading, &begin, &end, self.reading.backward);
-        Ok(Ids::Keys(keys, prefix))
+        Ok(Ids::Keys(keys, prefix, values_at))
     }
 
     /// Reads the ids of spans whose entries are not ordered by id, and sorts them.
@@ -147,12 +162,13 @@ impl<'r> IdSource<'r> {
         let after = after.transpose()?;
         let memory = self.reading.budget.counted_share();
         let mut ids = Vec::new();
+        let mut held = BTreeMap::new();
         let mut entries = 0;
         for (index, span) in spans {
             let key = IndexKey::new(self.collection, index.number)?;
             let (begin, end) = key.span(&span.begin, &span.end);
             let mut keys = KeyStream::new(self.reading, &begin, &end, false);
-            while let Some(entry) = keys.peek().await? {
+            while let Some((entry, forms)) = keys.peek_pair().await? {
                 let (values, _) = key
                     .parse(entry, index.on.len())
                     .ok_or_else(|| no_entry(entry))?;
@@ -167,6 +183,15 @@ impl<'r> IdSource<'r> {
                 });
                 if !passed && self.keys.contains(&id) {
                     memory.take(id.len() + size_of::<IdBytes>())?;
+                    if self.holds && ids.len() < HELD_ENTRIES_MAX {
+                        let bytes = id.len() + values.len() + forms.len();
+                        memory.take(bytes + 2 * size_of::<(IdBytes, HeldEntry)>())?;
+                        let entry = HeldEntry {
+                            packed: values.to_vec(),
+                            forms: forms.to_vec(),
+                        };
+                        held.insert(id.clone(), entry);
+                    }
                     ids.push(id);
                 }
                 keys.advance();
@@ -176,6 +201,9 @@ impl<'r> IdSource<'r> {
                 }
             }
         }
+        if ids.len() > HELD_ENTRIES_MAX {
+            held.clear();
+        }
         ids.sort_unstable();
         ids.dedup();
         if !self.reading.backward {
@@ -183,6 +211,7 @@ impl<'r> IdSource<'r> {
         }
         Ok(Some(Ids::Listed {
             ids,
+            held,
             _memory: memory,
         }))
     }

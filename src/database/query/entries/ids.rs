@@ -1,7 +1,7 @@
 //! Sorted streams of document ids, in either direction, from spans of index entries or from the
 //! catalog.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
@@ -9,6 +9,7 @@ use futures::future::{BoxFuture, try_join_all};
 use super::keys::KeyStream;
 use super::lookup::KeyLookup;
 use crate::budget::{Budget, Share};
+use crate::database::query::page::HeldEntry;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Entry, Family, hex};
@@ -18,10 +19,16 @@ pub(crate) type IdBytes = Vec<u8>;
 
 /// A sorted stream of distinct ids.
 pub(crate) enum Ids<'r> {
-    /// From keys that consist of this prefix and an id.
-    Keys(KeyStream<'r>, Vec<u8>),
+    /// From keys that consist of this prefix and an id. If they are entries, the number is the length
+    /// of the prefix before their values.
+    Keys(KeyStream<'r>, Vec<u8>, Option<usize>),
     /// In memory, in reverse order: the next id is the last one.
-    Listed { ids: Vec<IdBytes>, _memory: Share },
+    Listed {
+        ids: Vec<IdBytes>,
+        /// The entries, if all are in memory.
+        held: BTreeMap<IdBytes, HeldEntry>,
+        _memory: Share,
+    },
     /// Listed, and in the catalog.
     Lookup(KeyLookup<'r>),
     /// In any of these streams.
@@ -68,16 +75,49 @@ impl Ids<'_> {
         backward: bool,
         budget: &Budget,
     ) -> Result<Vec<DocumentId>> {
+        let found = self.next_held(count, backward, budget).await?;
+        Ok(found.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// As [`Ids::next`], with what the entry of each id holds, if
+    /// [the source](super::id_source::IdSource::holds) asks for it.
+    ///
+    /// # Errors
+    /// As [`Ids::next`].
+    pub(crate) async fn next_held(
+        &mut self,
+        count: usize,
+        backward: bool,
+        budget: &Budget,
+    ) -> Result<Vec<(DocumentId, Option<HeldEntry>)>> {
         let mut found = Vec::new();
         while found.len() < count {
             budget.pace(self.streams()).await?;
             let Some(id) = self.peek(backward).await? else {
                 break;
             };
-            found.push(id_of(&id)?);
+            found.push((id_of(&id)?, self.held(&id)));
             self.advance(&id, backward);
         }
         Ok(found)
+    }
+
+    /// Returns what the entry of the current id holds.
+    fn held(&self, id: &[u8]) -> Option<HeldEntry> {
+        match self {
+            Self::Keys(keys, prefix, values_at) => {
+                let packed = prefix.get((*values_at)?..)?.to_vec();
+                let (key, forms) = keys.head_pair()?;
+                (key.strip_prefix(&prefix[..]) == Some(id)).then(|| HeldEntry {
+                    packed,
+                    forms: forms.to_vec(),
+                })
+            }
+            Self::Listed { held, .. } => held.get(id).cloned(),
+            Self::Lookup(_) => None,
+            Self::Union(union) => union.parts().iter().find_map(|part| part.held(id)),
+            Self::Intersection(parts, _) => parts.iter().find_map(|part| part.held(id)),
+        }
     }
 
     /// Returns the current id. None after the last.
@@ -87,7 +127,7 @@ impl Ids<'_> {
     pub(crate) fn peek(&mut self, backward: bool) -> BoxFuture<'_, Result<Option<IdBytes>>> {
         async move {
             match self {
-                Self::Keys(keys, prefix) => {
+                Self::Keys(keys, prefix, _) => {
                     let key = keys.peek().await?;
                     Ok(key.map(|key| key[prefix.len()..].to_vec()))
                 }
@@ -124,7 +164,7 @@ impl Ids<'_> {
     /// Moves past `id`, the current id. Parts of the stream that are at another id do not move.
     pub(crate) fn advance(&mut self, id: &[u8], backward: bool) {
         match self {
-            Self::Keys(keys, prefix) => {
+            Self::Keys(keys, prefix, _) => {
                 if keys.head().and_then(|key| key.strip_prefix(&prefix[..])) == Some(id) {
                     keys.advance();
                 }
@@ -145,7 +185,7 @@ impl Ids<'_> {
     /// Moves to the first id at or after `id`, in the direction of the stream.
     pub(crate) fn seek(&mut self, id: &[u8], backward: bool) {
         match self {
-            Self::Keys(keys, prefix) => keys.seek(&[&prefix[..], id].concat()),
+            Self::Keys(keys, prefix, _) => keys.seek(&[&prefix[..], id].concat()),
             Self::Listed { ids, .. } => {
                 let stands_before = |other: &IdBytes| {
                     if backward {
@@ -179,7 +219,7 @@ impl Ids<'_> {
     /// Returns the maximum number of ids left, if all of them are in memory.
     pub(crate) fn left(&self) -> Option<usize> {
         match self {
-            Self::Keys(keys, _) => keys.left(),
+            Self::Keys(keys, ..) => keys.left(),
             Self::Listed { ids, .. } => Some(ids.len()),
             Self::Lookup(lookup) => Some(lookup.left()),
             Self::Union(union) => union.parts().iter().map(Self::left).sum(),

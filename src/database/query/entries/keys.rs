@@ -123,7 +123,12 @@ impl<'r> KeyStream<'r> {
 
     /// Returns the current key if it is already in memory.
     pub(crate) fn head(&self) -> Option<&[u8]> {
-        (self.at < self.batch.len()).then(|| self.batch.get(self.at).0)
+        self.head_pair().map(|(key, _)| key)
+    }
+
+    /// As [`KeyStream::head`], with the value.
+    pub(crate) fn head_pair(&self) -> Option<(&[u8], &[u8])> {
+        (self.at < self.batch.len()).then(|| self.batch.get(self.at))
     }
 
     /// Moves to the next key.

@@ -33,12 +33,7 @@ impl ColumnBounds {
     /// Returns the bounds of the values that pass all `tests`. Without tests, the bounds of all
     /// values. None if an index does not help.
     pub(crate) fn of(tests: &[&Test], steps: &Steps<'_>) -> Option<Self> {
-        let listed = tests.iter().find_map(|test| match test {
-            Test::Equal(value) => Some(std::slice::from_ref(value)),
-            Test::In(values) => Some(&values[..]),
-            _ => None,
-        });
-        if let Some(listed) = listed {
+        if let Some(listed) = listed(tests) {
             return Some(points(listed, tests, steps));
         }
         let helps = |test: &&&Test| !matches!(test, Test::NotEqual(_) | Test::Contains(_));
@@ -75,6 +70,15 @@ impl ColumnBounds {
     }
 }
 
+/// Returns the values among which a test of equality chooses.
+pub(super) fn listed<'t>(tests: &[&'t Test]) -> Option<&'t [Tree]> {
+    tests.iter().find_map(|test| match test {
+        Test::Equal(value) => Some(std::slice::from_ref(value)),
+        Test::In(values) => Some(&values[..]),
+        _ => None,
+    })
+}
+
 /// Returns the listed values that pass every test. A value that does not fit into an entry is
 /// omitted: no document of a ready index has it. When the budget is exhausted no value passes, and
 /// [`QueryPlan::new`](super::access_path::QueryPlan::new) fails.
@@ -107,14 +111,16 @@ pub(crate) fn index_value(value: &Tree) -> Option<IndexValue> {
 }
 
 /// Returns the range of the values that pass one order test.
-fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
+pub(super) fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
     match test {
         Test::Less(value) => ordered(value, |first, _, at| (first, at)),
         Test::AtMost(value) => ordered(value, |first, _, at| (first, prefix_end(&at))),
         Test::Greater(value) => ordered(value, |_, last, at| (prefix_end(&at), last)),
         Test::AtLeast(value) => ordered(value, |_, last, at| (at, last)),
         Test::StartsWith(beginning) => {
-            strings_from(IndexValue::of_leaf(&Leaf::String(beginning.into())).bytes())
+            let first = IndexValue::of_leaf(&Leaf::String(beginning.into()));
+            let (_, end) = strings_from(first.bytes());
+            (first.bytes().to_vec(), end)
         }
         Test::Equal(_) | Test::In(_) | Test::NotEqual(_) | Test::Contains(_) => {
             (Vec::new(), PAST_ALL.to_vec())

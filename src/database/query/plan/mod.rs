@@ -2,4 +2,5 @@
 
 pub(crate) mod access_path;
 pub(crate) mod column;
+pub(crate) mod implication;
 pub(crate) mod ordered_scan;

@@ -13,7 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::access_path::{QueryPlan, column};
+use super::access_path::{QueryPlan, UsableIndex, column};
 use super::column::ColumnBounds;
 use crate::budget::Steps;
 use crate::database::document_key::prefix_end;
@@ -44,17 +44,11 @@ pub(crate) struct OrderedScan<'i> {
 
 impl<'i> QueryPlan<'i> {
     /// Returns the best ordered scan for an order.
-    pub(crate) fn track(
-        &self,
-        order: &Order,
-        indexes: &'i [Index],
-        steps: &Steps<'_>,
-    ) -> Option<OrderedScan<'i>> {
+    pub(crate) fn track(&self, order: &Order, steps: &Steps<'_>) -> Option<OrderedScan<'i>> {
         let paths = order.values.iter().map(|value| value.by.simple());
         let paths: Vec<&[SimpleStep]> = paths.collect::<Option<_>>()?;
-        let tracks = indexes
-            .iter()
-            .filter_map(|index| track(&self.conjuncts, &paths, index, steps));
+        let tracks = self.usable.iter();
+        let tracks = tracks.filter_map(|usable| track(&self.conjuncts, &paths, usable, steps));
         tracks.max_by_key(|track| {
             (
                 track.covers.len(),
@@ -91,17 +85,18 @@ impl OrderedScan<'_> {
 fn track<'i>(
     conjuncts: &[Filter],
     order: &[&[SimpleStep]],
-    index: &'i Index,
+    usable: &UsableIndex<'i>,
     steps: &Steps<'_>,
 ) -> Option<OrderedScan<'i>> {
+    let index = usable.index;
     let mut track = OrderedScan {
         index,
         prefixes: vec![Vec::new()],
         fixed: 0,
         columns: Vec::with_capacity(order.len()),
         range: (Vec::new(), vec![0xFF]),
-        used: BTreeSet::new(),
-        covers: BTreeSet::new(),
+        used: usable.proves.clone(),
+        covers: usable.proves.clone(),
     };
     while track.fix_column(conjuncts, order, steps) {}
     let mut next = track.fixed;
@@ -218,7 +213,7 @@ mod tests {
         let indexes = indexes(on);
         let plan = planned(filter, &indexes);
         let steps = Budget::of_background();
-        let track = plan.track(&order(by), &indexes, &Steps::of(&steps))?;
+        let track = plan.track(&order(by), &Steps::of(&steps))?;
         Some(format!(
             "{}: {} streams, {} ordered, {} after, {} left",
             track.index.name,
@@ -333,7 +328,7 @@ mod tests {
         let indexes = indexes(&[&["$.o[*]"]]);
         let plan = planned(&condition("$.o[*]", &["> 1"]), &indexes);
         let steps = Budget::of_background();
-        let track = plan.track(&order(&["$.o[*]"]), &indexes, &Steps::of(&steps));
+        let track = plan.track(&order(&["$.o[*]"]), &Steps::of(&steps));
         let track = track.expect("a scan");
         assert_eq!(track.covers.len(), 0);
         assert_eq!(track.range, (Rank::Null.prefix(), vec![0xFF]));

@@ -109,6 +109,11 @@ impl<'q> QueryParser<'q> {
         let segments = self.segments()?;
         let end = self.at;
         self.skip_blanks();
+        if self.rest().starts_with('~') {
+            let what =
+                "`~`, the names of members, is only allowed at the end of a path of an index";
+            return Err(self.error(self.at, what));
+        }
         if !self.rest().is_empty() {
             return Err(self.expected("`.name`, `..name`, `[…]` or the end of the query"));
         }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Object, SimpleObject};
 
-use super::arguments::in_argument;
 use super::updates::{
     AppendInput, IncrementInput, MergeInput, RemoveInput, SetInput, UpdateLists, UpdateResult,
 };
+use crate::database::query::KeySet;
 use crate::database::{Bulk, DocumentKey, Update, bulk, bulk_documents};
 use crate::document::filter;
 use crate::error::{Error, Result};
 use crate::graphql::context::session::Session;
-use crate::graphql::objects::filter::FilterInput;
+use crate::graphql::objects::filter::{FilterInput, KeyFilterInput, read_documents};
 use crate::graphql::scalars::types::JsonPath;
 
 /// The result of `updateDocuments` or `deleteDocuments`.
@@ -43,6 +43,9 @@ impl BulkMutations {
         collection: String,
         #[graphql(name = "where", desc = "The filter that documents must match.")]
         filter: FilterInput,
+        #[graphql(desc = "The keys that documents must have; by default every key.")] keys: Option<
+            KeyFilterInput,
+        >,
         #[graphql(desc = "Values to store.")] set: Option<Vec<SetInput>>,
         #[graphql(
             desc = "Paths whose values are removed. The later elements of an array move up. It cannot select the whole document."
@@ -61,11 +64,11 @@ impl BulkMutations {
         #[graphql(desc = "JSON Merge Patches to apply.")] merge: Option<Vec<MergeInput>>,
         #[graphql(
             default = false,
-            desc = "Whether to accept an empty filter, which matches every document."
+            desc = "Whether to accept an empty filter without `keys`, which matches every document."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
-        let filter = filter_argument(context, &filter, everything).await?;
+        let selected = selected(context, &collection, filter, keys, everything).await?;
         let lists = UpdateLists {
             set,
             unset,
@@ -76,7 +79,7 @@ impl BulkMutations {
         };
         let memory = Session::of(context).budget().reserve();
         let updates = lists.read(context, &memory).await?;
-        change(context, &collection, &filter, &Bulk::Update(updates)).await
+        change(context, &collection, &selected, &Bulk::Update(updates)).await
     }
 
     /// Removes every document that matches `where`.
@@ -87,43 +90,49 @@ impl BulkMutations {
         collection: String,
         #[graphql(name = "where", desc = "The filter that documents must match.")]
         filter: FilterInput,
+        #[graphql(desc = "The keys that documents must have; by default every key.")] keys: Option<
+            KeyFilterInput,
+        >,
         #[graphql(
             default = false,
-            desc = "Whether to accept an empty filter, which matches every document."
+            desc = "Whether to accept an empty filter without `keys`, which matches every document."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
-        let filter = filter_argument(context, &filter, everything).await?;
-        change(context, &collection, &filter, &Bulk::Delete).await
+        let selected = selected(context, &collection, filter, keys, everything).await?;
+        change(context, &collection, &selected, &Bulk::Delete).await
     }
 }
 
-async fn filter_argument(
+/// The filter and the keys of the documents to change.
+async fn selected(
     context: &Context<'_>,
-    filter: &FilterInput,
+    collection: &str,
+    filter: FilterInput,
+    keys: Option<KeyFilterInput>,
     everything: bool,
-) -> Result<filter::Filter> {
-    let filter = filter.read(Session::of(context).request_budget()).await;
-    let filter = filter.map_err(|error| in_argument("where", error))?;
-    if filter.is_empty() && !everything {
+) -> Result<(filter::Filter, KeySet)> {
+    let request_budget = Session::of(context).request_budget();
+    let (filter, keys) = read_documents(collection, Some(filter), keys, request_budget).await?;
+    if filter.is_empty() && keys.is_all() && !everything {
         return Err(Error::bad_input(
             "the filter is empty, so every document matches it: give `everything: true` to \
              confirm",
         ));
     }
-    Ok(filter)
+    Ok((filter, keys))
 }
 
 async fn change(
     context: &Context<'_>,
     collection: &str,
-    filter: &filter::Filter,
+    (filter, keys): &(filter::Filter, KeySet),
     change: &Bulk,
 ) -> Result<BulkResult> {
     let session = Session::of(context);
     let transaction = session.transaction()?;
     let documents: Vec<Arc<DocumentKey>> =
-        bulk_documents(transaction, session.budget(), collection, filter).await?;
+        bulk_documents(transaction, session.budget(), collection, (filter, keys)).await?;
     for document in &documents {
         session.expect_version(document, None).await?;
     }

@@ -7,6 +7,7 @@ use crate::database::{delete, first_documents};
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::session::Session;
+use crate::graphql::objects::filter::{KeyFilterInput, read_keys};
 use crate::limits::TAKEN_DOCUMENTS_MAX;
 
 #[derive(Default)]
@@ -14,7 +15,7 @@ pub(crate) struct QueueMutations;
 
 #[Object]
 impl QueueMutations {
-    /// Removes the first documents of a collection, in the order of their keys (strings, then integers, then versionstamps), and returns them. Returns fewer than `first` if the collection has fewer. Two operations never take the same document. Send an `Idempotency-Key` to get the same documents again if the response is lost. Documents that other programs stored and that were not adopted are not taken.
+    /// Removes the first documents of a collection, or of those with `keys`, in the order of their keys (strings, then integers, then versionstamps), and returns them. Returns fewer than `first` if there are fewer. Two operations never take the same document. Send an `Idempotency-Key` to get the same documents again if the response is lost. Documents that other programs stored and that were not adopted are not taken.
     async fn take_documents(
         &self,
         context: &Context<'_>,
@@ -25,12 +26,16 @@ impl QueueMutations {
             desc = "The maximum number of documents to take, from 1 to 1,000."
         )]
         first: i32,
+        #[graphql(desc = "The keys that documents must have; by default every key.")] keys: Option<
+            KeyFilterInput,
+        >,
     ) -> Result<Vec<DocumentDeletion>> {
         let count = document_count(first)?;
         let session = Session::of(context);
         session.request_budget().check()?;
+        let keys = read_keys(&collection, keys, session.request_budget()).await?;
         let (transaction, budget) = (session.transaction()?, session.budget());
-        let documents = first_documents(transaction, budget, &collection, count).await?;
+        let documents = first_documents(transaction, budget, &collection, &keys, count).await?;
         let whole = Path::root();
         let before = DocumentDeletion::before(context, &documents, whole).await?;
         let mut taken = Vec::with_capacity(documents.len());

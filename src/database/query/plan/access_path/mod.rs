@@ -14,6 +14,12 @@
 //! proves for every document it yields. Conjuncts that are not covered form the residual filter
 //! ([`QueryPlan::residual`]), which is evaluated on the documents.
 //!
+//! If a path selects the names of members (`[*]~`), every condition on a member, or below it, fixes
+//! the name.
+//!
+//! A partial index is used only if the conjuncts imply its filter (`implication`). Conjuncts that the
+//! filter of the index implies are covered.
+//!
 //! A disjunction has an access path if each of its alternatives has one: the union of them.
 //!
 //! If a path selects several values (`[*]`), an entry shows only one of them. Two conjuncts on such
@@ -26,11 +32,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::column::ColumnBounds;
+use super::implication::implied;
 use crate::budget::Steps;
 use crate::database::index::definition::{Index, IndexPath};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::jsonpath::SimpleStep;
+use crate::document::leaf::Leaf;
+use crate::document::path::{Place, Segment};
 use crate::error::Result;
+use crate::key::IndexValue;
 use crate::limits::SPANS_MAX;
 
 impl EntrySource<'_> {
@@ -39,6 +49,25 @@ impl EntrySource<'_> {
         let mut names = Vec::new();
         self.names(&mut names);
         names.join(" | ")
+    }
+
+    /// Returns whether one of the indexes is partial.
+    pub(crate) fn is_partial(&self) -> bool {
+        match self {
+            Self::Index { index, .. } => index.filter.is_some(),
+            Self::Union(parts) => parts.iter().any(EntrySource::is_partial),
+        }
+    }
+
+    /// Returns the places of the columns, if the entries are of one index and hold the values of
+    /// documents.
+    pub(crate) fn columns(&self) -> Vec<Place> {
+        match self {
+            Self::Index { index, .. } if index.holds_values() => {
+                index.on.iter().map(|path| path.place.clone()).collect()
+            }
+            Self::Index { .. } | Self::Union(_) => Vec::new(),
+        }
     }
 
     fn names<'s>(&'s self, names: &mut Vec<&'s str>) {
@@ -90,11 +119,21 @@ pub(crate) struct AccessPath<'i> {
     pub(crate) equal: usize,
 }
 
+/// An index that has all documents that match.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UsableIndex<'i> {
+    pub(crate) index: &'i Index,
+    /// The numbers of the conjuncts that the filter of the index proves.
+    pub(crate) proves: BTreeSet<usize>,
+}
+
 /// The plan of a query, made without reading documents or entries.
 #[derive(Debug, PartialEq)]
 pub(crate) struct QueryPlan<'i> {
     /// All of these must hold.
     pub(crate) conjuncts: Vec<Filter>,
+    /// The indexes that can be used.
+    pub(crate) usable: Vec<UsableIndex<'i>>,
     /// The access paths, best first. No path uses a subset of the conjuncts that a better path
     /// uses. Empty if every document has to be examined.
     pub(crate) ways: Vec<AccessPath<'i>>,
@@ -106,20 +145,26 @@ impl<'i> QueryPlan<'i> {
     /// # Errors
     /// As [`Steps::spend`].
     pub(crate) fn new(filter: &Filter, indexes: &'i [Index], steps: &Steps<'_>) -> Result<Self> {
-        let plan = Self::within(filter, indexes, steps);
+        let plan = Self::within(filter, indexes, &[], steps);
         steps.check()?;
         Ok(plan)
     }
 
-    /// Creates a plan that is invalid if `steps` are exhausted afterwards.
-    fn within(filter: &Filter, indexes: &'i [Index], steps: &Steps<'_>) -> Self {
+    /// Creates a plan that is invalid if `steps` are exhausted afterwards. The `outer` filters hold,
+    /// too.
+    fn within(filter: &Filter, indexes: &'i [Index], outer: &[&Filter], steps: &Steps<'_>) -> Self {
         let mut conjuncts = Vec::new();
         flatten(filter, &mut conjuncts);
-        let of_index = indexes
+        let given: Vec<&Filter> = outer.iter().copied().chain(&conjuncts).collect();
+        let usable = indexes
             .iter()
-            .filter_map(|index| span_of(&conjuncts, index, steps));
+            .filter_map(|index| UsableIndex::new(index, &given, &conjuncts, steps));
+        let usable: Vec<UsableIndex<'i>> = usable.collect();
+        let of_index = usable
+            .iter()
+            .filter_map(|usable| span_of(&conjuncts, usable, steps));
         let mut ways: Vec<AccessPath<'i>> = of_index.collect();
-        ways.extend(unions(&conjuncts, indexes, steps));
+        ways.extend(unions(&conjuncts, indexes, &given, steps));
         ways.sort_by_cached_key(|way| Reverse(way.worth()));
         let mut best: Vec<AccessPath<'i>> = Vec::new();
         for way in ways {
@@ -129,6 +174,7 @@ impl<'i> QueryPlan<'i> {
         }
         Self {
             conjuncts,
+            usable,
             ways: best,
         }
     }
@@ -147,6 +193,31 @@ impl<'i> QueryPlan<'i> {
     /// Returns whether the best access path uses equality and so yields few documents.
     pub(crate) fn is_equality(&self) -> bool {
         self.ways.first().is_some_and(|way| way.equal > 0)
+    }
+}
+
+impl<'i> UsableIndex<'i> {
+    /// Returns none if documents that pass all of `given` may be missing in the index. `conjuncts`
+    /// are those of the plan, which are among `given`.
+    fn new(
+        index: &'i Index,
+        given: &[&Filter],
+        conjuncts: &[Filter],
+        steps: &Steps<'_>,
+    ) -> Option<Self> {
+        let mut proves = BTreeSet::new();
+        if let Some(filter) = &index.filter {
+            if !implied(given, filter.filter(), steps) {
+                return None;
+            }
+            let mut proven = Vec::new();
+            flatten(filter.filter(), &mut proven);
+            let proven: Vec<&Filter> = proven.iter().collect();
+            let numbers = conjuncts.iter().enumerate();
+            let numbers = numbers.filter(|(_, filter)| implied(&proven, filter, steps));
+            proves.extend(numbers.map(|(at, _)| at));
+        }
+        Some(Self { index, proves })
     }
 }
 
@@ -222,6 +293,9 @@ pub(crate) fn column(
 ) -> Option<(ColumnBounds, Vec<usize>)> {
     // If the budget is exhausted, stop: the plan will be discarded.
     steps.spend(conjuncts.len() as u64).ok()?;
+    if path.is_of_names() {
+        return name(conjuncts, path);
+    }
     let conditions = conditions_on(conjuncts, path.steps());
     if !path.is_multiple() {
         conditions.first()?;
@@ -239,12 +313,33 @@ pub(crate) fn column(
     })
 }
 
+/// Returns the name of a member that a conjunct requires, and the number of the conjunct. The name
+/// alone is exact if the conjunct asks only whether the member exists.
+fn name(conjuncts: &[Filter], path: &IndexPath) -> Option<(ColumnBounds, Vec<usize>)> {
+    let place = &path.place.0[..];
+    let conjuncts = conjuncts.iter().enumerate();
+    let names = conjuncts.filter_map(|(at, filter)| {
+        let Filter::Where(condition) = filter else {
+            return None;
+        };
+        let Some([Segment::Key(name), ..]) = condition.at.prefix().strip_prefix(place) else {
+            return None;
+        };
+        let is_member = condition.at.place().map(<[_]>::len) == Some(place.len() + 1);
+        Some((name, is_member && condition.tests.is_empty(), at))
+    });
+    let (name, exact, at) = names.min_by_key(|(_, exact, _)| !exact)?;
+    let values = vec![IndexValue::of_leaf(&Leaf::String(name.into()))];
+    Some((ColumnBounds::Points { values, exact }, vec![at]))
+}
+
 /// Returns the access path of an index. None if no conjunct restricts its first column.
 pub(crate) fn span_of<'i>(
     conjuncts: &[Filter],
-    index: &'i Index,
+    usable: &UsableIndex<'i>,
     steps: &Steps<'_>,
 ) -> Option<AccessPath<'i>> {
+    let index = usable.index;
     let mut way = AccessPath {
         access: EntrySource::Union(Vec::new()),
         used: BTreeSet::new(),
@@ -283,6 +378,8 @@ pub(crate) fn span_of<'i>(
     if way.used.is_empty() {
         return None;
     }
+    way.used.extend(&usable.proves);
+    way.covers.extend(&usable.proves);
     let sorted = way.equal == index.on.len();
     let (begin, end) = range.unwrap_or((Vec::new(), vec![0xFF]));
     let span = |prefix: Vec<u8>| Span {
@@ -301,27 +398,28 @@ pub(crate) fn span_of<'i>(
 fn unions<'i>(
     conjuncts: &[Filter],
     indexes: &'i [Index],
+    given: &[&Filter],
     steps: &Steps<'_>,
 ) -> Vec<AccessPath<'i>> {
     let conjuncts = conjuncts.iter().enumerate();
     let ways = conjuncts.filter_map(|(at, filter)| match filter {
-        Filter::Any(parts) => union(at, parts, indexes, steps),
+        Filter::Any(parts) => union((at, parts), indexes, given, steps),
         _ => None,
     });
     ways.collect()
 }
 
 fn union<'i>(
-    conjunct: usize,
-    parts: &[Filter],
+    (conjunct, parts): (usize, &[Filter]),
     indexes: &'i [Index],
+    given: &[&Filter],
     steps: &Steps<'_>,
 ) -> Option<AccessPath<'i>> {
     let mut exact = true;
     let mut equal = usize::MAX;
     let mut accesses = Vec::with_capacity(parts.len());
     for part in parts {
-        let plan = QueryPlan::within(part, indexes, steps);
+        let plan = QueryPlan::within(part, indexes, given, steps);
         let best = plan.ways.into_iter().next()?;
         exact &= best.covers.len() == plan.conjuncts.len();
         equal = equal.min(best.equal);

@@ -19,6 +19,7 @@ fn passes(condition: &Condition, value: &Tree) -> bool {
 }
 
 use crate::database::index::definition::State;
+use crate::database::index::partial::IndexFilter;
 use crate::document::jsonpath::Query;
 
 /// The paths of all indexes.
@@ -34,6 +35,7 @@ pub(in crate::database::query::plan) fn indexes(on: &[&[&str]]) -> Vec<Index> {
             .map(|path| IndexPath::parse(path).expect(path))
             .collect(),
         unique: false,
+        filter: None,
         exact: true,
         state: State::Ready,
         error: None,
@@ -118,6 +120,24 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
         (Filter::default(), &[&["$.a"]], &[]),
         (a(), &[], &[]),
         (a(), &[&["$.a"]], &["$.a: 1 by id, 0 left"]),
+        (
+            condition("$.t.x", &[]),
+            &[&["$.t.*~"]],
+            &["$.t.*~: 1 by id, 0 left"],
+        ),
+        (
+            all([condition("$.t.x[?@ > 1]", &[]), a()]),
+            &[&["$.t.*~", "$.a"]],
+            &["$.t.*~,$.a: 1 by id, 1 left"],
+        ),
+        (
+            any([condition("$.t.x", &[]), condition("$.t.y", &["= 1"])]),
+            &[&["$.t[*]~"], &["$.t[*]"]],
+            &["($.t[*]~: 1 by id | $.t[*]~: 1 by id), 1 left"],
+        ),
+        (condition("$.t", &[]), &[&["$.t.*~"]], &[]),
+        (condition("$.t[0]", &[]), &[&["$.t.*~"]], &[]),
+        (condition("$.u.x", &[]), &[&["$.t.*~"]], &[]),
         (
             condition("$['a']", &["= 1"]),
             &[&["$.a"]],
@@ -375,5 +395,47 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
                 .any(|span| span.begin <= entry && entry < span.end);
             assert_eq!(inside, passes(condition, &value), "{test}: {text}");
         }
+    }
+}
+
+/// Creates an index on one path with this filter.
+fn partial_index(name: &str, path: &str, filter: &str) -> Index {
+    let mut index = indexes(&[&[path]]).remove(0);
+    name.clone_into(&mut index.name);
+    index.filter = Some(IndexFilter::from_json(filter).expect(filter));
+    index
+}
+
+#[test]
+fn partial_indexes_are_used_if_the_query_implies_their_filter() {
+    let active = || condition("$.s", &["= \"active\""]);
+    let indexes = [
+        partial_index("a", "$.a", r#"{"at":"$.s","eq":"active"}"#),
+        partial_index("b", "$.b", r#"{"at":"$.s","in":["active","new"]}"#),
+    ];
+    let a = || condition("$.a", &["> 1"]);
+    let b = || condition("$.b", &["= 1"]);
+    for (filter, expected) in [
+        (a(), &[][..]),
+        (active(), &[]),
+        (all([a(), active()]), &["a: 1 to sort, 0 left"]),
+        // The filter of the index does not prove that it is active.
+        (all([b(), active()]), &["b: 1 by id, 1 left"]),
+        (
+            all([any([a(), b()]), active()]),
+            &["(a: 1 to sort | b: 1 by id), 1 left"],
+        ),
+        (any([all([a(), active()]), b()]), &[]),
+        (
+            any([all([a(), active()]), all([b(), active()])]),
+            &["(a: 1 to sort | b: 1 by id), 1 left"],
+        ),
+    ] {
+        let plan = planned(&filter, &indexes);
+        let ways = plan.ways.iter().map(|way| {
+            let left = plan.conjuncts.len() - way.covers.len();
+            format!("{}, {left} left", described(&way.access))
+        });
+        assert_eq!(ways.collect::<Vec<_>>(), expected, "{}", filter.to_json());
     }
 }
