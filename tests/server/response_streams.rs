@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::access::{MUTATION, QUERY, READER, bearer, token_file};
-use crate::support::{JSON, Response, Server, insertion};
+use crate::support::{JSON, Response, Server, head, insertion};
 
 const EVENTS: (&str, &str) = ("accept", "text/event-stream");
 const PARTS: (&str, &str) = (
@@ -155,4 +155,18 @@ fn large_responses_are_sent_in_pieces() {
         response.body,
         events(&format!(r#"{{"data":{{"document":{{"value":{text}}}}}}}"#))
     );
+}
+
+#[test]
+fn clients_that_read_no_events_are_disconnected() {
+    let server = Server::with(&["--send-time-max", "300ms", "--connections-max", "1"]);
+    let text = json!("x".repeat(30 << 20)).to_string();
+    server.ask("POST", "/graphql", &[JSON], insertion("1", &text));
+    let body = json!({"query": "{ document(id: 1) { value } }"}).to_string();
+    let mut idle = server.connect();
+    idle.send(head("POST", "/graphql", &[JSON, EVENTS], body.len()) + &body);
+    // Only one connection is allowed, which the client holds until it is disconnected.
+    server.assert_serves();
+    let received = idle.rest().len();
+    assert!(received < 30 << 20, "{received} bytes");
 }

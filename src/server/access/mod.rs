@@ -190,8 +190,7 @@ fn bearer(headers: &HeaderMap) -> Result<&[u8]> {
     Ok(token)
 }
 
-/// An error for a request without a valid token.
-pub(crate) fn unauthenticated(message: &str) -> Error {
+fn unauthenticated(message: &str) -> Error {
     Error::new(ErrorKind::Unauthenticated, message)
 }
 

@@ -26,9 +26,9 @@ pub(crate) struct FakeSource {
 }
 
 /// Counts an operation as open until it is dropped.
-struct Opened(Arc<AtomicUsize>);
+struct FakeOperation(Arc<AtomicUsize>);
 
-impl Drop for Opened {
+impl Drop for FakeOperation {
     fn drop(&mut self) {
         self.0.fetch_sub(1, SeqCst);
     }
@@ -37,7 +37,7 @@ impl Drop for Opened {
 struct FakeResponses<S> {
     responses: S,
     taken: Arc<AtomicUsize>,
-    _opened: Opened,
+    _opened: FakeOperation,
 }
 
 impl<S: Stream<Item = StreamedResponse> + Unpin> Stream for FakeResponses<S> {
@@ -68,7 +68,7 @@ impl FakeSource {
         Started::Responses(ResponseStream::new(FakeResponses {
             responses,
             taken: self.taken.clone(),
-            _opened: Opened(self.open.clone()),
+            _opened: FakeOperation(self.open.clone()),
         }))
     }
 

@@ -38,7 +38,7 @@ pub(crate) type OperationId = Arc<str>;
 
 /// The members of a message, as JSON text.
 #[derive(Default)]
-struct Members<'t> {
+struct MessageMembers<'t> {
     ty: Option<&'t str>,
     id: Option<&'t str>,
     payload: Option<&'t str>,
@@ -51,7 +51,7 @@ impl ClientMessage {
     /// 4400: the message is not one of the protocol.
     pub(crate) fn read(message: &Bytes) -> Result<Self, Closing> {
         let text = json::utf8(message).map_err(|_| invalid("a message is not UTF-8"))?;
-        let members = Members::read(text).map_err(|error| {
+        let members = MessageMembers::read(text).map_err(|error| {
             let problem = error.describe(text);
             invalid(&format!("a message is not a JSON object: {problem}"))
         })?;
@@ -89,7 +89,7 @@ impl ClientMessage {
     }
 }
 
-impl<'t> Members<'t> {
+impl<'t> MessageMembers<'t> {
     fn read(text: &'t str) -> Result<Self, JsonError> {
         let mut reader = Reader::new(text, usize::MAX);
         let mut members = Self::default();

@@ -30,8 +30,8 @@ impl Closing {
 
     /// The end with a code and a reason, which is truncated to what a close frame can have.
     pub(crate) fn with(code: u16, reason: &str) -> Self {
-        let end = (0..=reason.len().min(CLOSE_REASON_BYTES_MAX)).rev();
-        let end = end.into_iter().find(|end| reason.is_char_boundary(*end));
+        let mut ends = (0..=reason.len().min(CLOSE_REASON_BYTES_MAX)).rev();
+        let end = ends.find(|end| reason.is_char_boundary(*end));
         Self {
             code: Some(code),
             reason: reason[..end.unwrap_or_default()].to_owned(),

@@ -9,7 +9,7 @@ use axum::http::header::{
     AUTHORIZATION, CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
     SEC_WEBSOCKET_VERSION, UPGRADE,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::Response;
 use hyper::upgrade::OnUpgrade;
@@ -58,7 +58,8 @@ pub(crate) async fn upgrade<O: OperationSource>(
     request: Request,
     next: Next,
 ) -> Response {
-    if request.method() != Method::GET || !names(request.headers(), &UPGRADE, "websocket") {
+    let may_upgrade = request.method() == Method::GET && request.version() == Version::HTTP_11;
+    if !may_upgrade || !names(request.headers(), &UPGRADE, "websocket") {
         return next.run(request).await;
     }
     match sockets.accepted(request).await {
@@ -138,8 +139,7 @@ impl<O: OperationSource> WebSockets<O> {
         let (code, reason) = (closing.code(), closing.reason());
         tracing::debug!("a WebSocket ended with {code} {reason:?}");
         // Lets the client receive the close frame before the connection is reset.
-        let shut = timeout(LINGER_TIME_MAX, socket.get_mut().shutdown()).await;
-        drop(shut);
+        let _shut = timeout(LINGER_TIME_MAX, socket.get_mut().shutdown()).await;
     }
 }
 

@@ -173,9 +173,13 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
                 let reason = "a message is binary; messages are text";
                 Err(Closing::with(Closing::INVALID_MESSAGE, reason))
             }
-            // The socket answers both.
-            Message::Ping(_) | Message::Close(_) => Ok(()),
-            Message::Pong(_) | Message::Frame(_) => Ok(()),
+            Message::Close(_) => {
+                // Sends the answer that the socket has prepared.
+                let _answered = self.socket.flush().await;
+                Err(Closing::gone())
+            }
+            // The socket answers pings when it is read next.
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => Ok(()),
         }
     }
 

@@ -28,14 +28,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PIPE: usize = 1 << 10;
 const SHORT: Duration = Duration::from_millis(200);
 
-struct Client {
+struct TestClient {
     socket: WebSocketStream<DuplexStream>,
     source: FakeSource,
     streams: OpenStreams,
     served: JoinHandle<Closing>,
 }
 
-async fn connect(access: Access, bounds: Bounds) -> Client {
+async fn connect(access: Access, bounds: Bounds) -> TestClient {
     let (here, there) = tokio::io::duplex(PIPE);
     let config = WebSocketConfig::default().max_message_size(Some(bounds.message_bytes));
     let (source, streams) = (FakeSource::default(), OpenStreams::default());
@@ -51,7 +51,7 @@ async fn connect(access: Access, bounds: Bounds) -> Client {
         let server = WebSocketStream::from_raw_socket(there, Role::Server, Some(config));
         session::serve(&mut server.await, options, open).await
     });
-    Client {
+    TestClient {
         socket: WebSocketStream::from_raw_socket(here, Role::Client, None).await,
         source,
         streams,
@@ -60,7 +60,7 @@ async fn connect(access: Access, bounds: Bounds) -> Client {
 }
 
 /// A client whose connection is acknowledged.
-async fn acknowledged(bounds: Bounds) -> Client {
+async fn acknowledged(bounds: Bounds) -> TestClient {
     let mut client = connect(Access::default(), bounds).await;
     client.send(&json!({"type": "connection_init"})).await;
     assert_eq!(client.receive().await, json!({"type": "connection_ack"}));
@@ -75,7 +75,7 @@ fn complete(id: &str) -> Value {
     json!({"id": id, "type": "complete"})
 }
 
-impl Client {
+impl TestClient {
     async fn send(&mut self, message: &Value) {
         let text = Message::text(message.to_string());
         self.socket.send(text).await.expect("it is sent");
@@ -421,7 +421,7 @@ async fn abrupt_disconnects_leave_nothing_open() {
         if round % 5 <= 2 {
             client.until_open(round % 5).await;
         }
-        let Client {
+        let TestClient {
             socket,
             source,
             streams,
