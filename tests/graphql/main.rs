@@ -50,6 +50,7 @@ mod random_queries;
 mod random_store;
 mod random_updates;
 mod reading;
+mod scan_limits;
 mod schema;
 mod selecting;
 mod selecting_ranges;
