@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use phyllo::budget::Budget;
 use phyllo::database::{Builder, Database, DocumentKey, Existing, create_index, put};
+use phyllo::document::filter::Filter;
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
 use phyllo::store::Decision;
@@ -137,7 +138,7 @@ pub(crate) async fn index(database: &Database) {
     for (name, on, unique) in INDEXES {
         let created = database.transact(deadline(), move |transaction| {
             Box::pin(async move {
-                create_index(&*transaction, INDEXED, name, on, unique)
+                create_index(&*transaction, INDEXED, name, on, unique, Filter::default())
                     .await
                     .map(Decision::Commit)
             })

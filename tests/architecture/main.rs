@@ -79,7 +79,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
     ),
     (
         "operations",
-        &["put", "read", "remove", "sweep", "maintain"],
+        &["put", "read", "follow", "remove", "sweep", "maintain"],
     ),
     (
         "server",

@@ -52,6 +52,7 @@ mod random_store;
 mod random_updates;
 mod reading;
 mod replica;
+mod scan_limits;
 mod schema;
 mod selecting;
 mod selecting_ranges;

@@ -111,7 +111,7 @@ pub(crate) struct LimitArguments {
     /// A message that a WebSocket client sends
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.message_bytes))]
     message_bytes_max: ByteSize,
-    /// Time for a WebSocket client to send connection_init
+    /// Time for a WebSocket client to send its first message, `connection_init`
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.init_time))]
     init_time_max: Time,
     /// Time that a stream is silent before the server sends a ping

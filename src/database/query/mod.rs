@@ -23,10 +23,9 @@ pub(crate) mod total;
 pub use aggregate::{
     AggregateQuery, AggregatedPath, Aggregation, Group, GroupOrder, ValueSummary, aggregate,
 };
+pub use entries::held::HeldEntry;
 pub use key_set::{KeySet, KeyTests, check_listed};
-pub use page::{
-    DocumentPage, HeldEntry, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes,
-};
+pub use page::{DocumentPage, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes};
 pub use portion::{Portion, portion};
 use search::Search;
 use total::total;

@@ -2,13 +2,14 @@
 
 use std::cmp::Ordering;
 
+use super::entries::held::HeldEntry;
 use super::key_set::KeySet;
 use crate::database::index::definition::Index;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::document::path::Place;
-use crate::key::{IndexValue, NumberForm};
+use crate::key::IndexValue;
 
 /// The order of a query: by these values, the first one first, then by id. Documents in which one
 /// of them selects nothing are omitted.
@@ -128,28 +129,6 @@ pub struct PageRow {
     /// The values of the [columns](DocumentPage::columns), from an index entry. None if the document
     /// was not found by such an entry.
     pub entry: Option<HeldEntry>,
-}
-
-/// The values in an index entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldEntry {
-    /// The packed values of all columns.
-    pub(crate) packed: Vec<u8>,
-    /// The value of the entry: the forms of the columns, or nothing if all are plain.
-    pub(crate) forms: Vec<u8>,
-}
-
-impl HeldEntry {
-    /// Returns the values of the columns, in their forms.
-    pub fn values(&self) -> Vec<IndexValue> {
-        let plain = std::iter::repeat(&0);
-        let forms = self.forms.iter().chain(plain);
-        let values = IndexValue::split_all(&self.packed).zip(forms);
-        let formed = |(value, form): (IndexValue, &u8)| {
-            value.in_form(NumberForm::of_byte(*form).unwrap_or_default())
-        };
-        values.map(formed).collect()
-    }
 }
 
 /// A page of documents.

@@ -133,7 +133,7 @@ impl Endpoint {
         let started = started.instrument(span.clone()).await;
         let started = match started {
             Started::Responses(responses) => self.counted(responses, transport, &mut report),
-            refused => refused,
+            refused @ Started::Refused(_) => refused,
         };
         tell(&self.metrics, &report, begun.elapsed(), &span);
         started

@@ -47,7 +47,7 @@ impl OpenStream {
     pub(crate) async fn stopped(&mut self) {
         if self.0.wait_for(|stop| *stop).await.is_err() {
             // Nobody can stop the streams anymore.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

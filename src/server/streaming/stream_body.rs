@@ -207,9 +207,11 @@ mod tests {
     #[tokio::test]
     async fn events_are_sent_and_completed() {
         let mut streamed = Streamed::new(StreamMedia::Events, "three", LONG);
-        let events: String = (1..=3)
-            .map(|number| format!("event: next\nid: {number}\ndata: {{\"data\":{number}}}\n\n"))
-            .collect();
+        let mut events = String::new();
+        for number in 1..=3 {
+            let event = format!("event: next\nid: {number}\ndata: {{\"data\":{number}}}\n\n");
+            events.push_str(&event);
+        }
         let expected = format!(":\n\n{events}event: complete\ndata: \n\n");
         assert_eq!(streamed.rest().await, expected);
         assert_eq!(streamed.source.open.load(SeqCst), 0);

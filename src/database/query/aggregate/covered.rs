@@ -74,7 +74,7 @@ fn covering<'i>(
     let group_by: Vec<usize> = query.group_by.iter().map(column).collect::<Option<_>>()?;
     let of = query.of.iter().map(|of| column(&of.path));
     let of: Vec<usize> = of.collect::<Option<_>>()?;
-    let Spans {
+    let CoveringSpans {
         spans,
         equal,
         is_bounded,
@@ -105,7 +105,7 @@ fn covering<'i>(
 }
 
 /// The spans of an index that have exactly the matching documents that it has entries for.
-struct Spans {
+struct CoveringSpans {
     spans: Vec<Span>,
     /// The number of columns fixed by equality.
     equal: usize,
@@ -113,7 +113,11 @@ struct Spans {
     is_bounded: bool,
 }
 
-fn spans(plan: &QueryPlan<'_>, usable: &UsableIndex<'_>, steps: &Steps<'_>) -> Option<Spans> {
+fn spans(
+    plan: &QueryPlan<'_>,
+    usable: &UsableIndex<'_>,
+    steps: &Steps<'_>,
+) -> Option<CoveringSpans> {
     let all = plan.conjuncts.len();
     let Some(way) = span_of(&plan.conjuncts, usable, steps) else {
         let whole = Span {
@@ -121,14 +125,14 @@ fn spans(plan: &QueryPlan<'_>, usable: &UsableIndex<'_>, steps: &Steps<'_>) -> O
             end: vec![0xFF],
         };
         // The filter of the index answers the query.
-        return (usable.proves.len() == all).then_some(Spans {
+        return (usable.proves.len() == all).then_some(CoveringSpans {
             spans: vec![whole],
             equal: 0,
             is_bounded: false,
         });
     };
     match way.access {
-        EntrySource::Index { spans, .. } if way.covers.len() == all => Some(Spans {
+        EntrySource::Index { spans, .. } if way.covers.len() == all => Some(CoveringSpans {
             spans,
             equal: way.equal,
             is_bounded: true,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::held::HeldEntry;
 use super::ids::{IdBytes, Ids, Union, catalog, id_bytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
 use super::lookup::KeyLookup;
 use crate::database::index::definition::Index;
 use crate::database::query::key_set::KeySet;
-use crate::database::query::page::HeldEntry;
 use crate::database::query::plan::access_path::{EntrySource, Span};
 use crate::document::id::DocumentId;
 use crate::error::Result;

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 
+use super::held::HeldEntry;
 use super::keys::KeyStream;
 use super::lookup::KeyLookup;
 use crate::budget::{Budget, Share};
-use crate::database::query::page::HeldEntry;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Entry, Family, hex};

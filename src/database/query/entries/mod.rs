@@ -1,5 +1,6 @@
 //! Streams of document ids from index entries, and their unions and intersections.
 
+pub(crate) mod held;
 pub(crate) mod id_source;
 pub(crate) mod ids;
 pub(crate) mod keys;

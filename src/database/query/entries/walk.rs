@@ -23,12 +23,13 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
+use super::held::HeldEntry;
 use super::ids::{IdBytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
 use crate::budget::Share;
 use crate::database::document_key::prefix_end;
 use crate::database::query::key_set::KeySet;
-use crate::database::query::page::{HeldEntry, Stopped, compare};
+use crate::database::query::page::{Stopped, compare};
 use crate::error::Result;
 use crate::key::{IndexKey, IndexValue, Rank};
 use crate::limits::{BATCH_PAIRS_MAX, SORTED_IDS_MAX};

@@ -210,7 +210,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "it is one table")]
     fn a_filter_implies_what_each_of_its_documents_passes() {
         let a = |tests: &str| format!("{{\"at\":\"$.a\",{tests}}}");
         let all = |parts: &[String]| format!("{{\"all\":[{}]}}", parts.join(","));

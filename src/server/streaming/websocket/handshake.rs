@@ -76,7 +76,7 @@ impl<O: OperationSource> WebSockets<O> {
     /// Checks a handshake, answers it, and serves the connection in a task of its own. An error is
     /// the answer to a handshake that is refused.
     async fn accepted(&self, mut request: Request) -> Result<Response, Response> {
-        let accept = accept_key(request.headers())?;
+        let accept = accept_key(request.headers()).map_err(|refused| *refused)?;
         let headers = request.headers();
         if !may_connect(headers, &self.origins) {
             let error = Error::new(
@@ -144,10 +144,10 @@ impl<O: OperationSource> WebSockets<O> {
 }
 
 /// The value of `Sec-WebSocket-Accept`. An error is the answer to an invalid handshake.
-fn accept_key(headers: &HeaderMap) -> Result<String, Response> {
+fn accept_key(headers: &HeaderMap) -> Result<String, Box<Response>> {
     let refused = |status, message: &str| {
         let error = GraphQl::refuse(&Error::bad_input(message));
-        response(Media::Json, status, error)
+        Box::new(response(Media::Json, status, error))
     };
     if !names(headers, &CONNECTION, "upgrade") {
         let message = "a WebSocket handshake needs the header Connection: Upgrade";
@@ -157,7 +157,7 @@ fn accept_key(headers: &HeaderMap) -> Result<String, Response> {
     if version.is_none_or(|version| version != "13") {
         let message = "the version of a WebSocket must be 13";
         let refused = refused(StatusCode::UPGRADE_REQUIRED, message);
-        return Err(with(refused, SEC_WEBSOCKET_VERSION, "13"));
+        return Err(Box::new(with(*refused, SEC_WEBSOCKET_VERSION, "13")));
     }
     let mut keys = headers.get_all(SEC_WEBSOCKET_KEY).iter();
     let (Some(key), None) = (keys.next(), keys.next()) else {
