@@ -3,8 +3,9 @@
 use super::aggregate::covered::CoveredScan;
 use super::aggregate::request::AggregateQuery;
 use super::page::{Order, Stopped};
-use super::plan::access_path::{QueryPlan, flatten};
+use super::plan::access_path::QueryPlan;
 use super::plan::column::ColumnBounds;
+use super::plan::conjuncts::flatten;
 use super::plan::implication::implied;
 use super::search::{Indexes, Search};
 use crate::budget::Steps;

@@ -52,7 +52,7 @@ fn selecting(filter: Filter, order: &Order) -> Filter {
 
 fn selecting_value(filter: Filter, order: &OrderBy) -> Filter {
     let mut conjuncts = Vec::new();
-    super::plan::access_path::flatten(&filter, &mut conjuncts);
+    super::plan::conjuncts::flatten(&filter, &mut conjuncts);
     let selects = |filter: &Filter| matches!(filter, Filter::Where(it) if it.at.simple() == order.by.simple());
     if order.by.simple().is_some() && conjuncts.iter().any(selects) {
         return filter;

@@ -12,8 +12,8 @@
 //! * a condition is implied by a condition on the same path whose values all pass it. All conditions
 //!   on one place test the same value, so they count together.
 
-use super::access_path::flatten;
 use super::column::{ColumnBounds, listed, range};
+use super::conjuncts::flatten;
 use crate::budget::Steps;
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::tree::Tree;

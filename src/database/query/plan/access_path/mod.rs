@@ -32,6 +32,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::column::ColumnBounds;
+use super::conjuncts::flatten;
 use super::implication::implied;
 use crate::budget::Steps;
 use crate::database::index::definition::{Index, IndexPath};
@@ -252,19 +253,6 @@ impl EntrySource<'_> {
             Self::Index { spans, .. } => spans.len(),
             Self::Union(parts) => parts.iter().map(EntrySource::spans).sum(),
         }
-    }
-}
-
-/// Splits a filter into conjuncts. Nested conjunctions are flattened.
-pub(crate) fn flatten(filter: &Filter, conjuncts: &mut Vec<Filter>) {
-    match filter {
-        Filter::All(parts) => {
-            for part in parts {
-                flatten(part, conjuncts);
-            }
-        }
-        Filter::Any(parts) if parts.len() == 1 => flatten(&parts[0], conjuncts),
-        other => conjuncts.push(other.clone()),
     }
 }
 
