@@ -165,7 +165,7 @@ impl Store for Embedded {
 
     async fn backup(&self) -> Result<Backup> {
         let published = self.committer.published()?;
-        Ok(Backup::new(published.last_commit, published))
+        Ok(Backup::new(published.last_commit(), published))
     }
 }
 
