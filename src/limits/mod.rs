@@ -227,7 +227,7 @@ pub const RECLAIM_PAUSE_FACTOR: u32 = 2;
 pub const RECLAIM_PAUSE_MIN: Duration = Duration::from_millis(5);
 /// Bytes of a segment of the embedded engine's log. A checkpoint is made when a segment ends, so
 /// about two segments are replayed after a crash.
-pub const LOG_SEGMENT_BYTES: u64 = 512 << 10;
+pub const LOG_SEGMENT_BYTES: u64 = 4 << 20;
 /// Bytes of writes that the embedded engine holds in memory while others are being written to redb.
 /// Transactions wait at this limit. The last transaction may exceed it.
 pub const OVERLAY_BYTES_MAX: usize = 32 << 20;

@@ -44,6 +44,7 @@ use redb::{Database, ReadOnlyTable};
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, watch};
 
+use super::EmbeddedOptions;
 use super::background::{BackgroundThread, lock};
 use super::deferred_file::DeferredFile;
 use super::log::{Frame, LogWriter, StoreLog};
@@ -54,7 +55,6 @@ use super::tables::view::{Base, View};
 use super::tables::writes::WriteList;
 use super::tables::{Bytes, fault};
 use crate::error::Result;
-use crate::limits::OVERLAY_BYTES_MAX;
 use crate::store::EngineObserver;
 
 /// After this time without a commit, a checkpoint is made, so that reads need no overlay, and the
@@ -131,6 +131,7 @@ pub(super) struct Committer {
     pub(super) database: Database,
     /// The file of the database, if the store can have a log.
     pub(super) file: Option<DeferredFile>,
+    pub(super) options: EmbeddedOptions,
     pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
 
@@ -142,6 +143,7 @@ impl Committer {
             last_commit,
             log,
             file,
+            options,
         } = opened;
         let progress = Progress::new(last_commit);
         let (wake, woken) = channel();
@@ -175,6 +177,7 @@ impl Committer {
             closing: watch::Sender::new(false),
             database,
             file,
+            options,
             observer: OnceLock::new(),
         });
         Ok((committer, woken))
@@ -283,7 +286,7 @@ impl Committer {
             let written = self.written.notified();
             {
                 let group = self.group();
-                if group.overlay_bytes < OVERLAY_BYTES_MAX || group.log.is_none() {
+                if group.overlay_bytes < self.options.overlay_bytes_max || group.log.is_none() {
                     return Ok(());
                 }
                 if !group.view.is_frozen() {

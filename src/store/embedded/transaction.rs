@@ -14,7 +14,7 @@ use super::tables::view::View;
 use super::tables::writes::{WriteKind, WriteList, WriteTables};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{CLEARED_PAIRS_AT_ONCE, OVERLAY_TRANSACTION_BYTES_MAX, RANGES_AT_A_TIME};
+use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
 use crate::store::{
     Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction, key_after,
 };
@@ -172,7 +172,7 @@ impl EmbeddedTransaction {
         if writes.are_applied() {
             return Ok(true);
         }
-        if writes.bytes() > OVERLAY_TRANSACTION_BYTES_MAX {
+        if writes.bytes() > self.committer.options.overlay_transaction_bytes_max {
             return Ok(false);
         }
         view.apply(writes).map_err(|error| self.fault(error))

@@ -1,9 +1,9 @@
 //! Changes of pairs that are not in redb yet: an ordered map in memory.
 //!
-//! The map is a B-tree whose nodes are immutable and shared. [`Overlay::insert`] copies the nodes on
-//! the way to the inserted keys. So a clone costs nothing and never changes, and readers need no
-//! lock. A leaf holds its keys and values in one allocation, so inserting the adjacent keys of a
-//! document copies few, short pieces of memory.
+//! The map is a B-tree whose nodes are shared by clones. [`Overlay::insert`] first copies those nodes
+//! on the way to the inserted keys that another clone has, too. So a clone costs nothing and never
+//! changes, and readers need no lock. A leaf holds its keys and values in one allocation, so
+//! inserting the adjacent keys of a document copies few, short pieces of memory.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 const LEAF_BYTES_MAX: usize = 4096;
 /// A branch is split when it has more children than this.
 const CHILDREN_MAX: usize = 32;
+/// Changes that are inserted into a leaf one by one. More are merged with it.
+const INSERTED_MAX: usize = 4;
 
 /// A change of one key: its new value, or `None` if it is cleared.
 pub(crate) type Change<'o> = (&'o [u8], Option<&'o [u8]>);
@@ -27,7 +29,8 @@ enum Node {
     Branch(Arc<Branch>),
 }
 
-/// Nodes, and the first key of each.
+/// Nodes, and a key for each: its keys are not less, and those of the nodes before it are less. The
+/// first node may have lesser keys, too.
 #[derive(Clone, Default)]
 struct Branch {
     firsts: Changes,
@@ -51,6 +54,14 @@ struct Place {
 }
 
 impl Changes {
+    /// An empty list with room for this many changes, with this many bytes of keys and values.
+    pub(crate) fn with_capacity(changes: usize, bytes: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(bytes),
+            places: Vec::with_capacity(changes),
+        }
+    }
+
     /// Appends a change, whose key is greater than all others.
     pub(crate) fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
         let begin = self.bytes.len();
@@ -62,6 +73,70 @@ impl Changes {
             end: offset(self.bytes.len()),
             cleared: value.is_none(),
         });
+    }
+
+    /// Inserts a change before the one at `at`, whose key is greater.
+    fn insert(&mut self, at: usize, key: &[u8], value: Option<&[u8]>) {
+        let begin = self
+            .places
+            .get(at)
+            .map_or(self.bytes.len(), |place| place.key as usize);
+        self.push(key, value);
+        let bytes = self.bytes_of(self.len() - 1..self.len());
+        self.bytes[begin..].rotate_right(bytes);
+        let mut place = self.places.pop().expect("it was just pushed");
+        let back = place.key - offset(begin);
+        (place.key, place.value, place.end) =
+            (place.key - back, place.value - back, place.end - back);
+        for later in &mut self.places[at..] {
+            let forward = offset(bytes);
+            later.key += forward;
+            later.value += forward;
+            later.end += forward;
+        }
+        self.places.insert(at, place);
+    }
+
+    /// Sets or inserts few changes. Returns false if that needs another copy.
+    fn set(&mut self, newer: &Self, range: Range<usize>) -> bool {
+        if range.len() > INSERTED_MAX {
+            return false;
+        }
+        for at in range {
+            let (key, value) = newer.get(at);
+            let found = self.lower_bound(0..self.len(), key);
+            if found == self.len() || self.key(found) != key {
+                self.insert(found, key, value);
+                continue;
+            }
+            let value = value.unwrap_or_default();
+            let Place {
+                value: begin, end, ..
+            } = self.places[found];
+            let present = &mut self.bytes[begin as usize..end as usize];
+            if present.len() != value.len() {
+                return false;
+            }
+            present.copy_from_slice(value);
+            self.places[found].cleared = newer.places[at].cleared;
+        }
+        true
+    }
+
+    /// The list in parts of about the same size.
+    fn parts(&self) -> impl Iterator<Item = Self> {
+        let parts = self.bytes.len().div_ceil(LEAF_BYTES_MAX).max(1);
+        let target = self.bytes.len().div_ceil(parts);
+        let mut begin = 0;
+        std::iter::from_fn(move || {
+            let limit = self.places.get(begin)?.key as usize + target;
+            let rest = &self.places[begin + 1..];
+            let end = begin + 1 + rest.partition_point(|place| (place.end as usize) <= limit);
+            let mut part = Self::default();
+            part.append(self, begin..end);
+            begin = end;
+            Some(part)
+        })
     }
 
     /// Appends changes of another list, whose keys are greater.
@@ -119,10 +194,7 @@ impl Changes {
     /// Both lists in one. If both change a key, `newer` counts.
     fn merged(&self, newer: &Self, range: Range<usize>) -> Self {
         let (places, bytes) = (self.len() + range.len(), newer.bytes_of(range.clone()));
-        let mut merged = Self {
-            bytes: Vec::with_capacity(self.bytes.len() + bytes),
-            places: Vec::with_capacity(places),
-        };
+        let mut merged = Self::with_capacity(places, self.bytes.len() + bytes);
         let (mut old, mut new) = (0, range.start);
         while old < self.len() && new < range.end {
             let older_until = self.lower_bound(old..self.len(), newer.key(new));
@@ -145,55 +217,6 @@ impl Changes {
 }
 
 impl Branch {
-    fn push(&mut self, first: &[u8], node: Node) {
-        self.firsts.push(first, None);
-        self.nodes.push(node);
-    }
-
-    /// Appends a leaf, or several if it is too long.
-    fn push_leaf(&mut self, changes: Changes) {
-        if changes.bytes.len() <= LEAF_BYTES_MAX || changes.len() == 1 {
-            let leaf = Arc::new(changes);
-            self.push(leaf.key(0), Node::Leaf(leaf.clone()));
-            return;
-        }
-        let parts = changes.bytes.len().div_ceil(LEAF_BYTES_MAX);
-        let target = changes.bytes.len().div_ceil(parts);
-        let mut begin = 0;
-        while begin < changes.len() {
-            let limit = changes.places[begin].key as usize + target;
-            let rest = &changes.places[begin + 1..];
-            let end = begin + 1 + rest.partition_point(|place| (place.end as usize) <= limit);
-            let mut part = Changes::default();
-            part.append(&changes, begin..end);
-            let part = Arc::new(part);
-            self.push(part.key(0), Node::Leaf(part.clone()));
-            begin = end;
-        }
-    }
-
-    /// Appends itself to `parent` as one branch, or as several if it has too many children.
-    fn push_to(self, parent: &mut Self) {
-        if self.nodes.len() <= CHILDREN_MAX {
-            let branch = Arc::new(self);
-            parent.push(branch.firsts.key(0), Node::Branch(branch.clone()));
-            return;
-        }
-        let parts = self.nodes.len().div_ceil(CHILDREN_MAX);
-        let children = self.nodes.len().div_ceil(parts);
-        let mut begin = 0;
-        let mut nodes = self.nodes.into_iter();
-        while begin < self.firsts.len() {
-            let end = self.firsts.len().min(begin + children);
-            let mut part = Self::default();
-            part.firsts.append(&self.firsts, begin..end);
-            part.nodes.extend(nodes.by_ref().take(children));
-            let part = Arc::new(part);
-            parent.push(part.firsts.key(0), Node::Branch(part.clone()));
-            begin = end;
-        }
-    }
-
     /// The child whose keys may include `key`.
     fn child_of(&self, key: &[u8]) -> usize {
         let places = &self.firsts.places;
@@ -202,32 +225,70 @@ impl Branch {
         });
         after.saturating_sub(1)
     }
-}
 
-impl Node {
-    /// Appends nodes with the changes of this one and those in `range` to `parent`.
-    fn insert(self, changes: &Changes, range: Range<usize>, parent: &mut Branch) {
-        let branch = match self {
-            Self::Leaf(leaf) => return parent.push_leaf(leaf.merged(changes, range)),
-            Self::Branch(branch) => branch,
-        };
-        let Branch { firsts, nodes } = Arc::unwrap_or_clone(branch);
-        let mut new = Branch::default();
+    /// Inserts changes. Returns the branches that were split off.
+    fn insert(&mut self, changes: &Changes, range: Range<usize>) -> Vec<(Vec<u8>, Node)> {
         let mut begin = range.start;
-        for (at, node) in nodes.into_iter().enumerate() {
-            let end = if at + 1 < firsts.len() {
-                changes.lower_bound(begin..range.end, firsts.key(at + 1))
+        while begin < range.end {
+            let at = self.child_of(changes.key(begin));
+            let end = if at + 1 < self.nodes.len() {
+                changes.lower_bound(begin..range.end, self.firsts.key(at + 1))
             } else {
                 range.end
             };
-            if begin == end {
-                new.push(firsts.key(at), node);
-            } else {
-                node.insert(changes, begin..end, &mut new);
+            let split = self.nodes[at].insert(changes, begin..end);
+            for (next, (first, node)) in (at + 1..).zip(split) {
+                self.firsts.insert(next, &first, None);
+                self.nodes.insert(next, node);
             }
             begin = end;
         }
-        new.push_to(parent);
+        if self.nodes.len() <= CHILDREN_MAX {
+            return Vec::new();
+        }
+        let parts = self.nodes.len().div_ceil(CHILDREN_MAX);
+        let children = self.nodes.len().div_ceil(parts);
+        let Self { firsts, nodes } = std::mem::take(self);
+        let mut nodes = nodes.into_iter();
+        let mut split = Vec::with_capacity(parts);
+        for begin in (0..firsts.len()).step_by(children) {
+            let mut part = Self::default();
+            let end = firsts.len().min(begin + children);
+            part.firsts.append(&firsts, begin..end);
+            part.nodes.extend(nodes.by_ref().take(children));
+            split.push((firsts.key(begin).to_vec(), part));
+        }
+        let mut split = split.into_iter();
+        if let Some((_, first)) = split.next() {
+            *self = first;
+        }
+        let branch = |(first, part)| (first, Node::Branch(Arc::new(part)));
+        split.map(branch).collect()
+    }
+}
+
+impl Node {
+    /// Inserts the changes in `range`. Returns the nodes that were split off, which follow this one,
+    /// with their first keys.
+    fn insert(&mut self, changes: &Changes, range: Range<usize>) -> Vec<(Vec<u8>, Self)> {
+        let leaf = match self {
+            Self::Branch(branch) => return Arc::make_mut(branch).insert(changes, range),
+            Self::Leaf(leaf) => leaf,
+        };
+        let set = Arc::get_mut(leaf).is_some_and(|leaf| leaf.set(changes, range.clone()));
+        if !set {
+            *leaf = Arc::new(leaf.merged(changes, range));
+        }
+        if leaf.bytes.len() <= LEAF_BYTES_MAX || leaf.len() == 1 {
+            return Vec::new();
+        }
+        let whole = std::mem::take(leaf);
+        let mut parts = whole.parts();
+        if let Some(first) = parts.next() {
+            *leaf = Arc::new(first);
+        }
+        let split = |part: Changes| (part.key(0).to_vec(), Self::Leaf(Arc::new(part)));
+        parts.map(split).collect()
     }
 }
 
@@ -241,17 +302,19 @@ impl Overlay {
         if changes.len() == 0 {
             return;
         }
-        let mut top = Branch::default();
-        match self.0.take() {
-            Some(node) => node.insert(changes, 0..changes.len(), &mut top),
-            None => top.push_leaf(changes.clone()),
-        }
-        while top.nodes.len() > 1 {
+        let root = self.0.get_or_insert_with(|| Node::Leaf(Arc::default()));
+        let mut split = root.insert(changes, 0..changes.len());
+        while !split.is_empty() {
             let mut above = Branch::default();
-            top.push_to(&mut above);
-            top = above;
+            above.firsts.push(&[], None);
+            above.nodes.push(root.clone());
+            for (first, node) in split {
+                above.firsts.push(&first, None);
+                above.nodes.push(node);
+            }
+            split = above.insert(changes, 0..0);
+            *root = Node::Branch(Arc::new(above));
         }
-        self.0 = top.nodes.pop();
     }
 
     /// The change of a key, if it is changed.

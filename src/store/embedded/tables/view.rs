@@ -217,7 +217,9 @@ impl Collected<'_> {
     /// Moves the changes to an overlay. The last change of a key counts.
     fn insert(&mut self, overlay: &mut Overlay) {
         self.0.sort_by_key(|(key, _)| *key);
-        let mut changes = Changes::default();
+        let bytes =
+            |(key, value): &(&[u8], NewValue<'_>)| key.len() + value.bytes().map_or(0, <[u8]>::len);
+        let mut changes = Changes::with_capacity(self.0.len(), self.0.iter().map(bytes).sum());
         for (at, (key, value)) in self.0.iter().enumerate() {
             let last = self.0.get(at + 1).is_none_or(|(next, _)| next != key);
             if last {
