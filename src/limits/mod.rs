@@ -235,7 +235,13 @@ pub const RECLAIM_PAUSE_FACTOR: u32 = 2;
 pub const RECLAIM_PAUSE_MIN: Duration = Duration::from_millis(5);
 /// Bytes of a segment of the embedded engine's log. A checkpoint is made when a segment ends, so
 /// about two segments are replayed after a crash.
-pub const LOG_SEGMENT_BYTES: u64 = 512 << 10;
+pub const LOG_SEGMENT_BYTES: u64 = 4 << 20;
+/// Bytes of writes that the embedded engine holds in memory while others are being written to redb.
+/// Transactions wait at this limit. The last transaction may exceed it.
+pub const OVERLAY_BYTES_MAX: usize = 32 << 20;
+/// Bytes of writes of a transaction in memory. A larger one is written to redb directly, and other
+/// writers wait until that is durable.
+pub const OVERLAY_TRANSACTION_BYTES_MAX: usize = 4 << 20;
 /// Tries of one transaction before it fails with `CONFLICT`.
 pub const TRANSACTION_TRIES_MAX: usize = 20;
 /// Bytes of keys and values that one change moves, copies or reindexes. They are held in memory.

@@ -18,6 +18,7 @@ const WRITERS: usize = 16;
 fn open(directory: &Path) -> Embedded {
     let options = EmbeddedOptions {
         log_segment_bytes: 256 << 10,
+        overlay_transaction_bytes_max: 10_000,
         ..EmbeddedOptions::default()
     };
     Embedded::open(directory, options, |_| {}).expect("it opens")
@@ -112,7 +113,9 @@ async fn write(store: &Embedded, writer: usize) -> u64 {
     let number = last + 1;
     transaction.set(&key, &number.to_be_bytes());
     let own = format!("own {writer:03} {number:08}");
-    transaction.set(own.as_bytes(), &[0x55; 500]);
+    // A few transactions are written to redb directly.
+    let bytes = if number % 100 == 0 { 20_000 } else { 500 };
+    transaction.set(own.as_bytes(), &vec![0x55; bytes]);
     transaction.commit().await.expect("committed");
     number
 }

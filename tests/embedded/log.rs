@@ -18,14 +18,18 @@ const BLOCK: usize = 4096;
 
 /// A store whose log has begun.
 async fn logged(machine: &Machine) -> Embedded {
-    let store = machine.open().expect("a store");
+    let store = begun_by(machine.open().expect("a store")).await;
+    assert!(machine.has_log());
+    store
+}
+
+async fn begun_by(store: Embedded) -> Embedded {
     store.enable_log().await.expect("enabled");
     for number in 0..2 {
         set(&store, format!("first {number}"), "value")
             .await
             .expect("committed");
     }
-    assert!(machine.has_log());
     store
 }
 
@@ -167,7 +171,11 @@ async fn segments_are_reused_after_checkpoints() {
 #[tokio::test]
 async fn a_frame_can_be_larger_than_a_segment() {
     let machine = Machine::new();
-    let store = logged(&machine).await;
+    let options = EmbeddedOptions {
+        log_segment_bytes: SEGMENT_BYTES,
+        ..EmbeddedOptions::default()
+    };
+    let store = begun_by(machine.open_with(options).expect("a store")).await;
     let bytes = 20 * usize::try_from(SEGMENT_BYTES).expect("small");
     for number in 0..3 {
         set(&store, format!("large {number}"), vec![number; bytes])

@@ -16,6 +16,9 @@ use crate::recorder::Failing;
 /// The segments of most tests, so that checkpoints are frequent.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
 
+/// Larger transactions of most tests are written to redb directly.
+pub(crate) const TRANSACTION_BYTES: usize = 6_000;
+
 /// The files by number: the two of the log, and the redb file.
 const DATABASE: usize = 2;
 const FILES: usize = 3;
@@ -105,6 +108,8 @@ impl Machine {
     pub(crate) fn open(&self) -> Result<Embedded> {
         let options = EmbeddedOptions {
             log_segment_bytes: SEGMENT_BYTES,
+            overlay_bytes_max: 100_000,
+            overlay_transaction_bytes_max: TRANSACTION_BYTES,
             ..EmbeddedOptions::default()
         };
         self.open_with(options)

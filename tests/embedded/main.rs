@@ -8,6 +8,7 @@ mod disk;
 mod documents;
 mod faults;
 mod kill;
+mod large;
 mod log;
 mod log_format;
 mod machine;

@@ -36,9 +36,12 @@ pub(crate) fn in_memory() -> Embedded {
 }
 
 /// The embedded engine with a log in memory, whose segments are so small that it makes checkpoints.
+/// It writes some transactions to redb directly.
 pub(crate) fn logged() -> Fresh {
     let options = EmbeddedOptions {
         log_segment_bytes: 64 << 10,
+        overlay_bytes_max: 100_000,
+        overlay_transaction_bytes_max: 1_000,
         ..EmbeddedOptions::default()
     };
     let log = MemoryLog;

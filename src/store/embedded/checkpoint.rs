@@ -1,9 +1,9 @@
 //! Makes commits durable: by the log, or by a checkpoint, which is a durable commit of redb.
 //!
-//! A checkpoint also saves which pages of the file are in use (redb's quick repair), so that opening
-//! the store after a crash does not read the whole file. Transactions wait while redb writes the
-//! changed pages to the system's cache, but not for its syncs (`deferred_file.rs`). A checkpoint is
-//! made
+//! A checkpoint writes the changes of the commits since the last one to redb, in ascending order of
+//! their keys. It also saves which pages of the file are in use (redb's quick repair), so that opening
+//! the store after a crash does not read the whole file. Transactions continue meanwhile: their
+//! changes are in another overlay. A checkpoint is made
 //!
 //! - when a segment of the log has ended. The file of that segment is then free for another one.
 //! - when there was no commit for a second.
@@ -15,14 +15,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use redb::Durability;
+use redb::{Durability, WriteTransaction};
 use tokio::runtime::Runtime;
-use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
+use tokio::sync::{Notify, oneshot};
 
-use super::commit::{Committer, Woken, WriteLock};
+use super::commit::{Committer, TableWriter, Woken};
 use super::log::{Frame, LogWriter, StoreLog, bytes_max, describe};
-use super::tables::writes::WriteList;
-use super::tables::{ENGINE, LOG, LOG_SEGMENT, fault};
+use super::tables::view::{self, Base};
+use super::tables::writes::{WriteList, WriteTables};
+use super::tables::{ENGINE, LAST_COMMIT, LOG, LOG_SEGMENT, fault};
 use crate::error::{Error, Result};
 
 /// Starts the thread that makes checkpoints when it is woken.
@@ -61,9 +62,7 @@ async fn checkpoint_when_woken(committer: &Committer, woken: &Notify) -> Result<
         woken.notified().await;
         let log = committer.group().log.clone();
         if let Some(log) = log {
-            let writer = committer.writer().await;
-            committer.progress.check()?;
-            committer.checkpoint(writer, &log)?;
+            committer.checkpoint(&log).await?;
         }
     }
 }
@@ -107,24 +106,22 @@ impl GroupSync {
     }
 
     fn with_log(&mut self, committer: &Committer, log: &LogWriter) -> Result<()> {
-        let (mut frame, published) = {
+        let (mut frame, view) = {
             let mut group = committer.group();
             if group.frame.is_empty() {
                 return Ok(());
             }
             let next = self.spare.take().unwrap_or_else(Frame::new);
             let frame = std::mem::replace(&mut group.frame, next);
-            (frame, committer.snapshot(group.last_commit)?)
+            (frame, group.view.clone())
         };
         let bytes = frame.record_bytes();
         let begun = Instant::now();
-        let ended_segment = log
-            .append(&mut frame, published.last_commit)
-            .map_err(fault)?;
+        let ended_segment = log.append(&mut frame, view.last_commit).map_err(fault)?;
         let took = begun.elapsed();
         self.spare = Some(frame);
         self.wrote = true;
-        committer.publish(published);
+        committer.publish(view);
         if let Some(observer) = committer.observer.get() {
             observer.log_synced(took, bytes);
             observer.log_resized(log.bytes());
@@ -150,9 +147,9 @@ impl GroupSync {
             _ => None,
         };
         self.groups += u64::from(log.is_some());
-        committer.make_durable(begun.as_deref())?;
+        let records = log_records(begun.as_deref());
+        runtime.block_on(committer.write_all(records))?;
         committer.group().log = begun;
-        committer.publish(committer.snapshot(writer.last_commit)?);
         Ok(())
     }
 }
@@ -176,41 +173,87 @@ impl Committer {
     }
 
     /// Makes a checkpoint of all commits, and frees the log before it.
-    fn checkpoint(&self, writer: OwnedMutexGuard<WriteLock>, log: &LogWriter) -> Result<()> {
+    async fn checkpoint(&self, log: &LogWriter) -> Result<()> {
         let begun = Instant::now();
-        let first_needed = log.segment();
-        let file = self.file.as_ref().ok_or_else(without_file)?;
-        file.detach().map_err(fault)?;
-        self.make_durable(Some(log))?;
-        let published = self.snapshot(writer.last_commit)?;
+        let writer = self.writer().await;
+        let locked = Instant::now();
+        self.progress.check()?;
+        self.freeze();
+        let records = log_records(Some(log));
         drop(writer);
-        let stalled = begun.elapsed();
-        file.settle().map_err(fault)?;
-        self.publish(published);
-        log.recycle(first_needed).map_err(fault)?;
+        let stalled = locked.elapsed();
+        let mut tables = self.table_writer().await;
+        self.write_frozen(&mut tables, records)?;
+        drop(tables);
+        log.recycle(records.segment).map_err(fault)?;
         let took = begun.elapsed();
-        tracing::debug!("checkpoint in {took:?}; transactions waited for {stalled:?}");
+        tracing::debug!("checkpoint in {took:?}");
         if let Some(observer) = self.observer.get() {
             observer.checkpointed(took, stalled);
         }
         Ok(())
     }
 
-    /// Makes all commits durable in redb. Commits after it are in `log`, from its present segment
-    /// on. The caller holds the write lock.
-    pub(super) fn make_durable(&self, log: Option<&LogWriter>) -> Result<()> {
-        let mut transaction = self.database.begin_write().map_err(fault)?;
+    /// Begins a new overlay for the next commits, unless the last one is still to be written. The
+    /// caller holds the write lock.
+    fn freeze(&self) {
+        let mut group = self.group();
+        if !group.view.is_frozen() {
+            group.view.freeze();
+            group.overlay_bytes = 0;
+        }
+    }
+
+    /// Writes the frozen changes to redb and makes them durable. Commits after them are in the log
+    /// that `records` names.
+    fn write_frozen(&self, tables: &mut TableWriter, records: LogRecords) -> Result<()> {
+        let (changes, last_commit) = self.group().view.frozen();
+        let transaction = self.database.begin_write().map_err(fault)?;
+        if !changes.is_empty() {
+            let mut written =
+                WriteTables::open(&transaction, tables.has_tombstones).map_err(fault)?;
+            view::write(&changes, &mut written).map_err(fault)?;
+            tables.has_tombstones = written.has_tombstones().map_err(fault)?;
+        }
+        self.commit_durably(transaction, last_commit, records)
+    }
+
+    /// Writes the changes of all commits to redb and makes them durable. The caller holds the write
+    /// lock.
+    async fn write_all(&self, records: LogRecords) -> Result<()> {
+        let mut tables = self.table_writer().await;
+        loop {
+            self.freeze();
+            self.write_frozen(&mut tables, records)?;
+            if self.group().view.is_durable() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Commits a transaction of redb, which makes all commits up to `last_commit` durable.
+    pub(super) fn commit_durably(
+        &self,
+        mut transaction: WriteTransaction,
+        last_commit: u64,
+        records: LogRecords,
+    ) -> Result<()> {
         transaction
             .set_durability(Durability::Immediate)
             .map_err(fault)?;
+        let mut engine = transaction.open_table(ENGINE).map_err(fault)?;
+        engine.insert(LAST_COMMIT, last_commit).map_err(fault)?;
         if self.log.as_ref().is_some_and(StoreLog::is_enabled) {
+            engine.insert(LOG, records.log).map_err(fault)?;
+            engine.insert(LOG_SEGMENT, records.segment).map_err(fault)?;
+            drop(engine);
             transaction.set_quick_repair(true);
-            let (number, segment) = log.map_or((0, 0), |log| (log.number(), log.segment()));
-            let mut engine = transaction.open_table(ENGINE).map_err(fault)?;
-            engine.insert(LOG, number).map_err(fault)?;
-            engine.insert(LOG_SEGMENT, segment).map_err(fault)?;
+        } else {
+            drop(engine);
         }
-        transaction.commit().map_err(fault)
+        transaction.commit().map_err(fault)?;
+        self.adopt(Base::open(&self.database, last_commit)?);
+        Ok(())
     }
 
     /// Lets the store have a log from now on.
@@ -224,10 +267,10 @@ impl Committer {
         let writer = self.writer().await;
         self.progress.check()?;
         log.enable();
-        self.make_durable(None)
-            .and_then(|()| self.snapshot(writer.last_commit))
-            .map(|published| self.publish(published))
-            .map_err(|error| self.fail(&error.to_string()))
+        let records = log_records(self.group().log.as_deref());
+        let written = self.write_all(records).await;
+        drop(writer);
+        written.map_err(|error| self.fail(&error.to_string()))
     }
 
     /// Ends the log when the store is closed: makes a checkpoint and removes the files.
@@ -235,13 +278,12 @@ impl Committer {
         let Some(log) = self.group().log.clone() else {
             return Ok(());
         };
-        let Some(writer) = self.writer_unless_closed(runtime) else {
+        let Some(_writer) = self.writer_unless_closed(runtime) else {
             // The lock is held by an open transaction. The log stays, as after a crash.
             return GroupSync::new().with_log(self, &log);
         };
-        self.make_durable(None)?;
+        runtime.block_on(self.write_all(log_records(None)))?;
         self.group().log = None;
-        self.publish(self.snapshot(writer.last_commit)?);
         if let Some(log) = &self.log {
             log.remove();
         }
@@ -249,6 +291,17 @@ impl Committer {
     }
 }
 
-fn without_file() -> Error {
-    Error::internal("a store with a log has a file")
+/// What redb's tables say about the log.
+#[derive(Clone, Copy)]
+pub(super) struct LogRecords {
+    /// The number of the log, or 0.
+    log: u64,
+    /// The first segment that may have commits which redb does not have.
+    segment: u64,
+}
+
+/// The records of a log whose present segment has the next commits.
+pub(super) fn log_records(log: Option<&LogWriter>) -> LogRecords {
+    let (log, segment) = log.map_or((0, 0), |log| (log.number(), log.segment()));
+    LogRecords { log, segment }
 }

@@ -1,29 +1,37 @@
 //! Group commit: who may write, when commits are synced, and what readers see.
 //!
 //! A sync takes far longer than a small transaction. If each transaction synced, the number of
-//! syncs per second would limit the writes. So a commit has two phases:
+//! syncs per second would limit the writes. And redb copies all pages that a transaction changes. So
+//! a commit has three phases:
 //!
-//! 1. **Commit without sync.** A transaction holds the [`WriteLock`] from its begin to its commit
-//!    (`transaction.rs`). It commits to redb with `Durability::None`, adds its writes to the
-//!    [`CommitGroup`], takes the next commit number, releases the lock, and wakes the sync thread. The
-//!    next transaction starts at once and reads these writes.
-//! 2. **Sync.** The thread `phyllo-sync` takes the group, together with a snapshot of exactly these
-//!    commits. It writes the group to the log as one frame, syncs it, and publishes the snapshot.
-//!    All transactions that wait for a number up to this one now report success. Meanwhile other
+//! 1. **Commit in memory.** A transaction holds the [`WriteLock`] from its begin to its commit
+//!    (`transaction.rs`). It changes a [`View`] of its own: an overlay over redb's tables. Its commit
+//!    makes this the latest view, adds its writes to the [`CommitGroup`], takes the next commit
+//!    number, releases the lock, and wakes the sync thread. The next transaction starts at once and
+//!    reads these writes. An abort only drops the view.
+//! 2. **Sync.** The thread `phyllo-sync` takes the group, together with the view of exactly these
+//!    commits. It writes the group to the log as one frame, syncs it, and publishes the view. All
+//!    transactions that wait for a number up to this one now report success. Meanwhile other
 //!    transactions execute and form the next group.
+//! 3. **Checkpoint.** From time to time, a thread writes the changes of many commits to redb in one
+//!    durable transaction (`checkpoint.rs`), while others continue on a new overlay. The views then
+//!    have a new base, and the log before it is free.
 //!
-//! A store without a log syncs by a checkpoint (`checkpoint.rs`): a durable commit of redb, for
-//! which the sync thread waits for the lock in the same queue as transactions. So does a store whose
-//! log has not begun in this process: a log begins with the second group, because short commands
-//! need none.
+//! redb always has a durable state of the store, and a view has the changes since then. A store
+//! without a log syncs each group by a checkpoint. So does a store whose log has not begun in this
+//! process: a log begins with the second group, because short commands need none. A transaction that
+//! is too large for an overlay writes to redb itself, in a durable transaction that has the latest
+//! overlay, too.
 //!
-//! Readers only see the published snapshot, so unsynced data never leaves the process. A
+//! Readers only see the published view, so unsynced data never leaves the process. A
 //! transaction does read unsynced commits. Therefore a read-only commit and an abort also wait
 //! until everything that the transaction could read is synced.
 //!
 //! After a failed sync or commit it is unknown what the files contain. The store then fails
 //! permanently ([`Progress`]): all waiting and later calls return the same error until the store is
 //! reopened. redb can no longer write, so that it does not commit what the log does not have.
+//!
+//! A task that holds the write lock may wait for the [`TableWriter`], but not the other way around.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -32,43 +40,41 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use redb::{
-    Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError, WriteTransaction,
-};
+use redb::{Database, ReadOnlyTable};
 use tokio::runtime::Runtime;
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, watch};
 
+use super::EmbeddedOptions;
 use super::background::{BackgroundThread, lock};
 use super::deferred_file::DeferredFile;
 use super::log::{Frame, LogWriter, StoreLog};
 use super::open::Opened;
 use super::progress::Progress;
 use super::tables::pairs::Tables;
+use super::tables::view::{Base, View};
 use super::tables::writes::WriteList;
-use super::tables::{Bytes, PAIRS, TOMBSTONES, fault};
+use super::tables::{Bytes, fault};
 use crate::error::Result;
 use crate::store::EngineObserver;
 
-/// After this time without a commit, a checkpoint is made, so that reads find all pages in redb's
-/// cache of clean pages, and the next opening has nothing to replay.
+/// After this time without a commit, a checkpoint is made, so that reads need no overlay, and the
+/// next opening has nothing to replay.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// The snapshot that readers share. Everything in it is synced.
+/// The view that readers share. Everything in it is synced.
 pub(super) struct Published {
-    pairs: ReadOnlyTable<Bytes, Bytes>,
-    /// `None` if there are no tombstones.
-    tombstones: Option<ReadOnlyTable<Bytes, Bytes>>,
-    /// The number of the last commit in the snapshot.
-    pub(super) last_commit: u64,
+    view: View,
     pub(super) progress: Progress,
 }
 
 impl Published {
     pub(super) fn tables(&self) -> Tables<'_, ReadOnlyTable<Bytes, Bytes>> {
-        Tables {
-            pairs: &self.pairs,
-            tombstones: self.tombstones.as_ref(),
-        }
+        self.view.tables()
+    }
+
+    /// The number of the last commit in the view.
+    pub(super) fn last_commit(&self) -> u64 {
+        self.view.last_commit
     }
 }
 
@@ -76,7 +82,11 @@ impl Published {
 pub(super) struct WriteLock {
     /// The number of the last commit, synced or not.
     pub(super) last_commit: u64,
-    /// Whether there are tombstones after the last commit.
+}
+
+/// The right to write to redb.
+pub(super) struct TableWriter {
+    /// Whether redb has tombstones.
     pub(super) has_tombstones: bool,
 }
 
@@ -89,11 +99,12 @@ pub(super) enum Woken {
     Idle,
 }
 
-/// The commits that wait for the next sync. Locked while redb commits, so that a snapshot that is
-/// taken under the same lock has exactly the commits of the groups so far.
+/// The commits that wait for the next sync, and the state after them.
 pub(super) struct CommitGroup {
-    /// The number of the last commit.
-    pub(super) last_commit: u64,
+    /// All commits so far.
+    pub(super) view: View,
+    /// Bytes of writes in the newer overlay of the view.
+    pub(super) overlay_bytes: usize,
     /// The log, once it has begun.
     pub(super) log: Option<Arc<LogWriter>>,
     /// The commits, if there is a log.
@@ -104,9 +115,12 @@ pub(super) struct Committer {
     published: ArcSwap<Published>,
     /// The number of the last published commit.
     pub(super) published_commits: watch::Sender<u64>,
-    /// Locked while a snapshot is published.
-    publishing: Mutex<()>,
+    /// The latest base. Locked while a view is published.
+    publishing: Mutex<Arc<Base>>,
     writer: Arc<AsyncMutex<WriteLock>>,
+    table_writer: Arc<AsyncMutex<TableWriter>>,
+    /// Notified when changes have been written to redb, or the store has failed or is closed.
+    written: Notify,
     group: Mutex<CommitGroup>,
     pub(super) log: Option<StoreLog>,
     pub(super) progress: Progress,
@@ -119,6 +133,7 @@ pub(super) struct Committer {
     pub(super) database: Database,
     /// The file of the database, if the store can have a log.
     pub(super) file: Option<DeferredFile>,
+    pub(super) options: EmbeddedOptions,
     pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
 
@@ -130,21 +145,29 @@ impl Committer {
             last_commit,
             log,
             file,
+            options,
         } = opened;
         let progress = Progress::new(last_commit);
         let (wake, woken) = channel();
-        let published = snapshot(&database, last_commit, progress.clone())?;
-        let writer = WriteLock {
-            last_commit,
-            has_tombstones: published.tombstones.is_some(),
+        let base = Arc::new(Base::open(&database, last_commit)?);
+        let view = View::new(base.clone());
+        let published = Published {
+            view: view.clone(),
+            progress: progress.clone(),
+        };
+        let table_writer = TableWriter {
+            has_tombstones: base.has_tombstones(),
         };
         let committer = Arc::new(Self {
             published: ArcSwap::from_pointee(published),
             published_commits: watch::Sender::new(last_commit),
-            publishing: Mutex::new(()),
-            writer: Arc::new(AsyncMutex::new(writer)),
+            publishing: Mutex::new(base),
+            writer: Arc::new(AsyncMutex::new(WriteLock { last_commit })),
+            table_writer: Arc::new(AsyncMutex::new(table_writer)),
+            written: Notify::new(),
             group: Mutex::new(CommitGroup {
-                last_commit,
+                view,
+                overlay_bytes: 0,
                 log: None,
                 frame: Frame::new(),
             }),
@@ -157,6 +180,7 @@ impl Committer {
             closing: watch::Sender::new(false),
             database,
             file,
+            options,
             observer: OnceLock::new(),
         });
         Ok((committer, woken))
@@ -224,6 +248,7 @@ impl Committer {
             let _ended = thread.join();
         }
         self.progress.close();
+        self.written.notify_waiters();
     }
 
     pub(super) fn published(&self) -> Result<Arc<Published>> {
@@ -253,31 +278,43 @@ impl Committer {
         })
     }
 
-    /// Begins a redb transaction. The caller must hold the write lock.
-    pub(super) fn begin_write(&self) -> Result<WriteTransaction> {
-        let transaction = self.database.begin_write();
-        transaction.map_err(|error| self.progress.fault(error))
+    /// Waits for the right to write to redb.
+    pub(super) async fn table_writer(&self) -> OwnedMutexGuard<TableWriter> {
+        self.table_writer.clone().lock_owned().await
+    }
+
+    /// Waits until the overlay has room for another transaction. The caller holds the write lock.
+    pub(super) async fn room(&self) -> Result<()> {
+        loop {
+            let written = self.written.notified();
+            {
+                let group = self.group();
+                if group.overlay_bytes < self.options.overlay_bytes_max || group.log.is_none() {
+                    return Ok(());
+                }
+                if !group.view.is_frozen() {
+                    self.checkpointer.wake();
+                    return Ok(());
+                }
+            }
+            self.progress.check()?;
+            written.await;
+        }
     }
 
     pub(super) fn group(&self) -> MutexGuard<'_, CommitGroup> {
         lock(&self.group)
     }
 
-    /// Commits a redb transaction without a sync, and adds its writes to the group. The caller holds
-    /// the write lock.
-    pub(super) fn commit_unsynced(
-        &self,
-        transaction: WriteTransaction,
-        last_commit: u64,
-        writes: &WriteList,
-    ) -> Result<(), redb::CommitError> {
+    /// Makes the view of a transaction the latest one, and adds its writes to the group. The caller
+    /// holds the write lock.
+    pub(super) fn commit_unsynced(&self, changed: View, last_commit: u64, writes: &WriteList) {
         let mut group = self.group();
-        transaction.commit()?;
-        group.last_commit = last_commit;
+        group.view.commit(changed, last_commit);
+        group.overlay_bytes += writes.bytes();
         if group.log.is_some() {
             group.frame.push(last_commit, writes);
         }
-        Ok(())
     }
 
     /// Wakes the sync thread.
@@ -293,43 +330,51 @@ impl Committer {
         if let Some(file) = &self.file {
             file.block();
         }
-        self.progress.fail(detail)
+        let error = self.progress.fail(detail);
+        self.written.notify_waiters();
+        error
     }
 
-    /// A snapshot of all commits in redb, up to `last_commit`.
-    pub(super) fn snapshot(&self, last_commit: u64) -> Result<Published> {
-        snapshot(&self.database, last_commit, self.progress.clone())
-    }
-
-    /// Publishes a snapshot. Everything in it is synced.
-    pub(super) fn publish(&self, published: Published) {
-        let last_commit = published.last_commit;
-        let published = Arc::new(published);
+    /// Publishes a view. Everything in it is synced.
+    pub(super) fn publish(&self, mut view: View) {
+        let last_commit = view.last_commit;
         {
-            let _guard = lock(&self.publishing);
+            let latest = lock(&self.publishing);
+            view.rebase(&latest);
             // A checkpoint may have published later commits meanwhile.
-            if self.published.load().last_commit <= last_commit {
-                self.published.store(published);
-                self.published_commits.send_replace(last_commit);
+            if self.published.load().last_commit() <= view.last_commit {
+                self.store_published(view);
             }
         }
         self.progress.advance(last_commit);
     }
-}
 
-fn snapshot(database: &Database, last_commit: u64, progress: Progress) -> Result<Published> {
-    let read = database.begin_read().map_err(fault)?;
-    let pairs = read.open_table(PAIRS).map_err(fault)?;
-    let tombstones = match read.open_table(TOMBSTONES) {
-        Ok(tombstones) if tombstones.is_empty().map_err(fault)? => None,
-        Ok(tombstones) => Some(tombstones),
-        Err(TableError::TableDoesNotExist(_)) => None,
-        Err(error) => return Err(fault(error)),
-    };
-    Ok(Published {
-        pairs,
-        tombstones,
-        last_commit,
-        progress,
-    })
+    /// Replaces the base of all views by one that was just written.
+    pub(super) fn adopt(&self, base: Base) {
+        let base = Arc::new(base);
+        {
+            let mut group = self.group();
+            group.view.rebase(&base);
+            if group.view.is_durable() {
+                group.overlay_bytes = 0;
+            }
+        }
+        {
+            let mut latest = lock(&self.publishing);
+            let mut view = self.published.load().view.clone();
+            view.rebase(&base);
+            self.store_published(view);
+            *latest = base.clone();
+        }
+        self.progress.advance(base.last_commit);
+        self.written.notify_waiters();
+    }
+
+    /// The caller has locked `publishing`.
+    fn store_published(&self, view: View) {
+        let progress = self.progress.clone();
+        let last_commit = view.last_commit;
+        self.published.store(Arc::new(Published { view, progress }));
+        self.published_commits.send_replace(last_commit);
+    }
 }

@@ -1,18 +1,11 @@
-//! The file of the database, whose changes can be deferred or rejected.
+//! A file that is not written before it was opened successfully, nor after the store has failed.
 //!
-//! - **While it is opened.** redb writes while it opens a file: it updates the header of a store that
-//!   was not closed cleanly before it knows whether the repair succeeds. All changes are deferred
-//!   until [`DeferredFile::settle`], so a file which cannot be opened stays unchanged.
-//! - **During a checkpoint.** A durable commit of redb writes all changed pages and syncs, writes the
-//!   header and syncs, and writes the header again and syncs. Transactions would wait for all that.
-//!   Between [`DeferredFile::detach`] and [`DeferredFile::settle`] the pages are written as redb asks
-//!   for, but headers, syncs, and whatever follows the first sync are deferred. So redb's commit
-//!   returns without a sync, and the next transactions begin. [`DeferredFile::settle`] then does what
-//!   was deferred, in order. Until the header is durable, the file has the previous durable state:
-//!   redb never writes to pages of that state before the commit, and later writes are deferred.
-//! - **After the store has failed.** redb makes all commits durable when it is closed. After a failed
-//!   sync of the log, that would include commits that the log never had. [`DeferredFile::block`]
-//!   rejects all changes.
+//! redb writes while it opens a file: it updates the header of a store that was not closed cleanly
+//! before it knows whether the repair succeeds. This backend defers those writes, so that a file
+//! which cannot be opened stays unchanged.
+//!
+//! After a failed sync of the log, redb must not make the commits durable that the log may not have,
+//! even if a checkpoint of them has begun. [`DeferredFile::block`] prevents it.
 
 use std::fs::File;
 use std::io;
@@ -22,9 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
-
-/// redb's header is at the beginning of the first page.
-const HEADER_END: u64 = 4096;
 
 /// A storage backend for redb, and a handle to [`settle`](Self::settle) it.
 #[derive(Clone, Debug)]
@@ -41,22 +31,20 @@ struct FileState {
 /// Operations that have not been applied to the file, in order.
 #[derive(Debug)]
 struct DeferredOperations {
-    /// Whether only headers and syncs are deferred so far.
-    passes_pages: bool,
     file_bytes: u64,
     bytes: u64,
     steps: Vec<FileOperation>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum FileOperation {
     SetLen(u64),
-    Write(u64, Arc<[u8]>),
+    Write(u64, Vec<u8>),
     Sync,
 }
 
 impl DeferredFile {
-    /// A backend for a file and its contents. All changes are deferred.
+    /// A backend for a file and its contents.
     pub(super) fn new(file: File) -> Result<Self, DatabaseError> {
         Ok(Self::on(FileBackend::new(file)?)?)
     }
@@ -69,7 +57,6 @@ impl DeferredFile {
             settled: AtomicBool::new(false),
             blocked: AtomicBool::new(false),
             held: Mutex::new(DeferredOperations {
-                passes_pages: false,
                 file_bytes: bytes,
                 bytes,
                 steps: Vec::new(),
@@ -77,56 +64,26 @@ impl DeferredFile {
         })))
     }
 
-    /// Defers headers, syncs, and everything after the first sync. The file must be settled.
-    pub(super) fn detach(&self) -> io::Result<()> {
-        let mut held = self.held();
-        held.bytes = self.0.file.len()?;
-        held.file_bytes = held.bytes;
-        held.passes_pages = true;
-        self.0.settled.store(false, Ordering::Release);
-        Ok(())
-    }
-
     /// Applies the deferred operations. Later operations go to the file directly. On error, a file
     /// that was empty is emptied again.
     pub(super) fn settle(&self) -> io::Result<()> {
-        let was_empty = self.held().file_bytes == 0;
-        let mut applied = 0;
-        loop {
-            let step = {
-                let mut held = self.held();
-                let Some(step) = held.steps.get(applied) else {
-                    held.steps.clear();
-                    held.passes_pages = false;
-                    self.0.settled.store(true, Ordering::Release);
-                    return Ok(());
-                };
-                step.clone()
+        let mut held = self.held();
+        for step in std::mem::take(&mut held.steps) {
+            let done = match step {
+                FileOperation::SetLen(bytes) => self.0.file.set_len(bytes),
+                FileOperation::Write(at, bytes) => self.0.file.write(at, &bytes),
+                FileOperation::Sync => self.0.file.sync_data(),
             };
-            // The lock is not held, so others can read meanwhile.
-            if let Err(error) = self.check_not_blocked().and_then(|()| self.apply(&step)) {
-                if was_empty {
+            if let Err(error) = done {
+                if held.file_bytes == 0 {
                     // If that fails too, the first error is the relevant one.
                     let _emptied = self.0.file.set_len(0);
                 }
                 return Err(error);
             }
-            applied += 1;
         }
-    }
-
-    fn apply(&self, step: &FileOperation) -> io::Result<()> {
-        match step {
-            FileOperation::SetLen(bytes) => {
-                // Reads of what is cut off must not reach the file.
-                let mut held = self.held();
-                self.0.file.set_len(*bytes)?;
-                held.file_bytes = *bytes;
-                Ok(())
-            }
-            FileOperation::Write(at, bytes) => self.0.file.write(*at, bytes),
-            FileOperation::Sync => self.0.file.sync_data(),
-        }
+        self.0.settled.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Rejects all further changes.
@@ -156,16 +113,6 @@ impl DeferredFile {
 }
 
 impl DeferredOperations {
-    /// Whether a read of the file returns what it would if the operations had been applied.
-    fn leave(&self, offset: u64, length: usize) -> bool {
-        let end = offset + length as u64;
-        self.steps.iter().all(|step| match step {
-            FileOperation::SetLen(bytes) => end <= *bytes && end <= self.file_bytes,
-            FileOperation::Write(at, bytes) => end <= *at || at + bytes.len() as u64 <= offset,
-            FileOperation::Sync => true,
-        })
-    }
-
     /// Reads the file as if the operations had been applied.
     fn read(&self, file: &dyn StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset + out.len() as u64;
@@ -212,12 +159,10 @@ impl StorageBackend for DeferredFile {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        if let Some(held) = self.deferred()
-            && !held.leave(offset, out.len())
-        {
-            return held.read(&*self.0.file, offset, out);
+        match self.deferred() {
+            Some(held) => held.read(&*self.0.file, offset, out),
+            None => self.0.file.read(offset, out),
         }
-        self.0.file.read(offset, out)
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
@@ -225,13 +170,8 @@ impl StorageBackend for DeferredFile {
         let Some(mut held) = self.deferred() else {
             return self.0.file.set_len(bytes);
         };
-        if held.passes_pages && bytes >= held.bytes {
-            self.0.file.set_len(bytes)?;
-            held.file_bytes = bytes;
-        } else {
-            held.steps.push(FileOperation::SetLen(bytes));
-        }
         held.bytes = bytes;
+        held.steps.push(FileOperation::SetLen(bytes));
         Ok(())
     }
 
@@ -240,7 +180,6 @@ impl StorageBackend for DeferredFile {
         let Some(mut held) = self.deferred() else {
             return self.0.file.sync_data();
         };
-        held.passes_pages = false;
         held.steps.push(FileOperation::Sync);
         Ok(())
     }
@@ -250,11 +189,8 @@ impl StorageBackend for DeferredFile {
         let Some(mut held) = self.deferred() else {
             return self.0.file.write(offset, data);
         };
-        if held.passes_pages && offset >= HEADER_END {
-            return self.0.file.write(offset, data);
-        }
         held.bytes = held.bytes.max(offset + data.len() as u64);
-        held.steps.push(FileOperation::Write(offset, data.into()));
+        held.steps.push(FileOperation::Write(offset, data.to_vec()));
         Ok(())
     }
 
@@ -297,86 +233,27 @@ mod tests {
 
     use super::*;
 
-    #[derive(Clone, Debug)]
-    struct Shared(Arc<InMemoryBackend>);
-
-    impl StorageBackend for Shared {
-        fn len(&self) -> io::Result<u64> {
-            self.0.len()
-        }
-
-        fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-            self.0.read(offset, out)
-        }
-
-        fn set_len(&self, bytes: u64) -> io::Result<()> {
-            self.0.set_len(bytes)
-        }
-
-        fn sync_data(&self) -> io::Result<()> {
-            self.0.sync_data()
-        }
-
-        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-            self.0.write(offset, data)
-        }
-    }
-
-    fn settled() -> (Shared, DeferredFile) {
-        let inner = Shared(Arc::default());
-        inner.set_len(3 * HEADER_END).expect("memory");
-        let file = DeferredFile::on(inner.clone()).expect("memory");
-        file.settle().expect("memory");
-        (inner, file)
-    }
-
-    fn bytes(file: &impl StorageBackend, offset: u64) -> [u8; 2] {
-        let mut bytes = [0; 2];
-        file.read(offset, &mut bytes).expect("inside");
-        bytes
-    }
-
     #[test]
-    fn a_detached_commit_writes_pages_and_defers_headers() {
-        let (inner, file) = settled();
-        file.detach().expect("memory");
-        file.set_len(4 * HEADER_END).expect("memory");
-        file.write(0, b"h1").expect("memory");
-        file.write(HEADER_END, b"p1").expect("memory");
-        file.sync_data().expect("memory");
-        file.write(0, b"h2").expect("memory");
-        file.sync_data().expect("memory");
-        file.write(2 * HEADER_END, b"p2").expect("memory");
-        file.set_len(3 * HEADER_END).expect("memory");
-        assert_eq!(
-            [bytes(&file, 0), bytes(&file, HEADER_END)],
-            [*b"h2", *b"p1"]
-        );
-        assert_eq!(bytes(&file, 2 * HEADER_END), *b"p2");
-        assert_eq!(file.len().expect("memory"), 3 * HEADER_END);
-        assert_eq!(bytes(&inner, 0), [0; 2]);
-        assert_eq!(bytes(&inner, HEADER_END), *b"p1");
-        assert_eq!(bytes(&inner, 2 * HEADER_END), [0; 2]);
-        assert_eq!(inner.len().expect("memory"), 4 * HEADER_END);
-
+    fn changes_are_deferred_until_the_file_is_settled_and_rejected_once_it_is_blocked() {
+        let file = InMemoryBackend::new();
+        file.set_len(6).expect("memory");
+        let file = DeferredFile::on(file).expect("memory");
+        let inner = || {
+            let mut read = [0; 6];
+            file.0.file.read(0, &mut read).expect("inside");
+            (file.0.file.len().expect("memory"), read)
+        };
+        file.set_len(10).expect("deferred");
+        file.write(4, b"bytes").expect("deferred");
+        let mut read = [0; 6];
+        file.read(3, &mut read).expect("inside");
+        assert_eq!(&read, b"\0bytes");
+        assert_eq!(inner(), (6, [0; 6]));
         file.settle().expect("memory");
-        assert_eq!(bytes(&inner, 0), *b"h2");
-        assert_eq!(bytes(&inner, 2 * HEADER_END), *b"p2");
-        assert_eq!(inner.len().expect("memory"), 3 * HEADER_END);
-        file.write(0, b"h3").expect("memory");
-        assert_eq!(bytes(&inner, 0), *b"h3");
-    }
-
-    #[test]
-    fn a_blocked_file_rejects_all_changes() {
-        let (inner, file) = settled();
-        file.detach().expect("memory");
-        file.write(0, b"h1").expect("memory");
+        assert_eq!(inner(), (10, *b"\0\0\0\0by"));
         file.block();
-        assert!(file.write(HEADER_END, b"p1").is_err());
+        assert!(file.write(0, b"more").is_err());
         assert!(file.set_len(0).is_err());
         assert!(file.sync_data().is_err());
-        assert!(file.settle().is_err());
-        assert_eq!(bytes(&inner, 0), [0; 2]);
     }
 }

@@ -171,14 +171,14 @@ impl Store for Embedded {
 
     async fn backup(&self) -> Result<Backup> {
         let published = self.committer.published()?;
-        Ok(Backup::new(published.last_commit, published))
+        Ok(Backup::new(published.last_commit(), published))
     }
 }
 
 #[async_trait]
 impl Read for Published {
     async fn version(&self) -> Result<Version> {
-        Ok(transaction::version(self.last_commit))
+        Ok(transaction::version(self.last_commit()))
     }
 
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {

@@ -30,6 +30,7 @@ pub(super) struct Opened {
     pub(super) log: Option<StoreLog>,
     /// The file of the database, if the store can have a log.
     pub(super) file: Option<DeferredFile>,
+    pub(super) options: EmbeddedOptions,
 }
 
 /// What the redb file says about the store.
@@ -203,6 +204,7 @@ pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {
             last_commit: prepared.last_commit,
             log: None,
             file: None,
+            options: EmbeddedOptions::default(),
         })
     })
 }
@@ -234,6 +236,7 @@ impl PreparedFile {
             last_commit: self.last_commit,
             log: Some(log),
             file: Some(file),
+            options,
         }
     }
 }

@@ -12,7 +12,8 @@ use redb::{Database, Durability, ReadableDatabase, TableError, WriteTransaction}
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
-use super::commit::{Committer, WriteLock};
+use super::checkpoint::log_records;
+use super::commit::{Committer, TableWriter};
 use super::tables::{PAIRS, TOMBSTONES, fault, tombstones};
 use crate::error::Result;
 use crate::limits::{RECLAIM_PAUSE_FACTOR, RECLAIM_PAUSE_MIN};
@@ -63,12 +64,12 @@ async fn reclaim_when_woken(committer: &Arc<Committer>, woken: &Notify) -> Resul
 /// Deletes portions until no tombstone is left.
 async fn reclaim_all(committer: &Arc<Committer>) -> Result<()> {
     for number in 1_u64.. {
-        let writer = committer.writer().await;
-        if committer.progress.check().is_err() || !writer.has_tombstones {
+        let tables = committer.table_writer().await;
+        if committer.progress.check().is_err() || !tables.has_tombstones {
             return Ok(());
         }
         let begun = Instant::now();
-        let logged = portion(committer, writer)?;
+        let logged = portion(committer, tables)?;
         if logged && (number % PORTIONS_PER_CHECKPOINT == 0) {
             committer.checkpointer.wake();
         }
@@ -116,21 +117,25 @@ fn reclaim_in(transaction: &WriteTransaction) -> Result<bool> {
 
 /// Deletes one portion in a transaction of its own. Returns whether a checkpoint has to make it
 /// durable: without a log, the transaction is durable itself.
-fn portion(committer: &Committer, mut writer: OwnedMutexGuard<WriteLock>) -> Result<bool> {
-    let mut transaction = committer.begin_write()?;
+fn portion(committer: &Committer, mut tables: OwnedMutexGuard<TableWriter>) -> Result<bool> {
+    let mut transaction = committer.database.begin_write().map_err(fault)?;
     let left = reclaim_in(&transaction)?;
+    let (log, base) = {
+        let group = committer.group();
+        (group.log.clone(), group.view.base().last_commit)
+    };
+    if log.is_none() {
+        committer.commit_durably(transaction, base, log_records(None))?;
+        tables.has_tombstones = left;
+        return Ok(false);
+    }
     transaction
         .set_durability(Durability::None)
         .map_err(fault)?;
     transaction.commit().map_err(fault)?;
-    writer.has_tombstones = left;
-    if committer.group().log.is_some() {
-        if !left {
-            committer.checkpointer.wake();
-        }
-        return Ok(true);
+    tables.has_tombstones = left;
+    if !left {
+        committer.checkpointer.wake();
     }
-    committer.make_durable(None)?;
-    committer.publish(committer.snapshot(writer.last_commit)?);
-    Ok(false)
+    Ok(true)
 }

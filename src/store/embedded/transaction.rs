@@ -3,13 +3,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use redb::{Durability, Table, WriteTransaction};
-use tokio::sync::OwnedMutexGuard;
+use redb::WriteTransaction;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-use super::commit::{Committer, WriteLock};
-use super::tables::pairs::{self, Tables};
+use super::checkpoint::log_records;
+use super::commit::{Committer, TableWriter, WriteLock};
+use super::tables::fault;
+use super::tables::pairs;
+use super::tables::view::View;
 use super::tables::writes::{WriteKind, WriteList, WriteTables};
-use super::tables::{Bytes, ENGINE, LAST_COMMIT, tombstones};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
@@ -24,19 +26,34 @@ pub(super) struct EmbeddedTransaction {
     base: u64,
     changes: ChangeRecorder,
     open: Mutex<Option<OpenTransaction>>,
+    /// Held while the transaction begins to write to redb.
+    turning: AsyncMutex<()>,
 }
 
 struct OpenTransaction {
-    // Dropped in this order: the write lock is released after the transaction is rolled back.
-    transaction: WriteTransaction,
+    // Dropped in this order: the write lock is released last.
+    state: State,
     pending: Pending,
-    /// Whether there are tombstones, including pending ones.
-    has_tombstones: bool,
     writer: OwnedMutexGuard<WriteLock>,
 }
 
-/// What the transaction has written. The writes are passed to redb together, before a read and at
-/// commit.
+/// Where the transaction reads and writes.
+enum State {
+    /// In memory.
+    View(View),
+    /// In redb, because it is too large or clears a range by a tombstone.
+    Tables(Box<TableTransaction>),
+}
+
+struct TableTransaction {
+    // Dropped in this order: the right to write is released after the transaction is rolled back.
+    transaction: WriteTransaction,
+    /// Whether there were tombstones when it began.
+    has_tombstones: bool,
+    tables: OwnedMutexGuard<TableWriter>,
+}
+
+/// What the transaction has written. The writes are applied together, before a read and at commit.
 #[derive(Default)]
 struct Pending {
     writes: WriteList,
@@ -50,30 +67,72 @@ impl Committer {
     pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
         let writer = self.writer().await;
         self.progress.check()?;
-        let transaction = self.begin_write()?;
-        Ok(EmbeddedTransaction::new(self.clone(), writer, transaction))
-    }
-}
-
-impl EmbeddedTransaction {
-    pub(super) fn new(
-        committer: Arc<Committer>,
-        writer: OwnedMutexGuard<WriteLock>,
-        transaction: WriteTransaction,
-    ) -> Self {
-        Self {
-            committer,
+        self.room().await?;
+        Ok(EmbeddedTransaction {
+            committer: self.clone(),
             base: writer.last_commit,
             changes: ChangeRecorder::default(),
             open: Mutex::new(Some(OpenTransaction {
-                transaction,
+                state: State::View(self.group().view.clone()),
                 pending: Pending::default(),
-                has_tombstones: writer.has_tombstones,
                 writer,
             })),
+            turning: AsyncMutex::new(()),
+        })
+    }
+}
+
+impl TableTransaction {
+    /// A transaction of redb that has all commits.
+    fn begin(
+        committer: &Committer,
+        tables: OwnedMutexGuard<TableWriter>,
+    ) -> Result<Self, redb::Error> {
+        let transaction = committer.database.begin_write()?;
+        let mut has_tombstones = tables.has_tombstones;
+        let latest = committer.group().view.clone();
+        if !latest.is_durable() {
+            let mut written = WriteTables::open(&transaction, has_tombstones)?;
+            latest.write(&mut written)?;
+            has_tombstones = written.has_tombstones()?;
         }
+        Ok(Self {
+            transaction,
+            has_tombstones,
+            tables,
+        })
     }
 
+    /// Opens the tables and applies the pending writes.
+    fn applied(&self, writes: &mut WriteList) -> Result<WriteTables<'_>, redb::Error> {
+        let has_tombstones = self.has_tombstones || writes.covers();
+        let mut written = WriteTables::open(&self.transaction, has_tombstones)?;
+        if !writes.are_applied() {
+            writes.apply(&mut written)?;
+        }
+        Ok(written)
+    }
+}
+
+/// Calls a function with the tables of a transaction.
+macro_rules! with_tables {
+    ($self:ident, $open:ident, $tables:ident => $read:expr) => {
+        match &$open.state {
+            State::View(view) => {
+                let $tables = view.tables();
+                $read
+            }
+            State::Tables(tables) => {
+                let written = tables.applied(&mut $open.pending.writes);
+                let written = written.map_err(|error| $self.committer.fail(&error.to_string()))?;
+                let $tables = written.tables();
+                $read
+            }
+        }
+    };
+}
+
+impl EmbeddedTransaction {
     fn lock(&self) -> MutexGuard<'_, Option<OpenTransaction>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,31 +143,42 @@ impl EmbeddedTransaction {
         }
     }
 
-    /// Applies the pending writes and reads. Versionstamped keys stay pending.
-    fn read<T>(
-        &self,
-        read: impl FnOnce(Tables<'_, Table<'_, Bytes, Bytes>>, &PendingStamps) -> Result<T>,
-    ) -> Result<T> {
+    /// Applies the pending writes, before a read or a commit.
+    async fn apply(&self) -> Result<()> {
+        if self.is_applied()? {
+            return Ok(());
+        }
+        // Another read of the transaction may have been here first.
+        let _turning = self.turning.lock().await;
+        if self.is_applied()? {
+            return Ok(());
+        }
+        let tables = self.committer.table_writer().await;
+        self.committer.progress.check()?;
+        let begun = TableTransaction::begin(&self.committer, tables);
+        let begun = begun.map_err(|error| self.committer.fail(&error.to_string()))?;
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
-        let written = self.applied(&open.transaction, &mut open.pending, open.has_tombstones)?;
-        read(written.tables(), &open.pending.stamped)
+        open.pending.writes.set_not_applied();
+        open.state = State::Tables(Box::new(begun));
+        Ok(())
     }
 
-    /// Opens the tables and applies the pending writes.
-    fn applied<'t>(
-        &self,
-        transaction: &'t WriteTransaction,
-        pending: &mut Pending,
-        has_tombstones: bool,
-    ) -> Result<WriteTables<'t>> {
-        let opened = WriteTables::open(transaction, has_tombstones);
-        let mut written = opened.map_err(|error| self.fault(error))?;
-        if !pending.writes.are_applied() {
-            let applied = pending.writes.apply(&mut written);
-            applied.map_err(|error| self.committer.fail(&error.to_string()))?;
+    /// Applies the pending writes in memory. Returns false if they must be written to redb.
+    fn is_applied(&self) -> Result<bool> {
+        let mut open = self.lock();
+        let open = open.as_mut().ok_or_else(over)?;
+        let State::View(view) = &mut open.state else {
+            return Ok(true);
+        };
+        let writes = &mut open.pending.writes;
+        if writes.are_applied() {
+            return Ok(true);
         }
-        Ok(written)
+        if writes.bytes() > self.committer.options.overlay_transaction_bytes_max {
+            return Ok(false);
+        }
+        view.apply(writes).map_err(|error| self.fault(error))
     }
 
     fn fault(&self, error: impl Into<redb::Error>) -> Error {
@@ -119,13 +189,11 @@ impl EmbeddedTransaction {
         let Some(open) = self.lock().take() else {
             return Err(over());
         };
-        // Locals are dropped in reverse order: the write lock is released after the transaction is
-        // rolled back.
+        // Locals are dropped in reverse order: the write lock is released last.
         let OpenTransaction {
             mut writer,
-            mut pending,
-            has_tombstones,
-            mut transaction,
+            pending,
+            state,
         } = open;
         self.committer.progress.check()?;
         if pending.writes.len() == 0 {
@@ -134,29 +202,54 @@ impl EmbeddedTransaction {
         self.committer.reserve(&pending.writes)?;
         let number = writer.last_commit + 1;
         let last_commit = number.max(pending.last_commit_min);
-        let committed = (|| {
-            let mut written = WriteTables::open(&transaction, has_tombstones).map_err(text)?;
-            pending.writes.apply(&mut written).map_err(text)?;
-            let has_tombstones = written.has_tombstones().map_err(text)?;
-            drop(written);
-            let mut engine = transaction.open_table(ENGINE).map_err(text)?;
-            engine.insert(LAST_COMMIT, last_commit).map_err(text)?;
-            drop(engine);
-            transaction.set_durability(Durability::None).map_err(text)?;
-            let writes = &pending.writes;
-            let committer = &self.committer;
-            committer
-                .commit_unsynced(transaction, last_commit, writes)
-                .map_err(text)?;
-            Ok(has_tombstones)
-        })();
-        let has_tombstones = committed.map_err(|error: String| self.committer.fail(&error))?;
-        writer.last_commit = last_commit;
-        writer.has_tombstones = has_tombstones;
-        if has_tombstones {
-            self.committer.reclaimer.wake();
+        match state {
+            State::View(view) => {
+                let committer = &self.committer;
+                committer.commit_unsynced(view, last_commit, &pending.writes);
+                committer.wake();
+            }
+            State::Tables(tables) => {
+                let committed = self.commit_tables(*tables, pending.writes, last_commit);
+                committed.map_err(|error| self.committer.fail(&error.to_string()))?;
+            }
         }
+        writer.last_commit = last_commit;
         Ok(Some(number))
+    }
+
+    /// Commits a transaction of redb durably.
+    fn commit_tables(
+        &self,
+        transaction: TableTransaction,
+        mut writes: WriteList,
+        last_commit: u64,
+    ) -> Result<()> {
+        let written = transaction.applied(&mut writes).map_err(fault)?;
+        let has_tombstones = written.has_tombstones().map_err(fault)?;
+        drop(written);
+        let TableTransaction {
+            transaction,
+            mut tables,
+            ..
+        } = transaction;
+        let committer = &self.committer;
+        let records = log_records(committer.group().log.as_deref());
+        committer.commit_durably(transaction, last_commit, records)?;
+        tables.has_tombstones = has_tombstones;
+        if has_tombstones {
+            committer.reclaimer.wake();
+        }
+        Ok(())
+    }
+
+    fn read_ranges(&self, ranges: &[RangeRead<'_>], round: &mut MultiRange) -> Result<()> {
+        let mut open = self.lock();
+        let open = open.as_mut().ok_or_else(over)?;
+        with_tables!(self, open, tables => {
+            let check = |range: &RangeRead<'_>| open.pending.stamped.check(range.begin, range.end);
+            pairs::ranges(tables, ranges, round, check, |error| self.fault(error));
+        });
+        Ok(())
     }
 
     /// The versionstamp of this transaction's commit.
@@ -172,20 +265,24 @@ impl Read for EmbeddedTransaction {
     }
 
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.read(|tables, stamped| {
-            stamped.check(key, &key_after(key))?;
-            pairs::get(tables, key).map_err(|error| self.fault(error))
-        })
+        self.apply().await?;
+        let mut open = self.lock();
+        let open = open.as_mut().ok_or_else(over)?;
+        open.pending.stamped.check(key, &key_after(key))?;
+        with_tables!(self, open, tables => pairs::get(tables, key))
+            .map_err(|error| self.fault(error))
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
             tokio::task::yield_now().await;
         }
-        self.read(|tables, stamped| {
-            stamped.check(range.begin, range.end)?;
-            pairs::range(tables, range).map_err(|error| self.fault(error))
-        })
+        self.apply().await?;
+        let mut open = self.lock();
+        let open = open.as_mut().ok_or_else(over)?;
+        open.pending.stamped.check(range.begin, range.end)?;
+        with_tables!(self, open, tables => pairs::range(tables, range))
+            .map_err(|error| self.fault(error))
     }
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
@@ -194,11 +291,10 @@ impl Read for EmbeddedTransaction {
             if !round.batches.is_empty() {
                 tokio::task::yield_now().await;
             }
-            let read = self.read(|tables, stamped| {
-                let check = |range: &RangeRead<'_>| stamped.check(range.begin, range.end);
-                pairs::ranges(tables, ranges, &mut round, check, |error| self.fault(error));
-                Ok(())
-            });
+            let read = match self.apply().await {
+                Ok(()) => self.read_ranges(ranges, &mut round),
+                Err(error) => Err(error),
+            };
             if let Err(error) = read {
                 for _ in ranges {
                     round.push(Err(error.clone()));
@@ -242,20 +338,24 @@ impl Transaction for EmbeddedTransaction {
         if begin >= end {
             return Ok(false);
         }
-        let mut open = self.lock();
-        let open = open.as_mut().ok_or_else(over)?;
-        let written = self.applied(&open.transaction, &mut open.pending, open.has_tombstones)?;
-        let large = tombstones::holds_more_than(&written.pairs, begin, end, CLEARED_PAIRS_AT_ONCE);
-        let large = large.map_err(|error| self.fault(error))?;
-        drop(written);
-        open.has_tombstones |= large;
-        open.pending.stamped.clear(begin, end);
-        let kind = if large {
-            WriteKind::CoverTo(end)
-        } else {
-            WriteKind::ClearTo(end)
+        self.apply().await?;
+        let large = {
+            let mut open = self.lock();
+            let open = open.as_mut().ok_or_else(over)?;
+            let keys = with_tables!(self, open, tables => {
+                pairs::keys(tables, begin, end, CLEARED_PAIRS_AT_ONCE)
+            });
+            keys.map_err(|error| self.fault(error))?.is_none()
         };
-        open.pending.writes.push(begin, kind);
+        self.write(|pending| {
+            pending.stamped.clear(begin, end);
+            let kind = if large {
+                WriteKind::CoverTo(end)
+            } else {
+                WriteKind::ClearTo(end)
+            };
+            pending.writes.push(begin, kind);
+        });
         Ok(large)
     }
 
@@ -303,11 +403,11 @@ impl Transaction for EmbeddedTransaction {
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {
+        self.apply().await?;
         let Some(number) = self.commit_unsynced()? else {
             self.committer.progress.reaches(self.base).await?;
             return Ok(version(self.base));
         };
-        self.committer.wake();
         self.committer.progress.reaches(number).await?;
         Ok(version(number))
     }
@@ -324,10 +424,6 @@ pub(super) fn version(number: u64) -> Version {
     let mut version = [0; 10];
     version[..8].copy_from_slice(&number.to_be_bytes());
     Version(version)
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 fn over() -> Error {

@@ -1,6 +1,6 @@
 //! Why a connection ends.
 
-use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
@@ -54,6 +54,7 @@ impl Closing {
                 &format!("a message has more than {message_bytes} bytes, which is the limit"),
             ),
             SocketError::Utf8(_) => Self::with(Self::NOT_UTF8, "a message is not UTF-8"),
+            SocketError::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Self::gone(),
             SocketError::Protocol(error) => Self::with(Self::PROTOCOL, &error.to_string()),
             _ => Self::gone(),
         }

@@ -31,8 +31,6 @@ pub(crate) struct Commit {
     /// The number of the commit.
     pub(crate) number: u64,
     pub(crate) writes: WriteList,
-    /// Whether a write is a tombstone.
-    pub(crate) covers: bool,
 }
 
 /// An upper bound of the bytes that [`encode`] appends.
@@ -70,7 +68,6 @@ pub(super) fn decode(body: &mut &[u8]) -> Option<Commit> {
     let mut commit = Commit {
         number: u64::from_le_bytes(take_array(body)?),
         writes: WriteList::default(),
-        covers: false,
     };
     let count = u32::from_le_bytes(take_array(body)?);
     for _ in 0..count {
@@ -84,7 +81,6 @@ pub(super) fn decode(body: &mut &[u8]) -> Option<Commit> {
             ADD => WriteKind::Add(i64::from_le_bytes(take_array(body)?)),
             _ => return None,
         };
-        commit.covers |= code == COVER_RANGE;
         commit.writes.push(key, kind);
     }
     Some(commit)
@@ -145,7 +141,7 @@ mod tests {
         for _ in 0..2 {
             let commit = decode(&mut body).expect("a record");
             assert_eq!(commit.number, 7);
-            assert!(commit.covers);
+            assert!(commit.writes.covers());
             assert_eq!(commit.writes.iter().collect::<Vec<_>>(), WRITES);
         }
         assert!(body.is_empty());

@@ -27,7 +27,7 @@ pub(crate) fn replay(
     let mut written = WriteTables::open(&transaction, has_tombstones)?;
     while let Some(commits) = recovery.next().map_err(error_of)? {
         for mut commit in commits {
-            if commit.covers {
+            if commit.writes.covers() {
                 written.open_tombstones(&transaction)?;
             }
             commit.writes.apply(&mut written)?;

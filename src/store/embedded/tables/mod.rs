@@ -1,7 +1,9 @@
 //! The tables of the redb file, and how they are read and written.
 
+pub(super) mod overlay;
 pub(super) mod pairs;
 pub(super) mod tombstones;
+pub(super) mod view;
 pub(super) mod writes;
 
 use redb::TableDefinition;

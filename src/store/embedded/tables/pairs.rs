@@ -5,17 +5,20 @@ use std::ops::Bound;
 use redb::{CursorError, ReadableTable, StorageError, Table};
 
 use super::Bytes;
+use super::overlay::{MergedWalk, Overlays};
 use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;
 use crate::store::read::Filling;
-use crate::store::{Batch, MultiRange, Pairs, RangeRead};
+use crate::store::{Batch, MultiRange, Pairs, RangeRead, key_after};
 
 /// The tables as a reader sees them.
 pub(crate) struct Tables<'t, T> {
     pub(crate) pairs: &'t T,
     /// `None` if there are no tombstones.
     pub(crate) tombstones: Option<&'t T>,
+    /// The changes of pairs that are not in the tables yet. `None` if there are none.
+    pub(crate) overlays: Option<&'t Overlays>,
 }
 
 impl<T> Copy for Tables<'_, T> {}
@@ -30,6 +33,9 @@ pub(crate) fn get(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     key: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
+    if let Some((_, value)) = tables.overlays.and_then(|overlays| overlays.get(key)) {
+        return Ok(value.map(<[u8]>::to_vec));
+    }
     if let Some(tombstones) = tables.tombstones
         && tombstones::covers(tombstones, key)?
     {
@@ -76,17 +82,88 @@ fn append_range(
     }
     let mut filling = Filling::new(pairs, &range);
     let (begin, end, reverse) = (range.begin, range.end, range.reverse);
-    let Some(tombstones) = tables.tombstones else {
-        let full = fill(tables.pairs, begin, end, reverse, &mut filling)?;
+    let changes = tables
+        .overlays
+        .map(|overlays| overlays.range(begin, end, reverse));
+    let Some(mut changes) = changes.filter(|changes| changes.peek().is_some()) else {
+        let fill = |table: &_, begin: &[u8], end: &[u8], filling: &mut Filling<'_>| {
+            fill(table, begin, end, reverse, filling)
+        };
+        let full = fill_visible(tables, &range, &mut filling, fill)?;
         return Ok(full && filling.more());
     };
-    let mut visible = Visible::new(tombstones, begin, end, reverse);
-    while let Some((begin, end)) = visible.next()? {
-        if fill(tables.pairs, &begin, &end, reverse, &mut filling)? {
+    let full = fill_visible(
+        tables,
+        &range,
+        &mut filling,
+        |table, begin, end, filling| fill_merged(table, begin, end, &mut changes, filling),
+    )?;
+    if full {
+        return Ok(filling.more());
+    }
+    for (key, value) in changes {
+        if let Some(value) = value
+            && filling.push(key, value)
+        {
             return Ok(filling.more());
         }
     }
     Ok(false)
+}
+
+/// Calls `fill` for each part of the range that no tombstone covers. Returns whether the batch is
+/// full.
+fn fill_visible<T: ReadableTable<Bytes, Bytes>>(
+    tables: Tables<'_, T>,
+    range: &RangeRead<'_>,
+    filling: &mut Filling<'_>,
+    mut fill: impl FnMut(&T, &[u8], &[u8], &mut Filling<'_>) -> Result<bool, StorageError>,
+) -> Result<bool, StorageError> {
+    let Some(tombstones) = tables.tombstones else {
+        return fill(tables.pairs, range.begin, range.end, filling);
+    };
+    let mut visible = Visible::new(tombstones, range.begin, range.end, range.reverse);
+    while let Some((begin, end)) = visible.next()? {
+        if fill(tables.pairs, &begin, &end, filling)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Appends the pairs from `begin` to before `end`, and the changes up to the last of them. Returns
+/// whether the batch is full.
+fn fill_merged(
+    table: &impl ReadableTable<Bytes, Bytes>,
+    begin: &[u8],
+    end: &[u8],
+    changes: &mut MergedWalk<'_>,
+    filling: &mut Filling<'_>,
+) -> Result<bool, StorageError> {
+    let mut found = table.range::<&[u8]>(begin..end)?;
+    loop {
+        let next = if changes.reverse() {
+            found.next_back()
+        } else {
+            found.next()
+        };
+        let Some(pair) = next else {
+            return Ok(false);
+        };
+        let (key, value) = pair?;
+        let (key, mut changed) = (key.value(), false);
+        while let Some((changed_key, value)) = changes.next_until(key) {
+            changed = changed_key == key;
+            if let Some(value) = value
+                && filling.push(changed_key, value)
+            {
+                return Ok(true);
+            }
+        }
+        if !changed && filling.push(key, value.value()) {
+            return Ok(true);
+        }
+    }
 }
 
 /// Appends the pairs from `begin` to before `end`. Returns whether the batch is full.
@@ -114,9 +191,32 @@ fn fill(
     }
 }
 
+/// The keys of the pairs from `begin` to before `end`. `None` if there are more than `count_max`.
+pub(crate) fn keys(
+    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
+    begin: &[u8],
+    end: &[u8],
+    count_max: usize,
+) -> Result<Option<Vec<Vec<u8>>>, StorageError> {
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let mut begin = begin.to_vec();
+    loop {
+        let left = count_max + 1 - keys.len();
+        let batch = range(tables, RangeRead::new(&begin, end).at_most(left))?;
+        keys.extend(batch.pairs.iter().map(|(key, _)| key.to_vec()));
+        if keys.len() > count_max {
+            return Ok(None);
+        }
+        match keys.last() {
+            Some(last) if batch.more => begin = key_after(last),
+            _ => return Ok(Some(keys)),
+        }
+    }
+}
+
 /// Reads ranges one after another with one iterator. If a range begins shortly after the last pair
-/// read, the iterator steps to it. Otherwise, and if there are tombstones, each range is searched
-/// for from the root.
+/// read, the iterator steps to it. Otherwise, and if there are tombstones or changes in the range,
+/// each range is searched for from the root.
 struct TableWalk<'t, T> {
     tables: Tables<'t, T>,
     at: Option<At<'t>>,
@@ -143,7 +243,14 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
     /// appended.
     fn range(&mut self, range: RangeRead<'_>, pairs: &mut Pairs) -> Result<bool, StorageError> {
         let before = pairs.len();
-        let read = if range.reverse || self.tables.tombstones.is_some() {
+        let tables = self.tables;
+        let changed = || {
+            tables.overlays.is_some_and(|overlays| {
+                let mut changes = overlays.range(range.begin, range.end, false);
+                changes.next().is_some()
+            })
+        };
+        let read = if range.reverse || tables.tombstones.is_some() || changed() {
             append_range(self.tables, range, pairs)
         } else {
             self.read(range, pairs)

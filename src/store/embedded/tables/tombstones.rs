@@ -183,17 +183,6 @@ fn first_key(
     Ok(first.map(|(key, _)| key.value().to_vec()))
 }
 
-/// Whether a range has more than `count` pairs, including hidden ones.
-pub(crate) fn holds_more_than(
-    pairs: &WritableTable<'_>,
-    begin: &[u8],
-    end: &[u8],
-    count: usize,
-) -> Result<bool, StorageError> {
-    let mut found = pairs.range::<&[u8]>(begin..end)?;
-    Ok(found.nth(count).transpose()?.is_some())
-}
-
 /// Deletes one portion of the hidden pairs, and the tombstones that hide none. Returns whether a
 /// tombstone is left.
 pub(crate) fn reclaim(

@@ -23,6 +23,8 @@ pub(crate) struct WriteList {
     list: Vec<PlacedWrite>,
     /// The number of writes that are applied.
     applied: usize,
+    /// Whether a write is a tombstone.
+    covers: bool,
 }
 
 struct PlacedWrite {
@@ -69,6 +71,7 @@ impl<'t> WriteTables<'t> {
         Tables {
             pairs: &self.pairs,
             tombstones: self.tombstones.as_ref(),
+            overlays: None,
         }
     }
 
@@ -113,7 +116,10 @@ impl WriteList {
             WriteKind::Set(value) => PlacedKind::Set(self.append(value)),
             WriteKind::Clear => PlacedKind::Clear,
             WriteKind::ClearTo(end) => PlacedKind::ClearTo(self.append(end)),
-            WriteKind::CoverTo(end) => PlacedKind::CoverTo(self.append(end)),
+            WriteKind::CoverTo(end) => {
+                self.covers = true;
+                PlacedKind::CoverTo(self.append(end))
+            }
             WriteKind::Add(by) => PlacedKind::Add(by),
         };
         self.list.push(PlacedWrite { key, kind });
@@ -128,6 +134,11 @@ impl WriteList {
         self.list.len()
     }
 
+    /// Whether a write is a tombstone.
+    pub(crate) fn covers(&self) -> bool {
+        self.covers
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], WriteKind<'_>)> {
         (0..self.list.len()).map(|at| self.at(at))
     }
@@ -135,6 +146,21 @@ impl WriteList {
     /// Whether all writes are applied.
     pub(crate) fn are_applied(&self) -> bool {
         self.applied == self.list.len()
+    }
+
+    /// The writes that are not applied.
+    pub(crate) fn not_applied(&self) -> impl Iterator<Item = (&[u8], WriteKind<'_>)> {
+        (self.applied..self.list.len()).map(|at| self.at(at))
+    }
+
+    /// Marks all writes as applied.
+    pub(crate) fn set_applied(&mut self) {
+        self.applied = self.list.len();
+    }
+
+    /// Marks all writes as not applied.
+    pub(crate) fn set_not_applied(&mut self) {
+        self.applied = 0;
     }
 
     /// Passes the writes that are not yet applied to redb, each run of ascending keys together.
@@ -219,12 +245,17 @@ impl WriteList {
 }
 
 fn add(table: &mut Table<'_, Bytes, Bytes>, key: &[u8], by: i64) -> Result<(), StorageError> {
-    let present = table.get(key)?.map_or(0, |value| {
-        let mut bytes = [0; 8];
-        let known = value.value().len().min(8);
-        bytes[..known].copy_from_slice(&value.value()[..known]);
-        i64::from_le_bytes(bytes)
-    });
-    table.insert(key, &present.wrapping_add(by).to_le_bytes()[..])?;
+    let sum = sum(table.get(key)?.as_ref().map(redb::AccessGuard::value), by);
+    table.insert(key, &sum[..])?;
     Ok(())
+}
+
+/// The sum of a little-endian integer and `by`. An absent value is 0.
+pub(crate) fn sum(present: Option<&[u8]>, by: i64) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    if let Some(present) = present {
+        let known = present.len().min(8);
+        bytes[..known].copy_from_slice(&present[..known]);
+    }
+    i64::from_le_bytes(bytes).wrapping_add(by).to_le_bytes()
 }

@@ -1,0 +1,642 @@
+//! Changes of pairs that are not in redb yet: an ordered map in memory.
+//!
+//! The map is a B-tree whose nodes are shared by clones. [`Overlay::insert`] first copies those nodes
+//! on the way to the inserted keys that another clone has, too. So a clone costs nothing and never
+//! changes, and readers need no lock. A leaf holds its keys and values in one allocation, so
+//! inserting the adjacent keys of a document copies few, short pieces of memory.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A leaf is split when it has more bytes of keys and values than this.
+const LEAF_BYTES_MAX: usize = 4096;
+/// A branch is split when it has more children than this.
+const CHILDREN_MAX: usize = 32;
+/// Changes that are inserted into a leaf one by one. More are merged with it.
+const INSERTED_MAX: usize = 4;
+
+/// A change of one key: its new value, or `None` if it is cleared.
+pub(crate) type Change<'o> = (&'o [u8], Option<&'o [u8]>);
+
+/// An ordered map of changed keys.
+#[derive(Clone, Default)]
+pub(crate) struct Overlay(Option<Node>);
+
+#[derive(Clone)]
+enum Node {
+    Leaf(Arc<Changes>),
+    Branch(Arc<Branch>),
+}
+
+/// Nodes, and a key for each: its keys are not less, and those of the nodes before it are less. The
+/// first node may have lesser keys, too.
+#[derive(Clone, Default)]
+struct Branch {
+    firsts: Changes,
+    nodes: Vec<Node>,
+}
+
+/// Changes with ascending keys, in two allocations.
+#[derive(Clone, Default)]
+pub(crate) struct Changes {
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Where a change is in the bytes.
+#[derive(Clone, Copy)]
+struct Place {
+    key: u32,
+    value: u32,
+    end: u32,
+    cleared: bool,
+}
+
+impl Changes {
+    /// An empty list with room for this many changes, with this many bytes of keys and values.
+    pub(crate) fn with_capacity(changes: usize, bytes: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(bytes),
+            places: Vec::with_capacity(changes),
+        }
+    }
+
+    /// Appends a change, whose key is greater than all others.
+    pub(crate) fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+        self.places.push(Place {
+            key: offset(begin),
+            value: offset(begin + key.len()),
+            end: offset(self.bytes.len()),
+            cleared: value.is_none(),
+        });
+    }
+
+    /// Inserts a change before the one at `at`, whose key is greater.
+    fn insert(&mut self, at: usize, key: &[u8], value: Option<&[u8]>) {
+        let begin = self
+            .places
+            .get(at)
+            .map_or(self.bytes.len(), |place| place.key as usize);
+        self.push(key, value);
+        let bytes = self.bytes_of(self.len() - 1..self.len());
+        self.bytes[begin..].rotate_right(bytes);
+        let mut place = self.places.pop().expect("it was just pushed");
+        let back = place.key - offset(begin);
+        (place.key, place.value, place.end) =
+            (place.key - back, place.value - back, place.end - back);
+        for later in &mut self.places[at..] {
+            let forward = offset(bytes);
+            later.key += forward;
+            later.value += forward;
+            later.end += forward;
+        }
+        self.places.insert(at, place);
+    }
+
+    /// Sets or inserts few changes. Returns false if that needs another copy.
+    fn set(&mut self, newer: &Self, range: Range<usize>) -> bool {
+        if range.len() > INSERTED_MAX {
+            return false;
+        }
+        for at in range {
+            let (key, value) = newer.get(at);
+            let found = self.lower_bound(0..self.len(), key);
+            if found == self.len() || self.key(found) != key {
+                self.insert(found, key, value);
+                continue;
+            }
+            let value = value.unwrap_or_default();
+            let Place {
+                value: begin, end, ..
+            } = self.places[found];
+            let present = &mut self.bytes[begin as usize..end as usize];
+            if present.len() != value.len() {
+                return false;
+            }
+            present.copy_from_slice(value);
+            self.places[found].cleared = newer.places[at].cleared;
+        }
+        true
+    }
+
+    /// The list in parts of about the same size.
+    fn parts(&self) -> impl Iterator<Item = Self> {
+        let parts = self.bytes.len().div_ceil(LEAF_BYTES_MAX).max(1);
+        let target = self.bytes.len().div_ceil(parts);
+        let mut begin = 0;
+        std::iter::from_fn(move || {
+            let limit = self.places.get(begin)?.key as usize + target;
+            let rest = &self.places[begin + 1..];
+            let end = begin + 1 + rest.partition_point(|place| (place.end as usize) <= limit);
+            let mut part = Self::default();
+            part.append(self, begin..end);
+            begin = end;
+            Some(part)
+        })
+    }
+
+    /// Appends changes of another list, whose keys are greater.
+    fn append(&mut self, other: &Self, range: Range<usize>) {
+        let Some(first) = other.places[range.clone()].first() else {
+            return;
+        };
+        let (from, to) = (first.key, offset(self.bytes.len()));
+        let places = &other.places[range];
+        let end = places.last().map_or(from, |last| last.end);
+        let bytes = &other.bytes[from as usize..end as usize];
+        self.bytes.extend_from_slice(bytes);
+        self.places.extend(places.iter().map(|place| Place {
+            key: place.key - from + to,
+            value: place.value - from + to,
+            end: place.end - from + to,
+            cleared: place.cleared,
+        }));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn key(&self, at: usize) -> &[u8] {
+        let place = self.places[at];
+        &self.bytes[place.key as usize..place.value as usize]
+    }
+
+    fn get(&self, at: usize) -> Change<'_> {
+        let place = self.places[at];
+        let value = &self.bytes[place.value as usize..place.end as usize];
+        (self.key(at), (!place.cleared).then_some(value))
+    }
+
+    /// The index of the first key in `range` that is not less than `key`.
+    fn lower_bound(&self, range: Range<usize>, key: &[u8]) -> usize {
+        let start = range.start;
+        let places = &self.places[range];
+        start
+            + places.partition_point(|place| {
+                self.bytes[place.key as usize..place.value as usize] < *key
+            })
+    }
+
+    /// Bytes of the keys and values in `range`.
+    fn bytes_of(&self, range: Range<usize>) -> usize {
+        match &self.places[range] {
+            [first, .., last] => (last.end - first.key) as usize,
+            [only] => (only.end - only.key) as usize,
+            [] => 0,
+        }
+    }
+
+    /// Both lists in one. If both change a key, `newer` counts.
+    fn merged(&self, newer: &Self, range: Range<usize>) -> Self {
+        let (places, bytes) = (self.len() + range.len(), newer.bytes_of(range.clone()));
+        let mut merged = Self::with_capacity(places, self.bytes.len() + bytes);
+        let (mut old, mut new) = (0, range.start);
+        while old < self.len() && new < range.end {
+            let older_until = self.lower_bound(old..self.len(), newer.key(new));
+            merged.append(self, old..older_until);
+            old = older_until;
+            if old == self.len() {
+                break;
+            }
+            let replaces = self.key(old) == newer.key(new);
+            let next = self.key(old);
+            let newer_until = newer.lower_bound(new..range.end, next) + usize::from(replaces);
+            merged.append(newer, new..newer_until);
+            new = newer_until;
+            old += usize::from(replaces);
+        }
+        merged.append(self, old..self.len());
+        merged.append(newer, new..range.end);
+        merged
+    }
+}
+
+impl Branch {
+    /// The child whose keys may include `key`.
+    fn child_of(&self, key: &[u8]) -> usize {
+        let places = &self.firsts.places;
+        let after = places.partition_point(|place| {
+            self.firsts.bytes[place.key as usize..place.value as usize] <= *key
+        });
+        after.saturating_sub(1)
+    }
+
+    /// Inserts changes. Returns the branches that were split off.
+    fn insert(&mut self, changes: &Changes, range: Range<usize>) -> Vec<(Vec<u8>, Node)> {
+        let mut begin = range.start;
+        while begin < range.end {
+            let at = self.child_of(changes.key(begin));
+            let end = if at + 1 < self.nodes.len() {
+                changes.lower_bound(begin..range.end, self.firsts.key(at + 1))
+            } else {
+                range.end
+            };
+            let split = self.nodes[at].insert(changes, begin..end);
+            for (next, (first, node)) in (at + 1..).zip(split) {
+                self.firsts.insert(next, &first, None);
+                self.nodes.insert(next, node);
+            }
+            begin = end;
+        }
+        if self.nodes.len() <= CHILDREN_MAX {
+            return Vec::new();
+        }
+        let parts = self.nodes.len().div_ceil(CHILDREN_MAX);
+        let children = self.nodes.len().div_ceil(parts);
+        let Self { firsts, nodes } = std::mem::take(self);
+        let mut nodes = nodes.into_iter();
+        let mut split = Vec::with_capacity(parts);
+        for begin in (0..firsts.len()).step_by(children) {
+            let mut part = Self::default();
+            let end = firsts.len().min(begin + children);
+            part.firsts.append(&firsts, begin..end);
+            part.nodes.extend(nodes.by_ref().take(children));
+            split.push((firsts.key(begin).to_vec(), part));
+        }
+        let mut split = split.into_iter();
+        if let Some((_, first)) = split.next() {
+            *self = first;
+        }
+        let branch = |(first, part)| (first, Node::Branch(Arc::new(part)));
+        split.map(branch).collect()
+    }
+}
+
+impl Node {
+    /// Inserts the changes in `range`. Returns the nodes that were split off, which follow this one,
+    /// with their first keys.
+    fn insert(&mut self, changes: &Changes, range: Range<usize>) -> Vec<(Vec<u8>, Self)> {
+        let leaf = match self {
+            Self::Branch(branch) => return Arc::make_mut(branch).insert(changes, range),
+            Self::Leaf(leaf) => leaf,
+        };
+        let set = Arc::get_mut(leaf).is_some_and(|leaf| leaf.set(changes, range.clone()));
+        if !set {
+            *leaf = Arc::new(leaf.merged(changes, range));
+        }
+        if leaf.bytes.len() <= LEAF_BYTES_MAX || leaf.len() == 1 {
+            return Vec::new();
+        }
+        let whole = std::mem::take(leaf);
+        let mut parts = whole.parts();
+        if let Some(first) = parts.next() {
+            *leaf = Arc::new(first);
+        }
+        let split = |part: Changes| (part.key(0).to_vec(), Self::Leaf(Arc::new(part)));
+        parts.map(split).collect()
+    }
+}
+
+impl Overlay {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Inserts changes, whose keys ascend. They replace earlier ones of the same keys.
+    pub(crate) fn insert(&mut self, changes: &Changes) {
+        if changes.len() == 0 {
+            return;
+        }
+        let root = self.0.get_or_insert_with(|| Node::Leaf(Arc::default()));
+        let mut split = root.insert(changes, 0..changes.len());
+        while !split.is_empty() {
+            let mut above = Branch::default();
+            above.firsts.push(&[], None);
+            above.nodes.push(root.clone());
+            for (first, node) in split {
+                above.firsts.push(&first, None);
+                above.nodes.push(node);
+            }
+            split = above.insert(changes, 0..0);
+            *root = Node::Branch(Arc::new(above));
+        }
+    }
+
+    /// The change of a key, if it is changed.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Change<'_>> {
+        let mut node = self.0.as_ref()?;
+        loop {
+            match node {
+                Node::Branch(branch) => node = &branch.nodes[branch.child_of(key)],
+                Node::Leaf(leaf) => {
+                    let at = leaf.lower_bound(0..leaf.len(), key);
+                    let found = at < leaf.len() && leaf.key(at) == key;
+                    return found.then(|| leaf.get(at));
+                }
+            }
+        }
+    }
+
+    /// All changes in ascending order.
+    pub(crate) fn iter(&self) -> Walk<'_> {
+        self.walk(&[], None, false)
+    }
+
+    /// The changes from `begin` to before `end`, in ascending or descending order.
+    fn range<'o>(&'o self, begin: &'o [u8], end: &'o [u8], reverse: bool) -> Walk<'o> {
+        self.walk(begin, Some(end), reverse)
+    }
+
+    fn walk<'o>(&'o self, begin: &'o [u8], end: Option<&'o [u8]>, reverse: bool) -> Walk<'o> {
+        let mut walk = Walk {
+            path: Vec::new(),
+            leaf: None,
+            at: 0,
+            begin,
+            end,
+            reverse,
+        };
+        if let Some(root) = &self.0 {
+            match end {
+                Some(end) if reverse => walk.seek(root, end),
+                _ => walk.seek(root, begin),
+            }
+        }
+        walk
+    }
+}
+
+/// An iterator over the changes in a range.
+pub(crate) struct Walk<'o> {
+    /// The branches above the leaf, and the child in each.
+    path: Vec<(&'o Branch, usize)>,
+    /// The present leaf. `None` at the end.
+    leaf: Option<&'o Changes>,
+    /// The next change in ascending order, or the one behind the next in descending order.
+    at: usize,
+    begin: &'o [u8],
+    /// `None`: after all keys, in ascending order only.
+    end: Option<&'o [u8]>,
+    reverse: bool,
+}
+
+impl<'o> Walk<'o> {
+    /// Goes to the position before `key`.
+    fn seek(&mut self, mut node: &'o Node, key: &[u8]) {
+        loop {
+            match node {
+                Node::Branch(branch) => {
+                    let child = branch.child_of(key);
+                    self.path.push((branch, child));
+                    node = &branch.nodes[child];
+                }
+                Node::Leaf(leaf) => {
+                    self.leaf = Some(leaf);
+                    self.at = leaf.lower_bound(0..leaf.len(), key);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Goes to the next leaf in the direction of the walk.
+    fn turn_leaf(&mut self) {
+        self.leaf = None;
+        while let Some((branch, child)) = self.path.pop() {
+            let next = if self.reverse {
+                child.checked_sub(1)
+            } else {
+                Some(child + 1).filter(|next| *next < branch.nodes.len())
+            };
+            if let Some(next) = next {
+                self.path.push((branch, next));
+                self.enter(&branch.nodes[next]);
+                return;
+            }
+        }
+    }
+
+    /// Goes to the outermost leaf of a node.
+    fn enter(&mut self, mut node: &'o Node) {
+        loop {
+            match node {
+                Node::Branch(branch) => {
+                    let child = if self.reverse {
+                        branch.nodes.len() - 1
+                    } else {
+                        0
+                    };
+                    self.path.push((branch, child));
+                    node = &branch.nodes[child];
+                }
+                Node::Leaf(leaf) => {
+                    self.leaf = Some(leaf);
+                    self.at = if self.reverse { leaf.len() } else { 0 };
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl<'o> Iterator for Walk<'o> {
+    type Item = Change<'o>;
+
+    fn next(&mut self) -> Option<Change<'o>> {
+        loop {
+            let leaf = self.leaf?;
+            if self.reverse && self.at > 0 {
+                self.at -= 1;
+                let change = leaf.get(self.at);
+                return (change.0 >= self.begin).then_some(change);
+            }
+            if !self.reverse && self.at < leaf.len() {
+                self.at += 1;
+                let change = leaf.get(self.at - 1);
+                let inside = self.end.is_none_or(|end| change.0 < end);
+                return inside.then_some(change);
+            }
+            self.turn_leaf();
+        }
+    }
+}
+
+/// Two overlays, one above the other.
+#[derive(Clone, Default)]
+pub(crate) struct Overlays {
+    pub(crate) newer: Overlay,
+    /// Changes that are being written to redb.
+    pub(crate) older: Overlay,
+}
+
+impl Overlays {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.newer.is_empty() && self.older.is_empty()
+    }
+
+    /// As [`Overlay::get`].
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Change<'_>> {
+        self.newer.get(key).or_else(|| self.older.get(key))
+    }
+
+    /// The changes from `begin` to before `end`, in ascending or descending order.
+    pub(crate) fn range<'o>(
+        &'o self,
+        begin: &'o [u8],
+        end: &'o [u8],
+        reverse: bool,
+    ) -> MergedWalk<'o> {
+        let mut newer = self.newer.range(begin, end, reverse);
+        let mut older = self.older.range(begin, end, reverse);
+        MergedWalk {
+            next: [newer.next(), older.next()],
+            newer,
+            older,
+            reverse,
+        }
+    }
+}
+
+/// An iterator over the changes of two overlays.
+pub(crate) struct MergedWalk<'o> {
+    newer: Walk<'o>,
+    older: Walk<'o>,
+    /// The next change of each.
+    next: [Option<Change<'o>>; 2],
+    reverse: bool,
+}
+
+impl<'o> MergedWalk<'o> {
+    /// The change that [`Iterator::next`] returns.
+    pub(crate) fn peek(&self) -> Option<Change<'o>> {
+        match self.next {
+            [Some(newer), Some(older)] if self.order(newer, older).is_gt() => Some(older),
+            [newer, older] => newer.or(older),
+        }
+    }
+
+    /// Whether the walk descends.
+    pub(crate) fn reverse(&self) -> bool {
+        self.reverse
+    }
+
+    /// The next change, unless its key is behind `key`.
+    pub(crate) fn next_until(&mut self, key: &[u8]) -> Option<Change<'o>> {
+        let next = self.peek()?;
+        if self.order(next, (key, None)).is_gt() {
+            return None;
+        }
+        self.next()
+    }
+
+    /// Whether `one` is before `other` in the direction of the walk.
+    fn order(&self, one: Change<'_>, other: Change<'_>) -> Ordering {
+        let order = one.0.cmp(other.0);
+        if self.reverse { order.reverse() } else { order }
+    }
+}
+
+impl<'o> Iterator for MergedWalk<'o> {
+    type Item = Change<'o>;
+
+    fn next(&mut self) -> Option<Change<'o>> {
+        let next = self.peek();
+        let order = match self.next {
+            [Some(newer), Some(older)] => self.order(newer, older),
+            [Some(_), None] => Ordering::Less,
+            [None, Some(_)] => Ordering::Greater,
+            [None, None] => return None,
+        };
+        if order.is_le() {
+            self.next[0] = self.newer.next();
+        }
+        if order.is_ge() {
+            self.next[1] = self.older.next();
+        }
+        next
+    }
+}
+
+fn offset(bytes: usize) -> u32 {
+    u32::try_from(bytes).expect("larger transactions are not kept in an overlay")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    use super::*;
+
+    type Model = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+
+    fn key(random: &mut StdRng) -> Vec<u8> {
+        let mut key = random.random_range(0..3000_u32).to_string().into_bytes();
+        key.resize(key.len() + random.random_range(0..2) * 9, b'x');
+        key
+    }
+
+    fn batch(random: &mut StdRng) -> Model {
+        let count = [1, 3, 50, 400][random.random_range(0..4)];
+        let mut change = || {
+            let bytes = [0, 5, 60, 9_000][random.random_range(0..100_usize) / 33];
+            let value = random
+                .random_bool(0.8)
+                .then(|| vec![random.random(); bytes]);
+            (key(random), value)
+        };
+        (0..count).map(|_| change()).collect()
+    }
+
+    fn insert(overlay: &mut Overlay, model: &Model) {
+        let mut changes = Changes::default();
+        for (key, value) in model {
+            changes.push(key, value.as_deref());
+        }
+        overlay.insert(&changes);
+    }
+
+    fn expected<'m>(model: &'m Model, begin: &[u8], end: &[u8], reverse: bool) -> Vec<Change<'m>> {
+        let inside = model
+            .iter()
+            .filter(|(key, _)| (begin..end).contains(&&key[..]));
+        let mut expected: Vec<_> = inside
+            .map(|(key, value)| (&key[..], value.as_deref()))
+            .collect();
+        if reverse {
+            expected.reverse();
+        }
+        expected
+    }
+
+    #[test]
+    fn overlays_read_like_a_map_and_clones_do_not_change() {
+        let mut random = StdRng::seed_from_u64(20);
+        for _ in 0..20 {
+            let (mut overlays, mut model) = (Overlays::default(), Model::new());
+            let mut clones = Vec::new();
+            for round in 0..40 {
+                let batch = batch(&mut random);
+                let newer = round > 20;
+                let overlay = if newer {
+                    &mut overlays.newer
+                } else {
+                    &mut overlays.older
+                };
+                insert(overlay, &batch);
+                model.extend(batch);
+                clones.push((overlays.clone(), model.clone()));
+            }
+            for (overlays, model) in &clones {
+                let (one, other) = (key(&mut random), key(&mut random));
+                let known = model.get_key_value(&one);
+                let known = known.map(|(key, value)| (&key[..], value.as_deref()));
+                assert_eq!(overlays.get(&one), known);
+                let (begin, end) = (one.clone().min(other.clone()), one.max(other));
+                for reverse in [false, true] {
+                    let found: Vec<_> = overlays.range(&begin, &end, reverse).collect();
+                    assert!(found == expected(model, &begin, &end, reverse));
+                    let all: Vec<_> = overlays.range(b"", b"\xff", reverse).collect();
+                    assert!(all == expected(model, b"", b"\xff", reverse));
+                }
+            }
+        }
+    }
+}
