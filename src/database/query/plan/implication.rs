@@ -34,13 +34,17 @@ pub(crate) fn implied(given: &[&Filter], goal: &Filter, steps: &Steps<'_>) -> bo
     is_implied || implied_by_cases(given, goal, steps)
 }
 
-/// Returns whether all alternatives of a disjunction imply `goal`.
+/// Returns whether all alternatives of a disjunction imply `goal`, or a filter that is negated twice
+/// does.
 fn implied_by_cases(given: &[&Filter], goal: &Filter, steps: &Steps<'_>) -> bool {
-    let mut alternatives = given.iter().filter_map(|filter| match filter {
-        Filter::Any(parts) => Some(parts),
-        _ => None,
-    });
-    alternatives.any(|parts| parts.iter().all(|part| implies(part, goal, steps)))
+    given.iter().any(|filter| match filter {
+        Filter::Any(parts) => parts.iter().all(|part| implies(part, goal, steps)),
+        Filter::Not(part) => match &**part {
+            Filter::Not(part) => implies(part, goal, steps),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// Returns whether one filter implies another.
