@@ -1,6 +1,7 @@
 //! The tables of the redb file, and how they are read and written.
 
 pub(super) mod overlay;
+pub(super) mod overlays;
 pub(super) mod pairs;
 pub(super) mod tombstones;
 pub(super) mod view;

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use redb::{CursorError, ReadableTable, StorageError, Table};
 
 use super::Bytes;
-use super::overlay::{MergedWalk, Overlays};
+use super::overlays::{MergedWalk, Overlays};
 use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;

@@ -6,7 +6,8 @@ use redb::{
     Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, StorageError, TableError,
 };
 
-use super::overlay::{Changes, Overlay, Overlays};
+use super::overlay::{Changes, Overlay};
+use super::overlays::Overlays;
 use super::pairs::{self, Tables};
 use super::writes::{WriteKind, WriteList, WriteTables, sum};
 use super::{Bytes, PAIRS, TOMBSTONES, fault};
