@@ -326,6 +326,11 @@ pub const CHANGES_EXPIRY_TIME: Duration = Duration::from_secs(5);
 pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
 /// Time between two executions of a live page of documents.
 pub const LIVE_PAGE_TIME_MIN: Duration = Duration::from_millis(100);
+/// Live queries that are executed at the same time. The others wait, so that requests are served
+/// beside them.
+pub const LIVE_EXECUTIONS_AT_ONCE: usize = 8;
+/// A live query is executed at most one of this many parts of the time.
+pub const LIVE_TIME_SHARE: u32 = 5;
 /// Interval at which a server asks a cluster for new commits while there are subscribers, at first
 /// after a commit.
 pub const CHANGES_POLL_TIME_MIN: Duration = Duration::from_millis(5);

@@ -65,8 +65,8 @@ pub fn router(database: Database) -> Router {
         .route(removal::DROP, post(drop_collection))
         .route(sweeping::SWEEP, post(sweep))
         .route(removal::NAMES, get(names))
-        .route(following::CHANGES, get(following::changes))
-        .route(following::WATCH, get(following::watch))
+        .route(following::CHANGES, get(changes))
+        .route(following::WATCH, get(watch))
         .layer(DefaultBodyLimit::disable())
         .with_state(database)
 }
@@ -200,6 +200,50 @@ async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
     };
     let goes_on = matches!(record, checked::CheckRecord::Finding(_));
     (record.to_field(), goes_on.then_some(check))
+}
+
+/// Streams changes.
+async fn changes(State(database): State<Database>, uri: Uri) -> Result<Body, LocalError> {
+    let id = optional(&uri, "id");
+    let request = operations::ChangeRequest {
+        collection: parameter(&uri, "collection")?,
+        id: id.as_deref().map(DocumentId::parse).transpose()?,
+        path: path::Path::parse(&optional(&uri, "path").unwrap_or_default())?,
+        after: optional(&uri, "after"),
+        follow: parameter(&uri, "follow")? == "true",
+    };
+    let lines = operations::ChangeLines::begin(&database, request).await?;
+    Ok(Body::from_stream(parts(lines, change_record)))
+}
+
+/// Returns the next record, and the state unless it was the last.
+async fn change_record(
+    mut lines: operations::ChangeLines,
+) -> (Vec<u8>, Option<operations::ChangeLines>) {
+    match lines.next().await {
+        Ok(Some(line)) => (following::LineRecord::Line(line).to_field(), Some(lines)),
+        Ok(None) => (following::LineRecord::End.to_field(), None),
+        Err(error) => (following::LineRecord::Failed(log(error)).to_field(), None),
+    }
+}
+
+/// Streams a value that changes.
+async fn watch(State(database): State<Database>, uri: Uri) -> Result<Body, LocalError> {
+    let id = DocumentId::parse(&parameter(&uri, "id")?)?;
+    let document = DocumentKey::new(parameter(&uri, "collection")?, id)?;
+    let path = path::Path::parse(&parameter(&uri, "path")?)?;
+    let lines = operations::ValueLines::begin(&database, document, path).await?;
+    Ok(Body::from_stream(parts(lines, value_record)))
+}
+
+/// Returns the next record, and the state unless it was the last.
+async fn value_record(
+    mut lines: operations::ValueLines,
+) -> (Vec<u8>, Option<operations::ValueLines>) {
+    match lines.next().await {
+        Ok(line) => (following::LineRecord::Line(line).to_field(), Some(lines)),
+        Err(error) => (following::LineRecord::Failed(log(error)).to_field(), None),
+    }
 }
 
 /// Takes a snapshot before the response begins and keeps it until the backup is sent.

@@ -32,13 +32,13 @@ pub(super) struct EmbeddedTransaction {
 
 struct OpenTransaction {
     // Dropped in this order: the write lock is released last.
-    state: State,
+    state: TransactionSource,
     pending: Pending,
     writer: OwnedMutexGuard<WriteLock>,
 }
 
 /// Where the transaction reads and writes.
-enum State {
+enum TransactionSource {
     /// In memory.
     View(View),
     /// In redb, because it is too large or clears a range by a tombstone.
@@ -73,7 +73,7 @@ impl Committer {
             base: writer.last_commit,
             changes: ChangeRecorder::default(),
             open: Mutex::new(Some(OpenTransaction {
-                state: State::View(self.group().view.clone()),
+                state: TransactionSource::View(self.group().view.clone()),
                 pending: Pending::default(),
                 writer,
             })),
@@ -118,11 +118,11 @@ impl TableTransaction {
 macro_rules! with_tables {
     ($self:ident, $open:ident, $tables:ident => $read:expr) => {
         match &$open.state {
-            State::View(view) => {
+            TransactionSource::View(view) => {
                 let $tables = view.tables();
                 $read
             }
-            State::Tables(tables) => {
+            TransactionSource::Tables(tables) => {
                 let written = tables.applied(&mut $open.pending.writes);
                 let written = written.map_err(|error| $self.committer.fail(&error.to_string()))?;
                 let $tables = written.tables();
@@ -160,7 +160,7 @@ impl EmbeddedTransaction {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
         open.pending.writes.set_not_applied();
-        open.state = State::Tables(Box::new(begun));
+        open.state = TransactionSource::Tables(Box::new(begun));
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl EmbeddedTransaction {
     fn is_applied(&self) -> Result<bool> {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
-        let State::View(view) = &mut open.state else {
+        let TransactionSource::View(view) = &mut open.state else {
             return Ok(true);
         };
         let writes = &mut open.pending.writes;
@@ -203,12 +203,12 @@ impl EmbeddedTransaction {
         let number = writer.last_commit + 1;
         let last_commit = number.max(pending.last_commit_min);
         match state {
-            State::View(view) => {
+            TransactionSource::View(view) => {
                 let committer = &self.committer;
                 committer.commit_unsynced(view, last_commit, &pending.writes);
                 committer.wake();
             }
-            State::Tables(tables) => {
+            TransactionSource::Tables(tables) => {
                 let committed = self.commit_tables(*tables, pending.writes, last_commit);
                 committed.map_err(|error| self.committer.fail(&error.to_string()))?;
             }

@@ -9,16 +9,32 @@ use std::time::Duration;
 use async_graphql::parser::types::ExecutableDocument;
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
 use crate::graphql::execute::streaming::{ResponseStream, StreamedResponse};
+use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_TIME_SHARE};
 
-/// The live queries that are executed at this time.
-#[derive(Default)]
-pub(crate) struct LiveQueries(Mutex<HashMap<LiveKey, Weak<watch::Sender<LiveState>>>>);
+/// The live queries of a server. However many there are, few are executed at the same time, and each
+/// of them most of the time is not.
+pub(crate) struct LiveQueries {
+    queries: Mutex<QueryMap>,
+    /// Limits how many are executed at the same time.
+    executing: Semaphore,
+}
+
+type QueryMap = HashMap<LiveKey, Weak<watch::Sender<LiveState>>>;
+
+impl Default for LiveQueries {
+    fn default() -> Self {
+        Self {
+            queries: Mutex::default(),
+            executing: Semaphore::new(LIVE_EXECUTIONS_AT_ONCE),
+        }
+    }
+}
 
 /// What subscribers must have in common to share executions.
 #[derive(Clone)]
@@ -106,8 +122,8 @@ impl LiveQueries {
         Some(sender.subscribe())
     }
 
-    fn queries(&self) -> MutexGuard<'_, HashMap<LiveKey, Weak<watch::Sender<LiveState>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queries(&self) -> MutexGuard<'_, QueryMap> {
+        self.queries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -128,8 +144,11 @@ impl Running {
     ) {
         let mut last: Option<Arc<[u8]>> = None;
         loop {
-            let next = Instant::now() + pause;
+            let executing = self.queries.executing.acquire().await;
+            let begun = Instant::now();
             let json: Arc<[u8]> = execute().await.into();
+            drop(executing);
+            let next = begun + pause.max(begun.elapsed() * LIVE_TIME_SHARE);
             if last.as_ref() != Some(&json) {
                 self.sender.send_replace(LiveState::Response(json.clone()));
                 last = Some(json);

@@ -16,7 +16,7 @@ const CHILDREN_MAX: usize = 32;
 const INSERTED_MAX: usize = 4;
 
 /// A change of one key: its new value, or `None` if it is cleared.
-pub(crate) type Change<'o> = (&'o [u8], Option<&'o [u8]>);
+pub(crate) type KeyChange<'o> = (&'o [u8], Option<&'o [u8]>);
 
 /// An ordered map of changed keys.
 #[derive(Clone, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Overlay(Option<Node>);
 
 #[derive(Clone)]
 enum Node {
-    Leaf(Arc<Changes>),
+    Leaf(Arc<KeyChanges>),
     Branch(Arc<Branch>),
 }
 
@@ -32,27 +32,27 @@ enum Node {
 /// first node may have lesser keys, too.
 #[derive(Clone, Default)]
 struct Branch {
-    firsts: Changes,
+    firsts: KeyChanges,
     nodes: Vec<Node>,
 }
 
 /// Changes with ascending keys, in two allocations.
 #[derive(Clone, Default)]
-pub(crate) struct Changes {
+pub(crate) struct KeyChanges {
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<TreePosition>,
 }
 
 /// Where a change is in the bytes.
 #[derive(Clone, Copy)]
-struct Place {
+struct TreePosition {
     key: u32,
     value: u32,
     end: u32,
     cleared: bool,
 }
 
-impl Changes {
+impl KeyChanges {
     /// An empty list with room for this many changes, with this many bytes of keys and values.
     pub(crate) fn with_capacity(changes: usize, bytes: usize) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Changes {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value.unwrap_or_default());
-        self.places.push(Place {
+        self.places.push(TreePosition {
             key: offset(begin),
             value: offset(begin + key.len()),
             end: offset(self.bytes.len()),
@@ -109,7 +109,7 @@ impl Changes {
                 continue;
             }
             let value = value.unwrap_or_default();
-            let Place {
+            let TreePosition {
                 value: begin, end, ..
             } = self.places[found];
             let present = &mut self.bytes[begin as usize..end as usize];
@@ -148,7 +148,7 @@ impl Changes {
         let end = places.last().map_or(from, |last| last.end);
         let bytes = &other.bytes[from as usize..end as usize];
         self.bytes.extend_from_slice(bytes);
-        self.places.extend(places.iter().map(|place| Place {
+        self.places.extend(places.iter().map(|place| TreePosition {
             key: place.key - from + to,
             value: place.value - from + to,
             end: place.end - from + to,
@@ -165,7 +165,7 @@ impl Changes {
         &self.bytes[place.key as usize..place.value as usize]
     }
 
-    fn get(&self, at: usize) -> Change<'_> {
+    fn get(&self, at: usize) -> KeyChange<'_> {
         let place = self.places[at];
         let value = &self.bytes[place.value as usize..place.end as usize];
         (self.key(at), (!place.cleared).then_some(value))
@@ -226,7 +226,7 @@ impl Branch {
     }
 
     /// Inserts changes. Returns the branches that were split off.
-    fn insert(&mut self, changes: &Changes, range: Range<usize>) -> Vec<(Vec<u8>, Node)> {
+    fn insert(&mut self, changes: &KeyChanges, range: Range<usize>) -> Vec<(Vec<u8>, Node)> {
         let mut begin = range.start;
         while begin < range.end {
             let at = self.child_of(changes.key(begin));
@@ -269,7 +269,7 @@ impl Branch {
 impl Node {
     /// Inserts the changes in `range`. Returns the nodes that were split off, which follow this one,
     /// with their first keys.
-    fn insert(&mut self, changes: &Changes, range: Range<usize>) -> Vec<(Vec<u8>, Self)> {
+    fn insert(&mut self, changes: &KeyChanges, range: Range<usize>) -> Vec<(Vec<u8>, Self)> {
         let leaf = match self {
             Self::Branch(branch) => return Arc::make_mut(branch).insert(changes, range),
             Self::Leaf(leaf) => leaf,
@@ -286,7 +286,7 @@ impl Node {
         if let Some(first) = parts.next() {
             *leaf = Arc::new(first);
         }
-        let split = |part: Changes| (part.key(0).to_vec(), Self::Leaf(Arc::new(part)));
+        let split = |part: KeyChanges| (part.key(0).to_vec(), Self::Leaf(Arc::new(part)));
         parts.map(split).collect()
     }
 }
@@ -297,7 +297,7 @@ impl Overlay {
     }
 
     /// Inserts changes, whose keys ascend. They replace earlier ones of the same keys.
-    pub(crate) fn insert(&mut self, changes: &Changes) {
+    pub(crate) fn insert(&mut self, changes: &KeyChanges) {
         if changes.len() == 0 {
             return;
         }
@@ -317,7 +317,7 @@ impl Overlay {
     }
 
     /// The change of a key, if it is changed.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Change<'_>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<KeyChange<'_>> {
         let mut node = self.0.as_ref()?;
         loop {
             match node {
@@ -365,7 +365,7 @@ pub(crate) struct Walk<'o> {
     /// The branches above the leaf, and the child in each.
     path: Vec<(&'o Branch, usize)>,
     /// The present leaf. `None` at the end.
-    leaf: Option<&'o Changes>,
+    leaf: Option<&'o KeyChanges>,
     /// The next change in ascending order, or the one behind the next in descending order.
     at: usize,
     begin: &'o [u8],
@@ -434,9 +434,9 @@ impl<'o> Walk<'o> {
 }
 
 impl<'o> Iterator for Walk<'o> {
-    type Item = Change<'o>;
+    type Item = KeyChange<'o>;
 
-    fn next(&mut self) -> Option<Change<'o>> {
+    fn next(&mut self) -> Option<KeyChange<'o>> {
         loop {
             let leaf = self.leaf?;
             if self.reverse && self.at > 0 {

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::overlay::{Change, Overlay, Walk};
+use super::overlay::{KeyChange, Overlay, Walk};
 
 /// Two overlays, one above the other.
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ impl Overlays {
     }
 
     /// As [`Overlay::get`].
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Change<'_>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<KeyChange<'_>> {
         self.newer.get(key).or_else(|| self.older.get(key))
     }
 
@@ -29,10 +29,10 @@ impl Overlays {
         begin: &'o [u8],
         end: &'o [u8],
         reverse: bool,
-    ) -> MergedWalk<'o> {
+    ) -> OverlayWalk<'o> {
         let mut newer = self.newer.range(begin, end, reverse);
         let mut older = self.older.range(begin, end, reverse);
-        MergedWalk {
+        OverlayWalk {
             next: [newer.next(), older.next()],
             newer,
             older,
@@ -42,17 +42,17 @@ impl Overlays {
 }
 
 /// An iterator over the changes of two overlays.
-pub(crate) struct MergedWalk<'o> {
+pub(crate) struct OverlayWalk<'o> {
     newer: Walk<'o>,
     older: Walk<'o>,
     /// The next change of each.
-    next: [Option<Change<'o>>; 2],
+    next: [Option<KeyChange<'o>>; 2],
     reverse: bool,
 }
 
-impl<'o> MergedWalk<'o> {
+impl<'o> OverlayWalk<'o> {
     /// The change that [`Iterator::next`] returns.
-    pub(crate) fn peek(&self) -> Option<Change<'o>> {
+    pub(crate) fn peek(&self) -> Option<KeyChange<'o>> {
         match self.next {
             [Some(newer), Some(older)] if self.order(newer, older).is_gt() => Some(older),
             [newer, older] => newer.or(older),
@@ -65,7 +65,7 @@ impl<'o> MergedWalk<'o> {
     }
 
     /// The next change, unless its key is behind `key`.
-    pub(crate) fn next_until(&mut self, key: &[u8]) -> Option<Change<'o>> {
+    pub(crate) fn next_until(&mut self, key: &[u8]) -> Option<KeyChange<'o>> {
         let next = self.peek()?;
         if self.order(next, (key, None)).is_gt() {
             return None;
@@ -74,16 +74,16 @@ impl<'o> MergedWalk<'o> {
     }
 
     /// Whether `one` is before `other` in the direction of the walk.
-    fn order(&self, one: Change<'_>, other: Change<'_>) -> Ordering {
+    fn order(&self, one: KeyChange<'_>, other: KeyChange<'_>) -> Ordering {
         let order = one.0.cmp(other.0);
         if self.reverse { order.reverse() } else { order }
     }
 }
 
-impl<'o> Iterator for MergedWalk<'o> {
-    type Item = Change<'o>;
+impl<'o> Iterator for OverlayWalk<'o> {
+    type Item = KeyChange<'o>;
 
-    fn next(&mut self) -> Option<Change<'o>> {
+    fn next(&mut self) -> Option<KeyChange<'o>> {
         let next = self.peek();
         let order = match self.next {
             [Some(newer), Some(older)] => self.order(newer, older),
@@ -108,7 +108,7 @@ mod tests {
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
-    use super::super::overlay::Changes;
+    use super::super::overlay::KeyChanges;
     use super::*;
 
     type Model = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
@@ -132,14 +132,19 @@ mod tests {
     }
 
     fn insert(overlay: &mut Overlay, model: &Model) {
-        let mut changes = Changes::default();
+        let mut changes = KeyChanges::default();
         for (key, value) in model {
             changes.push(key, value.as_deref());
         }
         overlay.insert(&changes);
     }
 
-    fn expected<'m>(model: &'m Model, begin: &[u8], end: &[u8], reverse: bool) -> Vec<Change<'m>> {
+    fn expected<'m>(
+        model: &'m Model,
+        begin: &[u8],
+        end: &[u8],
+        reverse: bool,
+    ) -> Vec<KeyChange<'m>> {
         let inside = model
             .iter()
             .filter(|(key, _)| (begin..end).contains(&&key[..]));

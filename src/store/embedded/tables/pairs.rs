@@ -5,7 +5,7 @@ use std::ops::Bound;
 use redb::{CursorError, ReadableTable, StorageError, Table};
 
 use super::Bytes;
-use super::overlays::{MergedWalk, Overlays};
+use super::overlays::{OverlayWalk, Overlays};
 use super::tombstones::{self, Visible};
 use crate::error::{Error, Result};
 use crate::limits::PAIRS_WALKED_MAX;
@@ -137,7 +137,7 @@ fn fill_merged(
     table: &impl ReadableTable<Bytes, Bytes>,
     begin: &[u8],
     end: &[u8],
-    changes: &mut MergedWalk<'_>,
+    changes: &mut OverlayWalk<'_>,
     filling: &mut Filling<'_>,
 ) -> Result<bool, StorageError> {
     let mut found = table.range::<&[u8]>(begin..end)?;

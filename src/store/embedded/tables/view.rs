@@ -6,7 +6,7 @@ use redb::{
     Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, StorageError, TableError,
 };
 
-use super::overlay::{Changes, Overlay};
+use super::overlay::{KeyChanges, Overlay};
 use super::overlays::Overlays;
 use super::pairs::{self, Tables};
 use super::writes::{WriteKind, WriteList, WriteTables, sum};
@@ -152,7 +152,7 @@ impl View {
                     let Some(keys) = keys else {
                         return Ok(false);
                     };
-                    let mut changes = Changes::default();
+                    let mut changes = KeyChanges::default();
                     for key in &keys {
                         changes.push(key, None);
                     }
@@ -220,7 +220,7 @@ impl Collected<'_> {
         self.0.sort_by_key(|(key, _)| *key);
         let bytes =
             |(key, value): &(&[u8], NewValue<'_>)| key.len() + value.bytes().map_or(0, <[u8]>::len);
-        let mut changes = Changes::with_capacity(self.0.len(), self.0.iter().map(bytes).sum());
+        let mut changes = KeyChanges::with_capacity(self.0.len(), self.0.iter().map(bytes).sum());
         for (at, (key, value)) in self.0.iter().enumerate() {
             let last = self.0.get(at + 1).is_none_or(|(next, _)| next != key);
             if last {
