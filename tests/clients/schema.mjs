@@ -42,7 +42,7 @@ function undescribed(text) {
 const BUILT_IN = /^(include|skip|specifiedBy|deprecated|oneOf)\b/;
 
 // The type names that Phyllo defines. Applications can use any others.
-const OURS = /^(Document\w*|Subdocument\w*|JSON\w*|Path|PathSegment|Node|PageInfo|Query|Mutation|_\w+)$/;
+const OURS = /^(Document\w*|Subdocument\w*|JSON\w*|Path|PathSegment|Node|PageInfo|Query|Mutation|Subscription|_\w+)$/;
 
 /** Checks the text of one scope: it is valid, has descriptions, and equals the introspection. */
 async function check(url, ...flags) {
