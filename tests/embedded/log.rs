@@ -533,6 +533,8 @@ async fn transactions_commit_while_a_checkpoint_syncs() {
         write(number).await;
         number += 1;
         assert!(number < 1_000, "no segment has ended");
+        // The checkpoint must reach its sync before more is written than may wait for it.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     // Fewer bytes than may wait for the checkpoint.
     for _ in 0..10 {
