@@ -371,6 +371,18 @@ impl Version {
         0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0,
     ];
 
+    /// Parses the text form: 20 hexadecimal digits. `None` if it is something else.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() != 20 || !text.is_ascii() {
+            return None;
+        }
+        let mut version = [0; 10];
+        for (byte, at) in version.iter_mut().zip((0..20).step_by(2)) {
+            *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+        }
+        Some(Self(version))
+    }
+
     /// The placeholder for the version of the commit of a transaction.
     pub const PENDING: Self = Self([0xFF; 10]);
 

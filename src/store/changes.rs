@@ -21,11 +21,6 @@ impl ChangeRecorder {
         self.lock().get_or_insert_default();
     }
 
-    /// Whether changes are recorded.
-    pub fn is_recording(&self) -> bool {
-        self.lock().is_some()
-    }
-
     /// Records changes with `record`, unless the recorder was not started.
     pub fn record(&self, record: impl FnOnce(&mut TransactionChanges)) {
         if let Some(changes) = &mut *self.lock() {

@@ -177,13 +177,10 @@ fn documented_limits_match_the_code() {
     assert!(PAGE.contains(&format!("The format version is **{FORMAT}**.")));
 }
 
-#[test]
-fn documented_store_has_exactly_the_pairs_after_one_insert() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let block = blocks("store").concat();
-    let pairs = store_with_one_document(directory.path());
+/// Compares a block, two lines a pair, with pairs.
+fn check_pairs(block: &[&str], pairs: &[(Vec<u8>, Vec<u8>)]) {
     assert_eq!(block.len(), 2 * pairs.len());
-    for (lines, (key, value)) in block.chunks(2).zip(&pairs) {
+    for (lines, (key, value)) in block.chunks(2).zip(pairs) {
         let (key_tuple, value_tuple) = sides(lines[0]);
         check(key_tuple, &tuple_text(key), lines[0]);
         if value_tuple.starts_with('(') {
@@ -193,6 +190,14 @@ fn documented_store_has_exactly_the_pairs_after_one_insert() {
         check_hex(key_hex, key, lines[0]);
         check_hex(value_hex, value, lines[0]);
     }
+}
+
+#[test]
+fn documented_store_has_exactly_the_pairs_after_one_insert() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let block = blocks("store").concat();
+    let pairs = store_with_one_document(directory.path());
+    check_pairs(&block, &pairs);
     let version = Version::decode(&pairs[3].1).expect("a version");
     assert!(PAGE.contains(&format!("above, `{version}`.")));
     check_file(directory.path(), &pairs);
@@ -209,17 +214,7 @@ fn documented_change_log_has_exactly_the_pairs_after_one_insert() {
             (begin..end).contains(key)
         })
         .collect();
-    assert_eq!(block.len(), 2 * pairs.len());
-    for (lines, (key, value)) in block.chunks(2).zip(&pairs) {
-        let (key_tuple, value_tuple) = sides(lines[0]);
-        check(key_tuple, &tuple_text(key), lines[0]);
-        if value_tuple.starts_with('(') {
-            check(value_tuple, &tuple_text(value), lines[0]);
-        }
-        let (key_hex, value_hex) = sides(lines[1]);
-        check_hex(key_hex, key, lines[0]);
-        check_hex(value_hex, value, lines[0]);
-    }
+    check_pairs(&block, &pairs);
 }
 
 /// Every pair of the store. The shard of the count is set to 11, as on the page.

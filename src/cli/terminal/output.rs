@@ -45,16 +45,15 @@ impl<W: Write> Output<W> {
         written.map_err(|error| ended(&error, &self.name))
     }
 
-    /// Flushes the buffer, and goes on.
+    /// Flushes the buffer. Further bytes can be written.
     pub(crate) fn flush(&mut self) -> Done {
         let flushed = self.out.flush();
         flushed.map_err(|error| ended(&error, &self.name))
     }
 
-    /// Flushes the buffer.
+    /// Flushes the buffer. Nothing more is written.
     pub(crate) fn finish(mut self) -> Done {
-        let flushed = self.out.flush();
-        flushed.map_err(|error| ended(&error, &self.name))
+        self.flush()
     }
 }
 

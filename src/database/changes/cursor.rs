@@ -78,6 +78,7 @@ fn parse(text: &str) -> Option<ChangeCursor> {
     let mut parts = text.split('-');
     let history = parts.next().filter(|text| is_hex(text, 16))?;
     let version = parts.next().filter(|text| is_hex(text, 20))?;
+    let version = Version::parse(version)?;
     let change = match parts.next() {
         None => u32::MAX,
         Some(number) => {
@@ -88,16 +89,9 @@ fn parse(text: &str) -> Option<ChangeCursor> {
     if parts.next().is_some() {
         return None;
     }
-    let mut bytes = [0; 10];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(version.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
     Some(ChangeCursor {
         history: history.to_owned(),
-        position: ChangePosition {
-            version: Version(bytes),
-            change,
-        },
+        position: ChangePosition { version, change },
     })
 }
 

@@ -23,8 +23,8 @@ pub(crate) async fn expire(transaction: &dyn Transaction) -> Result<bool> {
     if !settings.is_on() {
         return Ok(false);
     }
-    let mut horizon = transaction.get(&Family::ChangeHorizon.key()?).await?;
-    let before = horizon_of(horizon.take().as_deref())?;
+    let horizon = transaction.get(&Family::ChangeHorizon.key()?).await?;
+    let before = horizon_of(horizon.as_deref())?;
     let mut after = before;
     let mut more = false;
     for shard in 0..CHANGE_SHARDS {

@@ -159,15 +159,24 @@ impl ChangeFeed {
         };
         Ok(follower)
     }
-}
 
-impl ChangeFeed {
     /// Ends all subscriptions, because the server stops.
     pub(crate) fn stop(&self) {
         let error = Error::new(ErrorKind::Unavailable, "the server stops");
-        let mut state = self.0.state();
-        state.tail = None;
-        state.subscribers.every(&mut |signal| signal.end(&error));
+        self.0.state().end(&error);
+    }
+}
+
+impl FeedState {
+    /// Ends the task and all subscriptions.
+    fn end(&mut self, error: &Error) {
+        self.tail = None;
+        self.subscribers.every(&mut |signal| signal.end(error));
+    }
+
+    /// The task with this number, if it is the current one.
+    fn tail(&mut self, number: u64) -> Option<&mut CommitTail> {
+        self.tail.as_mut().filter(|tail| tail.number == number)
     }
 }
 
@@ -195,7 +204,8 @@ impl FeedParts {
         number
     }
 
-    /// Reads the next commits and notifies subscribers. Returns whether there were any.
+    /// Reads the next commits and notifies subscribers. Returns whether there were any, or `None` if
+    /// the task ends.
     async fn poll(&self, tail: u64, read_to: Version) -> Result<Option<bool>> {
         let snapshot = self.store.snapshot().await?;
         let newest = snapshot.version().await?;
@@ -209,7 +219,10 @@ impl FeedParts {
             } else {
                 Error::new(ErrorKind::ChangesExpired, "the change log was switched off")
             };
-            self.end(tail, &error);
+            let mut state = self.state();
+            if state.tail(tail).is_some() {
+                state.end(&error);
+            }
             return Ok(None);
         }
         let any = !page.commits.is_empty();
@@ -242,19 +255,6 @@ impl FeedParts {
         tail.read_to = read_to;
         true
     }
-
-    /// Ends all subscriptions.
-    fn end(&self, number: u64, error: &Error) {
-        let mut state = self.state();
-        if state
-            .tail
-            .as_ref()
-            .is_some_and(|tail| tail.number == number)
-        {
-            state.tail = None;
-            state.subscribers.every(&mut |signal| signal.end(error));
-        }
-    }
 }
 
 impl CommitTail {
@@ -286,6 +286,25 @@ impl Signal {
         self.notify.notify_one();
     }
 
+    /// Waits for a notification, and returns the first commit that it is about.
+    ///
+    /// # Errors
+    /// Why the subscription has ended.
+    async fn notified(&self) -> Result<Version> {
+        loop {
+            {
+                let mut state = self.state();
+                if let Some(ended) = &state.ended {
+                    return Err(ended.clone());
+                }
+                if let Some(first) = state.first.take() {
+                    return Ok(first);
+                }
+            }
+            self.notify.notified().await;
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, SignalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -305,18 +324,7 @@ impl ChangeFollower {
     /// # Errors
     /// `CHANGES_EXPIRED`: the log was switched off, or is no longer complete.
     pub async fn changed(&self) -> Result<()> {
-        loop {
-            {
-                let mut state = self.signal.state();
-                if let Some(ended) = &state.ended {
-                    return Err(ended.clone());
-                }
-                if state.first.take().is_some() {
-                    return Ok(());
-                }
-            }
-            self.signal.notify.notified().await;
-        }
+        self.signal.notified().await.map(|_| ())
     }
 
     /// The next change.
@@ -435,20 +443,10 @@ impl ChangeFollower {
 
     /// Waits for a notification after the position.
     async fn wait(&mut self) -> Result<()> {
-        loop {
-            {
-                let mut state = self.signal.state();
-                if let Some(ended) = &state.ended {
-                    return Err(ended.clone());
-                }
-                if let Some(first) = state.first.take() {
-                    // Between the position and this commit, nothing was wanted.
-                    self.position = self.position.max(before(first));
-                    return Ok(());
-                }
-            }
-            self.signal.notify.notified().await;
-        }
+        let first = self.signal.notified().await?;
+        // Between the position and this commit, nothing was wanted.
+        self.position = self.position.max(before(first));
+        Ok(())
     }
 }
 
@@ -499,8 +497,8 @@ async fn run(parts: Weak<FeedParts>, number: u64) {
     loop {
         let Some(parts) = parts.upgrade() else { return };
         let read_to = {
-            let state = parts.state();
-            match state.tail.as_ref().filter(|tail| tail.number == number) {
+            let mut state = parts.state();
+            match state.tail(number) {
                 Some(tail) => tail.read_to,
                 None => return,
             }

@@ -5,7 +5,7 @@ use crate::document::id::DocumentId;
 use crate::document::json::{Reader, write_string};
 use crate::document::path::{Place, Segment};
 use crate::key::Leaves;
-use crate::store::{RecordedEdit, Transaction};
+use crate::store::{RecordedEdit, Transaction, TransactionChanges};
 
 /// The document that is edited.
 #[derive(Clone, Copy)]
@@ -37,27 +37,19 @@ impl<'d> Edited<'d> {
 
 /// Records that a whole document was written.
 pub(crate) fn written(transaction: &dyn Transaction, document: Edited<'_>, leaves: &Leaves) {
-    transaction.changes().record(|changes| {
-        let fits = leaves.bytes() <= changes.patch_bytes_left();
-        let operation = fits.then(|| put("add", &Place::default(), &leaves.to_json()));
-        let Edited {
-            collection,
-            id,
-            existed,
-        } = document;
-        changes.add(collection, id, existed, RecordedEdit::Written(operation));
+    record(transaction, document, |changes| {
+        RecordedEdit::Written(put(changes, "add", &Place::default(), leaves))
     });
 }
 
 /// Records that a document was found that another program stored.
 pub(crate) fn adopted(transaction: &dyn Transaction, document: Edited<'_>) {
-    let edit = RecordedEdit::Written(None);
-    record(transaction, document, || edit);
+    record(transaction, document, |_| RecordedEdit::Written(None));
 }
 
 /// Records that a document was removed.
 pub(crate) fn deleted(transaction: &dyn Transaction, document: Edited<'_>) {
-    record(transaction, document, || RecordedEdit::Deleted);
+    record(transaction, document, |_| RecordedEdit::Deleted);
 }
 
 /// Records that a value was replaced.
@@ -70,16 +62,8 @@ pub(crate) fn replaced(
     if place.0.is_empty() {
         return written(transaction, document, leaves);
     }
-    transaction.changes().record(|changes| {
-        let fits = leaves.bytes() <= changes.patch_bytes_left();
-        let operation = fits.then(|| put("replace", place, &leaves.to_json()));
-        let Edited {
-            collection,
-            id,
-            existed,
-        } = document;
-        let edit = RecordedEdit::Edited(place.clone(), operation);
-        changes.add(collection, id, existed, edit);
+    record(transaction, document, |changes| {
+        RecordedEdit::Edited(place.clone(), put(changes, "replace", place, leaves))
     });
 }
 
@@ -92,9 +76,8 @@ pub(crate) fn added(
     names: &[Segment],
     leaves: &Leaves,
 ) {
-    transaction.changes().record(|changes| {
-        let fits = leaves.bytes() <= changes.patch_bytes_left();
-        let operation = fits.then(|| {
+    record(transaction, document, |changes| {
+        let operation = json_if_fits(changes, leaves).map(|json| {
             let mut value = Vec::new();
             for name in names {
                 value.push(b'{');
@@ -103,21 +86,15 @@ pub(crate) fn added(
                 }
                 value.push(b':');
             }
-            value.extend_from_slice(&leaves.to_json());
+            value.extend_from_slice(&json);
             value.resize(value.len() + names.len(), b'}');
-            put("add", place, &value)
+            write_put("add", place, &value)
         });
-        let Edited {
-            collection,
-            id,
-            existed,
-        } = document;
-        let edit = if place.0.is_empty() {
+        if place.0.is_empty() {
             RecordedEdit::Written(operation)
         } else {
             RecordedEdit::Edited(place.clone(), operation)
-        };
-        changes.add(collection, id, existed, edit);
+        }
     });
 }
 
@@ -130,19 +107,12 @@ pub(crate) fn appended(
     elements: &Leaves,
 ) {
     transaction.changes().record(|changes| {
-        let fits = elements.bytes() <= changes.patch_bytes_left();
-        let json = fits.then(|| elements.to_json());
+        let json = json_if_fits(changes, elements);
         let text = json
             .as_ref()
             .and_then(|json| std::str::from_utf8(json).ok());
-        let Edited {
-            collection,
-            id,
-            existed,
-        } = document;
         let Some(text) = text else {
-            let edit = RecordedEdit::Edited(array.clone(), None);
-            return changes.add(collection, id, existed, edit);
+            return add(changes, document, RecordedEdit::Edited(array.clone(), None));
         };
         let mut reader = Reader::new(text, usize::MAX);
         // Enters the array.
@@ -150,9 +120,12 @@ pub(crate) fn appended(
         let mut index = first;
         while let Ok(Some(element)) = reader.next_element() {
             let place = array.child(Segment::Index(index));
-            let operation = put("add", &place, element.as_bytes());
-            let edit = RecordedEdit::Edited(place, Some(operation));
-            changes.add(collection, id, existed, edit);
+            let operation = write_put("add", &place, element.as_bytes());
+            add(
+                changes,
+                document,
+                RecordedEdit::Edited(place, Some(operation)),
+            );
             index += 1;
         }
     });
@@ -165,23 +138,15 @@ pub(crate) fn inserted(
     place: &Place,
     leaves: &Leaves,
 ) {
-    transaction.changes().record(|changes| {
-        let fits = leaves.bytes() <= changes.patch_bytes_left();
-        let operation = fits.then(|| put("add", place, &leaves.to_json()));
-        let Edited {
-            collection,
-            id,
-            existed,
-        } = document;
+    record(transaction, document, |changes| {
         let array = place.0.split_last().map_or(&[][..], |(_, array)| array);
-        let edit = RecordedEdit::Edited(Place(array.to_vec()), operation);
-        changes.add(collection, id, existed, edit);
+        RecordedEdit::Edited(Place(array.to_vec()), put(changes, "add", place, leaves))
     });
 }
 
 /// Records that a member was removed.
 pub(crate) fn removed(transaction: &dyn Transaction, document: Edited<'_>, place: &Place) {
-    record(transaction, document, || {
+    record(transaction, document, |_| {
         let mut operation = Vec::new();
         write_remove(&mut operation, place);
         RecordedEdit::Edited(place.clone(), Some(operation))
@@ -195,7 +160,7 @@ pub(crate) fn removed_elements(
     array: &Place,
     indexes: &[u64],
 ) {
-    transaction.changes().record(|changes| {
+    record(transaction, document, |changes| {
         let mut operations = Vec::new();
         let bytes_max = changes.patch_bytes_left();
         // Each removal moves only elements behind it.
@@ -209,13 +174,7 @@ pub(crate) fn removed_elements(
             write_remove(&mut operations, &array.child(Segment::Index(*index)));
         }
         let operations = (operations.len() <= bytes_max).then_some(operations);
-        let Edited {
-            collection,
-            id,
-            existed,
-        } = document;
-        let edit = RecordedEdit::Edited(array.clone(), operations);
-        changes.add(collection, id, existed, edit);
+        RecordedEdit::Edited(array.clone(), operations)
     });
 }
 
@@ -231,23 +190,39 @@ pub(crate) fn dropped(transaction: &dyn Transaction, collection: &str) {
     recorder.record(|changes| changes.drop_collection(collection));
 }
 
+/// Records an edit of a document, which is computed only if changes are recorded.
 fn record(
     transaction: &dyn Transaction,
     document: Edited<'_>,
-    edit: impl FnOnce() -> RecordedEdit,
+    edit: impl FnOnce(&TransactionChanges) -> RecordedEdit,
 ) {
     transaction.changes().record(|changes| {
-        let Edited {
-            collection,
-            id,
-            existed,
-        } = document;
-        changes.add(collection, id, existed, edit());
+        let edit = edit(changes);
+        add(changes, document, edit);
     });
 }
 
+fn add(changes: &mut TransactionChanges, document: Edited<'_>, edit: RecordedEdit) {
+    changes.add(document.collection, document.id, document.existed, edit);
+}
+
+/// A value as JSON. `None` if its operation would exceed the limit of the transaction.
+fn json_if_fits(changes: &TransactionChanges, leaves: &Leaves) -> Option<Vec<u8>> {
+    (leaves.bytes() <= changes.patch_bytes_left()).then(|| leaves.to_json())
+}
+
+/// An operation with a value. `None` if it would exceed the limit of the transaction.
+fn put(
+    changes: &TransactionChanges,
+    operation: &str,
+    place: &Place,
+    leaves: &Leaves,
+) -> Option<Vec<u8>> {
+    json_if_fits(changes, leaves).map(|json| write_put(operation, place, &json))
+}
+
 /// An operation with a value, which is JSON.
-fn put(operation: &str, place: &Place, value: &[u8]) -> Vec<u8> {
+fn write_put(operation: &str, place: &Place, value: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(value.len() + 64);
     out.extend_from_slice(b"{\"op\":\"");
     out.extend_from_slice(operation.as_bytes());

@@ -292,9 +292,8 @@ impl GraphQl {
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
                 let execute = move || -> BoxFuture<'static, Vec<u8>> {
                     let (inner, operation) = (inner.clone(), operation.clone());
-                    let report = RequestStats::default();
                     Box::pin(async move {
-                        let mut report = report;
+                        let mut report = RequestStats::default();
                         inner.query(operation, allowed(), &mut report).await
                     })
                 };

@@ -250,7 +250,7 @@ pub(crate) const THIS_COMMIT: Bytes = Bytes::from_static(b"\0version");
 impl ScalarType for VersionScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
         let known = match &value {
-            Value::String(text) => version(text),
+            Value::String(text) => key::Version::parse(text),
             _ => None,
         };
         known
@@ -264,17 +264,6 @@ impl ScalarType for VersionScalar {
             Self::OfThisCommit => Value::Binary(THIS_COMMIT),
         }
     }
-}
-
-fn version(text: &str) -> Option<key::Version> {
-    if text.len() != 20 || !text.is_ascii() {
-        return None;
-    }
-    let mut version = [0; 10];
-    for (byte, at) in version.iter_mut().zip((0..20).step_by(2)) {
-        *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
-    }
-    Some(key::Version(version))
 }
 
 /// A name for a map of values; shared for the keys of entities.

@@ -142,12 +142,7 @@ fn fill_merged(
 ) -> Result<bool, StorageError> {
     let mut found = table.range::<&[u8]>(begin..end)?;
     loop {
-        let next = if changes.reverse() {
-            found.next_back()
-        } else {
-            found.next()
-        };
-        let Some(pair) = next else {
+        let Some(pair) = next_pair(&mut found, changes.reverse()) else {
             return Ok(false);
         };
         let (key, value) = pair?;
@@ -166,6 +161,16 @@ fn fill_merged(
     }
 }
 
+/// The next pair in a direction.
+#[inline]
+fn next_pair<P>(pairs: &mut impl DoubleEndedIterator<Item = P>, reverse: bool) -> Option<P> {
+    if reverse {
+        pairs.next_back()
+    } else {
+        pairs.next()
+    }
+}
+
 /// Appends the pairs from `begin` to before `end`. Returns whether the batch is full.
 fn fill(
     table: &impl ReadableTable<Bytes, Bytes>,
@@ -176,12 +181,7 @@ fn fill(
 ) -> Result<bool, StorageError> {
     let mut found = table.range::<&[u8]>(begin..end)?;
     loop {
-        let next = if reverse {
-            found.next_back()
-        } else {
-            found.next()
-        };
-        let Some(pair) = next else {
+        let Some(pair) = next_pair(&mut found, reverse) else {
             return Ok(false);
         };
         let (key, value) = pair?;
