@@ -10,6 +10,7 @@ pub(super) const SEEDS: &[&[u8]] = &[
     b"/a~1b/~0/0/01/-1/18446744073709551616",
     b"[\"a\", 0, \"0\", \"\\u00e9\\ud83c\\udf33\"]",
     b"[0,9223372036854775808]",
+    b"[\"a\",-1,\"b\",-2]",
     b"/0/1/2/3/4",
     b"-5",
     b"\"42\"",
@@ -24,6 +25,15 @@ pub(super) fn check(bytes: &[u8]) {
         assert_eq!(again.expect("an id reads back from its text"), id);
     }
     let Ok(path) = Path::parse(text) else { return };
+    if let Some((array, count, rest)) = path.split_at_from_end() {
+        assert!(count > 0 && !array.has_from_end());
+        assert!(path.places().is_empty() && path.place().is_none());
+        assert_eq!(
+            array.tokens().len() + 1 + rest.tokens().len(),
+            path.tokens().len()
+        );
+        return;
+    }
     if path.ambiguous() > 8 {
         let (head, rest) = path.split_after_ambiguous(3);
         assert_eq!(head.ambiguous(), 3);
