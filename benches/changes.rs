@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use phyllo::database::Database;
 use support::load::{ask_in_order, graphql, rate, rate_of};
-use support::{ROUNDS, compare, database, document, report, serve, store_document};
+use support::{ROUNDS, appends, compare, database, document, report, serve, store_document};
 use tokio::runtime::Runtime;
 
 const CLIENTS: usize = 32;
@@ -46,7 +46,7 @@ fn main() {
     leaf_in_large_and_small(address);
     append_to_long_and_short(address, &runtime, &database);
     one_document_and_many(address);
-    appends(address);
+    appends::compare_collections(address);
     bytes_written(address, 1);
     bytes_written(address, CLIENTS);
 }
@@ -119,23 +119,6 @@ fn one_document_and_many(address: SocketAddr) {
 }
 
 /// Appended documents of one collection, and of one for each client.
-fn appends(address: SocketAddr) {
-    let append = |collection: usize| {
-        let query = format!(
-            "mutation {{ appendDocument(collection: \"log{collection}\", document: {{n: 1, text: \"an event\"}}) {{ key }} }}"
-        );
-        graphql(&query, "{}")
-    };
-    let one = vec![append(0); CLIENTS];
-    let many: Vec<_> = (0..CLIENTS).map(append).collect();
-    compare(
-        "appended documents of 32 clients to one collection, against to 32 collections",
-        "at least 0.90",
-        || rate_of(address, &one, CLIENTS, TURN),
-        || rate_of(address, &many, CLIENTS, TURN),
-    );
-}
-
 /// Measures the bytes written to disk per byte of JSON while strings of 100 bytes are replaced.
 fn bytes_written(address: SocketAddr, clients: usize) {
     const TEXT_BYTES: usize = 100;

@@ -105,6 +105,13 @@ fn main() {
     if wanted("patches") {
         bench.patches();
     }
+    if wanted("appends") {
+        support::appends::compare_collections(bench.address);
+    }
+    if wanted("counts") {
+        let counts = support::counts::print_times(&database, bench.address);
+        bench.runtime.block_on(counts);
+    }
     // The last user of the client stops its thread.
     drop((bench, database, network));
 }

@@ -103,6 +103,14 @@ fn main() {
     if wanted("inserts") {
         bench.inserts();
     }
+    if wanted("counts") {
+        bench.runtime.block_on(async {
+            let directory = tempfile::tempdir().expect("a directory");
+            let database = database(directory.path()).await;
+            let address = serve(database.clone()).await;
+            support::counts::print_times(&database, address).await;
+        });
+    }
 }
 
 struct Bench {

@@ -16,6 +16,8 @@ mod delete;
 mod drop;
 #[path = "cli/export.rs"]
 mod export;
+#[path = "cli/follow.rs"]
+mod follow;
 #[path = "cli/get.rs"]
 mod get;
 #[path = "cli/harness.rs"]

@@ -6,6 +6,8 @@
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
+pub(crate) mod appends;
+pub(crate) mod counts;
 pub(crate) mod load;
 pub(crate) mod programs;
 

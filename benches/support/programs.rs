@@ -20,11 +20,13 @@ pub(crate) struct Program {
 pub(crate) fn programs() -> Vec<Program> {
     let programs = std::env::var(PROGRAMS).unwrap_or_default();
     let paths = programs.split(',').filter(|path| !path.is_empty());
-    paths.map(|path| Program::start(Path::new(path))).collect()
+    let start = |path| Program::start_with(Path::new(path), None, &[]);
+    paths.map(start).collect()
 }
 
 impl Program {
-    fn start(path: &Path) -> Self {
+    /// Starts a server with more arguments, on a new directory if no store is given.
+    pub(crate) fn start_with(path: &Path, store: Option<&str>, arguments: &[&str]) -> Self {
         let parent = std::env::var_os("PHYLLO_BENCH_DIRECTORY").map(PathBuf::from);
         let directory = match parent {
             Some(parent) => tempfile::tempdir_in(parent),
@@ -33,7 +35,8 @@ impl Program {
         let directory = directory.expect("a directory");
         let mut child = Command::new(path)
             .args(["serve", "--listen", "127.0.0.1:0", "--store"])
-            .arg(directory.path())
+            .arg(store.map_or(directory.path(), Path::new))
+            .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -49,6 +52,17 @@ impl Program {
             child,
             _directory: directory,
         }
+    }
+
+    /// The memory of the process.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("this is Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.parse::<u64>().ok())
+            .expect("a number")
+            << 10
     }
 
     /// Bytes that the process has sent to the disk so far.

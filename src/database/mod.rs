@@ -24,7 +24,7 @@ pub use catalog::drop::drop_collection;
 pub use catalog::names::{is_there, names};
 pub use catalog::scan::{Foreign, Scan, Scanned};
 pub use changes::cursor::{ChangeCursor, ChangePosition, changes_cursor};
-pub use changes::feed::{ChangeFollower, FollowFrom, FollowedChange};
+pub use changes::feed::{ChangeFollower, ChangesObserver, FollowFrom, FollowedChange};
 pub use changes::interest::Interest;
 pub use changes::read::LoggedCommit;
 pub use changes::settings::ChangeSettings;

@@ -7,7 +7,7 @@ use futures::future::{BoxFuture, join3};
 use tokio::time::{Instant, sleep};
 
 use super::changes::expire::expire;
-use super::changes::feed::ChangeFeed;
+use super::changes::feed::{ChangeFeed, ChangesObserver};
 use super::changes::settings::{ChangeSettings, set_retention};
 use super::changes::write::write_entry;
 use super::format;
@@ -111,6 +111,11 @@ impl Database {
     /// The changes of documents, for subscribers.
     pub(crate) fn changes(&self) -> &ChangeFeed {
         &self.changes
+    }
+
+    /// Reports how this process follows the change log to an observer. Only the first one is used.
+    pub fn observe_changes(&self, observer: Arc<dyn ChangesObserver>) {
+        self.changes.observe(observer);
     }
 
     /// Ends all subscriptions of this process with an error.

@@ -68,8 +68,10 @@ pub struct Bounds {
     /// it.
     pub send_time: Duration,
     /// Connections served at the same time. Further connections wait to be accepted. As many
-    /// operations are executed at the same time.
+    /// operations are executed, and requests of HTTP/2 connections are open, at the same time.
     pub connections: usize,
+    /// Requests of one HTTP/2 connection that are open at the same time. Further requests wait.
+    pub connection_requests: usize,
     /// Subscriptions that are open at the same time.
     pub subscriptions: usize,
     /// Operations of one WebSocket that are open at the same time.
@@ -118,6 +120,7 @@ impl Bounds {
         body_time: Duration::from_secs(60),
         send_time: Duration::from_secs(30),
         connections: 10_000,
+        connection_requests: 128,
         subscriptions: 20_000,
         connection_operations: 256,
         message_rate: 1_000,

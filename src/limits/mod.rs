@@ -29,6 +29,16 @@ pub const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
 pub const LINGER_BYTES_AT_ONCE: usize = 16 << 10;
 /// Bytes of a response that are passed to a connection at a time.
 pub const SENT_BYTES_AT_A_TIME: usize = 64 << 10;
+/// Bytes of the headers of a request, with 32 bytes for each of them (RFC 9113 §10.5.1).
+pub const HTTP2_HEADER_BYTES_MAX: u32 = 16 << 10;
+/// Streams that a client may have reset before the server accepted them, or broken. A client that
+/// resets more ends its connection.
+pub const HTTP2_RESETS_MAX: usize = 32;
+/// Bytes that a client may send on a connection before the server reads them.
+pub const HTTP2_WINDOW_BYTES: u32 = 256 << 10;
+/// Time for which an HTTP/2 connection stays open after the server said that it closes it, while no
+/// request is open.
+pub const HTTP2_FAREWELL_TIME: Duration = Duration::from_secs(1);
 /// Bytes of the buffer into which a WebSocket reads. It is allocated for each connection.
 pub const WEBSOCKET_BUFFER_BYTES: usize = 4 << 10;
 /// Bytes that are written to a WebSocket at a time. The WebSocket keeps a buffer for about as many.
@@ -326,9 +336,11 @@ pub const CHANGES_EXPIRY_TIME: Duration = Duration::from_secs(5);
 pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
 /// Time between two executions of a live page of documents.
 pub const LIVE_PAGE_TIME_MIN: Duration = Duration::from_millis(100);
-/// Live queries that are executed at the same time. The others wait, so that requests are served
-/// beside them.
+/// Live queries that are executed at the same time: as many fast ones, and as many slow ones. The
+/// others wait, so that requests are served beside them.
 pub const LIVE_EXECUTIONS_AT_ONCE: usize = 8;
+/// A live query whose last execution took longer is slow.
+pub const LIVE_FAST_TIME_MAX: Duration = Duration::from_millis(50);
 /// A live query is executed at most one of this many parts of the time.
 pub const LIVE_TIME_SHARE: u32 = 5;
 /// Interval at which a server asks a cluster for new commits while there are subscribers, at first

@@ -98,6 +98,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let watching = watch(&database, &options)?;
     database.store().observe(Arc::new(options.metrics.clone()));
+    database.observe_changes(Arc::new(options.metrics.clone()));
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
     let door = Door {

@@ -89,6 +89,17 @@ impl Store {
         });
     }
 
+    /// Switches the change log on. No server may hold the store.
+    pub(crate) fn log_changes(&self) {
+        let runtime = tokio::runtime::Runtime::new().expect("threads");
+        runtime.block_on(async {
+            let database = open(&self.path).await;
+            let deadline = Instant::now() + Duration::from_secs(10);
+            let set = database.set_change_retention(deadline, Duration::from_secs(3600));
+            set.await.expect("it is set");
+        });
+    }
+
     /// Stops the server, which releases the store.
     pub(crate) fn stop(&mut self) {
         self.server = None;

@@ -25,6 +25,8 @@ mod outage;
 #[path = "../pages/mod.rs"]
 mod pages;
 mod recipe;
+#[path = "../replay/mod.rs"]
+mod replay;
 #[path = "../seed/mod.rs"]
 mod seed;
 mod servers;

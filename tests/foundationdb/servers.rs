@@ -13,12 +13,14 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use super::cluster::{Cluster, Redundancy, phyllo};
+use super::replay::Replay;
 use super::shared::open;
 
 cases!(
     threads [
         a_server_reads_commits_of_another,
         acknowledged_writes_survive_a_kill_under_load,
+        changes_of_two_servers_are_told_once_across_kills,
         a_server_without_its_cluster_is_not_ready_and_stops_cleanly,
         commands_work_on_a_cluster_with_running_servers,
     ]
@@ -73,6 +75,60 @@ async fn acknowledged_writes_survive_a_kill_under_load() {
         .as_u64()
         .expect("a count");
     assert!(count >= acknowledged.len() as u64);
+}
+
+/// Two servers write the same documents while the log is followed, and one is killed again and
+/// again.
+async fn changes_of_two_servers_are_told_once_across_kills() {
+    const WRITERS: usize = 6;
+    let cluster = Cluster::start(Redundancy::Single);
+    let file = cluster.file();
+    let logging = ["--change-retention", "1h"];
+    let other = Arc::new(Server::start_with(&file, &logging));
+    let mut replay = Replay::default();
+    let mut acknowledged = 0;
+    for round in 0..6 {
+        let killed = Arc::new(Server::start(&file));
+        let over = Arc::new(AtomicBool::new(false));
+        let mut writers = JoinSet::new();
+        for writer in 0..WRITERS {
+            let server = if writer % 2 == 0 { &other } else { &killed };
+            let (server, over) = (server.clone(), over.clone());
+            writers.spawn(async move {
+                let mut done = 0;
+                while !over.load(Ordering::Acquire) {
+                    let edited = server
+                        .edit(round * 1_000_000 + done * WRITERS + writer)
+                        .await;
+                    done += usize::from(edited);
+                    if !edited && writer % 2 == 1 {
+                        break;
+                    }
+                }
+                done
+            });
+        }
+        // Catches up in the middle of the load.
+        for _ in 0..3 {
+            sleep(Duration::from_millis(200)).await;
+            replay.apply(
+                &run(phyllo(&file, "changes").args(replay.arguments("D"))).expect("it runs"),
+            );
+        }
+        killed.signal("KILL");
+        sleep(Duration::from_millis(200)).await;
+        over.store(true, Ordering::Release);
+        acknowledged += writers.join_all().await.into_iter().sum::<usize>();
+        replay.apply(&run(phyllo(&file, "changes").args(replay.arguments("D"))).expect("it runs"));
+        replay.assert_equals(&run(&mut phyllo(&file, "export")).expect("it runs"));
+    }
+    assert!(acknowledged > 50, "{acknowledged}");
+    let told: usize = replay.changes.values().sum();
+    assert!(told >= acknowledged, "{told} of {acknowledged}");
+    let mut again = Replay::default();
+    again.apply(&run(&mut phyllo(&file, "changes")).expect("it runs"));
+    assert_eq!(again.documents, replay.documents);
+    assert_eq!(again.changes, replay.changes);
 }
 
 async fn a_server_without_its_cluster_is_not_ready_and_stops_cleanly() {
@@ -133,8 +189,13 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(cluster_file: &Path) -> Self {
+        Self::start_with(cluster_file, &[])
+    }
+
+    fn start_with(cluster_file: &Path, arguments: &[&str]) -> Self {
         let mut process = phyllo(cluster_file, "serve")
             .args(["--listen", "127.0.0.1:0"])
+            .args(arguments)
             .env("RUST_LOG", "off")
             .stdout(Stdio::piped())
             .spawn()
@@ -186,6 +247,31 @@ impl Server {
             Ok(response) => Err(response.to_string()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// Changes one of a few documents: inserts, appends, removes the first element, or deletes.
+    /// Returns whether it was acknowledged.
+    async fn edit(&self, number: usize) -> bool {
+        let id = format!("shared{}", number % 5);
+        let query = match number / 5 % 7 {
+            0 => {
+                "mutation($id: ID!, $d: JSON) { replaceDocument(id: $id, document: $d) { version } }"
+            }
+            1 => "mutation($id: ID!) { deleteDocument(id: $id) { key } }",
+            2 => {
+                "mutation($id: ID!) { patchDocument(id: $id, patch: [{op: \"remove\", path: \"/list/0\"}]) { version } }"
+            }
+            _ => {
+                "mutation($id: ID!, $d: JSON) { replaceDocument(id: $id, path: \"/list/-\", document: $d) { version } }"
+            }
+        };
+        let document = if number / 5 % 7 == 0 {
+            json!({"list": [], "text": "x".repeat(number % 3 * 6_000)})
+        } else {
+            json!({ "n": number })
+        };
+        let asked = self.ask(query, json!({"id": id, "d": document})).await;
+        asked.is_ok_and(|response| response.get("errors").is_none())
     }
 
     async fn stored(&self, number: usize) -> Value {

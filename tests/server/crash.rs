@@ -3,12 +3,14 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::replay::Replay;
 use crate::support::{JSON, Server, head};
 
 const KILLS: u64 = 20;
@@ -145,12 +147,34 @@ impl Client {
     }
 }
 
+/// The standard output of a command on the store of a running server.
+fn printed(server: &Server, command: &str, arguments: &[String]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_phyllo"))
+        .arg(command)
+        .args(arguments)
+        .arg("--store")
+        .arg(server.store())
+        .output();
+    let output = output.expect("the binary runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Reads the changes since the last time. They must lead to the documents that are stored.
+fn follow(server: &Server, collection: &str, replay: &mut Replay) {
+    let arguments = replay.arguments(collection);
+    replay.apply(&printed(server, "changes", &arguments));
+    let collection = ["--collection", collection].map(str::to_owned);
+    replay.assert_equals(&printed(server, "export", &collection));
+}
+
 #[test]
 fn kills_lose_no_acknowledged_operation_and_leave_no_partial_one() {
     let mut clients: Vec<Client> = (0..CLIENTS)
         .map(|number| Client { number, next: 0 })
         .collect();
-    let mut server = Server::start();
+    let mut server = Server::with(&["--change-retention", "1h"]);
+    let (mut documents, mut counts) = (Replay::default(), Replay::default());
     for client in &clients {
         let id = json!(client.log());
         let query =
@@ -182,6 +206,10 @@ fn kills_lose_no_acknowledged_operation_and_leave_no_partial_one() {
             .iter()
             .find(|collection| collection["name"] == json!("D"));
         assert_eq!(in_d.expect("D")["count"].as_u64(), Some(done + CLIENTS));
+        follow(&server, "D", &mut documents);
+        follow(&server, "counts", &mut counts);
+        let told = counts.changes.get("all").map_or(0, |told| *told as u64);
+        assert_eq!(told, done, "each operation is told once");
     }
     let done: u64 = clients.iter().map(|client| client.next).sum();
     assert!(done > KILLS, "only {done} operations were acknowledged");
@@ -199,4 +227,8 @@ fn kills_lose_no_acknowledged_operation_and_leave_no_partial_one() {
         assert_eq!(after, client.next);
         assert!(before == after || before + 1 == after);
     }
+    follow(&server, "counts", &mut counts);
+    // From the beginning, the log tells the same.
+    let mut again = Replay::default();
+    follow(&server, "D", &mut again);
 }

@@ -12,6 +12,7 @@ mod crash;
 mod headers;
 mod hostile_connections;
 mod hosts;
+mod http2;
 mod introspection;
 mod keep_alive;
 mod limits;
@@ -21,6 +22,8 @@ mod metrics_and_logs;
 mod npm;
 mod persisted;
 mod process;
+#[path = "../replay/mod.rs"]
+mod replay;
 mod response_streams;
 mod rights;
 #[path = "../skip/mod.rs"]

@@ -19,6 +19,7 @@ use tokio_rustls::rustls::{
     SupportedProtocolVersion,
 };
 
+use crate::http2::Http2Client;
 use crate::support::{Server, command};
 
 /// The files of a certificate for `localhost`, and the trust anchor of clients.
@@ -72,6 +73,21 @@ impl Identity {
         vec![certificate, path(self.certificate()), key, path(self.key())]
     }
 
+    /// The settings of a client with these versions of TLS and ALPN protocols.
+    fn config(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+        protocols: &[&[u8]],
+    ) -> ClientConfig {
+        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(versions)
+            .expect("versions")
+            .with_root_certificates(self.trusted.clone())
+            .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        config
+    }
+
     /// Sends a request over TLS.
     fn ask(
         &self,
@@ -80,12 +96,7 @@ impl Identity {
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&[u8]],
     ) -> Result<Answered, std::io::Error> {
-        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_protocol_versions(versions)
-            .expect("versions")
-            .with_root_certificates(self.trusted.clone())
-            .with_no_client_auth();
-        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        let config = self.config(versions, protocols);
         let name = ServerName::try_from("localhost").expect("a name");
         let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
         let stream = TcpStream::connect(&server.address)?;
@@ -133,10 +144,7 @@ fn graphql_is_served_over_tls_1_2_and_1_3_but_not_in_clear_text() {
     ] {
         for (offered, agreed) in [
             (&[][..], None),
-            (
-                &[&b"h2"[..], &b"http/1.1"[..]][..],
-                Some(b"http/1.1".to_vec()),
-            ),
+            (&[&b"http/1.1"[..]][..], Some(b"http/1.1".to_vec())),
         ] {
             let Answered {
                 answer,
@@ -153,8 +161,8 @@ fn graphql_is_served_over_tls_1_2_and_1_3_but_not_in_clear_text() {
             assert_eq!((version, protocol), (Some(named), agreed));
         }
     }
-    let only_http2 = identity.ask(&server, &query(""), rustls::ALL_VERSIONS, &[b"h2"]);
-    assert!(only_http2.is_err(), "{only_http2:?}");
+    let unknown = identity.ask(&server, &query(""), rustls::ALL_VERSIONS, &[b"spdy/1"]);
+    assert!(unknown.is_err(), "{unknown:?}");
     // Clients that do not trust the certificate abort. Clients without TLS get no response.
     let stranger = Identity::new();
     assert!(stranger.query(&server).is_err());
@@ -168,6 +176,24 @@ fn graphql_is_served_over_tls_1_2_and_1_3_but_not_in_clear_text() {
         "{answer:?}"
     );
     identity.query(&server).expect("it goes on");
+}
+
+#[tokio::test]
+async fn clients_that_offer_http2_get_it() {
+    let identity = Identity::new();
+    let server = start(&identity.arguments());
+    for offered in [&[&b"h2"[..]][..], &[&b"http/1.1"[..], &b"h2"[..]]] {
+        let config = identity.config(rustls::ALL_VERSIONS, offered);
+        let stream = tokio::net::TcpStream::connect(&server.address).await;
+        let name = ServerName::try_from("localhost").expect("a name");
+        let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+        let stream = connector.connect(name, stream.expect("it listens")).await;
+        let stream = stream.expect("it is trusted");
+        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+        let mut client = Http2Client::over(stream).await;
+        let response = client.query("{ __typename }").await;
+        assert_eq!(response.json(), json!({"data": {"__typename": "Query"}}));
+    }
 }
 
 #[test]

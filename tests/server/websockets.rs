@@ -302,6 +302,45 @@ fn websockets_count_as_connections() {
 }
 
 #[test]
+fn subscriptions_over_the_limit_are_refused_and_all_are_counted() {
+    let server = Server::with(&["--change-retention", "1h", "--subscriptions-max", "2"]);
+    let gauge = "phyllo_subscriptions{transport=\"websocket\"}";
+    let mut client = acknowledged(&server);
+    let query = "subscription { document(id: 1) { value } }";
+    let nothing = json!({"data": {"document": null}});
+    for id in ["a", "b"] {
+        client.subscribe(id, query);
+        let next = json!({"id": id, "type": "next", "payload": nothing});
+        assert_eq!(client.receive(), next);
+    }
+    assert_eq!(metric(&server, gauge), 2);
+    client.subscribe("c", query);
+    let refused = client.receive();
+    assert_eq!(
+        (&refused["id"], &refused["type"]),
+        (&json!("c"), &json!("error"))
+    );
+    let extensions = &refused["payload"][0]["extensions"];
+    assert_eq!(extensions["code"], "UNAVAILABLE");
+    assert_eq!(extensions["limitName"], "subscriptions");
+    assert_eq!(extensions["limit"], 2);
+    client.send(&json!({"id": "a", "type": "complete"}));
+    wait_for_metric(&server, gauge, 1);
+    client.subscribe("c", query);
+    assert_eq!(client.receive()["type"], "next");
+    assert_eq!(metric(&server, "phyllo_changes_commits_total"), 0);
+    server.ask("POST", "/graphql", &[JSON], insertion("1", "5"));
+    for _ in ["b", "c"] {
+        assert_eq!(client.receive()["payload"]["data"]["document"]["value"], 5);
+    }
+    assert_eq!(metric(&server, "phyllo_changes_commits_total"), 1);
+    assert_eq!(metric(&server, "phyllo_changes_lag_seconds_count"), 1);
+    assert!(metric(&server, "phyllo_changes_recent_bytes") > 0);
+    drop(client);
+    wait_for_metric(&server, gauge, 0);
+}
+
+#[test]
 fn abrupt_disconnects_leave_nothing_open() {
     let server = Server::start();
     server.ask(

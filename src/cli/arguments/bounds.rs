@@ -99,6 +99,9 @@ pub(crate) struct LimitArguments {
     /// Open connections; further ones wait
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.connections), value_parser = up_to(1_000_000))]
     connections_max: u64,
+    /// Open requests of one HTTP/2 connection; further ones wait
+    #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.connection_requests), value_parser = up_to(1_000_000))]
+    connection_requests_max: u64,
     /// Open subscriptions
     #[arg(long, value_name = "NUMBER", default_value_t = number(DEFAULT.subscriptions), value_parser = up_to(10_000_000))]
     subscriptions_max: u64,
@@ -152,6 +155,7 @@ impl From<LimitArguments> for Bounds {
             send_time: limits.send_time_max.0,
             connections: size(limits.connections_max),
             subscriptions: size(limits.subscriptions_max),
+            connection_requests: size(limits.connection_requests_max),
             connection_operations: size(limits.connection_operations_max),
             message_rate: size(limits.message_rate_max),
             message_bytes: limits.message_bytes_max.0,

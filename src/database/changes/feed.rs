@@ -7,7 +7,7 @@
 //! change or gets one twice.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
@@ -17,6 +17,7 @@ use super::cursor::{ChangeCursor, ChangePosition};
 use super::interest::{Interest, Subscribers};
 use super::read::{LoggedCommit, Start, read_commits};
 use super::settings::{ChangeSettings, horizon_of};
+use super::write::now;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Version};
 use crate::limits::{CHANGES_POLL_TIME_MAX, CHANGES_POLL_TIME_MIN, CHANGES_RECENT_BYTES_MAX};
@@ -29,6 +30,14 @@ pub(crate) struct ChangeFeed(Arc<FeedParts>);
 struct FeedParts {
     store: Arc<dyn Store>,
     state: Mutex<FeedState>,
+    observer: OnceLock<Arc<dyn ChangesObserver>>,
+}
+
+/// Records the progress of a server that follows the change log.
+pub trait ChangesObserver: Send + Sync {
+    /// Commits have been read for the subscribers, and `recent_bytes` of them are in memory. `lag` is the
+    /// time since the first of them, by the clocks of the servers.
+    fn commits_read(&self, commits: usize, lag: Duration, recent_bytes: usize);
 }
 
 #[derive(Default)]
@@ -109,7 +118,13 @@ impl ChangeFeed {
         Self(Arc::new(FeedParts {
             store,
             state: Mutex::default(),
+            observer: OnceLock::new(),
         }))
+    }
+
+    /// Reports the progress to an observer. Only the first one is used.
+    pub(crate) fn observe(&self, observer: Arc<dyn ChangesObserver>) {
+        let _first = self.0.observer.set(observer);
     }
 
     /// Follows the changes from a position on.
@@ -245,6 +260,7 @@ impl FeedParts {
             state.tail = None;
             return false;
         }
+        let (count, first) = (commits.len(), commits.first().map(|commit| commit.time));
         for commit in commits {
             for change in &commit.changes {
                 let mut notify = |signal: &Signal| signal.changed(commit.version);
@@ -253,6 +269,10 @@ impl FeedParts {
             tail.push(Arc::new(commit));
         }
         tail.read_to = read_to;
+        if let (Some(observer), Some(first)) = (self.observer.get(), first) {
+            let lag = Duration::from_millis(now().saturating_sub(first));
+            observer.commits_read(count, lag, tail.recent_bytes);
+        }
         true
     }
 }

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{CONTENT_TYPE, HOST};
 use axum::http::uri::Authority;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode, Version};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 
@@ -71,15 +71,23 @@ pub(crate) fn checked(router: Router, listen: SocketAddr, hosts: &[Host]) -> Rou
 
 /// Whether every host that the request names is known.
 fn is_known(request: &Request, hosts: &[Host]) -> bool {
-    let headers = request.headers().get_all(HOST).iter();
-    let mut named = headers.map(|host| host.to_str().ok().and_then(name));
-    let known = |host: Option<String>| {
-        host.is_some_and(|host| is_of_this_machine(&host) || hosts.iter().any(|it| it.0 == host))
+    let known = |host: &str| {
+        name(host)
+            .is_some_and(|host| is_of_this_machine(&host) || hosts.iter().any(|it| it.0 == host))
     };
-    // In absolute form, as sent to proxies, the request target also names the host.
+    let mut headers = request.headers().get_all(HOST).iter();
+    let header = headers.next().map(|host| host.to_str().is_ok_and(known));
+    // HTTP/2 names the host in `:authority`. In HTTP/1.1 the request target has an authority in
+    // absolute form, as sent to proxies.
     let authority = request.uri().authority();
-    let authority = authority.is_none_or(|host| known(name(host.as_str())));
-    named.next().is_some_and(known) && named.next().is_none() && authority
+    let authority = authority.map(|authority| known(authority.as_str()));
+    let named = match request.version() {
+        Version::HTTP_2 => header.or(authority),
+        _ => header,
+    };
+    named.is_some_and(|known| known)
+        && authority.is_none_or(|known| known)
+        && headers.next().is_none()
 }
 
 /// Returns the host of an authority, in lower case and without its port.
@@ -103,7 +111,9 @@ fn is_of_this_machine(host: &str) -> bool {
 
 fn refused(request: &Request) -> Response {
     let host = request.headers().get(HOST);
-    let host = host.map_or("", |host| host.to_str().unwrap_or_default());
+    let host = host.map(|host| host.to_str().unwrap_or_default());
+    let authority = request.uri().authority().map(Authority::as_str);
+    let host = host.or(authority).unwrap_or_default();
     let error = Error::bad_input(format!(
         "{:?} is not a host name of this server: start it with --host NAME for each name that \
          clients use",

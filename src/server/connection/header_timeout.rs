@@ -23,12 +23,18 @@ pub(crate) struct HeadTimes {
     pub(crate) idle: Duration,
 }
 
-/// Wraps a stream to detect received bytes, and returns the timer for its connection.
-pub(crate) fn timed<S>(stream: S, times: HeadTimes) -> (Heard<S>, HeadTimer) {
+/// Wraps a stream to detect received bytes, and returns the timer for its connection, which was
+/// opened at this time.
+pub(crate) fn timed<S>(
+    stream: S,
+    times: HeadTimes,
+    opened: time::Instant,
+) -> (Heard<S>, HeadTimer) {
     let came = Arc::new(AtomicBool::new(false));
     let timer = HeadTimer {
         times,
         came: came.clone(),
+        opened,
         first: AtomicBool::new(true),
     };
     (Heard { stream, came }, timer)
@@ -39,6 +45,7 @@ pub(crate) fn timed<S>(stream: S, times: HeadTimes) -> (Heard<S>, HeadTimer) {
 pub(crate) struct HeadTimer {
     times: HeadTimes,
     came: Arc<AtomicBool>,
+    opened: time::Instant,
     /// Whether the connection has not waited for a head yet.
     first: AtomicBool,
 }
@@ -48,13 +55,13 @@ impl Timer for HeadTimer {
         let first = self.first.swap(false, Relaxed);
         // Earlier bytes belong to the previous request or cannot be told apart from it.
         self.came.store(false, Relaxed);
-        let time = if first {
-            self.times.head
+        let over = if first {
+            self.opened + self.times.head
         } else {
-            self.times.idle
+            time::Instant::now() + self.times.idle
         };
         Box::pin(HeadSleep {
-            over: Box::pin(time::sleep(time)),
+            over: Box::pin(time::sleep_until(over)),
             head: self.times.head,
             begins: (!first).then(|| self.came.clone()),
         })

@@ -1,26 +1,23 @@
 //! Accepts connections up to a limit, serves them, and drains them on shutdown.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
-use tokio_rustls::server::TlsStream;
 
-use super::header_timeout::{HeadTimes, timed};
+use super::http2::places_of_requests;
+use super::protocol::{serve_plain, serve_tls};
+use super::served::{Served, Stopping};
 use super::tls::Tls;
 use super::write_timeout::Patient;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, STOP_TIME_MAX};
-use crate::server::observe::metrics::counters::{GaugeGuard, Metrics};
+use crate::server::observe::metrics::counters::Metrics;
 
 /// Binds the listening socket.
 ///
@@ -60,9 +57,6 @@ pub(crate) struct Door {
     pub(crate) metrics: Metrics,
 }
 
-/// The place of a connection among those that are served, and its count.
-type Held = (OwnedSemaphorePermit, GaugeGuard);
-
 /// Serves connections until `stop`, then finishes the requests in flight.
 pub(crate) async fn serve(
     listener: TcpListener,
@@ -71,6 +65,7 @@ pub(crate) async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let places = Arc::new(Semaphore::new(door.bounds.connections));
+    let requests = places_of_requests(&door.bounds);
     let stopping = watch::Sender::new(false);
     tokio::pin!(stop);
     loop {
@@ -82,17 +77,18 @@ pub(crate) async fn serve(
         let (stream, place) = accepted;
         let held = (place, door.metrics.connection());
         let stream = Patient::new(stream, door.bounds.send_time, held);
-        let (router, stop) = (router.clone(), Stopping(stopping.subscribe()));
-        let times = HeadTimes {
-            head: door.bounds.header_time,
-            idle: door.bounds.idle_time,
+        let served = Served {
+            router: router.clone(),
+            bounds: door.bounds,
+            requests: requests.clone(),
+            stop: Stopping::new(stopping.subscribe()),
         };
         let tls = door.tls.clone();
         tokio::spawn(async move {
             match tls {
-                None => answer(stream, router, times, stop).await,
+                None => serve_plain(stream, served).await,
                 // Boxed, so that plain connections do not reserve memory for TLS.
-                Some(tls) => Box::pin(answer_by_tls(tls, stream, router, times, stop)).await,
+                Some(tls) => Box::pin(serve_tls(tls, stream, served)).await,
             }
         });
     }
@@ -101,66 +97,6 @@ pub(crate) async fn serve(
     if timeout(STOP_TIME_MAX, stopping.closed()).await.is_err() {
         tracing::warn!("shutdown timed out after {STOP_TIME_MAX:?} with requests in flight");
     }
-}
-
-/// Serves the requests of one connection.
-async fn answer(
-    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    router: Router,
-    times: HeadTimes,
-    mut stop: Stopping,
-) {
-    let (stream, timer) = timed(stream, times);
-    let connection = http1::Builder::new()
-        .timer(timer)
-        .header_read_timeout(times.head)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
-        .with_upgrades();
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = stop.stopped() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!("a connection ended: {error}");
-    }
-}
-
-/// Whether the server stops. It waits for connections that have one.
-struct Stopping(watch::Receiver<bool>);
-
-impl Stopping {
-    async fn stopped(&mut self) {
-        // An error means that the sender, and so the server, is gone.
-        let _stop = self.0.wait_for(|stop| *stop).await;
-    }
-}
-
-/// Serves the requests of one connection after the TLS handshake.
-async fn answer_by_tls(
-    tls: Tls,
-    stream: Patient<TcpStream, Held>,
-    router: Router,
-    times: HeadTimes,
-    stop: Stopping,
-) {
-    match greet(&tls, stream, times.head).await {
-        Ok(stream) => answer(stream, router, times, stop).await,
-        Err(error) => tracing::debug!("a TLS handshake failed: {error}"),
-    }
-}
-
-/// Performs the TLS handshake, within the time limit for a request head.
-async fn greet(
-    tls: &Tls,
-    stream: Patient<TcpStream, Held>,
-    head_time: Duration,
-) -> io::Result<TlsStream<Patient<TcpStream, Held>>> {
-    let agreed = timeout(head_time, tls.acceptor().accept(stream)).await;
-    agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
 /// Accepts the next connection once fewer than the maximum are open.

@@ -2,6 +2,10 @@
 
 pub(crate) mod file_reload;
 pub(crate) mod header_timeout;
+pub(crate) mod http2;
 pub(crate) mod listen;
+pub(crate) mod protocol;
+pub(crate) mod served;
+pub(crate) mod stream_timeout;
 pub(crate) mod tls;
 pub(crate) mod write_timeout;

@@ -12,7 +12,11 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::file_reload::{ReloadedFile, Watch};
 use crate::error::{Error, Result};
 
-/// A certificate with its chain, and its private key. Supports TLS 1.2 and 1.3 with HTTP/1.1.
+/// The ALPN name of HTTP/2 (RFC 9113 §3.1).
+pub(crate) const H2: &[u8] = b"h2";
+
+/// A certificate with its chain, and its private key. Supports TLS 1.2 and 1.3, with HTTP/2
+/// and HTTP/1.1 by ALPN (RFC 7301).
 #[derive(Clone, Debug)]
 pub struct Tls(Arc<ReloadedFile<Arc<ServerConfig>>>);
 
@@ -61,7 +65,7 @@ fn config(certificate: &[u8], key: &[u8]) -> Result<ServerConfig> {
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(|error| unusable("certificate with this key", &error))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }
 

@@ -32,7 +32,6 @@ use crate::server::streaming::source::{OperationSource, Transport};
 const MAX_PERMITS: usize = Semaphore::MAX_PERMITS;
 
 /// The state of the handlers of `/graphql`.
-#[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) graphql: GraphQl,
     pub(crate) batch_max: Option<usize>,
@@ -103,7 +102,7 @@ impl Endpoint {
     }
 }
 
-impl OperationSource for Endpoint {
+impl OperationSource for Arc<Endpoint> {
     fn start(
         &self,
         request: Request,
@@ -119,7 +118,7 @@ impl OperationSource for Endpoint {
 impl Endpoint {
     /// Starts an operation, and records metrics, a span and a log line for its start.
     async fn started(
-        self,
+        self: Arc<Self>,
         request: Request,
         methods: Methods,
         after: Option<String>,

@@ -1,5 +1,7 @@
 //! The handlers of `/graphql`, by HTTP method.
 
+use std::sync::Arc;
+
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::header::{ACCEPT_ENCODING, ALLOW, CONNECTION};
@@ -41,8 +43,9 @@ pub(crate) fn compression() -> CompressionLayer<Compressible> {
 
 /// Builds the routes of `/graphql`.
 pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter {
-    let endpoint = Endpoint::new(graphql, options);
-    let sockets = WebSockets {
+    // Each request clones the states of its handlers, so each is behind one pointer.
+    let endpoint = Arc::new(Endpoint::new(graphql, options));
+    let sockets = Arc::new(WebSockets {
         source: endpoint.clone(),
         access: options.access.clone(),
         origins: options.cors_origins.clone().into(),
@@ -50,14 +53,17 @@ pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
         pool: endpoint.graphql.pool().clone(),
         streams: options.streams.clone(),
         metrics: options.metrics.clone(),
-    };
+    });
     let methods = get(by_get)
         .post(by_post)
         .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
         .with_state(endpoint);
     layered(methods, options)
         .layer(from_fn(cached::completed))
-        .layer(from_fn_with_state(sockets, handshake::upgrade::<Endpoint>))
+        .layer(from_fn_with_state(
+            sockets,
+            handshake::upgrade::<Arc<Endpoint>>,
+        ))
 }
 
 /// Wraps handlers in the middleware for access, compression and CORS.
@@ -76,7 +82,7 @@ pub(crate) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRo
 
 /// Handles GET, which executes no mutations: `?query=…&variables=…&operationName=…`.
 pub(crate) async fn by_get(
-    State(endpoint): State<Endpoint>,
+    State(endpoint): State<Arc<Endpoint>>,
     Extension(mut caller): Extension<Caller>,
     request: HttpRequest<Body>,
 ) -> Response<Body> {
@@ -110,7 +116,7 @@ pub(crate) async fn by_get(
 /// Handles POST, which executes all operations. The body must be JSON, so that forms of other sites
 /// cannot send one.
 pub(crate) async fn by_post(
-    State(endpoint): State<Endpoint>,
+    State(endpoint): State<Arc<Endpoint>>,
     Extension(caller): Extension<Caller>,
     request: HttpRequest<Body>,
 ) -> Response<Body> {
@@ -176,7 +182,7 @@ pub(crate) async fn by_post(
 
 /// Executes a request whose responses are a stream.
 async fn streamed(
-    endpoint: &Endpoint,
+    endpoint: &Arc<Endpoint>,
     request: Request,
     media: StreamMedia,
     after: Option<String>,

@@ -15,14 +15,15 @@ use tokio::time::{Instant, sleep_until};
 use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
 use crate::graphql::execute::streaming::{ResponseStream, StreamedResponse};
-use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_TIME_SHARE};
+use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_FAST_TIME_MAX, LIVE_TIME_SHARE};
 
 /// The live queries of a server. However many there are, few are executed at the same time, and each
 /// of them most of the time is not.
 pub(crate) struct LiveQueries {
     queries: Mutex<QueryMap>,
-    /// Limits how many are executed at the same time.
-    executing: Semaphore,
+    /// Limits how many are executed at the same time: those that were fast the last time, and the
+    /// others. So slow queries do not hold fast ones back.
+    executing: [Semaphore; 2],
 }
 
 type QueryMap = HashMap<LiveKey, Weak<watch::Sender<LiveState>>>;
@@ -31,7 +32,7 @@ impl Default for LiveQueries {
     fn default() -> Self {
         Self {
             queries: Mutex::default(),
-            executing: Semaphore::new(LIVE_EXECUTIONS_AT_ONCE),
+            executing: [(); 2].map(|()| Semaphore::new(LIVE_EXECUTIONS_AT_ONCE)),
         }
     }
 }
@@ -143,12 +144,16 @@ impl Running {
         refuse: fn(&Error) -> Vec<u8>,
     ) {
         let mut last: Option<Arc<[u8]>> = None;
+        let mut is_slow = false;
         loop {
-            let executing = self.queries.executing.acquire().await;
+            let executing = &self.queries.executing[usize::from(is_slow)];
+            let executing = executing.acquire().await;
             let begun = Instant::now();
             let json: Arc<[u8]> = execute().await.into();
             drop(executing);
-            let next = begun + pause.max(begun.elapsed() * LIVE_TIME_SHARE);
+            let took = begun.elapsed();
+            is_slow = took > LIVE_FAST_TIME_MAX;
+            let next = begun + pause.max(took * LIVE_TIME_SHARE);
             if last.as_ref() != Some(&json) {
                 self.sender.send_replace(LiveState::Response(json.clone()));
                 last = Some(json);

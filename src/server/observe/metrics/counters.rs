@@ -10,6 +10,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
 use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES, TransportLabel};
+use crate::database::ChangesObserver;
 use crate::graphql::RequestStats;
 use crate::store::EngineObserver;
 
@@ -154,6 +155,16 @@ impl EngineObserver for Metrics {
             .engine
             .log_bytes
             .set(i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
+}
+
+impl ChangesObserver for Metrics {
+    fn commits_read(&self, commits: usize, lag: Duration, recent_bytes: usize) {
+        let changes = &self.0.changes;
+        changes.commits.inc_by(commits as u64);
+        changes.lag.observe(lag.as_secs_f64());
+        let bytes = i64::try_from(recent_bytes).unwrap_or(i64::MAX);
+        changes.recent_bytes.set(bytes);
     }
 }
 

@@ -33,6 +33,15 @@ pub(crate) struct Registered {
     pub(crate) subscriptions: Family<TransportLabel, Gauge>,
     pub(crate) stream_messages: Family<TransportLabel, Counter>,
     pub(crate) engine: EngineMetrics,
+    pub(crate) changes: ChangesMetrics,
+}
+
+/// The metrics of following the change log.
+#[derive(Clone)]
+pub(crate) struct ChangesMetrics {
+    pub(crate) commits: Counter,
+    pub(crate) lag: Histogram,
+    pub(crate) recent_bytes: Gauge,
 }
 
 /// The metrics of the embedded engine's log.
@@ -164,6 +173,7 @@ impl Registered {
                 "Responses sent on transports for subscriptions, also to queries and mutations",
             ),
             engine: EngineMetrics::register(&mut registry),
+            changes: ChangesMetrics::register(&mut registry),
             registry,
         }
     }
@@ -215,6 +225,27 @@ impl EngineMetrics {
                 "log_written_bytes",
                 "Bytes of transactions written to the write-ahead log",
             ),
+        }
+    }
+}
+
+impl ChangesMetrics {
+    fn register(registry: &mut Registry) -> Self {
+        let lag = Histogram::new(exponential_buckets(0.001, 2.5, 12));
+        let help = "Time from a commit until this server has read it for its subscribers";
+        registry.register("changes_lag_seconds", help, lag.clone());
+        Self {
+            commits: register(
+                registry,
+                "changes_commits",
+                "Commits of the change log that this server has read for its subscribers",
+            ),
+            recent_bytes: register(
+                registry,
+                "changes_recent_bytes",
+                "Memory of the recent commits that this server keeps for its subscribers",
+            ),
+            lag,
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct WebSockets<O> {
 /// Middleware that answers handshakes. It is outside of the check of tokens, because browsers
 /// cannot send headers with a handshake: their token is in `connection_init`.
 pub(crate) async fn upgrade<O: OperationSource>(
-    State(sockets): State<WebSockets<O>>,
+    State(sockets): State<Arc<WebSockets<O>>>,
     request: Request,
     next: Next,
 ) -> Response {

@@ -1,0 +1,213 @@
+//! Chooses the version of HTTP for a connection: by ALPN under TLS, else by its first bytes.
+
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+use tokio_rustls::server::TlsStream;
+
+use super::header_timeout::{HeadTimes, timed};
+use super::http2;
+use super::served::{Held, Served};
+use super::tls::{H2, Tls};
+use super::write_timeout::Patient;
+
+/// What a client with prior knowledge of HTTP/2 sends first (RFC 9113 §3.4). No request of HTTP/1.1
+/// begins with it.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A version of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    Http1,
+    Http2,
+}
+
+/// Serves the requests of a connection without TLS.
+pub(super) async fn serve_plain(mut stream: Patient<TcpStream, Held>, served: Served) {
+    let opened = Instant::now();
+    let begun = timeout(served.bounds.header_time, begun(&mut stream)).await;
+    match begun.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
+        Ok((version, begun)) => {
+            let stream = Begun { begun, stream };
+            serve(version, stream, served, opened).await;
+        }
+        Err(error) => tracing::debug!("a connection ended before its first request: {error}"),
+    }
+}
+
+/// Serves the requests of a connection after its TLS handshake.
+pub(super) async fn serve_tls(tls: Tls, stream: Patient<TcpStream, Held>, served: Served) {
+    match greet(&tls, stream, served.bounds.header_time).await {
+        Ok(stream) => {
+            let version = match stream.get_ref().1.alpn_protocol() {
+                Some(H2) => Version::Http2,
+                _ => Version::Http1,
+            };
+            serve(version, stream, served, Instant::now()).await;
+        }
+        Err(error) => tracing::debug!("a TLS handshake failed: {error}"),
+    }
+}
+
+/// Performs the TLS handshake, within the time limit for a request head.
+async fn greet(
+    tls: &Tls,
+    stream: Patient<TcpStream, Held>,
+    head_time: Duration,
+) -> io::Result<TlsStream<Patient<TcpStream, Held>>> {
+    let agreed = timeout(head_time, tls.acceptor().accept(stream)).await;
+    agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+}
+
+/// Reads the first bytes of a connection, until they tell the version. A connection that was closed
+/// has the version 1.
+async fn begun(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(Version, Bytes)> {
+    let mut bytes = [0; PREFACE.len()];
+    let mut length = 0;
+    while length < PREFACE.len() {
+        let read = stream.read(&mut bytes[length..]).await?;
+        length += read;
+        if read == 0 || !PREFACE.starts_with(&bytes[..length]) {
+            return Ok((Version::Http1, Bytes::copy_from_slice(&bytes[..length])));
+        }
+    }
+    Ok((Version::Http2, Bytes::from_static(PREFACE)))
+}
+
+async fn serve(
+    version: Version,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    served: Served,
+    opened: Instant,
+) {
+    match version {
+        Version::Http1 => serve_http1(stream, served, opened).await,
+        // Boxed, so that connections of HTTP/1.1 do not reserve memory for it.
+        Version::Http2 => Box::pin(http2::serve(stream, served)).await,
+    }
+}
+
+async fn serve_http1(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    mut served: Served,
+    opened: Instant,
+) {
+    let times = HeadTimes {
+        head: served.bounds.header_time,
+        idle: served.bounds.idle_time,
+    };
+    let (stream, timer) = timed(stream, times, opened);
+    let service = TowerToHyperService::new(served.router);
+    let connection = http1::Builder::new()
+        .timer(timer)
+        .header_read_timeout(times.head)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = served.stop.stopped() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!("a connection ended: {error}");
+    }
+}
+
+/// A stream whose first bytes were read before.
+struct Begun<S> {
+    begun: Bytes,
+    stream: S,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Begun<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.begun.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let bytes = self.begun.len().min(buffer.remaining());
+        buffer.put_slice(&self.begun.split_to(bytes));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Begun<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_first_bytes_tell_the_version_and_are_read_again() {
+        for (sent, version) in [
+            (
+                &b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04"[..],
+                Version::Http2,
+            ),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\x0b", Version::Http1),
+            (b"POST /graphql HTTP/1.1\r\n", Version::Http1),
+            (b"P", Version::Http1),
+            (b"", Version::Http1),
+        ] {
+            for at_once in [1, 7, 1_000] {
+                let (mut client, mut server) = tokio::io::duplex(at_once);
+                let sending = tokio::spawn(async move { client.write_all(sent).await });
+                let (found, begun) = begun(&mut server).await.expect("it is read");
+                assert_eq!(found, version, "{sent:?}");
+                let mut whole = Vec::new();
+                let mut stream = Begun {
+                    begun,
+                    stream: server,
+                };
+                stream.read_to_end(&mut whole).await.expect("it is read");
+                assert_eq!(whole, sent);
+                sending.await.expect("no panic").expect("it is sent");
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Resets streams of HTTP/2 whose clients read responses too slowly. The timeout of the connection
+//! does not see them, because a client can read the connection and give one stream no window.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::Response;
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+tokio::task_local! {
+    /// The progress of the response of the stream that is polled.
+    static PROGRESS: Arc<Progress>;
+}
+
+/// Whether a response waits for its client.
+#[derive(Default)]
+struct Progress {
+    /// Since when data waits to be sent. `None` while the body has no data.
+    waiting: Mutex<Option<Instant>>,
+}
+
+impl Progress {
+    fn set(&self, waiting: Option<Instant>) {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
+    }
+
+    fn waiting(&self) -> Option<Instant> {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream of HTTP/2: a request and its response. It ends, which resets it, if the client does not
+/// take a piece of the response in time.
+pub(super) struct TimedStream<F> {
+    stream: Pin<Box<F>>,
+    progress: Arc<Progress>,
+    send_time: Duration,
+    over: Option<Pin<Box<Sleep>>>,
+}
+
+impl<F: Future> TimedStream<F> {
+    pub(super) fn new(stream: F, send_time: Duration) -> Self {
+        Self {
+            stream: Box::pin(stream),
+            progress: Arc::default(),
+            send_time,
+            over: None,
+        }
+    }
+}
+
+impl<F: Future> Future for TimedStream<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let stream = this.stream.as_mut();
+        let polled = PROGRESS.sync_scope(this.progress.clone(), || stream.poll(context));
+        if polled.is_ready() {
+            return Poll::Ready(());
+        }
+        let Some(since) = this.progress.waiting() else {
+            this.over = None;
+            return Poll::Pending;
+        };
+        let at = since + this.send_time;
+        let over = this.over.get_or_insert_with(|| Box::pin(sleep_until(at)));
+        if over.deadline() != at {
+            over.as_mut().reset(at);
+        }
+        let ended = over.as_mut().poll(context);
+        if ended.is_ready() {
+            tracing::debug!("a stream ended: its client did not read the response in time");
+        }
+        ended
+    }
+}
+
+/// The body of a response that records its progress. It is polled again only when the client has a
+/// window for the data before, also after the last data. So its memory counts until then.
+pub(super) struct SentBody {
+    body: Body,
+    progress: Option<Arc<Progress>>,
+    /// Whether data was taken.
+    begun: bool,
+    /// The place of the request among those that are open.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl SentBody {
+    /// Wraps the body of the response of the stream that is polled.
+    fn new(body: Body, place: Option<OwnedSemaphorePermit>) -> Self {
+        Self {
+            body,
+            _place: place,
+            progress: PROGRESS.try_with(Arc::clone).ok(),
+            begun: false,
+        }
+    }
+}
+
+impl HttpBody for SentBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        let data = matches!(frame, Poll::Ready(Some(_)));
+        self.begun |= data;
+        if let Some(progress) = &self.progress {
+            progress.set(data.then(Instant::now));
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        !self.begun && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Wraps the body of a response, which holds the place of its request.
+pub(super) fn sent(
+    response: Result<Response<Body>, Infallible>,
+    place: Option<OwnedSemaphorePermit>,
+) -> Result<Response<SentBody>, Infallible> {
+    response.map(|response| response.map(|body| SentBody::new(body, place)))
+}
