@@ -36,23 +36,23 @@ impl Replay {
     fn apply_change(&mut self, change: &Value) {
         let cursor = change["cursor"].as_str().expect("a cursor");
         assert!(
-            Some(cursor) > self.cursor.as_deref(),
-            "{change} after {:?}",
+            self.cursor.as_deref().map(position) < Some(position(cursor)),
+            "{cursor} after {:?}",
             self.cursor
         );
         self.cursor = Some(cursor.to_owned());
         let key = change["key"].as_str().expect("a key").to_owned();
         *self.changes.entry(key.clone()).or_default() += 1;
-        assert_eq!(change["resync"], false, "{change}");
+        assert_eq!(change["resync"], false, "{cursor}");
         let before = self.documents.remove(&key);
         match change["kind"].as_str() {
             Some("DELETED") => {
-                assert!(before.is_some(), "{change}");
+                assert!(before.is_some(), "{cursor}");
                 return;
             }
-            Some("CREATED") => assert!(before.is_none(), "{change}"),
-            Some("UPDATED") => assert!(before.is_some(), "{change}"),
-            _ => panic!("{change}"),
+            Some("CREATED") => assert!(before.is_none(), "{cursor}"),
+            Some("UPDATED") => assert!(before.is_some(), "{cursor}"),
+            _ => panic!("{cursor}"),
         }
         let mut document = before.unwrap_or_default();
         let patch: json_patch::Patch =
@@ -77,4 +77,13 @@ impl Replay {
             assert_eq!(self.documents[key], *document, "{key}");
         }
     }
+}
+
+/// The version of a cursor, and the number of its last change. A cursor without a number is after
+/// all changes of its commit.
+fn position(cursor: &str) -> (&str, u64) {
+    let mut parts = cursor.split('-').skip(1);
+    let version = parts.next().expect("a version");
+    let change = parts.next().map(|number| number.parse().expect("a number"));
+    (version, change.unwrap_or(u64::MAX))
 }

@@ -15,17 +15,17 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 tokio::task_local! {
     /// The progress of the response of the stream that is polled.
-    static PROGRESS: Arc<Progress>;
+    static PROGRESS: Arc<ResponseProgress>;
 }
 
 /// Whether a response waits for its client.
 #[derive(Default)]
-struct Progress {
+struct ResponseProgress {
     /// Since when data waits to be sent. `None` while the body has no data.
     waiting: Mutex<Option<Instant>>,
 }
 
-impl Progress {
+impl ResponseProgress {
     fn set(&self, waiting: Option<Instant>) {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
     }
@@ -39,7 +39,7 @@ impl Progress {
 /// take a piece of the response in time.
 pub(super) struct TimedStream<F> {
     stream: Pin<Box<F>>,
-    progress: Arc<Progress>,
+    progress: Arc<ResponseProgress>,
     send_time: Duration,
     over: Option<Pin<Box<Sleep>>>,
 }
@@ -86,7 +86,7 @@ impl<F: Future> Future for TimedStream<F> {
 /// window for the data before, also after the last data. So its memory counts until then.
 pub(super) struct SentBody {
     body: Body,
-    progress: Option<Arc<Progress>>,
+    progress: Option<Arc<ResponseProgress>>,
     /// Whether data was taken.
     begun: bool,
     /// The place of the request among those that are open.
