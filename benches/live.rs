@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::{SinkExt as _, StreamExt as _};
+use serde_json::{Value, json};
 use support::load::{Connection, ask_in_order, graphql, rate};
 use support::programs::Program;
 use support::{compare, document, report};
@@ -36,13 +37,23 @@ fn main() {
     let clients = Runtime::new().expect("a runtime");
     let cluster = std::env::var("PHYLLO_BENCH_CLUSTER").ok();
     let store = cluster.as_deref();
-    inserts_with_the_log(store);
-    inserts_beside_idle_subscriptions(&clients, store);
-    if store.is_none() {
+    let asked = std::env::args().skip(1).find(|name| !name.starts_with('-'));
+    let wanted = |name: &str| asked.as_ref().is_none_or(|asked| asked == name);
+    if wanted("log") {
+        inserts_with_the_log(store);
+    }
+    if wanted("idle") {
+        inserts_beside_idle_subscriptions(&clients, store);
+    }
+    if wanted("memory") && store.is_none() {
         memory(&clients);
+    }
+    if wanted("broadcast") && store.is_none() {
         broadcasts(&clients);
     }
-    latencies(&clients, store);
+    if wanted("latency") {
+        latencies(&clients, store);
+    }
 }
 
 fn start(store: Option<&str>, arguments: &[&str]) -> Program {
@@ -84,10 +95,11 @@ fn inserts_beside_idle_subscriptions(clients: &Runtime, store: Option<&str>) {
 }
 
 /// A subscription to a place of its own, which nothing changes.
-fn idle_query(number: usize) -> String {
-    format!(
-        "subscription {{ document(id: \"{number}\", collection: \"idle\", path: \"/a\") {{ value }} }}"
-    )
+fn idle_query(number: usize) -> Value {
+    json!({
+        "query": "subscription($id: ID!) { document(id: $id, collection: \"idle\", path: \"/a\") { value } }",
+        "variables": {"id": number.to_string()},
+    })
 }
 
 fn memory(clients: &Runtime) {
@@ -143,7 +155,7 @@ fn subscriptions(
     address: SocketAddr,
     connections: usize,
     each: usize,
-    query: impl Fn(usize) -> String,
+    payload: impl Fn(usize) -> Value,
 ) -> Subscriptions {
     let (send, responses) = mpsc::unbounded_channel();
     clients.block_on(async {
@@ -151,9 +163,9 @@ fn subscriptions(
         for connection in 0..connections {
             let mut socket = connect(address).await;
             for at in 0..each {
-                let query = query(connection * each + at);
-                let subscribe = serde_json::json!({
-                    "id": at.to_string(), "type": "subscribe", "payload": { "query": query },
+                let payload = payload(connection * each + at);
+                let subscribe = json!({
+                    "id": at.to_string(), "type": "subscribe", "payload": payload,
                 });
                 let sent = socket.feed(Message::text(subscribe.to_string())).await;
                 sent.expect("it is sent");
@@ -207,7 +219,7 @@ fn increment() -> Vec<u8> {
 fn broadcasts(clients: &Runtime) {
     let server = start(None, ON);
     ask_in_order(server.address, &[vec![increment()]]);
-    let query = |_| "subscription { document(id: \"counter\") { value } }".to_owned();
+    let query = |_| json!({"query": "subscription { document(id: \"counter\") { value } }"});
     let each = SUBSCRIBERS / CONNECTIONS;
     let mut open = subscriptions(clients, server.address, CONNECTIONS, each, query);
     let (plain, publish) = plain_server();
@@ -304,7 +316,7 @@ fn latencies(clients: &Runtime, store: Option<&str>) {
         let mut open = clients.block_on(async {
             let (send, responses) = mpsc::unbounded_channel();
             let mut socket = connect(reader).await;
-            let subscribe = serde_json::json!({
+            let subscribe = json!({
                 "id": "1", "type": "subscribe", "payload": { "query": query },
             });
             let sent = socket.send(Message::text(subscribe.to_string())).await;

@@ -95,15 +95,14 @@ async fn changes_of_two_servers_are_told_once_across_kills() {
             let server = if writer % 2 == 0 { &other } else { &killed };
             let (server, over) = (server.clone(), over.clone());
             writers.spawn(async move {
-                let mut done = 0;
+                let (mut done, mut sent) = (0, 0);
                 while !over.load(Ordering::Acquire) {
-                    let edited = server
-                        .edit(round * 1_000_000 + done * WRITERS + writer)
-                        .await;
-                    done += usize::from(edited);
-                    if !edited && writer % 2 == 1 {
+                    let number = round * 1_000_000 + sent * WRITERS + writer;
+                    let Some(changed) = server.edit(number).await else {
                         break;
-                    }
+                    };
+                    done += usize::from(changed);
+                    sent += 1;
                 }
                 done
             });
@@ -122,7 +121,7 @@ async fn changes_of_two_servers_are_told_once_across_kills() {
         replay.apply(&run(phyllo(&file, "changes").args(replay.arguments("D"))).expect("it runs"));
         replay.assert_equals(&run(&mut phyllo(&file, "export")).expect("it runs"));
     }
-    assert!(acknowledged > 50, "{acknowledged}");
+    assert!(acknowledged > 20, "{acknowledged}");
     let told: usize = replay.changes.values().sum();
     assert!(told >= acknowledged, "{told} of {acknowledged}");
     let mut again = Replay::default();
@@ -250,8 +249,8 @@ impl Server {
     }
 
     /// Changes one of a few documents: inserts, appends, removes the first element, or deletes.
-    /// Returns whether it was acknowledged.
-    async fn edit(&self, number: usize) -> bool {
+    /// Returns whether it certainly changed the document, or `None` if the server did not answer.
+    async fn edit(&self, number: usize) -> Option<bool> {
         let id = format!("shared{}", number % 5);
         let query = match number / 5 % 7 {
             0 => {
@@ -271,7 +270,8 @@ impl Server {
             json!({ "n": number })
         };
         let asked = self.ask(query, json!({"id": id, "d": document})).await;
-        asked.is_ok_and(|response| response.get("errors").is_none())
+        let is_done = asked.ok()?.get("errors").is_none();
+        Some(is_done && number / 5 % 7 > 2)
     }
 
     async fn stored(&self, number: usize) -> Value {
