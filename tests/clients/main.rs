@@ -2,8 +2,10 @@
 //! code generated from the schema, and the schema as tools read it.
 //!
 //! Each test runs a script with packages of npm or of Python. If these cannot be installed, the test
-//! is skipped. Tests with a script are long tests.
+//! is skipped, and one in a browser if there is no Chromium. Tests with a script are long tests.
 
+#[path = "../browser/mod.rs"]
+mod browser;
 #[path = "../notes/mod.rs"]
 mod notes;
 #[path = "../npm/mod.rs"]
@@ -67,10 +69,18 @@ fn run(script: &str, servers: &[&[&str]]) {
     assert!(ran.status.success(), "{script}: {told}");
 }
 
-/// Installs the packages, and copies the scripts, the schema and the page about clients.
+/// Runs a script that drives a browser, as [`run`] does.
+fn run_in_browser(script: &str, flags: &[&str]) {
+    let what = format!("tests/clients/{script}");
+    if !skips_long(&what) && browser::chromium(&what).is_some() {
+        run(script, &[flags]);
+    }
+}
+
+/// Installs the packages, and copies the scripts, the schema and the pages whose code is run.
 fn install() -> Option<PathBuf> {
     let folder = npm::install("clients")?;
-    for file in ["schema.graphql", "docs/clients.md"] {
+    for file in ["schema.graphql", "docs/clients.md", "docs/live.md"] {
         let name = Path::new(file).file_name().expect("a name");
         fs::copy(file, folder.join(name)).expect("a copy");
     }
@@ -105,6 +115,15 @@ fn clients_of_the_transports_for_subscriptions_execute_operations() {
 #[test]
 fn clients_follow_changes_and_live_documents_on_every_transport() {
     run("live.mjs", &[&["--change-retention", "1h"]]);
+}
+
+#[test]
+fn the_documented_react_program_shows_in_one_page_what_another_changes() {
+    let allowed = ["--cors-origin", "http://localhost:5173"];
+    run_in_browser(
+        "react.mjs",
+        &[&["--change-retention", "1h"], &allowed[..]].concat(),
+    );
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! docs/walk.md and the browser test are long tests. Both need npm packages; the browser test needs
 //! Chromium too. If these cannot be installed, the tests are skipped.
 
+#[path = "../browser/mod.rs"]
+mod browser;
 #[path = "../npm/mod.rs"]
 mod npm;
 mod server;
@@ -136,16 +138,18 @@ fn the_page_works_in_a_real_browser() {
     if skips_long(left_out) {
         return;
     }
-    let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
-    if !has("npm", left_out) || !has("node", left_out) || !has(&chromium, left_out) {
+    if !has("npm", left_out) || !has("node", left_out) {
         return;
     }
+    let Some(chromium) = browser::chromium(left_out) else {
+        return;
+    };
     let directory = tempfile::tempdir().expect("a directory");
     let steps = steps(WALK);
     if !fetch(&steps, directory.path(), left_out) {
         return;
     }
-    let browser = npm::install("browser").expect("the driver's packages");
+    let driver = npm::install("browser").expect("the driver's packages");
     let store = directory.path().join("store");
     let server = Server::start(&store);
     for Step { command, .. } in steps
@@ -174,7 +178,7 @@ fn the_page_works_in_a_real_browser() {
         .arg(&artifacts)
         .arg(format!("{}/", guarded.url()))
         .arg(TOKEN)
-        .current_dir(browser)
+        .current_dir(driver)
         .env("CHROMIUM", chromium)
         .output()
         .expect("node runs");
