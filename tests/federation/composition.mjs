@@ -11,9 +11,14 @@ const services = await subgraphs(process.argv[2], others);
 for (const other of others) other.stop();
 
 // Two subgraphs with a field `node` do not compose, so Phyllo's subgraph omits it.
-const queries = services[0].typeDefs.definitions.find(({ name }) => name?.value === "Query");
-const names = queries.fields.map(({ name }) => name.value);
-assert.deepEqual(names, ["document", "documents", "aggregate", "changesCursor", "collections"]);
+const fieldsOf = (type) => {
+  const found = services[0].typeDefs.definitions.find(({ name }) => name?.value === type);
+  return found.fields.map(({ name }) => name.value);
+};
+const queries = ["document", "documents", "aggregate", "changesCursor", "collections"];
+assert.deepEqual(fieldsOf("Query"), queries);
+const subscriptions = ["document", "documents", "changes"];
+assert.deepEqual(fieldsOf("Subscription"), subscriptions);
 
 for (const composed of [composedByApollo, composedByGuild]) {
   const { definitions } = parse(composed(services));
@@ -27,6 +32,7 @@ for (const composed of [composedByApollo, composedByGuild]) {
     fields("Query").filter((field) => field.startsWith("_") || field === "nodes"),
     [],
   );
+  assert.deepEqual(fields("Subscription"), subscriptions);
   const joined = type("Document").directives.filter(({ name }) => name.value === "join__type");
   const keys = joined.map(({ arguments: given }) =>
     Object.fromEntries(given.map(({ name, value }) => [name.value, value.value])),
@@ -39,11 +45,12 @@ for (const composed of [composedByApollo, composedByGuild]) {
   ]);
 }
 
-// The example of docs/federation.md composes, and its query is valid.
+// The example of docs/federation.md composes, and its operations are valid.
 const page = readFileSync("federation.md", "utf8");
-const [schema, query] = [...page.matchAll(/```graphql\n(.*?)```/gs)].map(([, text]) => text);
+const [schema, ...operations] = [...page.matchAll(/```graphql\n(.*?)```/gs)].map(([, text]) => text);
+assert.equal(operations.length, 2);
 const example = [services[0], { ...services[1], typeDefs: parse(schema) }];
 for (const composed of [composedByApollo, composedByGuild]) {
   const graph = buildSchema(composed(example), { assumeValidSDL: true });
-  assert.deepEqual(validate(graph, parse(query)), []);
+  for (const operation of operations) assert.deepEqual(validate(graph, parse(operation)), []);
 }

@@ -1,5 +1,6 @@
-//! Phyllo as a subgraph: composition by two tools, and queries through two gateways. Each test
-//! starts the real server on a store with data and drives it from Node.js.
+//! Phyllo as a subgraph: composition by two tools, queries through two gateways, and subscriptions
+//! through a third one. Each test starts the real server on a store with data and drives it from
+//! Node.js.
 //!
 //! These are long tests. They need npm packages; if these cannot be installed, the tests are skipped.
 
@@ -35,7 +36,8 @@ fn run(script: &str) -> Option<String> {
     };
     let store = tempfile::tempdir().expect("a directory");
     import(&folder.join("notes.ndjson"), store.path());
-    let server = Server::start(store.path());
+    let program = Command::new(env!("CARGO_BIN_EXE_phyllo"));
+    let server = Server::run(program, store.path(), &["--change-retention", "1h"]);
     let ran = Command::new("node")
         .arg(script)
         .arg(format!("{}/graphql", server.url()))
@@ -67,6 +69,11 @@ fn queries_and_mutations_work_through_apollos_gateway() {
 #[test]
 fn queries_and_mutations_work_through_the_guilds_gateway() {
     run("stitched.mjs");
+}
+
+#[test]
+fn subscriptions_work_through_hive_gateway() {
+    run("gateway.mjs");
 }
 
 /// Runs the queries of Apollo's compatibility suite with Phyllo's types.

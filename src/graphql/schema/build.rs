@@ -142,6 +142,7 @@ pub fn subgraph_text(scope: SchemaScope) -> String {
 
 fn subgraph<M: ObjectType + Default + 'static>() -> String {
     let schema = Schema::build(SubgraphQuery::default(), M::default(), SubscriptionRoot)
+        .enable_subscription_in_federation()
         .register_output_type::<NodeObject>()
         .finish();
     let options = SDLExportOptions::new().federation().include_specified_by();
