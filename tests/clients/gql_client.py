@@ -1,10 +1,12 @@
 """Python's gql on a server (first argument) and on the schema's text (second argument)."""
 
+import asyncio
 import sys
 
 from gql import Client, gql
 from gql.transport.exceptions import TransportQueryError
 from gql.transport.requests import RequestsHTTPTransport
+from gql.transport.websockets import WebsocketsTransport
 from graphql import GraphQLError, print_schema
 from graphql.utilities import lexicographic_sort_schema
 
@@ -34,6 +36,23 @@ mutation ($patch: JSON) {
 """)
 DELETE = gql("""
 mutation { deleteDocument(id: "42", collection: "notes", path: "/parts") { deletedId value } }
+""")
+COUNT = gql("""
+subscription {
+  document(id: "apples", collection: "notes", path: "/count") { id value }
+}
+""")
+CHANGES = gql("""
+subscription ($after: String) {
+  changes(collection: "notes", id: "apples", path: "/count", after: $after) {
+    cursor kind key paths patch
+  }
+}
+""")
+INCREMENT = gql("""
+mutation {
+  incrementDocument(id: "apples", collection: "notes", path: "/count") { value(path: "/count") }
+}
 """)
 
 
@@ -78,6 +97,44 @@ def use(session, title):
         raise AssertionError("a part has no field of this name")
 
 
+async def follow():
+    """Follows a value and its changes while a mutation changes it, on one WebSocket."""
+    transport = WebsocketsTransport(
+        url=url.replace("http", "ws", 1),
+        subprotocols=[WebsocketsTransport.GRAPHQLWS_SUBPROTOCOL],
+    )
+    async with Client(transport=transport, fetch_schema_from_transport=True) as session:
+        cursor = (await session.execute(gql("{ changesCursor }")))["changesCursor"]
+        values = session.subscribe(COUNT)
+        count = (await anext(values))["document"]
+        assert count == {"id": "notes/apples#/count", "value": 12345678901234567890123}
+        for number in (1, 2):
+            changed = (await session.execute(INCREMENT))["incrementDocument"]["value"]
+            assert changed == count["value"] + number, changed
+            shown = (await anext(values))["document"]
+            assert shown == {"id": count["id"], "value": changed}, shown
+        await values.aclose()
+
+        # Both changes follow the cursor, and only the second one follows the first.
+        changes = session.subscribe(CHANGES, variable_values={"after": cursor})
+        first, second = [(await anext(changes))["changes"] for _ in range(2)]
+        await changes.aclose()
+        patch = [{"op": "replace", "path": "/count", "value": count["value"] + 1}]
+        cursor = first.pop("cursor")
+        expected = {"kind": "UPDATED", "key": "apples", "paths": [["count"]], "patch": patch}
+        assert first == expected, first
+        changes = session.subscribe(CHANGES, variable_values={"after": cursor})
+        assert (await anext(changes))["changes"] == second
+        await changes.aclose()
+
+        try:
+            await anext(session.subscribe(CHANGES, variable_values={"after": "no cursor"}))
+        except TransportQueryError as error:
+            assert error.errors[0]["extensions"]["code"] == "BAD_USER_INPUT", error
+        else:
+            raise AssertionError("this is no cursor")
+
+
 transport = RequestsHTTPTransport(url=url)
 introspected = Client(
     transport=transport,
@@ -95,3 +152,5 @@ with from_file as session:
 seen = print_schema(lexicographic_sort_schema(introspected.schema))
 told = print_schema(lexicographic_sort_schema(from_file.schema))
 assert told == seen, "introspection shows another schema than the file"
+
+asyncio.run(follow())

@@ -127,8 +127,8 @@ fn the_documented_react_program_shows_in_one_page_what_another_changes() {
 }
 
 #[test]
-fn relay_compiles_refetches_and_pages_through_node() {
-    run("relay.mjs", &[&[]]);
+fn relay_compiles_refetches_pages_and_subscribes() {
+    run("relay.mjs", &[&["--change-retention", "1h"]]);
 }
 
 #[test]

@@ -61,6 +61,22 @@ graphql`
 `;
 
 graphql`
+  subscription notesTitleSubscription {
+    document(id: "a", collection: "one", path: "/title") { id value }
+  }
+`;
+
+graphql`
+  subscription notesChangesSubscription($after: String) {
+    changes(collection: "one", id: "a", after: $after) {
+      kind
+      patch
+      document { id subdocument(path: "/title") { id value } }
+    }
+  }
+`;
+
+graphql`
   mutation notesReplaceMutation($title: JSON, $version: DocumentVersion) {
     replaceDocument(
       id: "a", collection: "one", path: "/title", document: $title, ifVersion: $version

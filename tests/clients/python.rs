@@ -47,7 +47,7 @@ fn succeeds(command: &mut Command) -> Option<()> {
 }
 
 #[test]
-fn python_gql_validates_and_runs_queries_by_schema_file_and_by_introspection() {
+fn python_gql_validates_and_runs_operations_by_schema_file_and_by_introspection() {
     let what = "Python's gql";
     if skips_long(what) {
         return;
@@ -57,7 +57,7 @@ fn python_gql_validates_and_runs_queries_by_schema_file_and_by_introspection() {
         return;
     };
     let store = tempfile::tempdir().expect("a directory");
-    let server = start(store.path(), &[]);
+    let server = start(store.path(), &["--change-retention", "1h"]);
     let ran = Command::new(python)
         .arg("tests/clients/gql_client.py")
         .arg(format!("{}/graphql", server.url()))

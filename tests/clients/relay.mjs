@@ -1,16 +1,20 @@
 // Runs Relay's compiler with the server's schema, and its runtime with the generated code and a
 // default store.
 import assert from "node:assert/strict";
+import { createClient } from "graphql-ws";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { isDeepStrictEqual } from "node:util";
 import runtime from "relay-runtime";
+import WebSocket from "ws";
 import { ask, plain, seed, until } from "./ask.mjs";
 import { blocks } from "./page.mjs";
 
 const {
   Environment,
   Network,
+  Observable,
   RecordSource,
   Store,
   commitMutation,
@@ -21,6 +25,7 @@ const {
   getRefetchMetadata,
   getRequest,
   getSingularSelector,
+  requestSubscription,
 } = runtime;
 
 const url = process.argv[2];
@@ -48,6 +53,7 @@ const types = (name) => readFileSync(typed.find((file) => file.name === name).pa
 assert.match(types("notesTitleQuery"), /path\?: string \| ReadonlyArray<string \| number> \| null/);
 assert.match(types("notesTitleQuery"), /readonly value: unknown \| null/);
 assert.match(types("notesReplaceMutation"), /version\?: string \| null/);
+assert.match(types("notesTitleSubscription"), /readonly value: unknown \| null/);
 assert(typed.every(({ name }) => !/: any\b/.test(types(name))), "a scalar has no type");
 
 // The artifacts to run here.
@@ -64,10 +70,18 @@ writeFileSync("relay/package.json", '{ "type": "commonjs" }');
 const require = createRequire(import.meta.url);
 const compiled = Object.fromEntries(made.map(({ name, path }) => [name, require(path)]));
 
+// The documented network, with a function that fetches queries and mutations.
+const [networkCode] = blocks("Relay", "js");
+const names = ["Network", "Observable", "createClient", "fetchQuery"];
+const documentedNetwork = new Function(...names, `${networkCode}; return network;`);
+
 /** An environment with an empty store. */
 function connect() {
   let sent = 0;
-  const network = Network.create(async ({ text: query }, variables) => {
+  const connectHere = (options) =>
+    createClient({ ...options, url: url.replace("http", "ws"), webSocketImpl: WebSocket });
+  const network = documentedNetwork(Network, Observable, connectHere, async (request, variables) => {
+    const { text: query } = request;
     sent += 1;
     const response = await fetch(url, {
       method: "POST",
@@ -96,6 +110,18 @@ function connect() {
       const watched = { shown: plain(snapshot.data) };
       environment.subscribe(snapshot, ({ data }) => (watched.shown = plain(data)));
       return watched;
+    },
+    /** Subscribes. `ended` tells why the subscription ended, once it has. */
+    subscribe(name, variables = {}) {
+      const followed = { received: [], ended: undefined };
+      const { dispose } = requestSubscription(environment, {
+        subscription: compiled[name],
+        variables,
+        onNext: (data) => followed.received.push(plain(data)),
+        onError: (error) => (followed.ended = error),
+        onCompleted: () => (followed.ended = "complete"),
+      });
+      return Object.assign(followed, { dispose });
     },
     mutate: (name, variables, updater) =>
       new Promise((resolve, reject) => {
@@ -164,6 +190,40 @@ const CASES = [
     await until(() => list.shown.documents.nodes.includes(null), "the list");
     assert.deepEqual(list.shown.documents.nodes, [null, { id: "one/42", key: "42" }]);
     await until(() => title.shown.document === null, "the document");
+  },
+
+  async function aLiveValueRefreshesActiveQueries({ watch, subscribe, requests }) {
+    const title = await watch("notesTitleQuery", { path: ["title"] });
+    const before = requests();
+    const live = subscribe("notesTitleSubscription");
+    await until(() => live.received.length === 1, "the first value");
+    for (const shown of ["Elsewhere", { again: ["elsewhere"] }]) {
+      await elsewhere(shown);
+      await until(() => isDeepStrictEqual(title.shown.document.value, shown), "the query");
+      assert.deepEqual(live.received.at(-1).document, { id: "one/a#/title", value: shown });
+    }
+    assert.equal(requests() - before, 0, "the subscription and nothing else");
+    assert.equal(live.ended, undefined);
+    live.dispose();
+  },
+
+  async function changesRefreshThePartsThatTheySelect({ watch, subscribe }) {
+    const title = await watch("notesTitleQuery", { path: "/title" });
+    const { changesCursor: after } = await ask(url, "{ changesCursor }");
+    await elsewhere("Before");
+    const changes = subscribe("notesChangesSubscription", { after });
+    await elsewhere("After");
+    await until(() => changes.received.length === 2, "both changes");
+    const titles = changes.received.map(({ changes: { kind, patch } }) => [kind, patch[0].value]);
+    assert.deepEqual(titles, [["UPDATED", "Before"], ["UPDATED", "After"]]);
+    assert.equal(title.shown.document.value, "After");
+    changes.dispose();
+  },
+
+  async function aSubscriptionThatIsRejectedEndsWithTheError({ subscribe }) {
+    const refused = subscribe("notesChangesSubscription", { after: "no cursor" });
+    await until(() => refused.ended, "the error");
+    assert.match(JSON.stringify(refused.ended), /BAD_USER_INPUT/);
   },
 
   async function pagesOfChildrenAreReadThroughNode({ query, cached, read }) {
