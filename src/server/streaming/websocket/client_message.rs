@@ -81,6 +81,10 @@ impl ClientMessage {
                 Ok(Self::Subscribe { id, request })
             }
             "complete" => Ok(Self::Complete { id: members.id()? }),
+            // Some clients offer the older protocol too, and speak it although it was not chosen.
+            "start" | "stop" | "connection_terminate" => Err(invalid(&format!(
+                "{ty:?} is a message of an older protocol; this connection uses graphql-transport-ws"
+            ))),
             other => Err(invalid(&format!(
                 "a client sends no message of type {:?}",
                 abridged(other)
@@ -183,6 +187,7 @@ mod tests {
             ("1", "no `type`"),
             ("{}", "no `type`"),
             (r#"{"type":1}"#, "no `type`"),
+            (r#"{"type":"start","id":"1"}"#, "uses graphql-transport-ws"),
             (r#"{"type":"start","id":"1"}"#, r#""start""#),
             (r#"{"type":"next","id":"1","payload":{}}"#, r#""next""#),
             (r#"{"type":"connection_ack"}"#, r#""connection_ack""#),
