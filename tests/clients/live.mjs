@@ -2,6 +2,7 @@
 import * as apollo from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import * as urql from "@urql/core";
+import { cacheExchange } from "@urql/exchange-graphcache";
 import assert from "node:assert/strict";
 import { createClient as createEventClient } from "graphql-sse";
 import { createClient as createSocketClient } from "graphql-ws";
@@ -107,6 +108,54 @@ for (const [name, link] of [
     return () => observer.unsubscribe();
   });
   client.stop();
+}
+{
+  // A subscription updates the queries that show the same object, without a request.
+  const LEAF_QUERY = `query Leaf {
+    document(collection: "live", id: "a", path: ["n"]) { __typename id value }
+  }`;
+  let sent = 0;
+  const counted = (...given) => (sent++, fetch(...given));
+  const socket = createSocketClient({ url: socketUrl, webSocketImpl: WebSocket });
+  const showsLiveValues = async (name, values) => {
+    await until(() => values.length > 0, `${name} reads`);
+    for (const n of [20, 21]) {
+      await put(n);
+      await until(() => values.at(-1) === n, `${name} shows ${n}`);
+    }
+    assert.equal(sent, 1, name);
+    sent = 0;
+  };
+  {
+    const link = ApolloLink.split(
+      ({ operationType }) => operationType === "subscription",
+      new GraphQLWsLink(socket),
+      new HttpLink({ uri: url, fetch: counted }),
+    );
+    const client = new ApolloClient({ link, cache: new InMemoryCache() });
+    const values = [];
+    client.watchQuery({ query: gql(LEAF_QUERY) }).subscribe(({ data }) => {
+      if (data) values.push(data.document.value);
+    });
+    client.subscribe({ query: gql(LEAF) }).subscribe({});
+    await showsLiveValues("Apollo Client", values);
+    client.stop();
+  }
+  {
+    const forwardSubscription = ({ query, variables }) => ({
+      subscribe: (sink) => ({ unsubscribe: socket.subscribe({ query, variables }, sink) }),
+    });
+    const client = urql.createClient({
+      url,
+      fetch: counted,
+      preferGetMethod: false,
+      exchanges: [cacheExchange({}), urql.subscriptionExchange({ forwardSubscription }), urql.fetchExchange],
+    });
+    const values = [];
+    client.query(LEAF_QUERY, {}).subscribe(({ data }) => values.push(data.document.value));
+    client.subscription(LEAF, {}).subscribe(() => {});
+    await showsLiveValues("urql", values);
+  }
 }
 {
   // An EventSource resumes with the id of the last event.
