@@ -2,7 +2,8 @@
 //
 //     node page.mjs http://127.0.0.1:8080/ ARTIFACTS http://127.0.0.1:8081/ TOKEN
 //
-// The first server has the data that the README imports. The second one requires the token.
+// The first server has the data that docs/walk.md imports, and a change log. The second one requires
+// the token, and has no change log.
 // Screenshots are written to the folder ARTIFACTS.
 // CHROMIUM names the browser; the default is /usr/bin/chromium.
 
@@ -14,7 +15,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
-const TABS = ['OneCountry', 'BigDocument', 'SeveralCountries', 'FindCountries', 'Collections', 'InsertNote', 'ChangeNote'];
+const QUERIES = ['OneCountry', 'BigDocument', 'SeveralCountries', 'FindCountries', 'Collections', 'InsertNote', 'ChangeNote'];
+const TABS = [...QUERIES, 'Live'];
 const TYPED = `query Typed { collections { name count } document(collection: "countries", id: "FRA") { value(path: ["name", "common"]) } }`;
 const FLAGS = [
   '--no-sandbox',
@@ -51,7 +53,7 @@ await check('a first visit opens with the example queries', async () => {
   assert.equal(await page.title(), 'Phyllo');
   await screenshot('first-visit');
 });
-for (const name of TABS) {
+for (const name of QUERIES) {
   await check(`the example ${name} returns no errors`, async () => {
     await page.getByRole('button', { name, exact: true }).click();
     const answer = await run();
@@ -60,6 +62,23 @@ for (const name of TABS) {
     await screenshot(`example-${name}`);
   });
 }
+await check('the example Live shows a value again after each change, until it is stopped', async () => {
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+  const shown = (read) => shows(`{ "data": { "document": { "id": "notes/mine#/read", "value": ${read} } } }`);
+  await shown(1); // ChangeNote has counted it
+  await change('incrementDocument(id: "mine", collection: "notes", path: "/read") { id }');
+  await shown(2);
+  await screenshot('example-Live');
+  // Numbers are exact, as they are in responses to queries.
+  await setRead('12345678901234567890123');
+  await shown('12345678901234567890123');
+  await page.getByRole('button', { name: /^Stop query/ }).click();
+  await until(async () => (await openSubscriptions()) === 0);
+  await setRead('3');
+  await page.waitForTimeout(200);
+  await shown('12345678901234567890123');
+});
 await check('a typed query runs and its result is shown', async () => {
   await page.getByRole('button', { name: 'New tab' }).click();
   await type(TYPED);
@@ -92,6 +111,13 @@ await check('errors are shown with their path and code', async () => {
   assert.deepEqual(data, { france: { value: 'France' }, many: null });
   await page.locator('.graphiql-response').getByText('"BAD_USER_INPUT"').waitFor();
   await screenshot('error');
+  await type(TYPED);
+});
+await check('the errors of a subscription are shown as those of a query', async () => {
+  await type('subscription Refused { changes(after: "no cursor") { key } }');
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+  await page.locator('.graphiql-response').getByText('"BAD_USER_INPUT"').waitFor();
+  await page.getByRole('button', { name: /^Execute query/ }).waitFor(); // it is not executed any more
   await type(TYPED);
 });
 await check('queries can be prettified', async () => {
@@ -166,6 +192,19 @@ await check('a server that requires a token reports it and accepts one from the 
   await page.locator('.graphiql-plugin').getByText('collections', { exact: true }).waitFor();
   await screenshot('with-a-token');
 });
+await check('a server without a change log says so to the example Live', async () => {
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  await setHeaders(JSON.stringify({ Authorization: `Bearer ${token}` }));
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+  await page.locator('.graphiql-response').getByText('--change-retention').waitFor();
+  await screenshot('without-a-change-log');
+});
+await check('a subscription with an unknown token shows why the connection was closed', async () => {
+  await setHeaders(JSON.stringify({ Authorization: 'Bearer unknown' }));
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+  await page.locator('.graphiql-response').getByText('4403').first().waitFor();
+  await screenshot('subscription-with-an-unknown-token');
+});
 
 await browser.close();
 await rm(profile, { recursive: true, force: true });
@@ -228,6 +267,7 @@ async function setHeaders(text) {
   await page.getByRole('button', { name: 'Headers', exact: true }).click();
   await page.locator('.graphiql-editor-tool .graphiql-editor:visible').click();
   await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
   await page.keyboard.insertText(text);
 }
 
@@ -242,6 +282,42 @@ async function run() {
     return text !== '' && JSON.stringify(JSON.parse(text)) === expected;
   }, JSON.stringify(answer));
   return answer;
+}
+
+/** Waits until the response pane has this JSON. */
+async function shows(json) {
+  const squeezed = json.replaceAll(/\s/g, '');
+  await page.waitForFunction((expected) => {
+    const models = globalThis.__MONACO.editor.getModels();
+    const text = models.find(({ uri }) => uri.path.endsWith('response.json')).getValue();
+    return text.replaceAll(/\s/g, '') === expected;
+  }, squeezed);
+}
+
+/** Sends a mutation as another client. */
+async function change(field) {
+  const body = JSON.stringify({ query: `mutation { ${field} }` });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body })).json();
+  assert.equal(answer.errors, undefined, JSON.stringify(answer));
+}
+
+function setRead(value) {
+  return change(`replaceDocument(id: "mine", collection: "notes", path: "/read", document: ${value}) { id }`);
+}
+
+/** The number of subscriptions over WebSockets that the server has. */
+async function openSubscriptions() {
+  const text = await (await fetch(new URL('metrics', base))).text();
+  return Number(/^phyllo_subscriptions\{transport="websocket"\} (\d+)$/m.exec(text)[1]);
+}
+
+async function until(holds) {
+  const end = Date.now() + WAIT_MS;
+  while (!(await holds())) {
+    assert.ok(Date.now() < end, 'waited too long');
+    await new Promise((waited) => setTimeout(waited, 20));
+  }
 }
 
 /** Runs in the page: the text of one of GraphiQL's editors. */

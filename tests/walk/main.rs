@@ -151,7 +151,8 @@ fn the_page_works_in_a_real_browser() {
     }
     let driver = npm::install("browser").expect("the driver's packages");
     let store = directory.path().join("store");
-    let server = Server::start(&store);
+    let program = || Command::new(env!("CARGO_BIN_EXE_phyllo"));
+    let server = Server::run(program(), &store, &["--change-retention", "1h"]);
     for Step { command, .. } in steps
         .iter()
         .filter(|step| step.command.starts_with("phyllo import"))
@@ -166,7 +167,7 @@ fn the_page_works_in_a_real_browser() {
     let tokens = directory.path().join("tokens");
     fs::write(&tokens, format!("page read-write {TOKEN}\n")).expect("a file");
     let guarded = Server::run(
-        Command::new(env!("CARGO_BIN_EXE_phyllo")),
+        program(),
         &directory.path().join("guarded"),
         &["--token-file", tokens.to_str().expect("UTF-8")],
     );

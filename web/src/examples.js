@@ -200,6 +200,27 @@ mutation ChangeNote {
 }
 `;
 
+const LIVE = `\
+# A subscription sends the value now, and again
+# after each commit that changes it. Run this,
+# open this page in a second window, and run
+# ChangeNote there.
+#
+# It needs the change log: start the server with
+# "--change-retention 24h".
+
+subscription Live {
+  document(
+    id: "mine"
+    collection: "notes"
+    path: "/read"
+  ) {
+    id
+    value
+  }
+}
+`;
+
 /** The tabs of a first visit. GraphiQL shows no variables in the first one. */
 export const EXAMPLES = [
   { query: ONE_COUNTRY },
@@ -209,6 +230,7 @@ export const EXAMPLES = [
   { query: COLLECTIONS },
   { query: INSERT_NOTE },
   { query: CHANGE_NOTE },
+  { query: LIVE },
 ];
 
 /** What a new tab holds. */

@@ -1,10 +1,20 @@
-// One GraphQL request over HTTP.
+// GraphQL requests: queries and mutations over HTTP, subscriptions over a WebSocket.
+import { Kind, parse } from 'graphql';
+import { createClient } from 'graphql-ws';
 
 /** Beside this page, so that both can be served under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
+const SOCKET = new URL(ENDPOINT.href.replace(/^http/, 'ws'));
 
-/** A fetcher for GraphiQL: the answer of the server, also when it is an error. */
-export async function post(request, options) {
+/** A fetcher for GraphiQL: the response of the server, or the responses to a subscription. */
+export function fetcher(request, options) {
+  const operation = operationOf(request);
+  const named = { ...request, operationName: operation?.name?.value };
+  return operation?.operation === 'subscription' ? subscription(named, options) : post(named, options);
+}
+
+/** The answer of the server, also when it is an error. */
+async function post(request, options) {
   const response = await fetch(ENDPOINT, {
     method: 'POST',
     headers: {
@@ -12,34 +22,76 @@ export async function post(request, options) {
       'content-type': 'application/json',
       ...options?.headers,
     },
-    body: JSON.stringify({ ...request, operationName: operationName(request) }),
+    body: JSON.stringify(request),
   });
   const text = await response.text();
   try {
-    return parse(text);
+    return JSON.parse(text, exactNumber);
   } catch {
     throw new Error(`HTTP ${response.status} ${response.statusText}: ${text.slice(0, 1000)}`);
   }
 }
 
 /**
- * GraphiQL notices the name of an operation a moment after the text has changed, and would
- * send the last tab's name if one is quick. A name that the text does not hold is left out.
+ * An observable of the responses. It has its own connection, because the headers, which can hold a
+ * token, are the parameters of a connection. It does not connect again by itself: a subscription
+ * that went on would hide that changes in between are missing.
  */
-function operationName({ query, operationName: name }) {
-  return name && new RegExp(`\\b${name}\\b`).test(query) ? name : undefined;
+function subscription(request, options) {
+  return {
+    subscribe(observer) {
+      const client = createClient({
+        url: SOCKET.href,
+        connectionParams: options?.headers,
+        jsonMessageReviver: exactNumber,
+        retryAttempts: 0,
+      });
+      const unsubscribe = client.subscribe(request, {
+        next: (response) => observer.next(response),
+        error(error) {
+          // The errors of a subscription that was rejected are shown as those of a query.
+          if (Array.isArray(error)) {
+            observer.next({ errors: error });
+            observer.complete();
+          } else {
+            observer.error({ message: describe(error) });
+          }
+        },
+        complete: () => observer.complete(),
+      });
+      return { unsubscribe };
+    },
+  };
+}
+
+/** Why a connection ended. GraphiQL would show the stack of an `Error`. */
+function describe(error) {
+  const { code, reason, message } = error;
+  return code ? `The connection was closed with code ${code}${reason && `: ${reason}`}` : message;
 }
 
 /**
- * JSON with every number as the server wrote it. Phyllo's integers are exact and JavaScript's
- * are not past 2^53, so a number that would print differently is kept as its source text.
- * A browser that cannot do that yet shows the nearest double.
+ * The operation to execute. GraphiQL notices its name a moment after the text has changed, and would
+ * send the last tab's name if one is quick, so the only operation of a text is executed whatever its
+ * name. Undefined if the text does not parse, or has several operations and none of this name: the
+ * server says so.
  */
-function parse(text) {
-  if (!JSON.rawJSON) {
-    return JSON.parse(text);
+function operationOf({ query, operationName }) {
+  try {
+    const operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+    const named = operations.find(({ name }) => name?.value === operationName);
+    return named ?? (operations.length === 1 ? operations[0] : undefined);
+  } catch {
+    return undefined;
   }
-  return JSON.parse(text, (_key, value, context) =>
-    typeof value === 'number' && String(value) !== context.source ? JSON.rawJSON(context.source) : value,
-  );
+}
+
+/**
+ * Revives JSON with every number as the server wrote it. Phyllo's integers are exact and
+ * JavaScript's are not past 2^53, so a number that would print differently is kept as its source
+ * text. A browser that cannot do that yet shows the nearest double.
+ */
+function exactNumber(_key, value, context) {
+  const exact = typeof value !== 'number' || !JSON.rawJSON || String(value) === context.source;
+  return exact ? value : JSON.rawJSON(context.source);
 }

@@ -6,7 +6,7 @@ import 'graphiql/style.css';
 import './page.css';
 import icon from './favicon.svg';
 import { EMPTY_TAB, EXAMPLES } from './examples.js';
-import { post } from './fetcher.js';
+import { fetcher } from './fetcher.js';
 import { storage } from './storage.js';
 
 /**
@@ -21,7 +21,7 @@ const iconUrl = new URL(icon, import.meta.url).href;
 function Page() {
   return (
     <GraphiQL
-      fetcher={post}
+      fetcher={fetcher}
       storage={storage}
       defaultTabs={EXAMPLES}
       defaultQuery={EMPTY_TAB}
