@@ -26,7 +26,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
+enum HttpVersion {
     Http1,
     Http2,
 }
@@ -49,8 +49,8 @@ pub(super) async fn serve_tls(tls: Tls, stream: Patient<TcpStream, Held>, served
     match greet(&tls, stream, served.bounds.header_time).await {
         Ok(stream) => {
             let version = match stream.get_ref().1.alpn_protocol() {
-                Some(H2) => Version::Http2,
-                _ => Version::Http1,
+                Some(H2) => HttpVersion::Http2,
+                _ => HttpVersion::Http1,
             };
             serve(version, stream, served, Instant::now()).await;
         }
@@ -70,29 +70,29 @@ async fn greet(
 
 /// Reads the first bytes of a connection, until they tell the version. A connection that was closed
 /// has the version 1.
-async fn begun(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(Version, Bytes)> {
+async fn begun(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(HttpVersion, Bytes)> {
     let mut bytes = [0; PREFACE.len()];
     let mut length = 0;
     while length < PREFACE.len() {
         let read = stream.read(&mut bytes[length..]).await?;
         length += read;
         if read == 0 || !PREFACE.starts_with(&bytes[..length]) {
-            return Ok((Version::Http1, Bytes::copy_from_slice(&bytes[..length])));
+            return Ok((HttpVersion::Http1, Bytes::copy_from_slice(&bytes[..length])));
         }
     }
-    Ok((Version::Http2, Bytes::from_static(PREFACE)))
+    Ok((HttpVersion::Http2, Bytes::from_static(PREFACE)))
 }
 
 async fn serve(
-    version: Version,
+    version: HttpVersion,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     served: Served,
     opened: Instant,
 ) {
     match version {
-        Version::Http1 => serve_http1(stream, served, opened).await,
+        HttpVersion::Http1 => serve_http1(stream, served, opened).await,
         // Boxed, so that connections of HTTP/1.1 do not reserve memory for it.
-        Version::Http2 => Box::pin(http2::serve(stream, served)).await,
+        HttpVersion::Http2 => Box::pin(http2::serve(stream, served)).await,
     }
 }
 
@@ -187,12 +187,12 @@ mod tests {
         for (sent, version) in [
             (
                 &b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04"[..],
-                Version::Http2,
+                HttpVersion::Http2,
             ),
-            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\x0b", Version::Http1),
-            (b"POST /graphql HTTP/1.1\r\n", Version::Http1),
-            (b"P", Version::Http1),
-            (b"", Version::Http1),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\x0b", HttpVersion::Http1),
+            (b"POST /graphql HTTP/1.1\r\n", HttpVersion::Http1),
+            (b"P", HttpVersion::Http1),
+            (b"", HttpVersion::Http1),
         ] {
             for at_once in [1, 7, 1_000] {
                 let (mut client, mut server) = tokio::io::duplex(at_once);
