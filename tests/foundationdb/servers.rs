@@ -252,7 +252,8 @@ impl Server {
     /// Returns whether it certainly changed the document, or `None` if the server did not answer.
     async fn edit(&self, number: usize) -> Option<bool> {
         let id = format!("shared{}", number % 5);
-        let query = match number / 5 % 7 {
+        let kind = number / 5 % 7;
+        let query = match kind {
             0 => {
                 "mutation($id: ID!, $d: JSON) { replaceDocument(id: $id, document: $d) { version } }"
             }
@@ -264,14 +265,14 @@ impl Server {
                 "mutation($id: ID!, $d: JSON) { replaceDocument(id: $id, path: \"/list/-\", document: $d) { version } }"
             }
         };
-        let document = if number / 5 % 7 == 0 {
+        let document = if kind == 0 {
             json!({"list": [], "text": "x".repeat(number % 3 * 6_000)})
         } else {
             json!({ "n": number })
         };
         let asked = self.ask(query, json!({"id": id, "d": document})).await;
         let is_done = asked.ok()?.get("errors").is_none();
-        Some(is_done && number / 5 % 7 > 2)
+        Some(is_done && kind > 2)
     }
 
     async fn stored(&self, number: usize) -> Value {
