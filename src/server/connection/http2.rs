@@ -47,7 +47,7 @@ pub(super) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     mut served: Served,
 ) {
-    let bounds = served.bounds;
+    let bounds = served.bounds.clone();
     let open = Arc::new(OpenRequests::default());
     let executor = StreamExecutor {
         open: open.clone(),

@@ -66,6 +66,7 @@ pub(crate) async fn serve(
 ) {
     let places = Arc::new(Semaphore::new(door.bounds.connections));
     let requests = places_of_requests(&door.bounds);
+    let bounds = Arc::new(door.bounds);
     let stopping = watch::Sender::new(false);
     tokio::pin!(stop);
     loop {
@@ -79,7 +80,7 @@ pub(crate) async fn serve(
         let stream = Patient::new(stream, door.bounds.send_time, held);
         let served = Served {
             router: router.clone(),
-            bounds: door.bounds,
+            bounds: bounds.clone(),
             requests: requests.clone(),
             stop: Stopping::new(stopping.subscribe()),
         };

@@ -90,8 +90,8 @@ async fn serve(
     opened: Instant,
 ) {
     match version {
-        HttpVersion::Http1 => serve_http1(stream, served, opened).await,
-        // Boxed, so that connections of HTTP/1.1 do not reserve memory for it.
+        // Boxed, so that a connection reserves memory for its version only, and once.
+        HttpVersion::Http1 => Box::pin(serve_http1(stream, served, opened)).await,
         HttpVersion::Http2 => Box::pin(http2::serve(stream, served)).await,
     }
 }

@@ -14,7 +14,8 @@ pub(super) type Held = (OwnedSemaphorePermit, GaugeGuard);
 /// What serves a connection.
 pub(super) struct Served {
     pub(super) router: Router,
-    pub(super) bounds: Bounds,
+    /// Shared, because each connection keeps what it was given.
+    pub(super) bounds: Arc<Bounds>,
     /// Permits of open requests, for all HTTP/2 connections together.
     pub(super) requests: Arc<Semaphore>,
     pub(super) stop: Stopping,
