@@ -84,14 +84,10 @@ pub(crate) async fn serve(
             requests: requests.clone(),
             stop: Stopping::new(stopping.subscribe()),
         };
-        let tls = door.tls.clone();
-        tokio::spawn(async move {
-            match tls {
-                None => serve_plain(stream, served).await,
-                // Boxed, so that plain connections do not reserve memory for TLS.
-                Some(tls) => Box::pin(serve_tls(tls, stream, served)).await,
-            }
-        });
+        match door.tls.clone() {
+            None => tokio::spawn(serve_plain(stream, served)),
+            Some(tls) => tokio::spawn(serve_tls(tls, stream, served)),
+        };
     }
     drop(listener);
     stopping.send_replace(true);

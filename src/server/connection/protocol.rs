@@ -38,7 +38,7 @@ pub(super) async fn serve_plain(mut stream: Patient<TcpStream, Held>, served: Se
     match begun.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
         Ok((version, begun)) => {
             let stream = Begun { begun, stream };
-            serve(version, stream, served, opened).await;
+            serve(version, stream, served, opened);
         }
         Err(error) => tracing::debug!("a connection ended before its first request: {error}"),
     }
@@ -52,7 +52,7 @@ pub(super) async fn serve_tls(tls: Tls, stream: Patient<TcpStream, Held>, served
                 Some(H2) => HttpVersion::Http2,
                 _ => HttpVersion::Http1,
             };
-            serve(version, stream, served, Instant::now()).await;
+            serve(version, stream, served, Instant::now());
         }
         Err(error) => tracing::debug!("a TLS handshake failed: {error}"),
     }
@@ -83,17 +83,18 @@ async fn begun(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(HttpVersion
     Ok((HttpVersion::Http2, Bytes::from_static(PREFACE)))
 }
 
-async fn serve(
+/// Serves the requests of a connection in a task of its own. So an open connection has the memory of
+/// its version only, and none of what chose it.
+fn serve(
     version: HttpVersion,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     served: Served,
     opened: Instant,
 ) {
     match version {
-        // Boxed, so that a connection reserves memory for its version only, and once.
-        HttpVersion::Http1 => Box::pin(serve_http1(stream, served, opened)).await,
-        HttpVersion::Http2 => Box::pin(http2::serve(stream, served)).await,
-    }
+        HttpVersion::Http1 => tokio::spawn(serve_http1(stream, served, opened)),
+        HttpVersion::Http2 => tokio::spawn(http2::serve(stream, served)),
+    };
 }
 
 async fn serve_http1(
