@@ -243,6 +243,11 @@ const CONFIGURED = [
   async function typesWithoutAnIdRaiseNoWarning({ query, url }) {
     const index = `mutation { createIndex(collection: "one", name: "t", on: ["$.title"]) { name } }`;
     await ask(url, index);
+    // Its state changes once it is built, which could be between the two queries below.
+    const state = `{ collections { indexes { state } } }`;
+    while (JSON.stringify(await ask(url, state)).includes("BUILDING")) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
     const text = `{
       collections { name count indexes { name state } }
       documents(collection: "one", first: 1) { nodes { id } plan { scanned } }
