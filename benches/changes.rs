@@ -118,7 +118,6 @@ fn one_document_and_many(address: SocketAddr) {
     );
 }
 
-/// Appended documents of one collection, and of one for each client.
 /// Measures the bytes written to disk per byte of JSON while strings of 100 bytes are replaced.
 fn bytes_written(address: SocketAddr, clients: usize) {
     const TEXT_BYTES: usize = 100;
