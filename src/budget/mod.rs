@@ -15,11 +15,13 @@ mod kinds;
 mod pool;
 mod reservation;
 mod steps;
+mod written_text;
 
 pub use counters::Budget;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub use steps::Steps;
+pub use written_text::WrittenText;
 
 pub use crate::error::{Limit, Resource};
 

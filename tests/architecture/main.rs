@@ -422,7 +422,7 @@ fn work_that_clients_can_make_large_takes_a_budget() {
         let begin = text.find(function);
         let begin = begin.unwrap_or_else(|| panic!("{path} has no {function}"));
         let signature = text[begin..].split(['{', ';']).next().unwrap_or_default();
-        let takes = ["Budget", "Steps", "Reservation", "Tally"];
+        let takes = ["Budget", "Steps", "Reservation", "Tally", "WrittenText"];
         assert!(
             takes.iter().any(|name| signature.contains(name)),
             "{path}: {function} takes no budget"

@@ -2,7 +2,7 @@
 
 use super::range_plan::covers;
 use super::value_ref::{ValueRef, check_bytes, malformed};
-use crate::budget::Budget;
+use crate::budget::WrittenText;
 use crate::document::path::{Place, Segment};
 use crate::error::Result;
 use crate::key::{JsonText, append_segment};
@@ -20,7 +20,7 @@ pub struct PickedPart<'p> {
 /// Appends a value that has only these parts as JSON text to `out`, which is part of the response.
 /// The place of the value has `above` segments, with which the places of all parts begin. `parts`
 /// are in any order and may repeat or nest; there is at least one. Elements keep their order and are
-/// numbered anew, without holes. Yields to the scheduler while it writes a large value.
+/// renumbered without holes. Yields to the scheduler while it writes a large value.
 ///
 /// # Errors
 /// As [`ValueRef::write_json`].
@@ -28,15 +28,15 @@ pub async fn write_picked(
     parts: Vec<PickedPart<'_>>,
     above: usize,
     out: &mut Vec<u8>,
-    budget: &Budget,
+    mut written: WrittenText<'_>,
 ) -> Result<()> {
     let before = out.len();
-    let bytes_max = budget.response_bytes_max();
+    let bytes_max = written.bytes_max();
     let mut text = JsonText::new(out);
     let mut numbering = Numbering::default();
     let mut key = Vec::new();
     let mut last: &[u8] = &[];
-    let mut written = 0;
+    let mut leaves = 0;
     for PickedPart { place, value } in disjoint(parts) {
         key.clear();
         for segment in numbering.next(place.0.get(above..).unwrap_or_default()) {
@@ -49,17 +49,16 @@ pub async fn write_picked(
             text.push(&key, leaf)
                 .map_err(|error| malformed(error, stored))?;
             last = stored;
-            written += 1;
-            if written % LEAVES_WRITTEN_AT_A_TIME == 0 {
+            leaves += 1;
+            if leaves % LEAVES_WRITTEN_AT_A_TIME == 0 {
                 check_bytes(text.bytes() - before, bytes_max)?;
-                budget.check_response(text.bytes())?;
-                budget.check()?;
-                tokio::task::yield_now().await;
+                written.pace(text.bytes()).await?;
             }
         }
     }
     text.finish().map_err(|error| malformed(error, last))?;
-    check_bytes(out.len() - before, bytes_max)
+    check_bytes(out.len() - before, bytes_max)?;
+    written.count(out.len())
 }
 
 /// The parts in key order, without those that lie inside others.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::range_plan::covers;
 use super::value_ref::{check_bytes, malformed};
-use crate::budget::Budget;
+use crate::budget::WrittenText;
 use crate::database::document_key::prefix_end;
 use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
@@ -59,30 +59,29 @@ impl Remainder {
     ///
     /// # Errors
     /// As [`ValueRef::write_json`](super::value_ref::ValueRef::write_json).
-    pub async fn write_json(&self, out: &mut Vec<u8>, budget: &Budget) -> Result<()> {
+    pub async fn write_json(&self, out: &mut Vec<u8>, mut written: WrittenText<'_>) -> Result<()> {
         let before = out.len();
-        let bytes_max = budget.response_bytes_max();
+        let bytes_max = written.bytes_max();
         let mut writer = RemainderWriter::new(&self.omitted, JsonText::new(out));
         let mut last: &[u8] = &[];
-        let mut written = 0;
+        let mut leaves = 0;
         for (pairs, range) in &self.pieces {
             for at in range.clone() {
                 let (key, value) = pairs.get(at);
                 let kept = writer.keep(&key[self.key_bytes..], value);
                 kept.map_err(|error| malformed(error, key))?;
                 last = key;
-                written += 1;
-                if written % LEAVES_WRITTEN_AT_A_TIME == 0 {
+                leaves += 1;
+                if leaves % LEAVES_WRITTEN_AT_A_TIME == 0 {
                     check_bytes(writer.text.bytes() - before, bytes_max)?;
-                    budget.check_response(writer.text.bytes())?;
-                    budget.check()?;
-                    tokio::task::yield_now().await;
+                    written.pace(writer.text.bytes()).await?;
                 }
             }
         }
         let finished = writer.finish();
         finished.map_err(|error| malformed(error, last))?;
-        check_bytes(out.len() - before, bytes_max)
+        check_bytes(out.len() - before, bytes_max)?;
+        written.count(out.len())
     }
 }
 
@@ -324,6 +323,7 @@ fn container(key: &[u8]) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
     use crate::document::path::Segment;
     use crate::key::Leaves;
 
@@ -358,7 +358,7 @@ mod tests {
         };
         let mut out = Vec::new();
         let budget = Budget::of_background();
-        let written = remainder.write_json(&mut out, &budget).await;
+        let written = remainder.write_json(&mut out, budget.part_text()).await;
         written.expect("well-formed");
         String::from_utf8(out).expect("UTF-8")
     }

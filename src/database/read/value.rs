@@ -7,7 +7,7 @@ use super::projection::PickedPart;
 use super::range_plan::{Extent, covers, narrowed};
 use super::remainder::{Remainder, disjoint, ranges_between};
 use super::value_ref::{ValueRef, length_of_array, malformed};
-use crate::budget::{Budget, Steps};
+use crate::budget::{Steps, WrittenText};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::{Kind, Leaf};
@@ -151,9 +151,9 @@ impl Value {
     ///
     /// # Errors
     /// As [`ValueRef::write_json`].
-    pub async fn json_within(&self, budget: &Budget) -> Result<Vec<u8>> {
+    pub async fn json_within(&self, written: WrittenText<'_>) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        self.slice().write_json(&mut out, budget).await?;
+        self.slice().write_json(&mut out, written).await?;
         Ok(out)
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::budget::{Budget, Steps};
+use crate::budget::{Steps, WrittenText};
 use crate::document::leaf::Kind;
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
@@ -58,29 +58,34 @@ impl<'p> ValueRef<'p> {
     /// scheduler while it writes a large value.
     ///
     /// # Errors
-    /// As [`ValueRef::json`]; `out` then ends with incomplete text. `TOO_LARGE`: the text exceeds the
-    /// limit of the response. As [`Budget::check`].
-    pub async fn write_json(&self, out: &mut Vec<u8>, budget: &Budget) -> Result<()> {
+    /// As [`ValueRef::json`]; `out` then ends with incomplete text. As [`WrittenText::count`].
+    pub async fn write_json(&self, out: &mut Vec<u8>, mut written: WrittenText<'_>) -> Result<()> {
         let before = out.len();
-        let bytes_max = budget.response_bytes_max();
-        // Text beyond the limit is never produced.
-        let likely = self.pairs.bytes_of(&self.range) + 8 * self.range.len();
-        out.reserve(likely.min(bytes_max));
-        let mut text = JsonText::new(out);
+        let bytes_max = written.bytes_max();
         let Range { mut start, end } = self.range;
+        let first = start..end.min(start + LEAVES_WRITTEN_AT_A_TIME);
+        // Text beyond the limit is never produced, and other texts may be written meanwhile.
+        out.reserve(self.likely_bytes(&first).min(bytes_max));
+        let mut text = JsonText::new(out);
         while start < end {
             let part = start..end.min(start + LEAVES_WRITTEN_AT_A_TIME);
             start = part.end;
             self.write(part, &mut text)?;
             if start < end {
                 check_bytes(text.bytes() - before, bytes_max)?;
-                budget.check_response(text.bytes())?;
-                budget.check()?;
-                tokio::task::yield_now().await;
+                written.pace(text.bytes()).await?;
             }
         }
         self.end(text)?;
-        check_bytes(out.len() - before, bytes_max)
+        check_bytes(out.len() - before, bytes_max)?;
+        written.count(out.len())
+    }
+
+    /// About the bytes of the JSON text of pairs.
+    fn likely_bytes(&self, range: &Range<usize>) -> usize {
+        let pairs = self.pairs.bytes_of(range);
+        let above = self.key_bytes * range.len();
+        pairs.saturating_sub(above) + 8 * range.len()
     }
 
     fn write(&self, range: Range<usize>, text: &mut JsonText<'_>) -> Result<()> {

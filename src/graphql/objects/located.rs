@@ -361,8 +361,8 @@ pub(crate) async fn json(context: &Context<'_>, part: Option<Value>) -> Result<O
     let request_budget = Session::of(context).request_budget();
     // Assembles no JSON once the response has reached its limit.
     request_budget.carry(0)?;
-    let text = part.json_within(request_budget.budget()).await?;
-    request_budget.carry(text.len())?;
+    let text = part.json_within(request_budget.budget().part_text());
+    let text = text.await?;
     Ok(Some(Json(text.into())))
 }
 

@@ -44,8 +44,8 @@ impl Located {
         let request_budget = Session::of(context).request_budget();
         request_budget.carry(0)?;
         let mut text = Vec::new();
-        write_picked(picked, self.levels(), &mut text, request_budget.budget()).await?;
-        request_budget.carry(text.len())?;
+        let written = request_budget.budget().part_text();
+        write_picked(picked, self.levels(), &mut text, written).await?;
         Ok(Some(Json(text.into())))
     }
 
@@ -63,10 +63,8 @@ impl Located {
         };
         request_budget.carry(0)?;
         let mut text = Vec::new();
-        remainder
-            .write_json(&mut text, request_budget.budget())
-            .await?;
-        request_budget.carry(text.len())?;
+        let written = request_budget.budget().part_text();
+        remainder.write_json(&mut text, written).await?;
         Ok(Some(Json(text.into())))
     }
 

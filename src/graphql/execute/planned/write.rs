@@ -161,9 +161,8 @@ async fn value(
         out.extend_from_slice(NULL);
         return Ok(());
     };
-    let budget = request_budget.budget();
-    slice.write_json(out, budget).await?;
-    budget.check_response(out.len())
+    let written = request_budget.budget().response_text();
+    slice.write_json(out, written).await
 }
 
 async fn picked(
@@ -184,9 +183,8 @@ async fn picked(
         out.extend_from_slice(NULL);
         return Ok(());
     }
-    let budget = request_budget.budget();
-    write_picked(parts, above, out, budget).await?;
-    budget.check_response(out.len())
+    let written = request_budget.budget().response_text();
+    write_picked(parts, above, out, written).await
 }
 
 async fn remainder(
@@ -199,9 +197,8 @@ async fn remainder(
         out.extend_from_slice(NULL);
         return Ok(());
     };
-    let budget = request_budget.budget();
-    remainder.write_json(out, budget).await?;
-    budget.check_response(out.len())
+    let written = request_budget.budget().response_text();
+    remainder.write_json(out, written).await
 }
 
 /// A place in list form.

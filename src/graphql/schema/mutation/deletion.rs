@@ -45,8 +45,8 @@ impl DocumentDeletion {
                 values.push(None);
                 continue;
             };
-            let text = part.json_within(session.budget()).await?;
-            session.request_budget().memory.hold(text.len())?;
+            let text = part.json_within(session.request_budget().memory.text());
+            let text = text.await?;
             values.push(Some(Json(text.into())));
         }
         Ok(values)

@@ -1,0 +1,113 @@
+//! Text of a response while it is written.
+
+use super::{Budget, Reservation};
+use crate::error::Result;
+
+/// Counts a text while it is written, so that the unfinished texts of a request are bounded
+/// together, like its finished ones.
+#[derive(Debug)]
+pub struct WrittenText<'b> {
+    budget: &'b Budget,
+    counted_as: CountedAs<'b>,
+}
+
+#[derive(Debug)]
+enum CountedAs<'b> {
+    /// The buffer is the response.
+    Response,
+    /// The buffer has one value, which becomes part of the response. The bytes counted so far.
+    Part(usize),
+    /// The buffer has one value, which is held. The bytes counted so far.
+    Held(&'b Reservation, usize),
+}
+
+impl Budget {
+    /// Counts text that is written into the buffer of the whole response.
+    pub fn response_text(&self) -> WrittenText<'_> {
+        WrittenText {
+            budget: self,
+            counted_as: CountedAs::Response,
+        }
+    }
+
+    /// Counts text that is written into a buffer of its own, as bytes of the response.
+    pub fn part_text(&self) -> WrittenText<'_> {
+        WrittenText {
+            budget: self,
+            counted_as: CountedAs::Part(0),
+        }
+    }
+}
+
+impl Reservation {
+    /// Counts text that is written into a buffer of its own, as memory of the reservation.
+    pub fn text(&self) -> WrittenText<'_> {
+        WrittenText {
+            budget: self.budget(),
+            counted_as: CountedAs::Held(self, 0),
+        }
+    }
+}
+
+impl WrittenText<'_> {
+    /// The most bytes that one response may have.
+    pub fn bytes_max(&self) -> usize {
+        self.budget.response_bytes_max()
+    }
+
+    /// Counts the text in the buffer, which now has this length in bytes.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: the limit of the response, or of the reservation, is exceeded. As
+    /// [`Budget::check`].
+    pub fn count(&mut self, length: usize) -> Result<()> {
+        match &mut self.counted_as {
+            CountedAs::Response => self.budget.check_response(length),
+            CountedAs::Part(counted) => {
+                let more = length.saturating_sub(*counted);
+                *counted = length;
+                self.budget.respond(more)
+            }
+            CountedAs::Held(memory, counted) => {
+                let more = length.saturating_sub(*counted);
+                *counted = length;
+                memory.hold(more)
+            }
+        }
+    }
+
+    /// Counts the text in the buffer as [`WrittenText::count`], checks the budget, and yields to the
+    /// scheduler.
+    ///
+    /// # Errors
+    /// As [`WrittenText::count`].
+    pub async fn pace(&mut self, length: usize) -> Result<()> {
+        self.count(length)?;
+        self.budget.check()?;
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Bounds;
+
+    #[tokio::test]
+    async fn unfinished_texts_count_together() {
+        let bounds = Bounds {
+            response_bytes: 1_000,
+            ..Bounds::DEFAULT
+        };
+        let budget = Budget::of_test(&bounds);
+        let (mut one, mut other) = (budget.part_text(), budget.part_text());
+        for length in [200, 400] {
+            one.pace(length).await.expect("it fits");
+            other.pace(length).await.expect("it fits");
+        }
+        one.count(600).expect("it fits");
+        let error = other.pace(401).await.expect_err("1,001 bytes");
+        assert_eq!(error.kind().code(), "TOO_LARGE", "{error}");
+    }
+}
