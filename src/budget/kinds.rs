@@ -26,8 +26,14 @@ impl Budget {
     /// The budget of a request with enough time for a test.
     #[cfg(test)]
     pub(crate) fn of_test(bounds: &Bounds) -> Self {
+        Self::of_test_in(&Pool::new(1 << 30), bounds)
+    }
+
+    /// The budget of a request with enough time for a test, in a pool of memory.
+    #[cfg(test)]
+    pub(crate) fn of_test_in(pool: &Pool, bounds: &Bounds) -> Self {
         let deadline = Instant::now() + Duration::from_secs(600);
-        Self::of_request(bounds, &Pool::new(1 << 30), deadline)
+        Self::of_request(bounds, pool, deadline)
     }
 
     /// The budget of a portion of background work, or of a command that has the store to itself.

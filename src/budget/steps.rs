@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::Budget;
+use super::{Budget, Share};
 use crate::error::{Error, Result};
 use crate::limits::STEPS_PER_DRAW;
 
@@ -45,6 +45,11 @@ impl<'b> Steps<'b> {
             return Ok(());
         }
         self.draw(steps)
+    }
+
+    /// An empty share of the memory of all requests, without an uncounted part.
+    pub fn counted_share(&self) -> Share {
+        self.budget.counted_share()
     }
 
     /// Fails if an earlier call failed.

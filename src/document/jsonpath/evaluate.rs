@@ -25,8 +25,8 @@ pub(super) struct Evaluation<'t, 's> {
     /// The value at which the first `skipped` segments of each query from the root lead.
     root: &'t Tree,
     skipped: usize,
-    steps: &'s Steps<'s>,
-    /// The regular expressions that the document determines, compiled.
+    pub(super) steps: &'s Steps<'s>,
+    /// The regular expressions that the document determines.
     pub(super) regexps: RefCell<HashMap<(String, bool), Regexp>>,
 }
 

@@ -7,7 +7,7 @@ use super::super::leaf::{Kind, Leaf};
 use super::super::tree::{Tree, compare, equal_within, text_work};
 use super::ast::{Comparable, ComparisonOp, FunctionExpr, LogicalExpression, Pattern};
 use super::evaluate::Evaluation;
-use super::pattern::Regexp;
+use super::pattern::{Regexp, check_steps};
 use crate::error::Result;
 use crate::limits::REGEXPS_MAX;
 
@@ -108,31 +108,30 @@ impl<'t> Evaluation<'t, '_> {
             return Ok(false);
         };
         let (value, whole) = match pattern {
-            Pattern::Fixed(regexp) => return regexp.matches(text, |work| self.spend(work)),
+            Pattern::Fixed(regexp) => return regexp.matches(text, self.steps),
             Pattern::Dynamic { value, whole } => (self.value(value, current)?, *whole),
         };
         match value.as_deref() {
             Some(Tree::Leaf(Leaf::String(pattern))) => {
-                let regexp = self.compiled(pattern, whole)?;
-                regexp.matches(text, |work| self.spend(work))
+                self.regexp(pattern, whole)?.matches(text, self.steps)
             }
             _ => Ok(false),
         }
     }
 
     /// A regular expression that the document determines, compiled once.
-    fn compiled(&self, pattern: &str, whole: bool) -> Result<Regexp> {
-        let mut compiled = self.regexps.borrow_mut();
+    fn regexp(&self, pattern: &str, whole: bool) -> Result<Regexp> {
+        let mut regexps = self.regexps.borrow_mut();
         let key = (pattern.to_owned(), whole);
-        if let Some(regexp) = compiled.get(&key) {
+        if let Some(regexp) = regexps.get(&key) {
             return Ok(regexp.clone());
         }
-        let regexp = Regexp::compile(pattern, whole)?;
-        self.spend(regexp.compile_steps())?;
-        if compiled.len() >= REGEXPS_MAX {
-            compiled.clear();
+        self.spend(check_steps(pattern))?;
+        let regexp = Regexp::parse(pattern, whole)?;
+        if regexps.len() >= REGEXPS_MAX {
+            regexps.clear();
         }
-        compiled.insert(key, regexp.clone());
+        regexps.insert(key, regexp.clone());
         Ok(regexp)
     }
 }

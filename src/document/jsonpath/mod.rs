@@ -2,6 +2,7 @@
 //! bounds (docs/decisions/0013).
 
 mod ast;
+mod compiled_pattern;
 mod evaluate;
 mod filter;
 mod iregexp;
@@ -17,6 +18,7 @@ use ast::{QuerySegment, Selector};
 use evaluate::Evaluation;
 pub use evaluate::check_nodes;
 pub use leading::{ElementRange, ElementSlice, Leading, LeadingRange, LeadingStep};
+use pattern::Regexp;
 
 use super::path::{Segment, SegmentRef};
 use super::tree::Tree;
@@ -36,7 +38,7 @@ struct Parsed {
     /// Whether a filter has a query from the root.
     has_root_queries: bool,
     simple: Option<Vec<SimpleStep>>,
-    regexps: bool,
+    regexps: Vec<Regexp>,
 }
 
 impl PartialEq for Query {
@@ -73,7 +75,7 @@ impl Query {
             has_root_queries: has_root_queries(&segments),
             simple: segments.iter().map(simple).collect(),
             segments,
-            regexps: regexps > 0,
+            regexps,
         })))
     }
 
@@ -120,9 +122,22 @@ impl Query {
         evaluate::singular_place(&self.0.segments[self.0.prefix.len()..], below_prefix, steps)
     }
 
-    /// Whether it has regular expressions, which take memory.
+    /// Whether it has regular expressions, which take memory once they are compiled.
     pub fn has_regexps(&self) -> bool {
-        self.0.regexps
+        !self.0.regexps.is_empty()
+    }
+
+    /// Compiles the regular expressions, so that they are checked before the query is used. Without
+    /// this, each is compiled when it is first used.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: one is too large once it is compiled; the message names the limit.
+    /// `UNAVAILABLE`: all requests together would hold too much memory. As [`Steps::spend`].
+    pub fn compile(&self, steps: &Steps<'_>) -> Result<()> {
+        for regexp in &self.0.regexps {
+            regexp.compile(steps)?;
+        }
+        Ok(())
     }
 
     /// What the query selects, in RFC 9535's order with object members by name, duplicates kept:
@@ -130,8 +145,9 @@ impl Query {
     /// value at the prefix. If nothing is stored there, nothing is selected.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: it selects more than one query may, or a regular expression that the value
-    /// determines exceeds a limit; the message names the limit. As [`Steps::spend`].
+    /// `TOO_COMPLEX`: it selects more than one query may, or a regular expression exceeds a limit; the
+    /// message names the limit. `UNAVAILABLE`: all requests together would hold too much memory. As
+    /// [`Steps::spend`].
     pub fn select<'t>(
         &self,
         below_prefix: &'t Tree,

@@ -41,7 +41,9 @@ fn selected(text: &str, document: &str) -> Vec<String> {
 }
 
 fn refused(text: &str) -> (ErrorKind, String) {
-    let error = Query::parse(text).expect_err(text);
+    let budget = Budget::of_test(&Bounds::DEFAULT);
+    let compiled = |query: Query| query.compile(&Steps::of(&budget));
+    let error = Query::parse(text).and_then(compiled).expect_err(text);
     (error.kind(), error.message().to_owned())
 }
 

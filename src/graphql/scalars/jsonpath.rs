@@ -16,16 +16,12 @@ impl JsonPath {
     /// Parses the text, or takes the query from the cache.
     ///
     /// # Errors
-    /// As [`Query::parse`] and [`Budget::check`].
+    /// As [`Query::parse`], [`Query::compile`] and [`Budget::check`].
     pub(crate) async fn query(&self, budget: &Budget) -> Result<Query> {
         if let Some(query) = kept(&self.0) {
             return Ok(query);
         }
-        budget.pace(parse_steps(&self.0)).await?;
-        if self.0.len() <= JSONPATH_AHEAD_BYTES_MAX {
-            return parse(&self.0);
-        }
-        budget.compute_long(|| parse(&self.0)).await
+        budget.compute(|steps| self.parse(steps)).await
     }
 
     /// As [`JsonPath::query`], inside synchronous work.
@@ -36,8 +32,14 @@ impl JsonPath {
         if let Some(query) = kept(&self.0) {
             return Ok(query);
         }
+        self.parse(steps)
+    }
+
+    fn parse(&self, steps: &Steps<'_>) -> Result<Query> {
         steps.spend(parse_steps(&self.0))?;
-        parse(&self.0)
+        let query = parse(&self.0)?;
+        query.compile(steps)?;
+        Ok(query)
     }
 }
 
@@ -74,7 +76,7 @@ fn kept(text: &str) -> Option<Query> {
 
 fn parse(text: &str) -> Result<Query> {
     let query = Query::parse(text)?;
-    // A regular expression that has run holds far more memory than its text.
+    // A compiled regular expression holds far more memory than its text.
     let small = text.len() <= JSONPATH_AHEAD_BYTES_MAX && !query.has_regexps();
     if small {
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,6 +14,7 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("filters with many values", values),
     ("filters with long paths", long_paths),
     ("filters of many spans of indexes", spans),
+    ("filters of regular expressions", regular_expressions),
     ("filters on large documents", large_documents),
     ("filters in levels", levels),
     ("selects", selects),
@@ -203,6 +204,40 @@ fn spans(maker: &mut Maker) -> Operation {
             let filter = vec![filter; count].join(",");
             find(maker, "small", &format!("{{\"all\":[{filter}]}}"))
         }
+    }
+}
+
+/// Used to hold hundreds of mebibytes of compiled expressions that no limit counted.
+fn regular_expressions(maker: &mut Maker) -> Operation {
+    let class = maker.one_of(&["[a-z]", "[0-9]", "\\\\p{L}", "\\\\P{Lu}", "."]);
+    let (times, each) = (maker.large(40), maker.one_of(&[1, 1, 4, 16]));
+    let filter = listed(maker, |maker| {
+        let tests: Vec<_> = (0..each)
+            .map(|_| {
+                let number = maker.random.random_range(0..1_000_000);
+                format!("match(@.name, '(n|{number})*{class}{{1,{times}}}')")
+            })
+            .collect();
+        let path = format!("$[?{}]", tests.join(" || "));
+        format!("{{\"at\":{},\"exists\":true}}", json!(path))
+    });
+    if maker.chance(2) {
+        return find(maker, "arrays", &filter);
+    }
+    let aliases: String = (0..maker.large(20))
+        .map(|alias| {
+            format!(
+                "a{alias}: testDocument(collection: \"arrays\", id: \"objects\", matches: {{not: $w}}) \
+                 {{ kind }} "
+            )
+        })
+        .collect();
+    Operation {
+        declared: "$w: DocumentFilter".to_owned(),
+        fields: aliases,
+        variables: format!("\"w\":{filter}"),
+        mutation: true,
+        ..Operation::default()
     }
 }
 

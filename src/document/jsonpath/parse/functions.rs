@@ -107,13 +107,12 @@ impl<'q> QueryParser<'q> {
         self.error(call.at, &what)
     }
 
-    /// The second argument of `match` or `search`: a literal is compiled here, once.
+    /// The second argument of `match` or `search`: a literal is checked here.
     fn pattern(&mut self, value: Comparable, whole: bool) -> Result<Pattern> {
         let Comparable::Literal(Tree::Leaf(Leaf::String(text))) = value else {
             return Ok(Pattern::Dynamic { value, whole });
         };
-        self.regexps += 1;
-        if self.regexps > REGEXPS_MAX {
+        if self.regexps.len() >= REGEXPS_MAX {
             return Err(Error::too_complex(
                 Limit::new("regexps", REGEXPS_MAX),
                 format!(
@@ -122,6 +121,8 @@ impl<'q> QueryParser<'q> {
                 ),
             ));
         }
-        Regexp::compile(&text, whole).map(Pattern::Fixed)
+        let regexp = Regexp::parse(&text, whole)?;
+        self.regexps.push(regexp.clone());
+        Ok(Pattern::Fixed(regexp))
     }
 }

@@ -18,14 +18,15 @@ use scan::{blank_bytes, number_bytes, string};
 use super::super::json::position;
 use super::super::leaf::abridged;
 use super::ast::QuerySegment;
+use super::pattern::Regexp;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{JSONPATH_BRACKETS_MAX, JSONPATH_BYTES_MAX};
 
-/// The segments of a query, and the number of regular expressions in it.
+/// The segments of a query, and the regular expressions in it.
 ///
 /// # Errors
 /// As [`super::Query::parse`].
-pub(super) fn parse(text: &str) -> Result<(Vec<QuerySegment>, usize)> {
+pub(super) fn parse(text: &str) -> Result<(Vec<QuerySegment>, Vec<Regexp>)> {
     if text.len() > JSONPATH_BYTES_MAX {
         return Err(Error::too_large(
             Limit::new("jsonPathBytes", JSONPATH_BYTES_MAX),
@@ -40,7 +41,7 @@ pub(super) fn parse(text: &str) -> Result<(Vec<QuerySegment>, usize)> {
         text,
         at: 0,
         open_calls: 0,
-        regexps: 0,
+        regexps: Vec::new(),
     };
     let segments = parser.query()?;
     Ok((segments, parser.regexps))
@@ -95,7 +96,7 @@ struct QueryParser<'q> {
     /// Calls of functions whose arguments are being parsed.
     open_calls: usize,
     /// Regular expressions so far.
-    regexps: usize,
+    regexps: Vec<Regexp>,
 }
 
 impl<'q> QueryParser<'q> {
