@@ -33,6 +33,16 @@ impl MergePatch {
         patch.map_err(|error| json_error(&error, json))
     }
 
+    /// The approximate memory of the patch in bytes, without its text.
+    pub fn held(&self) -> usize {
+        let Self::Members(members) = self else {
+            return 0;
+        };
+        let each = members.iter();
+        let each = each.map(|(name, member)| name.len() + member.held());
+        each.sum::<usize>() + size_of_val(&members[..])
+    }
+
     /// The result of the patch applied to no value, as JSON text. `None` if it is no value.
     pub fn alone(&self) -> Option<Bytes> {
         match self {

@@ -26,6 +26,21 @@ pub enum Tree {
 }
 
 impl Tree {
+    /// The approximate memory of [`Tree::from_json`] of a text, in bytes.
+    pub fn bytes_of(json: &str) -> usize {
+        let (mut values, mut in_string, mut escaped) = (1, false, false);
+        for byte in json.bytes() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = in_string,
+                b'"' => in_string = !in_string,
+                b',' | b'[' | b'{' if !in_string => values += 1,
+                _ => {}
+            }
+        }
+        json.len() + values * size_of::<(String, Self)>()
+    }
+
     /// Parses JSON text. The last of several members with the same name wins.
     ///
     /// # Errors

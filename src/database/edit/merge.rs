@@ -9,7 +9,7 @@ use super::editor::Editor;
 use super::editor::argument::leaves_of;
 use super::editor::locate::no_container;
 use super::editor::location::{Location, Parent, Target, first_of};
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::merge::MergePatch;
@@ -32,6 +32,8 @@ pub async fn merge(
     path: &Path,
     patch: &MergePatch,
 ) -> Result<bool> {
+    let memory = budget.counted_share();
+    memory.take(patch.held())?;
     let (mut editor, target) = match patch {
         MergePatch::Members(_) => {
             let mut ahead = Vec::new();
@@ -141,8 +143,8 @@ impl Editor<'_> {
 
     /// Merges into an existing value. Reads all places that the patch names in one round.
     async fn merge_at(&mut self, at: Location, patch: &MergePatch) -> Result<()> {
-        let mut named = Vec::new();
-        self.places(&at.place, patch, &mut named)?;
+        let (mut named, memory) = (Vec::new(), self.budget.counted_share());
+        self.places(&at.place, patch, &mut named, &memory)?;
         // For an object that is merged into, the patch depends only on its existence.
         let (merged, written): (Vec<_>, Vec<_>) = named
             .into_iter()
@@ -171,6 +173,7 @@ impl Editor<'_> {
         place: &Place,
         patch: &'p MergePatch,
         named: &mut Vec<(Location, &'p MergePatch)>,
+        memory: &Share,
     ) -> Result<()> {
         let MergePatch::Members(members) = patch else {
             return Ok(());
@@ -181,8 +184,9 @@ impl Editor<'_> {
             match self.document.place(&place) {
                 Ok(key) => {
                     let location = Location::new(place.clone(), key, Pairs::default());
+                    memory.take(held(&location))?;
                     named.push((location, member));
-                    self.places(&place, member, named)?;
+                    self.places(&place, member, named, memory)?;
                 }
                 // Nothing can be stored there, so there is nothing to remove.
                 Err(error)
@@ -253,6 +257,13 @@ impl Editor<'_> {
             Ok(())
         })
     }
+}
+
+/// Returns the approximate memory of a place that a patch names, in bytes: in the list of the places,
+/// in its copy by key range, and as an entry of [`Locations`] with its own place.
+fn held(location: &Location) -> usize {
+    let segments = location.place.0.len() * size_of::<Segment>();
+    3 * size_of::<Location>() + 2 * segments + 4 * location.key.len()
 }
 
 /// Returns an existing object as the parent of new members.

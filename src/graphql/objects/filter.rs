@@ -1,8 +1,10 @@
 //! The inputs `DocumentFilter`, `DocumentKeyFilter` and `DocumentOrder`.
 
+use std::cell::Cell;
+
 use async_graphql::{ID, InputObject, MaybeUndefined};
 
-use crate::budget::{Budget, Steps};
+use crate::budget::{Budget, Share, Steps};
 use crate::database::{check_collection, query};
 use crate::document::filter::{self, FilterMembers};
 use crate::document::flatten::json_text;
@@ -66,37 +68,47 @@ impl FilterInput {
     /// `BAD_USER_INPUT`: a JSONPath or a value is invalid, or members contradict each other.
     /// `TOO_COMPLEX`: the filter exceeds a limit.
     pub(crate) async fn read(&self, request_budget: &RequestBudget) -> Result<filter::Filter> {
-        let paths = self.path_bytes();
-        request_budget
-            .memory
-            .hold(paths.saturating_mul(HELD_PER_JSONPATH_BYTE))?;
-        let read = |steps: &Steps<'_>| self.part(steps)?.bounded();
-        request_budget.budget().compute(read).await
+        let budget = request_budget.budget();
+        // Many inputs may wait for their turn.
+        let input = budget.counted_share();
+        input.take(self.inputs() * size_of::<Self>())?;
+        let read = |steps: &Steps<'_>| {
+            let reading = FilterReading::new(steps);
+            let filter = self.part(&reading)?.bounded()?;
+            Ok((filter, reading.bytes.get()))
+        };
+        let (filter, bytes) = budget.compute(read).await?;
+        request_budget.memory.hold(bytes)?;
+        Ok(filter)
     }
 
-    /// The bytes of all JSONPaths in the filter. The recursion is bounded by the limits on the
+    /// The number of filters in this one, with itself. The recursion is bounded by the limits on the
     /// query's brackets and on the levels of filters in variables.
-    fn path_bytes(&self) -> usize {
-        let own = self.at.as_ref().map_or(0, |JsonPath(text)| text.len());
+    fn inputs(&self) -> usize {
         let listed = [&self.all, &self.any].into_iter().flatten().flatten();
         let inner = listed.chain(self.not.as_deref());
-        own + inner.map(Self::path_bytes).sum::<usize>()
+        1 + inner.map(Self::inputs).sum::<usize>()
     }
 
-    fn part(&self, steps: &Steps<'_>) -> Result<filter::Filter> {
+    fn part(&self, reading: &FilterReading<'_>) -> Result<filter::Filter> {
+        let FilterReading { steps, .. } = *reading;
+        reading.take(size_of::<filter::Filter>() + size_of::<filter::Condition>())?;
+        if let Some(JsonPath(text)) = &self.at {
+            reading.take(text.len().saturating_mul(HELD_PER_JSONPATH_BYTE))?;
+        }
         let one_of = self.one_of.as_ref().map(|values| {
             let value = |value: &Option<Json>| match value {
-                Some(value) => tree(value, steps),
+                Some(value) => tree(value, reading),
                 None => Tree::from_json("null"),
             };
             values.iter().map(value).collect::<Result<_>>()
         });
         let parts = |parts: &Option<Vec<Self>>| {
             let parts = parts.as_ref();
-            let read = parts.map(|parts| parts.iter().map(|part| part.part(steps)).collect());
+            let read = parts.map(|parts| parts.iter().map(|part| part.part(reading)).collect());
             read.transpose()
         };
-        let value = |name, given| value(name, given, steps);
+        let value = |name, given| value(name, given, reading);
         let query = |path: &JsonPath| path.query_within(steps);
         filter::Filter::try_from(FilterMembers {
             at: self.at.as_ref().map(query).transpose()?,
@@ -112,8 +124,31 @@ impl FilterInput {
             exists: self.exists,
             all: parts(&self.all)?,
             any: parts(&self.any)?,
-            not: self.not.as_ref().map(|not| not.part(steps)).transpose()?,
+            not: self.not.as_ref().map(|not| not.part(reading)).transpose()?,
         })
+    }
+}
+
+/// Filters that are being converted, and their memory.
+struct FilterReading<'s> {
+    steps: &'s Steps<'s>,
+    /// The memory until the request holds it.
+    share: Share,
+    bytes: Cell<usize>,
+}
+
+impl<'s> FilterReading<'s> {
+    fn new(steps: &'s Steps<'s>) -> Self {
+        Self {
+            share: steps.counted_share(),
+            steps,
+            bytes: Cell::new(0),
+        }
+    }
+
+    fn take(&self, bytes: usize) -> Result<()> {
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        self.share.take(bytes).map(|_| ())
     }
 }
 
@@ -255,19 +290,25 @@ impl KeyFilterInput {
 }
 
 /// A value to compare with. A null value is one; an undefined value is none.
-fn value(name: &str, given: &MaybeUndefined<Json>, steps: &Steps<'_>) -> Result<Option<Tree>> {
+fn value(
+    name: &str,
+    given: &MaybeUndefined<Json>,
+    reading: &FilterReading<'_>,
+) -> Result<Option<Tree>> {
     let value = match given {
         MaybeUndefined::Undefined => return Ok(None),
         MaybeUndefined::Null => Tree::from_json("null"),
-        MaybeUndefined::Value(json) => tree(json, steps),
+        MaybeUndefined::Value(json) => tree(json, reading),
     };
     value
         .map(Some)
         .map_err(|error| error.at(format!("`{name}`")))
 }
 
-fn tree(Json(text): &Json, steps: &Steps<'_>) -> Result<Tree> {
+fn tree(Json(text): &Json, reading: &FilterReading<'_>) -> Result<Tree> {
+    let steps = reading.steps;
     steps.spend(1 + text.len() as u64 / JSON_BYTES_PER_STEP)?;
     let text = json_text(text)?;
+    reading.take(Tree::bytes_of(text))?;
     Tree::from_json(text)
 }
