@@ -6,7 +6,7 @@ use rand::Rng;
 use serde_json::json;
 
 use super::super::world::{ELEMENTS, SMALL};
-use super::{Family, Maker, Operation};
+use super::{Family, Maker, Operation, repeated};
 
 pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("filters that are lists", lists),
@@ -224,14 +224,10 @@ fn regular_expressions(maker: &mut Maker) -> Operation {
     if maker.chance(2) {
         return find(maker, "arrays", &filter);
     }
-    let aliases: String = (0..maker.large(20))
-        .map(|alias| {
-            format!(
-                "a{alias}: testDocument(collection: \"arrays\", id: \"objects\", matches: {{not: $w}}) \
-                 {{ kind }} "
-            )
-        })
-        .collect();
+    let aliases = repeated(
+        maker.large(20),
+        "a#: testDocument(collection: \"arrays\", id: \"objects\", matches: {not: $w}) { kind } ",
+    );
     Operation {
         declared: "$w: DocumentFilter".to_owned(),
         fields: aliases,
