@@ -9,47 +9,48 @@ use crate::error::Result;
 pub struct WrittenText<'b> {
     budget: &'b Budget,
     counted_as: CountedAs<'b>,
+    /// The bytes of the buffer that were counted.
+    counted: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum CountedAs<'b> {
     /// The buffer is the response.
     Response,
-    /// The buffer has one value, which becomes part of the response. The bytes counted so far.
-    Part(usize),
-    /// The buffer has one value, which is held. The bytes counted so far.
-    Held(&'b Reservation, usize),
+    /// The buffer has one value, which becomes part of the response.
+    Part,
+    /// The buffer has one value, which is held.
+    Held(&'b Reservation),
 }
 
 impl Budget {
     /// Counts text that is written into the buffer of the whole response.
     pub fn response_text(&self) -> WrittenText<'_> {
-        WrittenText {
-            budget: self,
-            counted_as: CountedAs::Response,
-        }
+        WrittenText::new(self, CountedAs::Response)
     }
 
     /// Counts text that is written into a buffer of its own, as bytes of the response.
     pub fn part_text(&self) -> WrittenText<'_> {
-        WrittenText {
-            budget: self,
-            counted_as: CountedAs::Part(0),
-        }
+        WrittenText::new(self, CountedAs::Part)
     }
 }
 
 impl Reservation {
     /// Counts text that is written into a buffer of its own, as memory of the reservation.
     pub fn text(&self) -> WrittenText<'_> {
-        WrittenText {
-            budget: self.budget(),
-            counted_as: CountedAs::Held(self, 0),
-        }
+        WrittenText::new(self.budget(), CountedAs::Held(self))
     }
 }
 
-impl WrittenText<'_> {
+impl<'b> WrittenText<'b> {
+    fn new(budget: &'b Budget, counted_as: CountedAs<'b>) -> Self {
+        Self {
+            budget,
+            counted_as,
+            counted: 0,
+        }
+    }
+
     /// The most bytes that one response may have.
     pub fn bytes_max(&self) -> usize {
         self.budget.response_bytes_max()
@@ -61,18 +62,12 @@ impl WrittenText<'_> {
     /// `TOO_LARGE`: the limit of the response, or of the reservation, is exceeded. As
     /// [`Budget::check`].
     pub fn count(&mut self, length: usize) -> Result<()> {
-        match &mut self.counted_as {
+        let more = length.saturating_sub(self.counted);
+        self.counted = length;
+        match self.counted_as {
             CountedAs::Response => self.budget.check_response(length),
-            CountedAs::Part(counted) => {
-                let more = length.saturating_sub(*counted);
-                *counted = length;
-                self.budget.respond(more)
-            }
-            CountedAs::Held(memory, counted) => {
-                let more = length.saturating_sub(*counted);
-                *counted = length;
-                memory.hold(more)
-            }
+            CountedAs::Part => self.budget.respond(more),
+            CountedAs::Held(memory) => memory.hold(more),
         }
     }
 

@@ -55,13 +55,13 @@ fn in_use() -> MutexGuard<'static, HashMap<PatternKey, Weak<CompiledPattern>>> {
 /// # Errors
 /// As [`super::pattern::Regexp::compile`].
 pub(super) fn compiled(
-    translated: &str,
+    translated: &Arc<str>,
     whole: bool,
     steps: &Steps<'_>,
 ) -> Result<Option<Arc<CompiledPattern>>> {
     const STEPS: u64 = 1_000;
     const STEPS_PER_STATE: u64 = 16;
-    let key = (Arc::from(translated), whole);
+    let key = (translated.clone(), whole);
     if let Some(shared) = in_use().get(&key).and_then(Weak::upgrade) {
         return Ok(Some(shared));
     }
@@ -207,11 +207,11 @@ mod tests {
         let pool = Pool::new(1 << 20);
         let budget = Budget::of_test_in(&pool, &Bounds::DEFAULT);
         let steps = Steps::of(&budget);
-        let one = compiled("(?:s|h)[a-z]{1,50}", true, &steps);
+        let one = compiled(&"(?:s|h)[a-z]{1,50}".into(), true, &steps);
         let one = one.expect("it fits").expect("it is one");
         let held = pool.held();
         assert!(held > 1_000, "{held}");
-        let other = compiled("(?:s|h)[a-z]{1,50}", true, &steps);
+        let other = compiled(&"(?:s|h)[a-z]{1,50}".into(), true, &steps);
         let other = other.expect("it fits").expect("it is one");
         assert!(Arc::ptr_eq(&one, &other));
         assert_eq!(pool.held(), held);
@@ -234,7 +234,7 @@ mod tests {
         let mut kept = Vec::new();
         let error = (1..100).find_map(|at| {
             let pattern = format!(r"{at}\p{{L}}{{1,5}}");
-            match compiled(&pattern, true, &steps) {
+            match compiled(&pattern.into(), true, &steps) {
                 Ok(one) => {
                     kept.push(one);
                     None

@@ -16,7 +16,9 @@ pub(super) struct Regexp(Arc<RegexpText>);
 struct RegexpText {
     text: String,
     whole: bool,
-    /// None if it is no I-Regexp, and so matches nothing (RFC 9535 §2.4.6).
+    /// For `regex-syntax`. None if it is no I-Regexp, and so matches nothing (RFC 9535 §2.4.6).
+    translated: Option<Arc<str>>,
+    /// None if it can match nothing.
     compiled: OnceLock<Option<Arc<CompiledPattern>>>,
 }
 
@@ -42,9 +44,9 @@ impl Regexp {
                 ),
             ));
         }
-        let matches_nothing = match translate(text) {
-            Ok(_) => OnceLock::new(),
-            Err(Refused::NoRegexp) => OnceLock::from(None),
+        let translated = match translate(text) {
+            Ok(translated) => Some(translated.into()),
+            Err(Refused::NoRegexp) => None,
             Err(Refused::TooDeep) => {
                 return Err(too_complex(
                     Limit::new("regexpLevels", REGEXP_LEVELS_MAX),
@@ -55,7 +57,8 @@ impl Regexp {
         Ok(Self(Arc::new(RegexpText {
             text: text.to_owned(),
             whole,
-            compiled: matches_nothing,
+            translated,
+            compiled: OnceLock::new(),
         })))
     }
 
@@ -77,18 +80,18 @@ impl Regexp {
     /// hold too much memory. As [`Steps::spend`].
     pub(super) fn compile(&self, steps: &Steps<'_>) -> Result<Option<&Arc<CompiledPattern>>> {
         let RegexpText {
-            text,
             whole,
+            translated,
             compiled: cell,
+            ..
         } = &*self.0;
+        let Some(translated) = translated else {
+            return Ok(None);
+        };
         if let Some(known) = cell.get() {
             return Ok(known.as_ref());
         }
-        steps.spend(check_steps(text))?;
-        let made = match translate(text) {
-            Ok(translated) => compiled(&translated, *whole, steps)?,
-            Err(_) => None,
-        };
+        let made = compiled(translated, *whole, steps)?;
         Ok(cell.get_or_init(|| made).as_ref())
     }
 }
