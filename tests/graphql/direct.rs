@@ -249,7 +249,7 @@ async fn filled() -> Client {
 }
 
 /// The response, and whether it was planned.
-async fn answer(client: &Client, query: &str, variables: &str) -> (String, bool) {
+pub(super) async fn answer(client: &Client, query: &str, variables: &str) -> (String, bool) {
     let body = format!("{{\"query\":{},\"variables\":{variables}}}", json!(query));
     let request = Request::from_json(&Bytes::from(body)).expect("a request");
     let mut report = RequestStats::default();
@@ -365,7 +365,9 @@ async fn unplannable_queries_use_the_general_executor() {
     let client = filled().await;
     for query in [
         "{ document(id: 1) { children { nodes { kind } } } }",
-        "{ document(id: 1) { select(query: \"$.a\") { value } } }",
+        "{ document(id: 1) { select(query: \"$.a\") { version } } }",
+        "{ documents { nodes { select(query: \"$.a\") { value } } } }",
+        "{ document(id: 1) { select(query: \"$[?search(@, 'x')]\") { value } } }",
         "{ document(id: 1) { kind } document(id: 1) { value } }",
         "{ collections { name } }",
         "{ __schema { queryType { name } } }",

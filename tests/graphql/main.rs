@@ -23,6 +23,7 @@ mod copying;
 mod counting;
 mod covering;
 mod direct;
+mod direct_lists;
 mod dropping;
 mod entities;
 mod errors;

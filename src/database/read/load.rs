@@ -203,7 +203,11 @@ impl Loaded<'_> {
         Ok(found.and_then(|it| self.place_of(number, it.candidate)))
     }
 
-    fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
+    /// Returns the requested value of a document. None if nothing is stored there.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
         let Some(found) = self.found(number)? else {
             return Ok(None);
         };

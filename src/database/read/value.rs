@@ -99,7 +99,8 @@ impl Value {
         self.whole
     }
 
-    fn slice(&self) -> ValueRef<'_> {
+    /// Returns the value as a range of the pairs.
+    pub fn slice(&self) -> ValueRef<'_> {
         let slice = ValueRef::new(&self.pairs, self.range.clone(), self.key_bytes);
         slice.expect("a part has a pair at least")
     }

@@ -11,7 +11,7 @@ use super::located::Located;
 use super::lookahead::reads_of_document;
 use super::page::{AskedPage, PageBounds, PageInfo};
 use crate::database::query::{
-    self, DocumentPage, KeySet, Order, Page, PageRow, Position, Select, Total,
+    self, KeySet, Order, Page, PageRow, Position, Select, Total, UsedIndexes,
 };
 use crate::database::{DocumentKey, ReadRequest};
 use crate::document::filter::Filter;
@@ -23,6 +23,7 @@ use crate::graphql::context::session::{LoadedReads, Session};
 use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::cursor;
 use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
+use crate::store::Read;
 
 /// The arguments of the field `documents`.
 #[derive(Default)]
@@ -48,63 +49,71 @@ pub(crate) struct DocumentConnection {
 #[graphql(name = "DocumentQueryPlan")]
 pub(crate) struct QueryPlanObject {
     /// The index that was used. Several are joined by ` & ` if the plan intersects them, and by ` | ` if it unites them. Null if the collection was scanned.
-    index: Option<CountedBytes<String>>,
+    pub(crate) index: Option<CountedBytes<String>>,
     /// Whether one of the indexes is partial: the filter of the query implies its filter.
-    partial: bool,
+    pub(crate) partial: bool,
     /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
-    scanned: usize,
+    pub(crate) scanned: usize,
     /// Whether no document was read: the keys of the catalog or of an index answered `where`, `orderBy` and the selection.
-    covered: bool,
+    pub(crate) covered: bool,
     /// The number of documents on the page.
-    returned: usize,
+    pub(crate) returned: usize,
     /// Why `totalCount` is null. Null if `totalCount` has a value or is not selected.
-    total_count_reason: Option<&'static str>,
+    pub(crate) total_count_reason: Option<&'static str>,
 }
 
 impl DocumentsRequest {
     /// Finds the documents, and reads what the selection needs from them in one batch.
     pub(crate) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
         let session = Session::of(context);
-        session.request_budget().check()?;
-        let (mut select, digest) = self.select(session.request_budget()).await?;
+        let request_budget = session.request_budget();
+        request_budget.check()?;
         let field = context.field();
         let mut selected = field.selection_set();
-        select.total = selected.any(|field| field.name() == "totalCount");
+        let total = selected.any(|field| field.name() == "totalCount");
         let read = session.read().await?;
-        let found = query::documents(&*read, session.budget(), &select).await?;
-        session
-            .request_budget()
-            .elements(found.rows.len(), context.field())?;
-        let rows = found.rows.iter();
-        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
-        let bytes = bytes.sum();
-        session.request_budget().memory.hold(bytes)?;
-        let page_info = page_info(&select.page, &found, digest);
-        let (total_count, total_count_reason) = total_count(found.total);
-        let cursors = found
-            .rows
-            .iter()
-            .map(|row| row_cursor(&row.position, digest));
-        let cursors: Vec<String> = cursors.collect();
-        let returned = found.rows.len();
-        let in_a_row =
-            select.filter.is_empty() && select.order.is_by_id() && !select.keys.is_listed();
-        let columns = &found.columns;
-        let (rows, is_read) =
-            project(context, &select.collection, found.rows, columns, in_a_row).await?;
-        let plan = QueryPlanObject {
-            partial: found.index.as_ref().is_some_and(|index| index.partial),
-            index: found.index.map(|index| CountedBytes(index.names)),
-            scanned: found.scanned,
-            covered: found.examined == 0 && !is_read,
-            returned,
-            total_count_reason,
-        };
+        let found = self.search(&*read, request_budget, total).await?;
+        request_budget.elements(found.rows.len(), context.field())?;
+        let cursors: Vec<String> = found.rows.iter().map(|row| found.cursor(row)).collect();
+        let (rows, is_read) = project(context, &found).await?;
         Ok(DocumentConnection {
             rows: cursors.into_iter().zip(rows).collect(),
-            page_info,
-            plan,
+            page_info: found.page_info(),
+            plan: found.plan(is_read),
+            total_count: found.total_count,
+        })
+    }
+
+    /// Finds the documents of the page, and their total number if `total` requests it.
+    pub(crate) async fn search(
+        self,
+        read: &dyn Read,
+        request_budget: &RequestBudget,
+        total: bool,
+    ) -> Result<FoundDocuments> {
+        let (mut select, digest) = self.select(request_budget).await?;
+        select.total = total;
+        let page = query::documents(read, request_budget.budget(), &select).await?;
+        let rows = page.rows.iter();
+        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
+        request_budget.memory.hold(bytes.sum())?;
+        let (total_count, total_count_reason) = total_count(page.total);
+        Ok(FoundDocuments {
+            in_a_row: select.filter.is_empty()
+                && select.order.is_by_id()
+                && !select.keys.is_listed(),
+            collection: select.collection,
+            began: select.page.from.is_some(),
+            backward: select.page.backward,
+            digest,
+            rows: page.rows,
+            columns: page.columns,
+            more: page.more,
+            index: page.index,
+            scanned: page.scanned,
+            examined: page.examined,
             total_count,
+            total_count_reason,
         })
     }
 
@@ -142,6 +151,63 @@ impl DocumentsRequest {
             total: false,
         };
         Ok((select, digest))
+    }
+}
+
+/// The documents of a page, before anything is read from them for the selection.
+pub(crate) struct FoundDocuments {
+    pub(crate) collection: String,
+    /// Whether the documents are consecutive in the catalog.
+    pub(crate) in_a_row: bool,
+    pub(crate) rows: Vec<PageRow>,
+    /// As [`DocumentPage::columns`](query::DocumentPage::columns).
+    pub(crate) columns: Vec<Place>,
+    pub(crate) total_count: Option<i32>,
+    total_count_reason: Option<&'static str>,
+    /// Whether the page begins at a cursor.
+    began: bool,
+    backward: bool,
+    /// Binds cursors to the query.
+    digest: u64,
+    more: bool,
+    index: Option<UsedIndexes>,
+    scanned: usize,
+    examined: usize,
+}
+
+impl FoundDocuments {
+    /// The cursor of a row.
+    pub(crate) fn cursor(&self, row: &PageRow) -> String {
+        cursor::encode(self.digest, &row.position.encode())
+    }
+
+    pub(crate) fn page_info(&self) -> PageInfo {
+        let cursor = |row: Option<&PageRow>| row.map(|row| CountedBytes(self.cursor(row)));
+        PageInfo {
+            has_next_page: if self.backward { self.began } else { self.more },
+            has_previous_page: if self.backward { self.more } else { self.began },
+            start_cursor: cursor(self.rows.first()),
+            end_cursor: cursor(self.rows.last()),
+        }
+    }
+
+    /// How the documents were found. `is_read`: whether the selection was read from documents.
+    pub(crate) fn plan(&self, is_read: bool) -> QueryPlanObject {
+        let index = self.index.as_ref();
+        QueryPlanObject {
+            partial: index.is_some_and(|index| index.partial),
+            index: index.map(|index| CountedBytes(index.names.clone())),
+            scanned: self.scanned,
+            covered: self.examined == 0 && !is_read,
+            returned: self.rows.len(),
+            total_count_reason: self.total_count_reason,
+        }
+    }
+
+    /// The keys of the documents, in the order of the rows.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = Result<DocumentKey>> {
+        let keys = self.rows.iter().map(|row| row.position.id.clone());
+        keys.map(|id| DocumentKey::new(&self.collection, id))
     }
 }
 
@@ -193,32 +259,10 @@ pub(crate) fn scan_max(limit: Option<i32>) -> Result<usize> {
         })
 }
 
-fn row_cursor(row: &Position, digest: u64) -> String {
-    cursor::encode(digest, &row.encode())
-}
-
-fn page_info(page: &Page, found: &DocumentPage, digest: u64) -> PageInfo {
-    let began = page.from.is_some();
-    let cursor = |row: Option<&Position>| row.map(|row| CountedBytes(row_cursor(row, digest)));
-    PageInfo {
-        has_next_page: if page.backward { began } else { found.more },
-        has_previous_page: if page.backward { found.more } else { began },
-        start_cursor: cursor(found.rows.first().map(|row| &row.position)),
-        end_cursor: cursor(found.rows.last().map(|row| &row.position)),
-    }
-}
-
 /// The documents of the page, with the data that the selection reads from each, and whether documents
 /// were read for it. Index entries that have all of it are enough.
-async fn project(
-    context: &Context<'_>,
-    collection: &str,
-    rows: Vec<PageRow>,
-    columns: &[Place],
-    in_a_row: bool,
-) -> Result<(Vec<Located>, bool)> {
-    let keys = rows.iter().map(|row| row.position.id.clone());
-    let documents = keys.map(|id| DocumentKey::new(collection, id).map(Arc::new));
+async fn project(context: &Context<'_>, found: &FoundDocuments) -> Result<(Vec<Located>, bool)> {
+    let documents = found.documents().map(|document| document.map(Arc::new));
     let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
     let Some(first) = documents.first() else {
         return Ok((Vec::new(), false));
@@ -229,17 +273,19 @@ async fn project(
         return Ok((documents.into_iter().map(listed).collect(), false));
     }
     let session = Session::of(context);
-    session.request_budget().room(rows.len() * of_one.len())?;
-    let mut reads = Vec::with_capacity(rows.len() * of_one.len());
+    session
+        .request_budget()
+        .room(documents.len() * of_one.len())?;
+    let mut reads = Vec::with_capacity(documents.len() * of_one.len());
     for document in &documents {
         reads.extend(of_one.iter().map(|read| read.of(document)));
     }
-    let held = EntryReads::new(&of_one, columns);
-    let answers = held.and_then(|held| held.answers(&documents, &rows));
+    let held = EntryReads::new(&of_one, &found.columns);
+    let answers = held.and_then(|held| held.answers(&documents, &found.rows));
     let is_read = answers.is_none();
     let loaded = match answers {
         Some(answers) => session.answered(reads, answers)?,
-        None if in_a_row => session.load_in_a_row(reads).await?,
+        None if found.in_a_row => session.load_in_a_row(reads).await?,
         None => session.load(reads).await?,
     };
     let ahead = loaded.each(of_one.len());

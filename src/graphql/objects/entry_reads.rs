@@ -1,10 +1,12 @@
 //! Reads of documents that index entries answer.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use super::field_reads::PlaceField;
 use crate::database::query::PageRow;
 use crate::database::{Answer, DocumentKey, ReadRequest, Value};
+use crate::document::leaf::Leaf;
 use crate::document::path::{Path, Place};
 use crate::key::{IndexValue, Rank};
 
@@ -13,11 +15,14 @@ pub(crate) struct EntryReads<'c>(Vec<(usize, &'c Place)>);
 
 impl<'c> EntryReads<'c> {
     /// None if the columns do not answer all reads.
-    pub(crate) fn new(reads: &[ReadRequest], columns: &'c [Place]) -> Option<Self> {
+    pub(crate) fn new<D, P: Borrow<Path>>(
+        reads: &[ReadRequest<D, P>],
+        columns: &'c [Place],
+    ) -> Option<Self> {
         let paths: Vec<Path> = columns.iter().map(Path::from).collect();
-        let column = |read: &ReadRequest| match read {
+        let column = |read: &ReadRequest<D, P>| match read {
             ReadRequest::Value(_, path, extent) if *extent == PlaceField::Value.extent() => {
-                let column = paths.iter().position(|column| column == path)?;
+                let column = paths.iter().position(|column| column == path.borrow())?;
                 Some((column, columns.get(column)?))
             }
             _ => None,
@@ -40,6 +45,47 @@ impl<'c> EntryReads<'c> {
             }
         }
         Some(answers)
+    }
+
+    /// As [`EntryReads::answers`], as JSON. Nothing stored is null.
+    pub(crate) fn texts(&self, rows: &[PageRow]) -> Option<EntryTexts> {
+        let mut texts = EntryTexts {
+            text: Vec::with_capacity(8 * rows.len() * self.0.len()),
+            ends: Vec::with_capacity(rows.len() * self.0.len()),
+        };
+        for row in rows {
+            let values = row.entry.as_ref()?.values();
+            for (column, _) in &self.0 {
+                match values.get(*column)? {
+                    value if value.rank() == Rank::Missing => Leaf::Null,
+                    value => value.stored_leaf()?,
+                }
+                .write_json(&mut texts.text);
+                texts.ends.push(texts.text.len());
+            }
+        }
+        Some(texts)
+    }
+}
+
+/// The answers to the reads of all documents as JSON, row by row.
+pub(crate) struct EntryTexts {
+    text: Vec<u8>,
+    /// Where each text ends.
+    ends: Vec<usize>,
+}
+
+impl EntryTexts {
+    /// The text with this number, counted over all rows.
+    pub(crate) fn get(&self, number: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(number)?;
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text.get(begin..end)
+    }
+
+    /// The memory of the texts, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.capacity() + self.ends.capacity() * size_of::<usize>()
     }
 }
 

@@ -378,7 +378,11 @@ fn part_of(answer: &Result<Answer>) -> Result<Option<Value>> {
     }
 }
 
-fn check_selected(query: &Query, selected: usize) -> Result<()> {
+/// Checks the number of parts that a query selected.
+///
+/// # Errors
+/// `TOO_COMPLEX`: there are too many.
+pub(crate) fn check_selected(query: &Query, selected: usize) -> Result<()> {
     if selected <= SELECTED_MAX {
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! Plans operations: a plan has the places that an operation reads and the fields that it writes,
-//! with the variables left open.
+//! Plans operations: a plan has the places and lists that an operation reads and the fields that it
+//! writes, with the variables left open.
 
 use std::collections::HashSet;
 
@@ -82,6 +82,40 @@ pub(crate) enum Field {
     Subdocument(Where, Selection),
     /// `Subdocument.document`
     Whole(Selection),
+    /// `select`, with its argument `query`.
+    Select(Input, Selection),
+    /// `Query.documents`, with its arguments.
+    Documents(Vec<(Name, Input)>, Selection),
+    /// `DocumentConnection.nodes`: the selection of each document.
+    Nodes(Selection),
+    /// `DocumentConnection.edges`: the selection of each edge.
+    Edges(Selection),
+    /// `DocumentEdge.node`
+    Node(Selection),
+    /// `DocumentEdge.cursor`
+    Cursor,
+    /// `DocumentConnection.pageInfo` or `DocumentConnection.plan`
+    AboutPage(Selection),
+    /// A field that is known when the documents are found.
+    OfPage(PageField),
+}
+
+/// A scalar field of a page of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageField {
+    TotalCount,
+    /// Fields of `PageInfo`.
+    HasNextPage,
+    HasPreviousPage,
+    StartCursor,
+    EndCursor,
+    /// Fields of `DocumentQueryPlan`.
+    Index,
+    Partial,
+    Scanned,
+    Covered,
+    Returned,
+    TotalCountReason,
 }
 
 /// The path in an argument.
@@ -107,6 +141,12 @@ enum Of {
     Entity,
     Document,
     Subdocument,
+    /// A `Subdocument` that a JSONPath query selected. Only what is inside it can be planned.
+    Selected,
+    Page,
+    Edge,
+    PageInfo,
+    QueryPlan,
 }
 
 impl Of {
@@ -115,7 +155,11 @@ impl Of {
         match self {
             Self::Query => ("Query", "\"Query\""),
             Self::Entity | Self::Document => ("Document", "\"Document\""),
-            Self::Subdocument => ("Subdocument", "\"Subdocument\""),
+            Self::Subdocument | Self::Selected => ("Subdocument", "\"Subdocument\""),
+            Self::Page => ("DocumentConnection", "\"DocumentConnection\""),
+            Self::Edge => ("DocumentEdge", "\"DocumentEdge\""),
+            Self::PageInfo => ("PageInfo", "\"PageInfo\""),
+            Self::QueryPlan => ("DocumentQueryPlan", "\"DocumentQueryPlan\""),
         }
     }
 
@@ -137,6 +181,7 @@ impl Plan {
         let mut planner = Planner {
             document,
             fields: PLANNED_FIELDS_MAX,
+            in_list: false,
         };
         let selection = planner.selection(Of::Query, &operation.selection_set.node)?;
         Some(Self(selection))
@@ -147,6 +192,8 @@ struct Planner<'d> {
     document: &'d ExecutableDocument,
     /// The number of further fields that are allowed.
     fields: usize,
+    /// Whether the selection is of an element of a list. A list in a list cannot be planned.
+    in_list: bool,
 }
 
 impl Planner<'_> {
@@ -217,44 +264,128 @@ impl Planner<'_> {
     }
 
     fn field(&mut self, of: Of, requested: &RequestedField) -> Option<Field> {
+        let name = requested.name.node.as_str();
+        if name == "__typename" {
+            return Some(Field::Typename(of.names().1));
+        }
+        match of {
+            Of::Query => self.root_field(name, requested),
+            Of::Entity | Of::Document | Of::Subdocument | Of::Selected => {
+                self.field_of_value(of, name, requested)
+            }
+            Of::Page | Of::Edge => self.field_of_page(of, name, requested),
+            Of::PageInfo | Of::QueryPlan => page_field(name).map(Field::OfPage),
+        }
+    }
+
+    fn root_field(&mut self, name: &str, requested: &RequestedField) -> Option<Field> {
         let below = &requested.selection_set.node;
-        let argument = |name: &str| requested.get_argument(name).map(|value| &value.node);
-        let field = match (of, requested.name.node.as_str()) {
-            (_, "__typename") => Field::Typename(of.names().1),
-            (Of::Query, "document") => Field::Document {
-                collection: argument("collection").cloned(),
-                id: argument("id")?.clone(),
-                path: place(argument("path"))?,
+        let field = match name {
+            "document" => Field::Document {
+                collection: argument(requested, "collection").cloned(),
+                id: argument(requested, "id")?.clone(),
+                path: place(argument(requested, "path"))?,
                 below: self.selection(Of::Subdocument, below)?,
             },
-            (Of::Query, ENTITIES) => match argument("representations")? {
+            "documents" => {
+                let arguments = requested.arguments.iter();
+                let arguments =
+                    arguments.map(|(name, value)| (name.node.clone(), value.node.clone()));
+                Field::Documents(arguments.collect(), self.selection(Of::Page, below)?)
+            }
+            ENTITIES => match argument(requested, "representations")? {
                 Input::Variable(representations) => Field::Entities {
                     representations: representations.clone(),
                     below: self.selection(Of::Entity, below)?,
                 },
                 _ => return None,
             },
-            (Of::Query, _) => return None,
-            (Of::Subdocument, "document") => Field::Whole(self.selection(Of::Document, below)?),
-            (Of::Subdocument, "path") => Field::Path,
-            (Of::Entity | Of::Document, "id") => Field::DocumentId,
-            (Of::Subdocument, "id") => Field::SubdocumentId,
-            (Of::Entity | Of::Document, "key") => Field::Key,
-            (Of::Entity | Of::Document, "collection") => Field::Collection,
-            (_, "version") => Field::Version,
-            (_, "kind") => Field::Kind,
-            (_, "value") => Field::Value(place(argument("path"))?),
-            (_, "values") => Field::Values(places(argument("paths")?)?),
-            (_, "pick") => Field::Pick(places(argument("paths")?)?),
-            (_, "omit") => Field::Omit(places(argument("paths")?)?),
-            (_, "subdocument") => Field::Subdocument(
-                place(Some(argument("path")?))?,
-                self.selection(Of::Subdocument, below)?,
-            ),
             _ => return None,
         };
         Some(field)
     }
+
+    fn field_of_value(&mut self, of: Of, name: &str, requested: &RequestedField) -> Option<Field> {
+        let below = &requested.selection_set.node;
+        let field = match (of, name) {
+            (Of::Selected, "document" | "version" | "omit") => return None,
+            (Of::Subdocument, "document") => Field::Whole(self.selection(Of::Document, below)?),
+            (Of::Subdocument | Of::Selected, "path") => Field::Path,
+            (Of::Subdocument | Of::Selected, "id") => Field::SubdocumentId,
+            (_, "id") => Field::DocumentId,
+            (_, "key") => Field::Key,
+            (_, "collection") => Field::Collection,
+            (_, "version") => Field::Version,
+            (_, "kind") => Field::Kind,
+            (_, "value") => Field::Value(place(argument(requested, "path"))?),
+            (_, "values") => Field::Values(places(argument(requested, "paths")?)?),
+            (_, "pick") => Field::Pick(places(argument(requested, "paths")?)?),
+            (_, "omit") => Field::Omit(places(argument(requested, "paths")?)?),
+            (_, "subdocument") => {
+                let inner = match of {
+                    Of::Selected => Of::Selected,
+                    _ => Of::Subdocument,
+                };
+                Field::Subdocument(
+                    place(Some(argument(requested, "path")?))?,
+                    self.selection(inner, below)?,
+                )
+            }
+            (_, "select") => {
+                let query = argument(requested, "query")?.clone();
+                Field::Select(query, self.element(Of::Selected, below)?)
+            }
+            _ => return None,
+        };
+        Some(field)
+    }
+
+    fn field_of_page(&mut self, of: Of, name: &str, requested: &RequestedField) -> Option<Field> {
+        let below = &requested.selection_set.node;
+        let field = match (of, name) {
+            (Of::Page, "nodes") => Field::Nodes(self.element(Of::Document, below)?),
+            (Of::Page, "edges") => Field::Edges(self.element(Of::Edge, below)?),
+            (Of::Page, "pageInfo") => Field::AboutPage(self.selection(Of::PageInfo, below)?),
+            (Of::Page, "plan") => Field::AboutPage(self.selection(Of::QueryPlan, below)?),
+            (Of::Page, "totalCount") => Field::OfPage(PageField::TotalCount),
+            (Of::Edge, "cursor") => Field::Cursor,
+            (Of::Edge, "node") => Field::Node(self.selection(Of::Document, below)?),
+            _ => return None,
+        };
+        Some(field)
+    }
+
+    /// The selection of the elements of a list.
+    fn element(&mut self, of: Of, requested: &SelectionSet) -> Option<Selection> {
+        if self.in_list {
+            return None;
+        }
+        self.in_list = true;
+        let selection = self.selection(of, requested);
+        self.in_list = false;
+        selection
+    }
+}
+
+/// A field of `PageInfo` or `DocumentQueryPlan`. Their fields have different names.
+fn page_field(name: &str) -> Option<PageField> {
+    Some(match name {
+        "hasNextPage" => PageField::HasNextPage,
+        "hasPreviousPage" => PageField::HasPreviousPage,
+        "startCursor" => PageField::StartCursor,
+        "endCursor" => PageField::EndCursor,
+        "index" => PageField::Index,
+        "partial" => PageField::Partial,
+        "scanned" => PageField::Scanned,
+        "covered" => PageField::Covered,
+        "returned" => PageField::Returned,
+        "totalCountReason" => PageField::TotalCountReason,
+        _ => return None,
+    })
+}
+
+fn argument<'r>(requested: &'r RequestedField, name: &str) -> Option<&'r Input> {
+    requested.get_argument(name).map(|value| &value.node)
 }
 
 fn condition(directive: &Directive) -> Option<FieldCondition> {

@@ -47,12 +47,17 @@ fn parse_steps(text: &str) -> u64 {
     text.len() as u64 * STEPS_PER_JSONPATH_BYTE
 }
 
-/// The query in an argument, for lookahead. None if it is invalid or longer than
-/// [`JSONPATH_AHEAD_BYTES_MAX`].
+/// The query in an argument, for lookahead, as [`query_in`].
 pub(crate) fn query_ahead(value: &Value, budget: &Budget) -> Option<Query> {
-    let Value::String(text) = value else {
-        return None;
-    };
+    match value {
+        Value::String(text) => query_in(text, budget),
+        _ => None,
+    }
+}
+
+/// The query, without compiled regular expressions. None if the text is invalid or longer than
+/// [`JSONPATH_AHEAD_BYTES_MAX`].
+pub(crate) fn query_in(text: &str, budget: &Budget) -> Option<Query> {
     if text.len() > JSONPATH_AHEAD_BYTES_MAX {
         return None;
     }

@@ -1,21 +1,36 @@
-//! Executes queries whose reads are all known in advance: documents and entities, and parts of them
-//! that are read by path. Such a query is planned once for each text, reads in one batch, and is
-//! written directly into the response.
+//! Executes queries whose reads are all known in advance: documents and entities, parts of them that
+//! are read by path, pages of documents, and parts that a JSONPath query selects. Such a query is
+//! planned once for each text, and written directly into the response. It finds its pages first, and
+//! then reads in one batch.
 //!
 //! All other queries run in the general executor, `async_graphql`. If an argument is invalid, or a
 //! non-nullable field fails, the general executor runs the query again from the beginning. Both
 //! return the same response to the same query; tests/graphql/direct.rs compares them.
 
-pub(crate) mod bind;
+mod arguments;
+mod bind;
+mod bound;
+mod element;
+mod found;
+mod lists;
+mod selected;
 pub(crate) mod write;
 
 pub(crate) use write::WrittenResponse;
 
-use crate::database::{Database, Loaded, read_requested};
+use futures::future::BoxFuture;
+
+use arguments::Arguments;
+use bound::Bound;
+use found::FoundPages;
+use write::ResponseWriter;
+
+use crate::database::{AdjacentDocuments, Database, Loaded, read_requested};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 pub(crate) use crate::graphql::prepare::plan::Plan;
 use crate::graphql::variables::coerced::Coerced;
+use crate::store::Read;
 
 /// Executes a plan with these variables. None if the general executor must run the query, or if
 /// `request_budget` has exceeded a limit.
@@ -41,6 +56,17 @@ async fn try_execute(
     let Some(bound) = bind::bind(plan, variables, request_budget)? else {
         return Ok(None);
     };
+    if !bound.lists.is_empty() {
+        // Boxed, so that it does not enlarge the futures of queries without lists.
+        let read = database.metered_snapshot(request_budget.budget()).await?;
+        let executed: BoxFuture<'_, Result<Option<WrittenResponse>>> = Box::pin(execute_lists(
+            &bound,
+            Arguments(variables),
+            &*read,
+            request_budget,
+        ));
+        return executed.await;
+    }
     let requested = bound.requested();
     let loaded = if requested.is_empty() {
         Loaded::default()
@@ -48,7 +74,50 @@ async fn try_execute(
         let read = database.metered_snapshot(request_budget.budget()).await?;
         read_requested(&*read, &requested, &request_budget.memory).await
     };
-    write::write(&bound, &loaded, request_budget)
-        .await
-        .map(Some)
+    let writer = ResponseWriter {
+        bound: &bound,
+        pages: &FoundPages::default(),
+        loaded: &loaded,
+        read: None,
+        request_budget,
+    };
+    writer.write().await.map(Some)
+}
+
+/// Executes a bound plan that has lists.
+async fn execute_lists(
+    bound: &Bound<'_>,
+    arguments: Arguments<'_>,
+    read: &dyn Read,
+    request_budget: &RequestBudget,
+) -> Result<Option<WrittenResponse>> {
+    let found = FoundPages::find(bound, arguments, read, request_budget).await;
+    let pages = match (found, bound.only_page()) {
+        (Ok(Some(pages)), _) => pages,
+        (Ok(None), _) => return Ok(None),
+        // A search can be long, so it is not repeated only to fail again.
+        (Err(error), Some(field)) => {
+            return Ok(Some(WrittenResponse::failed(bound, &error, field)));
+        }
+        (Err(error), None) => return Err(error),
+    };
+    let requested = pages.requested(bound);
+    let adjacent = AdjacentDocuments(read);
+    let from = if pages.is_in_a_row(bound) {
+        &adjacent
+    } else {
+        read
+    };
+    let loaded = match &requested[..] {
+        [] => Loaded::default(),
+        requested => read_requested(from, requested, &request_budget.memory).await,
+    };
+    let writer = ResponseWriter {
+        bound,
+        pages: &pages,
+        loaded: &loaded,
+        read: Some(read),
+        request_budget,
+    };
+    writer.write().await.map(Some)
 }

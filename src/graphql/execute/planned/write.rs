@@ -2,16 +2,20 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::bind::{Bound, PositionKind, ResponsePosition, ResponseStep};
-use crate::database::{Loaded, PickedPart, write_picked};
+use super::bound::{Bound, ListOf, PositionKind, ResponsePosition, ResponseStep};
+use super::element::{Element, NULL};
+use super::found::{FoundPage, FoundPages};
+use super::selected::select;
+use crate::database::{Loaded, QuerySelection};
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
-use crate::graphql::objects::document::JsonKind;
+use crate::graphql::prepare::plan::PageField;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
+use crate::store::Read;
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
@@ -20,185 +24,295 @@ pub(crate) struct WrittenResponse {
     pub(crate) errors: Vec<ServerError>,
 }
 
-/// Writes the response. Yields to the scheduler while it writes large values.
-///
-/// # Errors
-/// The error of a non-nullable field. An exceeded limit of `request_budget`.
-pub(crate) async fn write(
-    bound: &Bound<'_>,
-    loaded: &Loaded<'_>,
-    request_budget: &RequestBudget,
-) -> Result<WrittenResponse> {
-    let mut out = Vec::with_capacity(8 * bound.steps.len() + 64);
-    let mut errors = Vec::new();
-    let mut null = |out: &mut Vec<u8>, error: &Error, position: usize| {
-        errors.push(located(error, &bound.positions, position));
-        out.extend_from_slice(NULL);
-    };
-    let mut at = 0;
-    while let Some(step) = bound.steps.get(at) {
-        if at % STEPS_PER_CHECK == 0 {
-            request_budget.check()?;
-        }
-        at += 1;
-        request_budget.budget().check_response(out.len())?;
-        match step {
-            ResponseStep::Open {
-                read,
-                position,
-                end,
-            } => match kind(loaded, *read) {
-                Ok(Some(_)) => out.push(b'{'),
-                Ok(None) => {
-                    out.extend_from_slice(NULL);
-                    at = *end;
-                }
-                Err(error) => {
-                    null(&mut out, &error, *position);
-                    at = *end;
-                }
-            },
-            ResponseStep::Value { position, .. }
-            | ResponseStep::Picked { position, .. }
-            | ResponseStep::Remainder { position, .. } => {
-                let before = out.len();
-                if let Err(error) = json(&mut out, step, loaded, request_budget).await {
-                    request_budget.check()?;
-                    out.truncate(before);
-                    null(&mut out, &error, *position);
-                }
-            }
-            ResponseStep::List(values) => {
-                request_budget.fields(*values)?;
-                out.push(b'[');
-            }
-            ResponseStep::Version { read, position } => match loaded.version(*read) {
-                Ok(Some(version)) => write_string(&mut out, &version.to_string()),
-                Ok(None) => out.extend_from_slice(NULL),
-                Err(error) => null(&mut out, &error, *position),
-            },
-            step => identity(&mut out, step, bound, loaded)?,
+impl WrittenResponse {
+    /// The response if the non-nullable root field at this position fails.
+    pub(crate) fn failed(bound: &Bound<'_>, error: &Error, position: usize) -> Self {
+        Self {
+            data: b"{\"data\":null".to_vec(),
+            errors: vec![located(error, &bound.positions, position, 0)],
         }
     }
-    Ok(WrittenResponse { data: out, errors })
+}
+
+/// What the response is written from.
+pub(crate) struct ResponseWriter<'a> {
+    pub(crate) bound: &'a Bound<'a>,
+    pub(crate) pages: &'a FoundPages,
+    pub(crate) loaded: &'a Loaded<'a>,
+    /// For JSONPath queries that read the lengths of arrays first; none without JSONPath queries.
+    pub(crate) read: Option<&'a dyn Read>,
+    pub(crate) request_budget: &'a RequestBudget,
+}
+
+/// The list that is being written.
+struct CurrentList<'a> {
+    list: usize,
+    elements: ListElements<'a>,
+    /// The current element, and the number of elements.
+    at: usize,
+    count: usize,
+    /// The steps of one element.
+    begin: usize,
+    end: usize,
+}
+
+enum ListElements<'a> {
+    Page(&'a FoundPage),
+    Selected(QuerySelection),
+}
+
+impl<'a> ResponseWriter<'a> {
+    /// Writes the response. Yields to the scheduler while it writes large values.
+    ///
+    /// # Errors
+    /// The error of a non-nullable field. An exceeded limit of the budget.
+    pub(crate) async fn write(&self) -> Result<WrittenResponse> {
+        let steps = &self.bound.steps;
+        let mut out = Vec::with_capacity(8 * steps.len() + 64);
+        let mut errors = Vec::new();
+        let mut element = Element::outside(self.bound, self.loaded);
+        let mut current: Option<CurrentList<'a>> = None;
+        let (mut at, mut written) = (0, 0);
+        loop {
+            if let Some(list) = &mut current
+                && at == list.end
+            {
+                list.at += 1;
+                if list.at < list.count {
+                    out.push(b',');
+                    at = list.begin;
+                    element = self.element(list)?;
+                } else {
+                    out.push(b']');
+                    element = Element::outside(self.bound, self.loaded);
+                    current = None;
+                }
+                continue;
+            }
+            let Some(step) = steps.get(at) else { break };
+            if written % STEPS_PER_CHECK == 0 {
+                self.request_budget.check()?;
+            }
+            written += 1;
+            at += 1;
+            self.request_budget.budget().check_response(out.len())?;
+            let before = out.len();
+            let failed = match step {
+                ResponseStep::Text(text) => {
+                    out.extend_from_slice(text);
+                    continue;
+                }
+                ResponseStep::Open {
+                    read,
+                    position,
+                    end,
+                } => match element.kind(*read) {
+                    Ok(Some(_)) => {
+                        out.push(b'{');
+                        continue;
+                    }
+                    Ok(None) => {
+                        out.extend_from_slice(NULL);
+                        at = *end;
+                        continue;
+                    }
+                    Err(error) => {
+                        at = *end;
+                        (error, *position)
+                    }
+                },
+                ResponseStep::Value { position, .. }
+                | ResponseStep::Picked { position, .. }
+                | ResponseStep::Remainder { position, .. }
+                | ResponseStep::Version { position, .. } => {
+                    match self.json(&mut out, step, &element).await {
+                        Ok(()) => continue,
+                        Err(error) => (error, *position),
+                    }
+                }
+                ResponseStep::Elements { list, end } => {
+                    out.push(b'[');
+                    let list = Box::pin(self.list(*list, at, *end)).await?;
+                    if list.count == 0 {
+                        out.push(b']');
+                        at = *end;
+                    } else {
+                        element = self.element(&list)?;
+                        current = Some(list);
+                    }
+                    continue;
+                }
+                step => {
+                    let list = current.as_ref();
+                    self.identity(&mut out, step, &element, list)?;
+                    continue;
+                }
+            };
+            let (error, position) = failed;
+            self.request_budget.check()?;
+            out.truncate(before);
+            out.extend_from_slice(NULL);
+            let number = current.as_ref().map_or(0, |list| list.at);
+            let positions = &self.bound.positions;
+            errors.push(located(&error, positions, position, number));
+        }
+        Ok(WrittenResponse { data: out, errors })
+    }
+
+    /// Begins a list whose elements have these steps.
+    async fn list(&self, list: usize, begin: usize, end: usize) -> Result<CurrentList<'a>> {
+        let bound = &self.bound.lists[list];
+        let (elements, count) = match &bound.of {
+            ListOf::Documents { .. } => {
+                let page = self.pages.page(list).ok_or_else(mismatch)?;
+                (ListElements::Page(page), page.documents.len())
+            }
+            ListOf::Selected(parts) => {
+                let read = self.read.ok_or_else(mismatch)?;
+                let request_budget = self.request_budget;
+                let selection =
+                    select(parts, self.bound, self.loaded, read, request_budget).await?;
+                let count = selection.nodes().len();
+                let fields = count.saturating_mul(bound.fields.max(1));
+                request_budget.fields(fields)?;
+                (ListElements::Selected(selection), count)
+            }
+        };
+        Ok(CurrentList {
+            list,
+            elements,
+            at: 0,
+            count,
+            begin,
+            end,
+        })
+    }
+
+    /// The current element of a list.
+    fn element(&self, list: &CurrentList<'a>) -> Result<Element<'a>> {
+        Ok(match &list.elements {
+            ListElements::Page(page) => {
+                Element::of_page(self.bound, self.loaded, (list.list, *page), list.at)
+            }
+            ListElements::Selected(selection) => {
+                let node = selection.nodes().get(list.at).ok_or_else(mismatch)?;
+                let part = selection.value(node).ok_or_else(mismatch)?;
+                Element::selected(self.bound, list.list, part)
+            }
+        })
+    }
+
+    /// Writes a step that is part of every object: a text, or what identifies an object.
+    fn identity(
+        &self,
+        out: &mut Vec<u8>,
+        step: &ResponseStep<'_>,
+        element: &Element<'_>,
+        list: Option<&CurrentList<'_>>,
+    ) -> Result<()> {
+        match step {
+            ResponseStep::List(values) => {
+                self.request_budget.fields(*values)?;
+                out.push(b'[');
+            }
+            ResponseStep::Kind(read) => {
+                let kind = element.kind(*read)?.ok_or_else(mismatch)?;
+                write_string(out, kind.name());
+            }
+            ResponseStep::Path(read) => place(out, &element.place(*read)?),
+            ResponseStep::DocumentId(document) => {
+                write_string(out, &node_id::of_document(element.document(*document)));
+            }
+            ResponseStep::Key(document) => {
+                write_string(out, &element.document(*document).id.to_string());
+            }
+            ResponseStep::Collection(document) => {
+                write_string(out, &element.document(*document).collection);
+            }
+            ResponseStep::SubdocumentId { document, read } => {
+                let id =
+                    node_id::of_subdocument(element.document(*document), &element.place(*read)?);
+                write_string(out, &id);
+            }
+            ResponseStep::Cursor => {
+                let cursor = list.and_then(|list| match &list.elements {
+                    ListElements::Page(page) => page.cursor(list.at),
+                    ListElements::Selected(_) => None,
+                });
+                write_string(out, &cursor.ok_or_else(mismatch)?);
+            }
+            ResponseStep::OfPage(page, field) => {
+                of_page(out, self.pages.page(*page).ok_or_else(mismatch)?, *field);
+            }
+            _ => return Err(mismatch()),
+        }
+        Ok(())
+    }
+
+    /// Writes a step that can fail by itself.
+    async fn json(
+        &self,
+        out: &mut Vec<u8>,
+        step: &ResponseStep<'_>,
+        element: &Element<'_>,
+    ) -> Result<()> {
+        let request_budget = self.request_budget;
+        match step {
+            ResponseStep::Value { read, .. } => {
+                element.write_value(out, *read, request_budget).await
+            }
+            ResponseStep::Version { read, .. } => element.write_version(out, *read),
+            ResponseStep::Picked { reads, above, .. } => {
+                request_budget.fields(reads.len())?;
+                let parts = (&reads[..], *above);
+                element.write_picked(out, parts, request_budget).await
+            }
+            ResponseStep::Remainder { read, omitted, .. } => {
+                request_budget.fields(*omitted)?;
+                element.write_remainder(out, *read, request_budget).await
+            }
+            _ => Err(mismatch()),
+        }
+    }
 }
 
 /// The number of steps between checks of the time limit.
 const STEPS_PER_CHECK: usize = 64;
-const NULL: &[u8] = b"null";
 
-fn kind(loaded: &Loaded<'_>, read: usize) -> Result<Option<JsonKind>> {
-    let kind = loaded.slice(read)?.map(|slice| slice.kind()).transpose()?;
-    Ok(kind.map(JsonKind::from))
-}
-
-/// Writes a step that is part of every object: a text, or what identifies an object.
-fn identity(
-    out: &mut Vec<u8>,
-    step: &ResponseStep<'_>,
-    bound: &Bound<'_>,
-    loaded: &Loaded<'_>,
-) -> Result<()> {
-    match step {
-        ResponseStep::Text(text) => out.extend_from_slice(text),
-        ResponseStep::Kind(read) => {
-            let kind = kind(loaded, *read)?.ok_or_else(mismatch)?;
-            write_string(out, kind.name());
-        }
-        ResponseStep::Path(read) => place(out, &loaded.place(*read)?.ok_or_else(mismatch)?),
-        ResponseStep::DocumentId(document) => {
-            write_string(out, &node_id::of_document(&bound.documents[*document]));
-        }
-        ResponseStep::Key(document) => {
-            write_string(out, &bound.documents[*document].id.to_string());
-        }
-        ResponseStep::Collection(document) => {
-            write_string(out, &bound.documents[*document].collection);
-        }
-        ResponseStep::SubdocumentId { document, read } => {
-            let place = loaded.place(*read)?.ok_or_else(mismatch)?;
-            let document = &bound.documents[*document];
-            write_string(out, &node_id::of_subdocument(document, &place));
-        }
-        ResponseStep::Open { .. }
-        | ResponseStep::Value { .. }
-        | ResponseStep::Picked { .. }
-        | ResponseStep::Remainder { .. }
-        | ResponseStep::List(_)
-        | ResponseStep::Version { .. } => return Err(mismatch()),
-    }
-    Ok(())
-}
-
-/// Writes a step that is a JSON value.
-async fn json(
-    out: &mut Vec<u8>,
-    step: &ResponseStep<'_>,
-    loaded: &Loaded<'_>,
-    request_budget: &RequestBudget,
-) -> Result<()> {
-    match step {
-        ResponseStep::Value { read, .. } => value(out, loaded, *read, request_budget).await,
-        ResponseStep::Picked { reads, above, .. } => {
-            request_budget.fields(reads.len())?;
-            picked(out, loaded, reads, *above, request_budget).await
-        }
-        ResponseStep::Remainder { read, omitted, .. } => {
-            request_budget.fields(*omitted)?;
-            remainder(out, loaded, *read, request_budget).await
-        }
-        _ => Err(mismatch()),
+/// Writes a field of a page of documents.
+fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
+    let (info, plan) = (&page.page_info, &page.plan);
+    match field {
+        PageField::TotalCount => number(out, page.total_count()),
+        PageField::HasNextPage => boolean(out, info.has_next_page),
+        PageField::HasPreviousPage => boolean(out, info.has_previous_page),
+        PageField::StartCursor => string(out, info.start_cursor.as_ref().map(|text| &*text.0)),
+        PageField::EndCursor => string(out, info.end_cursor.as_ref().map(|text| &*text.0)),
+        PageField::Index => string(out, plan.index.as_ref().map(|text| &*text.0)),
+        PageField::Partial => boolean(out, plan.partial),
+        PageField::Scanned => number(out, Some(plan.scanned)),
+        PageField::Covered => boolean(out, plan.covered),
+        PageField::Returned => number(out, Some(plan.returned)),
+        PageField::TotalCountReason => string(out, plan.total_count_reason),
     }
 }
 
-async fn value(
-    out: &mut Vec<u8>,
-    loaded: &Loaded<'_>,
-    read: usize,
-    request_budget: &RequestBudget,
-) -> Result<()> {
-    let Some(slice) = loaded.slice(read)? else {
-        out.extend_from_slice(NULL);
-        return Ok(());
-    };
-    let written = request_budget.budget().response_text();
-    slice.write_json(out, written).await
+fn boolean(out: &mut Vec<u8>, value: bool) {
+    out.extend_from_slice(if value { b"true" } else { b"false" });
 }
 
-async fn picked(
-    out: &mut Vec<u8>,
-    loaded: &Loaded<'_>,
-    reads: &[usize],
-    above: usize,
-    request_budget: &RequestBudget,
-) -> Result<()> {
-    let mut parts = Vec::with_capacity(reads.len());
-    for read in reads {
-        if let Some(value) = loaded.slice(*read)? {
-            let place = loaded.place(*read)?.ok_or_else(mismatch)?;
-            parts.push(PickedPart { place, value });
-        }
+fn number(out: &mut Vec<u8>, value: Option<impl itoa::Integer>) {
+    match value {
+        Some(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+        None => out.extend_from_slice(NULL),
     }
-    if parts.is_empty() {
-        out.extend_from_slice(NULL);
-        return Ok(());
-    }
-    let written = request_budget.budget().response_text();
-    write_picked(parts, above, out, written).await
 }
 
-async fn remainder(
-    out: &mut Vec<u8>,
-    loaded: &Loaded<'_>,
-    read: usize,
-    request_budget: &RequestBudget,
-) -> Result<()> {
-    let Some(remainder) = loaded.remainder(read)? else {
-        out.extend_from_slice(NULL);
-        return Ok(());
-    };
-    let written = request_budget.budget().response_text();
-    remainder.write_json(out, written).await
+fn string(out: &mut Vec<u8>, value: Option<&str>) {
+    match value {
+        Some(value) => write_string(out, value),
+        None => out.extend_from_slice(NULL),
+    }
 }
 
 /// A place in list form.
@@ -216,8 +330,14 @@ fn place(out: &mut Vec<u8>, place: &Place) {
     out.push(b']');
 }
 
-/// Converts an error, with its location in the query and its path in the response.
-fn located(error: &Error, positions: &[ResponsePosition<'_>], position: usize) -> ServerError {
+/// Converts an error, with its location in the query and its path in the response. `element` is the
+/// number of the current element.
+fn located(
+    error: &Error,
+    positions: &[ResponsePosition<'_>],
+    position: usize,
+    element: usize,
+) -> ServerError {
     let mut told = server_error(error);
     let mut at = Some(position);
     while let Some(ResponsePosition { around, is }) = at.map(|at| positions[at]) {
@@ -229,6 +349,7 @@ fn located(error: &Error, positions: &[ResponsePosition<'_>], position: usize) -
                 PathSegment::Field(selected.key.to_string())
             }
             PositionKind::Element(index) => PathSegment::Index(index),
+            PositionKind::CurrentElement => PathSegment::Index(element),
         });
         at = around;
     }
