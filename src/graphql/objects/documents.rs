@@ -98,17 +98,17 @@ impl DocumentsRequest {
         let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
         request_budget.memory.hold(bytes.sum())?;
         let (total_count, total_count_reason) = total_count(page.total);
+        let (began, backward) = (select.page.from.is_some(), select.page.backward);
         Ok(FoundDocuments {
             in_a_row: select.filter.is_empty()
                 && select.order.is_by_id()
                 && !select.keys.is_listed(),
             collection: select.collection,
-            began: select.page.from.is_some(),
-            backward: select.page.backward,
+            has_next_page: if backward { began } else { page.more },
+            has_previous_page: if backward { page.more } else { began },
             digest,
             rows: page.rows,
             columns: page.columns,
-            more: page.more,
             index: page.index,
             scanned: page.scanned,
             examined: page.examined,
@@ -164,12 +164,10 @@ pub(crate) struct FoundDocuments {
     pub(crate) columns: Vec<Place>,
     pub(crate) total_count: Option<i32>,
     total_count_reason: Option<&'static str>,
-    /// Whether the page begins at a cursor.
-    began: bool,
-    backward: bool,
+    has_next_page: bool,
+    has_previous_page: bool,
     /// Binds cursors to the query.
     digest: u64,
-    more: bool,
     index: Option<UsedIndexes>,
     scanned: usize,
     examined: usize,
@@ -184,8 +182,8 @@ impl FoundDocuments {
     pub(crate) fn page_info(&self) -> PageInfo {
         let cursor = |row: Option<&PageRow>| row.map(|row| CountedBytes(self.cursor(row)));
         PageInfo {
-            has_next_page: if self.backward { self.began } else { self.more },
-            has_previous_page: if self.backward { self.more } else { self.began },
+            has_next_page: self.has_next_page,
+            has_previous_page: self.has_previous_page,
             start_cursor: cursor(self.rows.first()),
             end_cursor: cursor(self.rows.last()),
         }

@@ -19,9 +19,9 @@ use crate::limits::LISTED_PATHS_MAX;
 
 /// Reads arguments with these variables.
 #[derive(Clone, Copy)]
-pub(super) struct Arguments<'p>(pub(super) &'p Coerced);
+pub(super) struct PlanArguments<'p>(pub(super) &'p Coerced);
 
-impl<'p> Arguments<'p> {
+impl<'p> PlanArguments<'p> {
     /// Whether the conditions of a field include it.
     pub(super) fn is_there(self, selected: &PlannedField) -> Option<bool> {
         for FieldCondition { flag, is } in &selected.conditions {
@@ -40,10 +40,7 @@ impl<'p> Arguments<'p> {
     }
 
     /// The fields of a selection that are included.
-    pub(super) fn included<'s>(
-        self,
-        selection: &'s Selection,
-    ) -> impl Iterator<Item = &'s PlannedField> {
+    pub(super) fn included(self, selection: &Selection) -> impl Iterator<Item = &PlannedField> {
         let included = selection.0.iter();
         included.filter(move |selected| self.is_there(selected) == Some(true))
     }
@@ -95,7 +92,7 @@ impl<'p> Arguments<'p> {
         }
     }
 
-    /// As [`Arguments::path`]; none if the path is a variable without a value.
+    /// As [`PlanArguments::path`]; none if the path is a variable without a value.
     fn required_path(self, path: &'p Where) -> Option<Cow<'p, Path>> {
         match path {
             Where::Given(Input::Variable(name)) => required(self.variable(name)?),

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use async_graphql::Name;
 
-use super::arguments::Arguments;
+use super::arguments::PlanArguments;
 use super::bound::{Bound, BoundList, BoundReads, PositionKind, ResponsePosition, ResponseStep};
 use crate::database::{DocumentKey, Extent};
 use crate::document::id::DocumentId;
@@ -49,7 +49,7 @@ pub(crate) fn bind<'p>(
     request_budget: &'p RequestBudget,
 ) -> Result<Option<Bound<'p>>> {
     let mut binder = Binder {
-        arguments: Arguments(variables),
+        arguments: PlanArguments(variables),
         variables,
         request_budget,
         places: 0,
@@ -89,7 +89,7 @@ pub(crate) fn bind<'p>(
 }
 
 pub(super) struct Binder<'p> {
-    pub(super) arguments: Arguments<'p>,
+    pub(super) arguments: PlanArguments<'p>,
     variables: &'p Coerced,
     pub(super) request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,

@@ -2,7 +2,7 @@
 
 use futures::future::{BoxFuture, try_join_all};
 
-use super::arguments::Arguments;
+use super::arguments::PlanArguments;
 use super::bound::{Bound, BoundList, ListOf, request};
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest};
 use crate::error::Result;
@@ -106,7 +106,7 @@ impl FoundPages {
     /// As [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
     pub(super) async fn find(
         bound: &Bound<'_>,
-        arguments: Arguments<'_>,
+        arguments: PlanArguments<'_>,
         read: &dyn Read,
         request_budget: &RequestBudget,
     ) -> Result<Option<Self>> {
@@ -158,7 +158,7 @@ impl FoundPages {
 /// Finds the page of one list. None if the general executor must run the query.
 async fn find(
     list: &BoundList<'_>,
-    arguments: Arguments<'_>,
+    arguments: PlanArguments<'_>,
     read: &dyn Read,
     request_budget: &RequestBudget,
 ) -> Result<Option<Option<FoundPage>>> {

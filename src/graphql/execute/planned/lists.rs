@@ -39,9 +39,7 @@ impl<'p> Binder<'p> {
             }
             Field::Nodes(below) => return self.elements(page, |binder| binder.node(below)),
             Field::Edges(below) => {
-                return self.elements(page, |binder| {
-                    binder.object(below, |binder, field| binder.field_of_edge(field))
-                });
+                return self.elements(page, |binder| binder.object(below, Self::field_of_edge));
             }
             _ => return None,
         }

@@ -20,10 +20,10 @@ pub(crate) use write::WrittenResponse;
 
 use futures::future::BoxFuture;
 
-use arguments::Arguments;
+use arguments::PlanArguments;
 use bound::Bound;
 use found::FoundPages;
-use write::ResponseWriter;
+use write::PlanWriter;
 
 use crate::database::{AdjacentDocuments, Database, Loaded, read_requested};
 use crate::error::Result;
@@ -61,7 +61,7 @@ async fn try_execute(
         let read = database.metered_snapshot(request_budget.budget()).await?;
         let executed: BoxFuture<'_, Result<Option<WrittenResponse>>> = Box::pin(execute_lists(
             &bound,
-            Arguments(variables),
+            PlanArguments(variables),
             &*read,
             request_budget,
         ));
@@ -74,7 +74,7 @@ async fn try_execute(
         let read = database.metered_snapshot(request_budget.budget()).await?;
         read_requested(&*read, &requested, &request_budget.memory).await
     };
-    let writer = ResponseWriter {
+    let writer = PlanWriter {
         bound: &bound,
         pages: &FoundPages::default(),
         loaded: &loaded,
@@ -87,7 +87,7 @@ async fn try_execute(
 /// Executes a bound plan that has lists.
 async fn execute_lists(
     bound: &Bound<'_>,
-    arguments: Arguments<'_>,
+    arguments: PlanArguments<'_>,
     read: &dyn Read,
     request_budget: &RequestBudget,
 ) -> Result<Option<WrittenResponse>> {
@@ -112,7 +112,7 @@ async fn execute_lists(
         [] => Loaded::default(),
         requested => read_requested(from, requested, &request_budget.memory).await,
     };
-    let writer = ResponseWriter {
+    let writer = PlanWriter {
         bound,
         pages: &pages,
         loaded: &loaded,

@@ -35,7 +35,7 @@ impl WrittenResponse {
 }
 
 /// What the response is written from.
-pub(crate) struct ResponseWriter<'a> {
+pub(crate) struct PlanWriter<'a> {
     pub(crate) bound: &'a Bound<'a>,
     pub(crate) pages: &'a FoundPages,
     pub(crate) loaded: &'a Loaded<'a>,
@@ -61,7 +61,7 @@ enum ListElements<'a> {
     Selected(QuerySelection),
 }
 
-impl<'a> ResponseWriter<'a> {
+impl<'a> PlanWriter<'a> {
     /// Writes the response. Yields to the scheduler while it writes large values.
     ///
     /// # Errors
