@@ -28,6 +28,7 @@ pub use changes::feed::{ChangeFollower, ChangesObserver, FollowFrom, FollowedCha
 pub use changes::interest::Interest;
 pub use changes::read::LoggedCommit;
 pub use changes::settings::ChangeSettings;
+pub use changes::size::LogSize;
 pub use check::checker::Check;
 pub use check::finding::{Finding, Severity, Summary};
 pub use document_key::{DocumentKey, check_collection};

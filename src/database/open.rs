@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 use super::changes::expire::expire;
 use super::changes::feed::{ChangeFeed, ChangesObserver};
 use super::changes::settings::{ChangeSettings, set_retention};
+use super::changes::size::LogSize;
 use super::changes::write::write_entry;
 use super::format;
 use super::format::LastFormat;
@@ -138,22 +139,58 @@ impl Database {
         self.transact(deadline, write).await.map(|_| ())
     }
 
-    /// Removes expired entries of the change log periodically. Never returns.
-    pub async fn expire_changes(&self) {
+    /// Measures the change log periodically for the observer of this process, and removes expired
+    /// entries if `expires`. Never returns.
+    pub async fn maintain_changes(&self, expires: bool) {
+        let mut size = LogSize::default();
         loop {
+            // If the store cannot be used now, the next iteration tries again.
+            match self.measure_changes(&mut size).await {
+                Ok(Some(bytes)) => self.changes.measured(bytes),
+                Ok(None) => {}
+                Err(error) => tracing::debug!("the change log cannot be measured: {error}"),
+            }
             sleep(CHANGES_EXPIRY_TIME).await;
-            while self.format.may_log_changes() {
-                let deadline = Instant::now() + CHANGES_EXPIRY_TIME;
-                let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-                    Box::pin(async move { expire(&*transaction).await.map(Decision::Commit) })
-                };
-                // If the store cannot be written now, the next iteration tries again.
-                match self.transact(deadline, write).await {
-                    Ok(TransactionResult::Committed(true, _)) => {}
-                    _ => break,
-                }
+            if expires {
+                let _removed = self.expire_changes(&mut size).await;
             }
         }
+    }
+
+    /// The bytes of the stored change log now, keys included: on the embedded engine exactly, on a
+    /// cluster its estimate. `None` if the engine has no estimate. `size` is that of the last call.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub async fn measure_changes(&self, size: &mut LogSize) -> Result<Option<u64>> {
+        if !self.format.may_log_changes() {
+            return Ok(Some(0));
+        }
+        size.measure(&*self.store).await
+    }
+
+    /// Removes all expired entries of the change log, and subtracts them from `size`.
+    ///
+    /// # Errors
+    /// As [`Database::transact`].
+    pub async fn expire_changes(&self, size: &mut LogSize) -> Result<()> {
+        while self.format.may_log_changes() {
+            let deadline = Instant::now() + CHANGES_EXPIRY_TIME;
+            let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+                Box::pin(async move { expire(&*transaction).await.map(Decision::Commit) })
+            };
+            let outcome = self.transact(deadline, write).await?;
+            let TransactionResult::Committed(expired, _) = outcome else {
+                break;
+            };
+            if let Some(horizon) = expired.horizon {
+                size.remove(horizon, expired.bytes);
+            }
+            if !expired.more {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Reads the format periodically, every [`FORMAT_POLL_TIME`], so that reads are soon rejected

@@ -317,6 +317,8 @@ pub const COUNT_SHARDS: u64 = 16;
 
 /// Subspaces over which the entries of the change log are spread, to avoid a hot range.
 pub const CHANGE_SHARDS: u8 = 16;
+/// The subspace of all entries in a store that only one process can open.
+pub const EXCLUSIVE_CHANGE_SHARD: u8 = 0;
 /// Bytes of JSON Patch operations that the change log has of one commit. The operations of further
 /// documents are left out.
 pub const CHANGE_PATCH_BYTES_MAX: usize = 1 << 20;
@@ -332,7 +334,7 @@ pub const CHANGE_PLACES_MAX: usize = 64;
 pub const CHANGE_TRANSACTION_BYTES_SPARE: usize = 16 << 10;
 /// Headers of one shard of the change log that one transaction removes.
 pub const CHANGES_EXPIRED_AT_ONCE: usize = 1_000;
-/// Interval at which a server removes expired entries of the change log.
+/// Interval at which a server removes expired entries of the change log, and measures the log.
 pub const CHANGES_EXPIRY_TIME: Duration = Duration::from_secs(5);
 /// Memory for the recent commits that subscribers share, in bytes.
 pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;

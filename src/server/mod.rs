@@ -92,13 +92,13 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
-    let expiring = (!options.access.is_read_only()).then(|| {
-        let database = database.clone();
-        tokio::spawn(async move { database.expire_changes().await })
-    });
     let watching = watch(&database, &options)?;
     database.store().observe(Arc::new(options.metrics.clone()));
     database.observe_changes(Arc::new(options.metrics.clone()));
+    let maintaining = {
+        let (database, expires) = (database.clone(), !options.access.is_read_only());
+        tokio::spawn(async move { database.maintain_changes(expires).await })
+    };
     announce(address, options.tls.is_some());
     let router = router(database.clone(), &options);
     let door = Door {
@@ -118,9 +118,10 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     stop.send_replace(true);
     signals.abort();
     watching.abort();
+    maintaining.abort();
     // The current batch of an index build is rolled back. The next server repeats it.
-    for task in [building, expiring].into_iter().flatten() {
-        task.abort();
+    if let Some(building) = building {
+        building.abort();
     }
     // Commands that follow changes through the local socket end.
     database.stop_following();

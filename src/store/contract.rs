@@ -232,6 +232,15 @@ pub trait Store: Send + Sync {
     /// no-op for engines that do nothing on their own.
     fn observe(&self, _observer: Arc<dyn EngineObserver>) {}
 
+    /// An estimate of the bytes of the pairs from `begin` to before `end`, without reading them.
+    /// `None` if the engine has none, as the embedded engine.
+    ///
+    /// # Errors
+    /// As [`Read::get`].
+    async fn estimated_bytes(&self, _begin: &[u8], _end: &[u8]) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// All pairs as of the last commit, for a backup.
     ///
     /// # Errors
@@ -293,6 +302,10 @@ impl Store for Arc<dyn Store> {
 
     fn observe(&self, observer: Arc<dyn EngineObserver>) {
         (**self).observe(observer);
+    }
+
+    async fn estimated_bytes(&self, begin: &[u8], end: &[u8]) -> Result<Option<u64>> {
+        (**self).estimated_bytes(begin, end).await
     }
 
     async fn backup(&self) -> Result<Backup> {

@@ -167,6 +167,10 @@ impl<S: Store> Store for Observed<S> {
         self.inner.observe(observer);
     }
 
+    async fn estimated_bytes(&self, begin: &[u8], end: &[u8]) -> Result<Option<u64>> {
+        self.inner.estimated_bytes(begin, end).await
+    }
+
     async fn backup(&self) -> Result<Backup> {
         self.inner.backup().await
     }

@@ -52,6 +52,8 @@ mod from_end;
 mod indexing;
 #[path = "../graphql/lengths.rs"]
 mod lengths;
+#[path = "../graphql/log_size.rs"]
+mod log_size;
 #[path = "../graphql/names.rs"]
 mod names;
 #[path = "../graphql/nodes.rs"]
@@ -132,6 +134,7 @@ pub(crate) fn suite() -> Vec<Case> {
         from_end::suite(),
         indexing::suite(),
         lengths::suite(),
+        log_size::suite(),
         names::suite(),
         nodes::suite(),
         operations::suite(),

@@ -37,6 +37,7 @@ mod indexing;
 mod indexing_large;
 
 mod lengths;
+mod log_size;
 #[path = "../model/mod.rs"]
 mod model;
 mod names;

@@ -138,6 +138,32 @@ fn requests_are_counted_by_type_name_and_outcome() {
 }
 
 #[test]
+fn the_stored_change_log_is_measured() {
+    // The metric is absent until the log was read.
+    let measured = |server: &Server| {
+        let begin = Instant::now();
+        loop {
+            match scrape(server).get("phyllo_changes_stored_bytes") {
+                Some(bytes) => return *bytes,
+                None => assert!(begin.elapsed() < Duration::from_secs(60)),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let server = Server::with(&["--change-retention", "1h"]);
+    assert_eq!(measured(&server).to_bits(), 0.0_f64.to_bits());
+    let text = "x".repeat(1_000);
+    let insert = json!({"query": format!(
+        "mutation {{ insertDocument(document: \"{text}\") {{ key }} }}"
+    )});
+    assert_eq!(post(&server, &insert).status, 200);
+    server.signal("TERM");
+    let server = Server::on(server.stopped(), &[]);
+    let bytes = measured(&server);
+    assert!((1_000.0..1_300.0).contains(&bytes), "{bytes}");
+}
+
+#[test]
 fn persisted_query_lookups_are_counted() {
     let server = Server::start();
     let text = "query Kept { __typename }";

@@ -33,11 +33,14 @@ struct FeedParts {
     observer: OnceLock<Arc<dyn ChangesObserver>>,
 }
 
-/// Records the progress of a server that follows the change log.
+/// Records the progress of a server that follows the change log, and the size of the log.
 pub trait ChangesObserver: Send + Sync {
     /// Commits have been read for the subscribers, and `recent_bytes` of them are in memory. `lag` is the
     /// time since the first of them, by the clocks of the servers.
     fn commits_read(&self, commits: usize, lag: Duration, recent_bytes: usize);
+
+    /// The stored log has `bytes` bytes now, keys included. On a cluster this is an estimate.
+    fn log_measured(&self, bytes: u64);
 }
 
 #[derive(Default)]
@@ -125,6 +128,13 @@ impl ChangeFeed {
     /// Reports the progress to an observer. Only the first one is used.
     pub(crate) fn observe(&self, observer: Arc<dyn ChangesObserver>) {
         let _first = self.0.observer.set(observer);
+    }
+
+    /// Reports the bytes of the stored log to the observer.
+    pub(crate) fn measured(&self, bytes: u64) {
+        if let Some(observer) = self.0.observer.get() {
+            observer.log_measured(bytes);
+        }
     }
 
     /// Follows the changes from a position on.

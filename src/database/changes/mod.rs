@@ -18,7 +18,8 @@
 //! Entries are spread over shards. All shards are read at one snapshot, so the commits up to its
 //! version are complete ([`read`]). [`feed`] reads each new commit once for all subscribers of a
 //! server. [`expire`] removes old entries and moves the horizon, after which the log is complete, in
-//! the same transaction. A reader from before the horizon gets an error and no gap.
+//! the same transaction. A reader from before the horizon gets an error and no gap. [`size`] measures
+//! the log.
 
 pub(crate) mod cursor;
 pub(crate) mod expire;
@@ -27,4 +28,5 @@ pub(crate) mod interest;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod settings;
+pub(crate) mod size;
 pub(crate) mod write;

@@ -7,7 +7,8 @@ use crate::key::{
     ChangeKind, ChangeLogPart, ChangeLogRange, LoggedChange, Version, encode_changes,
 };
 use crate::limits::{
-    CHANGE_HEADER_PIECE_BYTES, CHANGE_SHARDS, CHANGE_TRANSACTION_BYTES_SPARE, PIECE_BYTES,
+    CHANGE_HEADER_PIECE_BYTES, CHANGE_SHARDS, CHANGE_TRANSACTION_BYTES_SPARE,
+    EXCLUSIVE_CHANGE_SHARD, PIECE_BYTES,
 };
 use crate::store::{
     RecordedChange, RecordedDocument, Store, StoreLimits, Transaction, TransactionChanges,
@@ -43,7 +44,7 @@ pub(crate) async fn write_entry(
     }
     let entry = EncodedEntry::of(changes);
     let shard = if store.is_exclusive() {
-        0
+        EXCLUSIVE_CHANGE_SHARD
     } else {
         rand::random_range(0..CHANGE_SHARDS)
     };

@@ -136,6 +136,11 @@ impl ChangeKind {
     fn of_number(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.number() == number)
     }
+
+    /// Whether it is a change of a collection, which names no document.
+    fn is_of_collection(self) -> bool {
+        matches!(self, Self::CollectionDropped | Self::CollectionChanged)
+    }
 }
 
 /// A change in the change log.
@@ -234,6 +239,34 @@ impl ChangesDecoder {
         split_first(header).map(|(time, _)| time)
     }
 
+    /// The bytes of the patches of the changes in a header. `None` if it is malformed. This is faster
+    /// than decoding the changes.
+    pub fn patch_bytes_of(header: &[u8]) -> Option<u64> {
+        let (_, mut rest): (u64, _) = split_first(header)?;
+        let mut sum: u64 = 0;
+        while !rest.is_empty() {
+            let (_, behind) = split_element(rest)?;
+            let (kind, behind) = split_first(behind)?;
+            rest = behind;
+            if ChangeKind::of_number(kind)?.is_of_collection() {
+                continue;
+            }
+            let (_, behind) = split_element(rest)?;
+            let (bytes, behind): (i64, _) = split_first(behind)?;
+            sum = sum.checked_add(u64::try_from(bytes).unwrap_or_default())?;
+            let (places, behind): (usize, _) = split_first(behind)?;
+            rest = behind;
+            for _ in 0..places {
+                let (segments, behind): (usize, _) = split_first(rest)?;
+                rest = behind;
+                for _ in 0..segments {
+                    (_, rest) = split_element(rest)?;
+                }
+            }
+        }
+        Some(sum)
+    }
+
     /// The bytes of the patches of all decoded changes.
     pub fn patch_bytes(&self) -> u64 {
         self.patches
@@ -264,10 +297,7 @@ impl ChangesDecoder {
             places: Vec::new(),
             patch: None,
         };
-        if matches!(
-            change.kind,
-            ChangeKind::CollectionDropped | ChangeKind::CollectionChanged
-        ) {
+        if change.kind.is_of_collection() {
             return Some((change, rest));
         }
         let (id, rest) = split_id(rest)?;
@@ -363,6 +393,9 @@ mod tests {
                 changes
             });
             let decoded: Vec<_> = decoded.collect();
+            let patch_bytes = headers.iter().map(|it| ChangesDecoder::patch_bytes_of(it));
+            let patch_bytes: Option<u64> = patch_bytes.sum();
+            assert_eq!(patch_bytes, Some(decoder.patch_bytes()));
             pending[..10].copy_from_slice(&VERSION.0);
             changes[1].id = Some(DocumentId::Versionstamp(pending));
             assert_eq!(decoded, changes, "{bytes_max}");

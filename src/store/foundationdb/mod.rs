@@ -82,6 +82,12 @@ impl Store for FoundationDb {
         }
     }
 
+    async fn estimated_bytes(&self, begin: &[u8], end: &[u8]) -> Result<Option<u64>> {
+        let snapshot = Snapshot::lazy(self.cluster.clone()).map_err(failure::of_snapshot)?;
+        let bytes = snapshot.estimated_bytes(begin, end).await?;
+        Ok(Some(u64::try_from(bytes).unwrap_or_default()))
+    }
+
     /// Never returns, because a cluster can recover.
     async fn failed(&self) -> Error {
         std::future::pending().await

@@ -134,6 +134,12 @@ impl Snapshot {
         self.taken.get_or_try_init(take).await.copied()
     }
 
+    /// The cluster's estimate of the bytes of a range.
+    pub(super) async fn estimated_bytes(&self, begin: &[u8], end: &[u8]) -> Result<i64> {
+        self.read(|transaction| transaction.get_estimated_range_size_bytes(begin, end))
+            .await
+    }
+
     /// Reads, and repeats the read if the cluster could not answer it.
     async fn read<T, F: Future<Output = FdbResult<T>>>(
         &self,

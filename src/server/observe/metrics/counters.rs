@@ -166,6 +166,10 @@ impl ChangesObserver for Metrics {
         let bytes = i64::try_from(recent_bytes).unwrap_or(i64::MAX);
         changes.recent_bytes.set(bytes);
     }
+
+    fn log_measured(&self, bytes: u64) {
+        self.0.changes.stored_bytes.set(bytes);
+    }
 }
 
 /// Decrements its gauge when dropped.

@@ -1,5 +1,6 @@
 //! Prometheus metrics: `/metrics`, in the OpenMetrics text format.
 
 pub(crate) mod counters;
+pub(crate) mod measured;
 pub(crate) mod names;
 pub(crate) mod registered;

@@ -10,6 +10,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 
+use super::measured::MeasuredGauge;
 use super::names::Names;
 
 /// Per request, only the counters with name, outcome, route and status labels are looked up. The
@@ -42,6 +43,7 @@ pub(crate) struct ChangesMetrics {
     pub(crate) commits: Counter,
     pub(crate) lag: Histogram,
     pub(crate) recent_bytes: Gauge,
+    pub(crate) stored_bytes: MeasuredGauge,
 }
 
 /// The metrics of the embedded engine's log.
@@ -244,6 +246,11 @@ impl ChangesMetrics {
                 registry,
                 "changes_recent_bytes",
                 "Memory of the recent commits that this server keeps for its subscribers",
+            ),
+            stored_bytes: MeasuredGauge::register(
+                registry,
+                "changes_stored_bytes",
+                "Bytes of the stored change log. On a cluster, an estimate",
             ),
             lag,
         }
