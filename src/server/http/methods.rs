@@ -7,7 +7,7 @@ use axum::extract::{Extension, State};
 use axum::http::header::{ACCEPT_ENCODING, ALLOW, CONNECTION};
 use axum::http::{HeaderMap, Request as HttpRequest, Response, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, get, post};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{And, NotForContentType, Predicate as _, SizeAbove};
@@ -54,16 +54,17 @@ pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
         streams: options.streams.clone(),
         metrics: options.metrics.clone(),
     });
-    let methods = get(by_get)
-        .post(by_post)
-        .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
-        .with_state(endpoint);
-    layered(methods, options)
+    let reads = layered(get(by_get).with_state(endpoint.clone()), options)
         .layer(from_fn(cached::completed))
         .layer(from_fn_with_state(
             sockets,
             handshake::upgrade::<Arc<Endpoint>>,
-        ))
+        ));
+    // POST does not pass through the layers that only concern GET.
+    let others = post(by_post)
+        .options(async || (StatusCode::NO_CONTENT, [(ALLOW, cors::METHODS)]))
+        .with_state(endpoint);
+    reads.merge(layered(others, options))
 }
 
 /// Wraps handlers in the middleware for access, compression and CORS.
