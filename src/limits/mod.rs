@@ -345,6 +345,9 @@ pub const LIVE_PAGE_TIME_MIN: Duration = Duration::from_millis(100);
 pub const LIVE_EXECUTIONS_AT_ONCE: usize = 8;
 /// A live query whose last execution took longer is slow.
 pub const LIVE_FAST_TIME_MAX: Duration = Duration::from_millis(10);
+/// Bytes of the response of a live query that are kept for later subscribers while nobody waits for
+/// it. A larger one is dropped.
+pub const LIVE_KEPT_BYTES_MAX: usize = 1 << 10;
 /// A live query is executed at most one of this many parts of the time.
 pub const LIVE_TIME_SHARE: u32 = 5;
 /// Interval at which a server asks a cluster for new commits while there are subscribers, at first

@@ -17,6 +17,7 @@ cases!(
         a_live_document_sends_its_newest_state,
         a_live_page_sends_its_newest_state,
         subscribers_of_one_query_share_its_executions,
+        large_live_responses_are_held_only_until_they_are_sent,
         an_idempotent_repetition_is_told_once,
         a_commit_with_many_documents_names_only_the_collection,
         a_large_value_is_resynchronized,
@@ -325,6 +326,32 @@ async fn subscribers_of_one_query_share_its_executions() {
         again.next().await,
         json!({"data": {"document": {"value": 1}}})
     );
+}
+
+async fn large_live_responses_are_held_only_until_they_are_sent() {
+    let client = logging().await;
+    let text = |letter: &str| json!(letter.repeat(500_000));
+    client.insert("1", json!({"text": text("a")})).await;
+    let query = "subscription { document(id: 1, path: \"/text\") { value } }";
+    let mut first = client.subscribe(query).await;
+    let expected = |letter: &str| json!({"data": {"document": {"value": text(letter)}}});
+    assert_eq!(first.next().await, expected("a"));
+    assert_eq!(client.graphql.pool().held(), 0);
+    // It is not kept for those who join later.
+    let mut second = client.subscribe(query).await;
+    assert_eq!(second.next().await, expected("a"));
+    assert_eq!(client.graphql.pool().held(), 0);
+    first.assert_silent().await;
+    client
+        .data(
+            "mutation($d: JSON) { replaceDocument(id: 1, path: \"/text\", document: $d) { key } }",
+            json!({"d": text("b")}),
+        )
+        .await;
+    assert_eq!(first.next().await, expected("b"));
+    assert!(client.graphql.pool().held() >= 500_000, "not all have it");
+    assert_eq!(second.next().await, expected("b"));
+    assert_eq!(client.graphql.pool().held(), 0);
 }
 
 async fn an_idempotent_repetition_is_told_once() {

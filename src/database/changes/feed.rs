@@ -367,7 +367,8 @@ impl ChangeFollower {
                 return Ok(change);
             }
             if !self.take_recent() {
-                self.take_stored().await?;
+                // Boxed, so that waiting subscribers take less memory.
+                Box::pin(self.take_stored()).await?;
                 continue;
             }
             if self.taken.is_empty() {
@@ -473,6 +474,7 @@ impl ChangeFollower {
 
     /// Waits for a notification after the position.
     async fn wait(&mut self) -> Result<()> {
+        self.taken.shrink_to_fit();
         let first = self.signal.notified().await?;
         // Between the position and this commit, nothing was wanted.
         self.position = self.position.max(before(first));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::small_map::SmallMap;
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::key::LoggedChange;
@@ -86,12 +87,12 @@ struct CollectionSubscribers<S> {
 }
 
 /// Subscribers by their number.
-type SubscriberMap<S> = HashMap<u64, Arc<S>>;
+type SubscriberMap<S> = SmallMap<u64, Arc<S>>;
 
 /// The subscribers at a place, and below it.
 struct PlaceNode<S> {
     members: SubscriberMap<S>,
-    below: HashMap<Segment, PlaceNode<S>>,
+    below: SmallMap<Segment, PlaceNode<S>>,
 }
 
 impl<S> Default for Subscribers<S> {
@@ -105,8 +106,8 @@ impl<S> Default for Subscribers<S> {
 impl<S> Default for PlaceNode<S> {
     fn default() -> Self {
         Self {
-            members: HashMap::new(),
-            below: HashMap::new(),
+            members: SmallMap::default(),
+            below: SmallMap::default(),
         }
     }
 }
@@ -121,7 +122,7 @@ impl<S> Subscribers<S> {
     pub(super) fn add(&mut self, interest: &Interest, number: u64, subscriber: &Arc<S>) {
         let collection = self.collections.entry(interest.collection.clone());
         let collection = collection.or_insert_with(|| CollectionSubscribers {
-            all: HashMap::new(),
+            all: SmallMap::default(),
             documents: HashMap::new(),
         });
         let Some(id) = &interest.id else {
@@ -129,11 +130,8 @@ impl<S> Subscribers<S> {
             return;
         };
         for place in &interest.places {
-            let mut node = collection.documents.entry(id.clone()).or_default();
-            for segment in &place.0 {
-                node = node.below.entry(segment.clone()).or_default();
-            }
-            node.members.insert(number, subscriber.clone());
+            let root = collection.documents.entry(id.clone()).or_default();
+            root.add(&place.0, number, subscriber);
         }
     }
 
@@ -167,7 +165,7 @@ impl<S> Subscribers<S> {
         let Some(collection) = self.collections.get(&change.collection) else {
             return;
         };
-        collection.all.values().for_each(|member| notify(member));
+        collection.all.each(|member| notify(member));
         match &change.id {
             None => {
                 for root in collection.documents.values() {
@@ -187,7 +185,7 @@ impl<S> Subscribers<S> {
     /// Calls `notify` with each subscriber.
     pub(super) fn every(&self, notify: &mut impl FnMut(&S)) {
         for collection in self.collections.values() {
-            collection.all.values().for_each(|member| notify(member));
+            collection.all.each(|member| notify(member));
             for root in collection.documents.values() {
                 root.each(notify);
             }
@@ -198,6 +196,19 @@ impl<S> Subscribers<S> {
 impl<S> PlaceNode<S> {
     fn is_empty(&self) -> bool {
         self.members.is_empty() && self.below.is_empty()
+    }
+
+    fn add(&mut self, place: &[Segment], number: u64, subscriber: &Arc<S>) {
+        let Some((first, rest)) = place.split_first() else {
+            self.members.insert(number, subscriber.clone());
+            return;
+        };
+        if self.below.get(first).is_none() {
+            self.below.insert(first.clone(), Self::default());
+        }
+        if let Some(node) = self.below.get_mut(first) {
+            node.add(rest, number, subscriber);
+        }
     }
 
     fn remove(&mut self, place: &[Segment], number: u64) {
@@ -217,7 +228,7 @@ impl<S> PlaceNode<S> {
     fn each_at(&self, place: &[Segment], notify: &mut impl FnMut(&S)) {
         let mut node = self;
         for segment in place {
-            node.members.values().for_each(|member| notify(member));
+            node.members.each(|member| notify(member));
             match node.below.get(segment) {
                 Some(below) => node = below,
                 None => return,
@@ -228,10 +239,8 @@ impl<S> PlaceNode<S> {
 
     /// The subscribers at and below this place.
     fn each(&self, notify: &mut impl FnMut(&S)) {
-        self.members.values().for_each(|member| notify(member));
-        for below in self.below.values() {
-            below.each(notify);
-        }
+        self.members.each(|member| notify(member));
+        self.below.each(|below| below.each(notify));
     }
 }
 

@@ -29,4 +29,5 @@ pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod settings;
 pub(crate) mod size;
+mod small_map;
 pub(crate) mod write;

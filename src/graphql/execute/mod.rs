@@ -4,6 +4,7 @@ pub(crate) mod failures;
 pub(crate) mod filter_text;
 pub(crate) mod interface;
 pub(crate) mod normalize;
+pub(crate) mod operation;
 pub(crate) mod planned;
 pub(crate) mod service;
 pub(crate) mod streaming;

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::failures::{conflict, error_response, log, out_of_time, refusal, undone};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
-use super::normalize::ready;
+use super::operation::{IdleOperation, Operation};
 use super::planned;
 use super::planned::write::WrittenResponse;
 use super::streaming::{ResponseStream, Started};
@@ -20,7 +20,7 @@ use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
 use crate::database::{
-    Database, FollowFrom, FollowedChange, IdempotencyKey, StoredResponse, keep_answer, kept_answer,
+    Database, FollowFrom, FollowedChange, StoredResponse, keep_answer, kept_answer,
 };
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::batcher::{Batcher, LoadQueue};
@@ -60,17 +60,6 @@ struct ServiceParts {
     bounds: Bounds,
     changes: ChangeSchema,
     live: Arc<LiveQueries>,
-}
-
-/// An operation that can be executed any number of times.
-#[derive(Clone)]
-struct Operation {
-    document: Arc<ExecutableDocument>,
-    /// The plan, if the operation has one.
-    plan: Option<Arc<Plan>>,
-    name: Option<String>,
-    variables: Coerced,
-    once_only: Option<Arc<IdempotencyKey>>,
 }
 
 /// The deadline of a request, and the size limit of its response in bytes.
@@ -116,16 +105,6 @@ enum Mutated {
     Earlier(StoredResponse),
 }
 
-impl Operation {
-    /// Prepares the operation for the general executor.
-    fn ready(mut self) -> Self {
-        self.variables.make_values();
-        let variables = &self.variables.values;
-        self.document = ready(self.document, self.name.as_deref(), variables);
-        self
-    }
-}
-
 impl GraphQl {
     /// Creates the interface of `database` with default options.
     pub fn new(database: Database) -> Self {
@@ -139,15 +118,16 @@ impl GraphQl {
             introspection,
             bounds,
         } = options;
+        let pool = Pool::new(bounds.held_bytes);
         Self(Arc::new(ServiceParts {
             database,
             schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
             operations: PreparedQueries::new(scope, introspection, &bounds),
             persisted: PersistedQueries::new(),
-            pool: Pool::new(bounds.held_bytes),
+            live: Arc::new(LiveQueries::new(pool.clone())),
+            pool,
             bounds,
             changes: ChangeSchema::new(&bounds),
-            live: Arc::default(),
         }))
     }
 
@@ -273,10 +253,11 @@ impl GraphQl {
         variables: Bytes,
         after: Option<&str>,
     ) -> Result<ResponseStream> {
+        // A copy, because the text is a part of the whole message.
         let key = LiveKey {
             document: operation.document.clone(),
-            operation: operation.name.clone(),
-            variables,
+            operation: operation.name.as_deref().map(Into::into),
+            variables: variables[..].into(),
         };
         let prepared = operation.clone().ready();
         let selected = select(&prepared.document, prepared.name.as_deref())?;
@@ -290,8 +271,9 @@ impl GraphQl {
         match target(field, &prepared.variables.values, after)? {
             SubscriptionTarget::Live(interest, pause) => {
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
+                let idle = IdleOperation::new(operation);
                 let execute = move || -> BoxFuture<'static, Vec<u8>> {
-                    let (inner, operation) = (inner.clone(), operation.clone());
+                    let (inner, operation) = (inner.clone(), idle.operation());
                     Box::pin(async move {
                         let mut report = RequestStats::default();
                         inner.query(operation, allowed(), &mut report).await
@@ -304,9 +286,12 @@ impl GraphQl {
                 let changes = self.0.database.changes();
                 let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
                 let follower = changes.follow(interest, from).await?;
+                let idle = IdleOperation::new(prepared);
                 Ok(responses_to_changes(follower, refusal, move |change| {
-                    let (inner, operation) = (inner.clone(), prepared.clone());
-                    async move { inner.respond_to_change(operation, allowed(), change).await }
+                    let (inner, operation) = (inner.clone(), idle.operation());
+                    Box::pin(
+                        async move { inner.respond_to_change(operation, allowed(), change).await },
+                    )
                 }))
             }
         }
@@ -508,7 +493,7 @@ impl ServiceParts {
         let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
         let session = Session::query(&database, &loads, &request_budget);
-        let execution = Batcher::new(execute(request_of(operation, session)), loads);
+        let execution = Batcher::new(execute(operation.request(session)), loads);
         let Ok(response) = timeout_at(allowed.deadline, execution).await else {
             return undone(&[server_error(&out_of_time(&request_budget))], report);
         };
@@ -557,7 +542,7 @@ impl ServiceParts {
             several,
             bytes_max,
         );
-        let execution = self.schema.execute(request_of(operation, session));
+        let execution = self.schema.execute(operation.request(session));
         let response = Batcher::new(execution, loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());
@@ -581,13 +566,4 @@ impl ServiceParts {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))
     }
-}
-
-fn request_of(operation: Operation, session: Session) -> async_graphql::Request {
-    let mut request = async_graphql::Request::new("").variables(operation.variables.values);
-    request.set_parsed_query((*operation.document).clone());
-    if let Some(name) = operation.name {
-        request = request.operation_name(name);
-    }
-    request.data(session)
 }

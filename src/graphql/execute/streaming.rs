@@ -2,9 +2,9 @@
 //! a subscription.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use futures::Stream;
 use futures::stream::BoxStream;
 
@@ -12,7 +12,7 @@ use futures::stream::BoxStream;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamedResponse {
     /// The JSON of the response. Responses to subscribers of the same data share it.
-    pub json: Arc<[u8]>,
+    pub json: Bytes,
     /// The cursor after which the subscription can be resumed, if it has one. It is visible ASCII.
     pub cursor: Option<String>,
 }

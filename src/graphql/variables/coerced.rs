@@ -45,6 +45,37 @@ impl Coerced {
     }
 }
 
+/// The coerced variables of an operation that waits for a long time. A map of one variable has room
+/// for eleven.
+pub(crate) struct IdleVariables {
+    values: Box<[(Name, Value)]>,
+    entities: Vec<(Name, Entities)>,
+}
+
+impl IdleVariables {
+    /// Keeps variables.
+    pub(crate) fn new(variables: Coerced) -> Self {
+        let Coerced { values, entities } = variables;
+        let values = values.iter();
+        Self {
+            values: values
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            entities,
+        }
+    }
+
+    /// The variables, to execute the operation.
+    pub(crate) fn coerced(&self) -> Coerced {
+        let mut values = Variables::default();
+        values.extend(self.values.iter().cloned());
+        Coerced {
+            values,
+            entities: self.entities.clone(),
+        }
+    }
+}
+
 fn bytes(value: &Value) -> usize {
     let own = size_of::<Value>();
     own + match value {

@@ -1,7 +1,6 @@
 //! The operations that transports carry.
 
-use std::sync::Arc;
-
+use axum::body::Bytes;
 use futures::future::BoxFuture;
 
 use crate::budget::{Pool, Share};
@@ -51,9 +50,9 @@ pub(crate) trait OperationSource: Clone + Send + Sync + 'static {
 }
 
 /// Counts the JSON of a response towards the memory that all requests hold, until it is sent. Small
-/// responses are not counted, and those that streams share are not counted for each of them.
-pub(crate) fn held_by_stream(pool: &Pool, json: &Arc<[u8]>) -> Option<Share> {
-    let counts = json.len() > SENT_BYTES_AT_A_TIME && Arc::strong_count(json) == 1;
+/// responses are not counted, and those that streams share count already.
+pub(crate) fn held_by_stream(pool: &Pool, json: &Bytes) -> Option<Share> {
+    let counts = json.len() > SENT_BYTES_AT_A_TIME && json.is_unique();
     counts.then(|| {
         let share = pool.share();
         share.add(json.len());

@@ -41,12 +41,12 @@ impl StreamMedia {
             Self::Events => {
                 let id = cursor.map(|cursor| format!("id: {cursor}\n"));
                 let head = format!("event: next\n{}data: ", id.unwrap_or_default());
-                let json = one_line(Bytes::from_owner(response.json));
+                let json = one_line(response.json);
                 [head.into(), json, Bytes::from_static(b"\n\n")]
             }
             Self::Multipart => [
                 format!("{PART}{{\"payload\":").into(),
-                Bytes::from_owner(response.json),
+                response.json,
                 [b"}", BETWEEN_PARTS].concat().into(),
             ],
         }
@@ -112,7 +112,7 @@ mod tests {
 
     fn response(json: &str, cursor: Option<&str>) -> StreamedResponse {
         StreamedResponse {
-            json: json.as_bytes().into(),
+            json: json.as_bytes().to_vec().into(),
             cursor: cursor.map(str::to_owned),
         }
     }

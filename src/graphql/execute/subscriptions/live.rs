@@ -1,5 +1,9 @@
 //! Live queries: operations that are executed again when their result may have changed. Subscribers
 //! with the same operation and variables share the executions.
+//!
+//! There can be very many live queries, of which nearly all wait for a change. So what a waiting one
+//! keeps is small: its task has no state of an execution, and its response is dropped when all
+//! subscribers have it (`live_response.rs`).
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -7,14 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_graphql::parser::types::ExecutableDocument;
-use bytes::Bytes;
 use futures::future::BoxFuture;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
+use super::live_response::LiveResponse;
+use crate::budget::Pool;
 use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
-use crate::graphql::execute::streaming::{ResponseStream, StreamedResponse};
+use crate::graphql::execute::streaming::ResponseStream;
 use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_FAST_TIME_MAX, LIVE_TIME_SHARE};
 
 /// The live queries of a server. However many there are, few are executed at the same time, and each
@@ -24,37 +29,18 @@ pub(crate) struct LiveQueries {
     /// Limits how many are executed at the same time: those that were fast the last time, and the
     /// others. So slow queries do not hold fast ones back.
     executing: [Semaphore; 2],
+    /// The memory that all requests hold. Responses count towards it until they are sent.
+    pool: Pool,
 }
 
-type QueryMap = HashMap<LiveKey, Weak<watch::Sender<LiveState>>>;
-
-impl Default for LiveQueries {
-    fn default() -> Self {
-        Self {
-            queries: Mutex::default(),
-            executing: [(); 2].map(|()| Semaphore::new(LIVE_EXECUTIONS_AT_ONCE)),
-        }
-    }
-}
+type QueryMap = HashMap<Arc<LiveKey>, Weak<LiveResponse>>;
 
 /// What subscribers must have in common to share executions.
-#[derive(Clone)]
 pub(crate) struct LiveKey {
     pub(crate) document: Arc<ExecutableDocument>,
-    pub(crate) operation: Option<String>,
+    pub(crate) operation: Option<Box<str>>,
     /// The JSON text of the variables.
-    pub(crate) variables: Bytes,
-}
-
-/// The result of a live query.
-#[derive(Clone)]
-enum LiveState {
-    /// The first execution is not done.
-    Pending,
-    /// The newest response.
-    Response(Arc<[u8]>),
-    /// The last response. The query is not executed any more.
-    Ended(Arc<[u8]>),
+    pub(crate) variables: Box<[u8]>,
 }
 
 impl LiveKey {
@@ -80,6 +66,15 @@ impl std::hash::Hash for LiveKey {
 }
 
 impl LiveQueries {
+    /// No live queries. Their responses count towards the memory of `pool`.
+    pub(crate) fn new(pool: Pool) -> Self {
+        Self {
+            queries: Mutex::default(),
+            executing: [(); 2].map(|()| Semaphore::new(LIVE_EXECUTIONS_AT_ONCE)),
+            pool,
+        }
+    }
+
     /// The responses of a live query. `follow` begins to follow its changes, `execute` executes it,
     /// `refuse` writes the response for an error. After an execution, the next one begins no sooner
     /// than `pause` later.
@@ -94,33 +89,32 @@ impl LiveQueries {
         execute: impl Fn() -> BoxFuture<'static, Vec<u8>> + Send + Sync + 'static,
         refuse: fn(&Error) -> Vec<u8>,
     ) -> Result<ResponseStream> {
-        if let Some(shared) = self.join(&key) {
-            return Ok(responses(shared));
+        if let Some(responses) = join(&self.queries(), &key) {
+            return Ok(responses);
         }
         let follower = follow.await?;
-        let (sender, receiver) = {
-            let mut queries = self.queries();
-            // Another subscriber may have been faster.
-            if let Some(sender) = queries.get(&key).and_then(Weak::upgrade) {
-                return Ok(responses(sender.subscribe()));
-            }
-            let (sender, receiver) = watch::channel(LiveState::Pending);
-            let sender = Arc::new(sender);
-            queries.insert(key.clone(), Arc::downgrade(&sender));
-            (sender, receiver)
-        };
+        let mut queries = self.queries();
+        // Another subscriber may have been faster.
+        if let Some(responses) = join(&queries, &key) {
+            return Ok(responses);
+        }
+        let key = Arc::new(key);
+        let response = Arc::new(LiveResponse::default());
+        let responses = ResponseStream::new(response.subscribe());
+        queries.insert(key.clone(), Arc::downgrade(&response));
+        drop(queries);
         let running = Running {
             queries: self.clone(),
             key,
-            sender,
+            response,
+            pause,
+            is_slow: false,
+            follower,
+            execute,
+            refuse,
         };
-        tokio::spawn(running.run(pause, follower, execute, refuse));
-        Ok(responses(receiver))
-    }
-
-    fn join(&self, key: &LiveKey) -> Option<watch::Receiver<LiveState>> {
-        let sender = self.queries().get(key).and_then(Weak::upgrade)?;
-        Some(sender.subscribe())
+        tokio::spawn(Box::new(running).run());
+        Ok(responses)
     }
 
     fn queries(&self) -> MutexGuard<'_, QueryMap> {
@@ -128,84 +122,116 @@ impl LiveQueries {
     }
 }
 
-/// A live query that is executed.
-struct Running {
-    queries: Arc<LiveQueries>,
-    key: LiveKey,
-    sender: Arc<watch::Sender<LiveState>>,
+/// Subscribes to a live query that is already executed for others. The caller holds the lock, so the
+/// query does not end meanwhile.
+fn join(queries: &QueryMap, key: &LiveKey) -> Option<ResponseStream> {
+    let response = queries.get(key)?.upgrade()?;
+    Some(ResponseStream::new(response.subscribe()))
 }
 
-impl Running {
-    async fn run(
-        self,
-        pause: Duration,
-        follower: ChangeFollower,
-        execute: impl Fn() -> BoxFuture<'static, Vec<u8>>,
-        refuse: fn(&Error) -> Vec<u8>,
-    ) {
-        let mut last: Option<Arc<[u8]>> = None;
-        let mut is_slow = false;
+/// A live query that is executed.
+struct Running<F> {
+    queries: Arc<LiveQueries>,
+    key: Arc<LiveKey>,
+    response: Arc<LiveResponse>,
+    pause: Duration,
+    /// Whether the last execution took long.
+    is_slow: bool,
+    follower: ChangeFollower,
+    execute: F,
+    refuse: fn(&Error) -> Vec<u8>,
+}
+
+/// Why a live query does not wait any more.
+enum LiveWake {
+    /// Its result may have changed.
+    Changed,
+    /// A subscriber needs a response that is not kept any more.
+    Missed,
+    /// It had no subscribers and was removed.
+    Ended,
+}
+
+impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
+    /// Executes the query now and after changes, until it has no subscribers or fails.
+    async fn run(mut self: Box<Self>) {
         loop {
-            let executing = &self.queries.executing[usize::from(is_slow)];
-            let executing = executing.acquire().await;
-            let begun = Instant::now();
-            let json: Arc<[u8]> = execute().await.into();
-            drop(executing);
-            let took = begun.elapsed();
-            is_slow = took > LIVE_FAST_TIME_MAX;
-            let next = begun + pause.max(took * LIVE_TIME_SHARE);
-            if last.as_ref() != Some(&json) {
-                self.sender.send_replace(LiveState::Response(json.clone()));
-                last = Some(json);
-            }
-            let changed = tokio::select! {
-                changed = follower.changed() => changed,
-                () = self.sender.closed() => {
-                    if self.ends() {
-                        return;
-                    }
-                    // A subscriber has joined meanwhile. The next execution is early, and its
-                    // response is sent only if it differs.
-                    Ok(())
-                }
+            // Boxed, so that the task is small while it waits for a change.
+            let executed = Box::pin(self.execute()).await;
+            let next = match executed {
+                Ok(next) => next,
+                Err(error) => return self.end(&error),
             };
-            if let Err(error) = changed {
-                self.sender
-                    .send_replace(LiveState::Ended(refuse(&error).into()));
-                self.queries.queries().remove(&self.key);
-                return;
+            match self.wait().await {
+                Ok(LiveWake::Changed) => Box::pin(sleep_until(next)).await,
+                Ok(LiveWake::Missed) => {}
+                Ok(LiveWake::Ended) => return,
+                Err(error) => return self.end(&error),
             }
-            sleep_until(next).await;
+        }
+    }
+
+    /// Executes the query once. Returns when the next execution may begin.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: there is no memory for the response.
+    async fn execute(&mut self) -> Result<Instant> {
+        let executing = &self.queries.executing[usize::from(self.is_slow)];
+        let executing = executing.acquire().await;
+        let begun = Instant::now();
+        let json = (self.execute)().await;
+        drop(executing);
+        let took = begun.elapsed();
+        self.is_slow = took > LIVE_FAST_TIME_MAX;
+        self.response.publish(json, &self.queries.pool)?;
+        Ok(begun + self.pause.max(took * LIVE_TIME_SHARE))
+    }
+
+    /// Waits until there is something to do.
+    ///
+    /// # Errors
+    /// As [`ChangeFollower::changed`].
+    async fn wait(&self) -> Result<LiveWake> {
+        loop {
+            tokio::select! {
+                changed = self.follower.changed() => return changed.map(|()| LiveWake::Changed),
+                () = self.response.subscribers_changed() => {
+                    if self.ends() {
+                        return Ok(LiveWake::Ended);
+                    }
+                    if self.response.is_missed() {
+                        return Ok(LiveWake::Missed);
+                    }
+                }
+            }
         }
     }
 
     /// Removes the query if it has no subscribers. Returns whether it was removed.
     fn ends(&self) -> bool {
         let mut queries = self.queries.queries();
-        let ends = self.sender.receiver_count() == 0;
+        let ends = !self.response.has_subscribers();
         if ends {
             queries.remove(&self.key);
         }
         ends
     }
+
+    /// Ends the query with an error.
+    fn end(&self, error: &Error) {
+        self.queries.queries().remove(&self.key);
+        self.response.end((self.refuse)(error));
+    }
 }
 
-/// The responses for one subscriber: the current one, and later ones, of which it may miss those
-/// that a newer one has replaced.
-fn responses(mut states: watch::Receiver<LiveState>) -> ResponseStream {
-    states.mark_changed();
-    ResponseStream::new(futures::stream::unfold(Some(states), |states| async {
-        let mut states = states?;
-        loop {
-            // An error means that the server stops.
-            states.changed().await.ok()?;
-            let state = states.borrow_and_update().clone();
-            let response = |json| StreamedResponse { json, cursor: None };
-            match state {
-                LiveState::Pending => {}
-                LiveState::Response(json) => return Some((response(json), Some(states))),
-                LiveState::Ended(json) => return Some((response(json), None)),
-            }
+impl<F> Drop for Running<F> {
+    /// Ends the streams of the subscribers, if the server stops or an execution panics.
+    fn drop(&mut self) {
+        self.response.close();
+        let mut queries = self.queries.queries();
+        let own = queries.get(&self.key);
+        if own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(&self.response))) {
+            queries.remove(&self.key);
         }
-    }))
+    }
 }

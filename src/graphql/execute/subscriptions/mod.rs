@@ -6,4 +6,5 @@
 
 pub(crate) mod changes;
 pub(crate) mod live;
+mod live_response;
 pub(crate) mod target;

@@ -1,9 +1,9 @@
 //! An operation of a connection.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use axum::body::Bytes;
 use futures::Stream;
 use futures::future::BoxFuture;
 
@@ -26,7 +26,7 @@ enum Stage {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum OperationOutput {
     /// The JSON of a response.
-    Next(Arc<[u8]>),
+    Next(Bytes),
     /// The JSON of a response without data. It ends the operation.
     Error(Vec<u8>),
     Complete,

@@ -38,7 +38,7 @@ pub(crate) fn pong(payload: Option<Bytes>) -> Frames {
 pub(crate) fn of_operation(id: &str, output: OperationOutput) -> Frames {
     let head = |ty| Bytes::from(format!(r#"{{"id":{id},"type":"{ty}","payload":"#));
     match output {
-        OperationOutput::Next(json) => Frames::of([head("next"), Bytes::from_owner(json), END]),
+        OperationOutput::Next(json) => Frames::of([head("next"), json, END]),
         OperationOutput::Error(json) => {
             let errors = Bytes::copy_from_slice(errors_of(&json));
             Frames::of([head("error"), errors, END])

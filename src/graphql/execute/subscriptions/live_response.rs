@@ -1,0 +1,386 @@
+//! The newest response of a live query, which its subscribers take at their own speed.
+//!
+//! A large response counts towards the memory of all requests until all subscribers have it and have
+//! sent it. Then only its digest is kept, to compare the next one. A subscriber that joins later
+//! makes the query execute again.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use futures::Stream;
+use tokio::sync::Notify;
+
+use crate::budget::{Pool, Share};
+use crate::error::Result;
+use crate::graphql::execute::streaming::StreamedResponse;
+use crate::limits::{HELD_UNCOUNTED_BYTES, LIVE_KEPT_BYTES_MAX};
+
+/// The newest response of a live query.
+#[derive(Default)]
+pub(super) struct LiveResponse {
+    state: Mutex<ResponseState>,
+    /// Notified when a subscriber comes that needs an execution, and when the last one has gone.
+    subscribers: Notify,
+}
+
+#[derive(Default)]
+struct ResponseState {
+    newest: Newest,
+    /// The digest of the newest response.
+    digest: u64,
+    /// The number of different responses so far.
+    number: u64,
+    /// Whether no further response comes.
+    is_last: bool,
+    /// In the order of their ids.
+    subscribers: Vec<LiveSubscriber>,
+    /// The id of the next subscriber.
+    next_id: u64,
+    /// The number of subscribers that do not have the newest response.
+    behind: usize,
+}
+
+/// The newest response.
+#[derive(Default)]
+enum Newest {
+    /// The first execution is not done.
+    #[default]
+    Pending,
+    Response(Bytes),
+    /// All subscribers have it.
+    Taken,
+}
+
+struct LiveSubscriber {
+    id: u64,
+    /// The number of the response that was taken last. 0 before the first one.
+    taken: u64,
+    waker: Option<Waker>,
+}
+
+/// A response whose memory is counted.
+struct HeldResponse {
+    json: Vec<u8>,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for HeldResponse {
+    fn as_ref(&self) -> &[u8] {
+        &self.json
+    }
+}
+
+/// Counts the memory of a response, unless it is kept anyway.
+///
+/// # Errors
+/// `UNAVAILABLE`: there is no memory for it. Small responses have no error.
+fn held(mut json: Vec<u8>, pool: &Pool) -> Result<Bytes> {
+    json.shrink_to_fit();
+    if json.len() <= LIVE_KEPT_BYTES_MAX {
+        return Ok(json.into());
+    }
+    let share = pool.counted_share();
+    if json.len() <= HELD_UNCOUNTED_BYTES {
+        share.add(json.len());
+    } else {
+        share.take(json.len())?;
+    }
+    let held = HeldResponse {
+        json,
+        _share: share,
+    };
+    Ok(Bytes::from_owner(held))
+}
+
+/// The digest of a response, which nobody outside of this process can predict.
+fn digest(json: &[u8]) -> u64 {
+    static KEY: std::sync::LazyLock<RandomState> = std::sync::LazyLock::new(RandomState::new);
+    KEY.hash_one(json)
+}
+
+impl LiveResponse {
+    /// Publishes the response of an execution. Those who have the same response do not get it again.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: there is no memory for it.
+    pub(super) fn publish(&self, json: Vec<u8>, pool: &Pool) -> Result<()> {
+        let digest = digest(&json);
+        let mut state = self.state();
+        let is_same = state.number > 0 && state.digest == digest;
+        if is_same && (state.behind == 0 || matches!(state.newest, Newest::Response(_))) {
+            return Ok(());
+        }
+        // A response that was not taken need not be in memory beside the new one.
+        state.newest = Newest::Pending;
+        let json = held(json, pool)?;
+        if is_same {
+            state.newest = Newest::Response(json);
+        } else {
+            state.digest = digest;
+            state.replace(json);
+        }
+        state.drop_taken();
+        wake(state);
+        Ok(())
+    }
+
+    /// Publishes the last response.
+    pub(super) fn end(&self, json: Vec<u8>) {
+        let mut state = self.state();
+        state.is_last = true;
+        state.replace(json.into());
+        wake(state);
+    }
+
+    /// Ends the streams of all subscribers that have the newest response.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        state.is_last = true;
+        wake(state);
+    }
+
+    /// The responses for one more subscriber: the current one, and later ones, of which it may miss
+    /// those that a newer one has replaced.
+    pub(super) fn subscribe(
+        self: &Arc<Self>,
+    ) -> impl Stream<Item = StreamedResponse> + Send + 'static {
+        let mut state = self.state();
+        let id = state.next_id;
+        state.next_id += 1;
+        if state.subscribers.is_empty() {
+            state.subscribers.reserve_exact(1);
+        }
+        state.subscribers.push(LiveSubscriber {
+            id,
+            taken: 0,
+            waker: None,
+        });
+        if state.number > 0 {
+            state.behind += 1;
+        }
+        if matches!(state.newest, Newest::Taken) {
+            self.subscribers.notify_one();
+        }
+        LiveResponses {
+            response: self.clone(),
+            id,
+        }
+    }
+
+    /// Whether there is any subscriber.
+    pub(super) fn has_subscribers(&self) -> bool {
+        !self.state().subscribers.is_empty()
+    }
+
+    /// Whether a subscriber waits for a response that is not kept any more.
+    pub(super) fn is_missed(&self) -> bool {
+        let state = self.state();
+        state.behind > 0 && matches!(state.newest, Newest::Taken)
+    }
+
+    /// Waits until [`has_subscribers`](Self::has_subscribers) or [`is_missed`](Self::is_missed) may
+    /// have changed.
+    pub(super) async fn subscribers_changed(&self) {
+        self.subscribers.notified().await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, ResponseState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ResponseState {
+    fn replace(&mut self, json: Bytes) {
+        self.newest = Newest::Response(json);
+        self.number += 1;
+        self.behind = self.subscribers.len();
+    }
+
+    /// Drops a large response once all subscribers have it.
+    fn drop_taken(&mut self) {
+        if let Newest::Response(json) = &self.newest
+            && self.behind == 0
+            && json.len() > LIVE_KEPT_BYTES_MAX
+            && !self.is_last
+        {
+            self.newest = Newest::Taken;
+        }
+    }
+
+    fn position(&self, id: u64) -> Option<usize> {
+        let found = self.subscribers.binary_search_by_key(&id, |own| own.id);
+        found.ok()
+    }
+}
+
+/// Wakes the subscribers that can take a response, or have ended.
+fn wake(mut state: MutexGuard<'_, ResponseState>) {
+    let (number, is_last) = (state.number, state.is_last);
+    let woken = state.subscribers.iter_mut();
+    let woken = woken.filter(|own| is_last || own.taken != number);
+    let wakers: Vec<Waker> = woken.filter_map(|own| own.waker.take()).collect();
+    drop(state);
+    wakers.into_iter().for_each(Waker::wake);
+}
+
+/// The responses for one subscriber.
+struct LiveResponses {
+    response: Arc<LiveResponse>,
+    id: u64,
+}
+
+impl Stream for LiveResponses {
+    type Item = StreamedResponse;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut state = self.response.state();
+        let state = &mut *state;
+        let Some(at) = state.position(self.id) else {
+            return Poll::Ready(None);
+        };
+        let own = &mut state.subscribers[at];
+        match &state.newest {
+            Newest::Response(json) if own.taken != state.number => {
+                own.taken = state.number;
+                let json = json.clone();
+                state.behind -= 1;
+                state.drop_taken();
+                Poll::Ready(Some(StreamedResponse { json, cursor: None }))
+            }
+            _ if state.is_last => Poll::Ready(None),
+            _ => {
+                if !matches!(&own.waker, Some(own) if own.will_wake(context.waker())) {
+                    own.waker = Some(context.waker().clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for LiveResponses {
+    fn drop(&mut self) {
+        let mut state = self.response.state();
+        let Some(at) = state.position(self.id) else {
+            return;
+        };
+        let own = state.subscribers.remove(at);
+        if state.number > 0 && own.taken != state.number {
+            state.behind -= 1;
+            state.drop_taken();
+        }
+        if state.subscribers.is_empty() {
+            self.response.subscribers.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt as _, StreamExt as _};
+
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::error::Resource::Memory;
+
+    type Responses = Pin<Box<dyn Stream<Item = StreamedResponse>>>;
+
+    const LARGE: usize = 2 * HELD_UNCOUNTED_BYTES;
+
+    fn subscribe(response: &Arc<LiveResponse>) -> Responses {
+        Box::pin(response.subscribe())
+    }
+
+    /// The next response, if there is one now.
+    fn next(responses: &mut Responses) -> Option<Bytes> {
+        let next = responses.next().now_or_never()?;
+        Some(next.expect("the stream is open").json)
+    }
+
+    fn ends(responses: &mut Responses) -> bool {
+        matches!(responses.next().now_or_never(), Some(None))
+    }
+
+    fn large(letter: u8) -> Vec<u8> {
+        vec![letter; LARGE]
+    }
+
+    #[test]
+    fn each_subscriber_gets_the_newest_response_once() {
+        let (pool, response) = (Pool::new(10 * LARGE), Arc::default());
+        let (mut fast, mut slow) = (subscribe(&response), subscribe(&response));
+        assert_eq!(next(&mut fast), None);
+        for (json, is_new) in [(&b"1"[..], true), (b"2", true), (b"2", false)] {
+            response.publish(json.to_vec(), &pool).expect("memory");
+            let expected = is_new.then(|| Bytes::from_static(json));
+            assert_eq!(next(&mut fast), expected);
+            assert_eq!(next(&mut fast), None);
+        }
+        assert_eq!(next(&mut slow).as_deref(), Some(&b"2"[..]));
+        assert_eq!(next(&mut slow), None);
+        let mut late = subscribe(&response);
+        assert_eq!(next(&mut late).as_deref(), Some(&b"2"[..]));
+        assert!(!response.is_missed());
+        response.end(b"end".to_vec());
+        for responses in [&mut fast, &mut slow, &mut late] {
+            assert_eq!(next(responses).as_deref(), Some(&b"end"[..]));
+            assert!(ends(responses));
+        }
+        drop((fast, slow));
+        assert!(response.has_subscribers());
+        drop(late);
+        assert!(!response.has_subscribers());
+    }
+
+    #[test]
+    fn a_large_response_is_held_until_all_subscribers_have_sent_it() {
+        let (pool, response) = (Pool::new(10 * LARGE), Arc::default());
+        let mut both = [subscribe(&response), subscribe(&response)];
+        response.publish(large(b'a'), &pool).expect("memory");
+        assert_eq!(pool.held(), LARGE);
+        let sent = both
+            .each_mut()
+            .map(|responses| next(responses).expect("it is new"));
+        assert_eq!(pool.held(), LARGE);
+        drop(sent);
+        assert_eq!(pool.held(), 0);
+        // The same response is not sent again, but to those who join.
+        response.publish(large(b'a'), &pool).expect("memory");
+        assert_eq!((pool.held(), next(&mut both[0])), (0, None));
+        let mut late = subscribe(&response);
+        assert_eq!(next(&mut late), None);
+        assert!(response.is_missed());
+        response.publish(large(b'a'), &pool).expect("memory");
+        assert!(!response.is_missed());
+        assert_eq!((pool.held(), next(&mut both[0])), (LARGE, None));
+        assert_eq!(next(&mut late), Some(large(b'a').into()));
+        assert_eq!(pool.held(), 0);
+        // Those who leave do not need it.
+        response.publish(large(b'b'), &pool).expect("memory");
+        drop((both, late));
+        assert_eq!(pool.held(), 0);
+    }
+
+    #[test]
+    fn a_response_without_memory_replaces_the_last_one_and_fails() {
+        let (pool, response) = (Pool::new(LARGE), Arc::default());
+        let mut responses = subscribe(&response);
+        response.publish(large(b'a'), &pool).expect("memory");
+        // It was not taken, so it makes room for the next one.
+        response.publish(large(b'b'), &pool).expect("memory");
+        let sending = next(&mut responses);
+        let small = vec![b'c'; HELD_UNCOUNTED_BYTES];
+        response
+            .publish(small, &pool)
+            .expect("small ones need no room");
+        let error = response.publish(large(b'd'), &pool).expect_err("no room");
+        assert_eq!(error.kind(), ErrorKind::Exhausted(Memory));
+        drop(sending);
+        assert_eq!((pool.held(), next(&mut responses)), (0, None));
+        response.close();
+        assert!(ends(&mut responses));
+    }
+}
