@@ -1,6 +1,7 @@
 //! The contract's suite, on a cluster.
 
 use super::case::Case;
+use super::injected;
 
 /// Lists each case for the cluster.
 macro_rules! on_every_engine {
@@ -26,8 +27,6 @@ mod doubt;
 #[expect(dead_code, reason = "the engines that need no cluster")]
 #[path = "../store_conformance/engines.rs"]
 mod engines;
-#[path = "../store_conformance/injected.rs"]
-mod injected;
 #[path = "../store_conformance/random_steps.rs"]
 mod random_steps;
 #[path = "../store_conformance/reading.rs"]

@@ -96,6 +96,8 @@ pub(crate) mod support;
 mod taking;
 #[path = "../graphql/totals.rs"]
 mod totals;
+#[path = "../graphql/unknown_commits.rs"]
+mod unknown_commits;
 #[path = "../graphql/updating.rs"]
 mod updating;
 #[path = "../graphql/variables.rs"]
@@ -153,6 +155,7 @@ pub(crate) fn suite() -> Vec<Case> {
         suites::suite(),
         taking::suite(),
         totals::suite(),
+        unknown_commits::suite(),
         updating::suite(),
         variables::suite(),
         versions::suite(),

@@ -17,6 +17,8 @@ mod copying;
 mod documents;
 mod failures;
 mod graphql;
+#[path = "../store_conformance/injected.rs"]
+mod injected;
 mod limits;
 #[path = "../model/mod.rs"]
 mod model;

@@ -35,6 +35,8 @@ mod formats;
 mod from_end;
 mod indexing;
 mod indexing_large;
+#[path = "../store_conformance/injected.rs"]
+mod injected;
 
 mod lengths;
 mod log_size;
@@ -56,6 +58,8 @@ mod reading;
 mod replica;
 mod scan_limits;
 mod schema;
+#[path = "../seed/mod.rs"]
+mod seed;
 mod selecting;
 mod selecting_ranges;
 #[path = "../skip/mod.rs"]
@@ -66,6 +70,7 @@ mod support;
 mod taking;
 mod timeouts;
 mod totals;
+mod unknown_commits;
 mod updating;
 mod variables;
 mod versions;

@@ -1,5 +1,7 @@
 //! A store that forwards all calls and injects faults.
 
+#![allow(dead_code, reason = "each program that has it uses a part")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,6 +20,8 @@ pub(crate) enum Fault {
     Commit(ErrorKind),
     /// The outcome of commits is unknown, and they take effect or not.
     CommitUnknown { takes_effect: bool },
+    /// The outcome of every other commit, at random, is unknown, and half of these take effect.
+    CommitUnknownAtRandom,
     /// Single reads fail with this kind.
     Get(ErrorKind),
     /// Transactions do not begin.
@@ -71,7 +75,11 @@ impl Store for Injected {
     }
 
     fn commits_can_end_unknown(&self) -> bool {
-        matches!(self.fault, Fault::CommitUnknown { .. }) || self.inner.commits_can_end_unknown()
+        let injected = matches!(
+            self.fault,
+            Fault::CommitUnknown { .. } | Fault::CommitUnknownAtRandom
+        );
+        injected || self.inner.commits_can_end_unknown()
     }
 
     fn is_exclusive(&self) -> bool {
@@ -91,6 +99,18 @@ struct InjectedTransaction {
     inner: Arc<dyn Transaction>,
     fault: Fault,
     remaining: Arc<AtomicUsize>,
+}
+
+impl InjectedTransaction {
+    /// Commits or aborts, and returns an error that does not say which.
+    async fn commit_unknown(&self, takes_effect: bool) -> Result<Version, CommitError> {
+        if takes_effect {
+            self.inner.commit().await?;
+        } else {
+            self.inner.abort().await?;
+        }
+        Err(CommitError::Unknown(Error::unavailable("injected", "")))
+    }
 }
 
 #[async_trait]
@@ -161,6 +181,18 @@ impl Transaction for InjectedTransaction {
         self.inner.set_versionstamped_key(key, stamp_at, value);
     }
 
+    fn add_read_conflict(&self, begin: &[u8], end: &[u8]) {
+        self.inner.add_read_conflict(begin, end);
+    }
+
+    fn add_write_conflict(&self, begin: &[u8], end: &[u8]) {
+        self.inner.add_write_conflict(begin, end);
+    }
+
+    fn without_write_conflicts(&self, on: bool) {
+        self.inner.without_write_conflicts(on);
+    }
+
     async fn bytes(&self) -> Result<usize> {
         self.inner.bytes().await
     }
@@ -180,12 +212,12 @@ impl Transaction for InjectedTransaction {
                 Err(Error::new(kind, "injected").into())
             }
             Fault::CommitUnknown { takes_effect } if strikes(&self.remaining) => {
-                if takes_effect {
-                    self.inner.commit().await?;
-                } else {
-                    self.inner.abort().await?;
-                }
-                Err(CommitError::Unknown(Error::unavailable("injected", "")))
+                self.commit_unknown(takes_effect).await
+            }
+            Fault::CommitUnknownAtRandom
+                if rand::random() && !self.is_read_only() && strikes(&self.remaining) =>
+            {
+                self.commit_unknown(rand::random()).await
             }
             _ => self.inner.commit().await,
         }
