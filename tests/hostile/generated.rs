@@ -214,7 +214,7 @@ fn tell(outcomes: &[Outcome]) {
     }
 }
 
-fn number(variable: &str) -> Option<u64> {
+pub(super) fn number(variable: &str) -> Option<u64> {
     let value = std::env::var(variable).ok()?;
     Some(value.parse().expect("a number"))
 }

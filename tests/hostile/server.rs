@@ -51,6 +51,11 @@ pub(crate) struct Server {
 impl Server {
     /// Serves an empty store. The engine's cache, which is not part of the held memory, is small.
     pub(crate) fn start(limits: &Limits) -> Self {
+        Self::start_with(limits, &[])
+    }
+
+    /// The same, with additional arguments.
+    pub(crate) fn start_with(limits: &Limits, arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let mut command = Command::new(program());
         command.arg("serve").arg("--store").arg(directory.path());
@@ -58,6 +63,7 @@ impl Server {
         for (flag, value) in limits.flags() {
             command.args([flag, &value]);
         }
+        command.args(arguments);
         for variable in ["PHYLLO_LISTEN", "PHYLLO_STORE", "PHYLLO_TOKEN_FILE"] {
             command.env_remove(variable);
         }
