@@ -157,10 +157,11 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
     async fn run(mut self: Box<Self>) {
         loop {
             // Boxed, so that the task is small while it waits for a change.
-            let executed = Box::pin(self.execute()).await;
-            let next = match executed {
-                Ok(next) => next,
-                Err(error) => return self.end(&error),
+            let next = match Box::pin(self.execute_for_subscribers()).await {
+                Some(Ok(next)) => next,
+                Some(Err(error)) => return self.end(&error),
+                None if self.ends() => return,
+                None => continue,
             };
             match self.wait().await {
                 Ok(LiveWake::Changed) => Box::pin(sleep_until(next)).await,
@@ -168,6 +169,16 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
                 Ok(LiveWake::Ended) => return,
                 Err(error) => return self.end(&error),
             }
+        }
+    }
+
+    /// As [`execute`](Self::execute). `None` if the execution was cancelled, because all subscribers
+    /// had gone.
+    async fn execute_for_subscribers(&mut self) -> Option<Result<Instant>> {
+        let response = self.response.clone();
+        tokio::select! {
+            executed = self.execute() => Some(executed),
+            () = response.abandoned() => None,
         }
     }
 

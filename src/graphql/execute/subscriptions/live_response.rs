@@ -187,6 +187,13 @@ impl LiveResponse {
         self.subscribers.notified().await;
     }
 
+    /// Waits until there is no subscriber any more.
+    pub(super) async fn abandoned(&self) {
+        while self.has_subscribers() {
+            self.subscribers_changed().await;
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, ResponseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
