@@ -371,6 +371,9 @@ pub const SWEEP_TIME: Duration = Duration::from_millis(50);
 pub const CLUSTER_SWEEP_TIME: Duration = Duration::from_secs(2);
 /// Collections that are searched for among documents to list the names of collections.
 pub const NAMES_LOOKED_AT_MAX: usize = 1_000;
+/// Estimated bytes of decoded values that are kept with a snapshot. No request counts them, and each
+/// request can keep another snapshot alive.
+pub const SNAPSHOT_CACHE_BYTES_MAX: usize = 128 * 1024;
 /// Indexes of a collection.
 pub const INDEXES_MAX: usize = 64;
 /// JSONPaths of an index.

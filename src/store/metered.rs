@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Batch, ChangeRecorder, CommitError, MultiRange, RangeRead, Read, Transaction};
+use super::{
+    Batch, ChangeRecorder, CommitError, MultiRange, RangeRead, Read, SnapshotCache, Transaction,
+};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::key::Version;
@@ -107,6 +109,10 @@ impl Read for MeteredRead {
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.inner.split_points(begin, end).await
+    }
+
+    fn cache(&self) -> Option<&SnapshotCache> {
+        self.inner.cache()
     }
 }
 

@@ -11,7 +11,7 @@ use tracing::{Instrument as _, Span, trace_span};
 
 use super::{
     Backup, Batch, ChangeRecorder, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read,
-    Store, StoreLimits, Transaction,
+    SnapshotCache, Store, StoreLimits, Transaction,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
@@ -214,6 +214,10 @@ impl Read for ObservedRead {
 
     async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.inner.split_points(begin, end).await
+    }
+
+    fn cache(&self) -> Option<&SnapshotCache> {
+        self.inner.cache()
     }
 }
 

@@ -1,5 +1,9 @@
 //! Reads of keys and ranges at one version.
 
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use async_trait::async_trait;
 use futures::future::join_all;
 
@@ -7,7 +11,7 @@ use super::multi_range::{Batch, MultiRange};
 use super::pairs::Pairs;
 use crate::error::Result;
 use crate::key::Version;
-use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX};
+use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX, SNAPSHOT_CACHE_BYTES_MAX};
 
 /// A read of the keys from `begin` to before `end`.
 #[derive(Clone, Copy, Debug)]
@@ -144,5 +148,60 @@ pub trait Read: Send + Sync {
     /// As [`Read::get`].
     async fn split_points(&self, _begin: &[u8], _end: &[u8]) -> Result<Vec<Vec<u8>>> {
         Ok(Vec::new())
+    }
+
+    /// Values decoded from ranges of this snapshot, if all readers of the snapshot share one object.
+    /// None for transactions, and if the store [is remote](Read::is_remote).
+    fn cache(&self) -> Option<&SnapshotCache> {
+        None
+    }
+}
+
+/// Values decoded from ranges of a snapshot. They stay valid as long as the snapshot, which never
+/// changes, so nothing invalidates them. Holds at most [`SNAPSHOT_CACHE_BYTES_MAX`].
+#[derive(Default)]
+pub struct SnapshotCache(Mutex<CachedRanges>);
+
+/// The values, by the first keys of their ranges.
+#[derive(Default)]
+struct CachedRanges {
+    values: HashMap<Vec<u8>, Arc<dyn Any + Send + Sync>>,
+    bytes: usize,
+}
+
+impl SnapshotCache {
+    /// The value of the range that begins with `begin`. None if it has another type.
+    pub(crate) fn get<V: Any + Send + Sync>(&self, begin: &[u8]) -> Option<Arc<V>> {
+        self.ranges().values.get(begin)?.clone().downcast().ok()
+    }
+
+    /// Keeps the value of the range that begins with `begin`, unless the cache is full. `bytes` is the
+    /// estimated size of the value.
+    pub(crate) fn keep<V: Any + Send + Sync>(&self, begin: Vec<u8>, value: Arc<V>, bytes: usize) {
+        let mut ranges = self.ranges();
+        let bytes = ranges.bytes + begin.len() + bytes;
+        if bytes <= SNAPSHOT_CACHE_BYTES_MAX {
+            ranges.bytes = bytes;
+            ranges.values.insert(begin, value);
+        }
+    }
+
+    fn ranges(&self) -> MutexGuard<'_, CachedRanges> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_snapshot_cache_keeps_no_further_values() {
+        let cache = SnapshotCache::default();
+        cache.keep(b"a".to_vec(), Arc::new(1_u8), SNAPSHOT_CACHE_BYTES_MAX - 1);
+        cache.keep(b"b".to_vec(), Arc::new(2_u8), 0);
+        assert_eq!(cache.get(b"a"), Some(Arc::new(1_u8)));
+        assert_eq!(cache.get::<u8>(b"b"), None);
+        assert_eq!(cache.get::<u16>(b"a"), None, "another type");
     }
 }

@@ -11,6 +11,7 @@ mod cases;
 
 use cases::empty_store;
 
+mod abandoned;
 mod aggregating;
 mod amplification;
 mod appending;

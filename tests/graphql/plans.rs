@@ -15,6 +15,7 @@ cases!(
         pages_read_their_documents_in_one_round,
         listings_read_the_catalog_and_no_document,
         pages_in_index_order_read_only_the_page,
+        indexes_are_read_at_most_once_in_a_snapshot,
         scans_stop_at_their_limit_and_suggest_an_index,
         sets_of_keys_read_only_their_ranges,
         one_index_serves_orders_by_its_first_columns_in_all_directions,
@@ -225,6 +226,7 @@ async fn pages_read_their_documents_in_one_round() {
     // Definitions, entries, and two ranges of each document, of one leaf each.
     assert_eq!((cost.transactions, cost.gets, cost.ranges), (1, 0, 2 + 100));
     assert_eq!(cost.pairs, 5 + 51 + 100);
+    client.renew_snapshot().await;
     let query = r#"{ documents(where: {at: "$.a", eq: 1}, first: 50) { nodes { key version } } }"#;
     let (_, cost) = client.cost(query, NONE).await;
     assert_eq!((cost.transactions, cost.gets, cost.ranges), (1, 50, 2));
@@ -250,6 +252,7 @@ async fn listings_read_the_catalog_and_no_document() {
 async fn pages_in_index_order_read_only_the_page() {
     let client = numbered().await;
     for order in ["", ", descending: true"] {
+        client.renew_snapshot().await;
         let query = format!(
             r#"{{ documents(orderBy: {{by: "$.c"{order}}}, first: 20) {{ nodes {{ key }} plan {{ scanned }} }} }}"#
         );
@@ -264,6 +267,28 @@ async fn pages_in_index_order_read_only_the_page() {
         assert!((21..100).contains(&scanned), "{scanned}");
         assert_eq!(cost.pairs, 5 + scanned);
         assert_eq!(cost.gets, 0);
+    }
+}
+
+async fn indexes_are_read_at_most_once_in_a_snapshot() {
+    let client = numbered().await;
+    let query = r#"{ documents(where: {at: "$.z", eq: 7}, scanLimit: 1000) { nodes { key } plan { index } } }"#;
+    let (_, first) = client.cost(query, NONE).await;
+    let (data, second) = client.cost(query, NONE).await;
+    assert_eq!(data["documents"]["plan"]["index"], Value::Null);
+    assert!(
+        // A snapshot of a cluster keeps nothing for others.
+        [first.ranges, first.ranges - 1].contains(&second.ranges),
+        "{} and {}",
+        first.ranges,
+        second.ranges
+    );
+    let query = r#"{ documents(where: {at: "$.c", eq: 7}) { nodes { key } plan { index } } }"#;
+    for index in [json!("c"), Value::Null] {
+        let data = client.data(query, NONE).await;
+        assert_eq!(data["documents"]["nodes"], json!([{"key": "7"}]));
+        assert_eq!(data["documents"]["plan"]["index"], index);
+        client.mutate(r#"dropIndex(name: "c")"#).await;
     }
 }
 

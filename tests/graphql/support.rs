@@ -227,6 +227,14 @@ impl Client {
             .to_owned()
     }
 
+    /// Commits a change elsewhere. The next query has a new snapshot, in which nothing is cached.
+    pub(crate) async fn renew_snapshot(&self) {
+        self.mutate(r#"replaceDocument(collection: "elsewhere", id: 1, document: 1) { key }"#)
+            .await;
+        self.mutate(r#"deleteDocument(collection: "elsewhere", id: 1) { key }"#)
+            .await;
+    }
+
     /// The store operations so far.
     pub(crate) fn counts(&self) -> Counts {
         let count = |counter: &AtomicU64| counter.load(Relaxed);

@@ -210,6 +210,7 @@ async fn unselected_totals_are_not_counted() {
             "query($no: Boolean = false) {{ documents(first: 2, where: {{at: \"$.a\", eq: 1}}) {{ \
              nodes {{ key @skip(if: $no) }} {fields} }} }}"
         );
+        client.renew_snapshot().await;
         let before = client.counts();
         let data = client.data(&query, NONE).await;
         (

@@ -32,6 +32,10 @@ pub struct Index {
     pub error: Option<String>,
 }
 
+/// Bytes of memory of a decoded definition, for each byte of its stored form. A step of a JSONPath is
+/// stored in as few as 3 bytes, and decoded once as a step and once as a segment of a place.
+const DECODED_PER_ENCODED: usize = 32;
+
 /// The state of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -47,6 +51,11 @@ impl Index {
     /// Returns whether writes to documents maintain the entries.
     pub fn is_kept(&self) -> bool {
         self.state != State::Failed
+    }
+
+    /// An estimate of the memory of this value, in bytes.
+    pub(crate) fn decoded_bytes(&self) -> usize {
+        size_of::<Self>() + self.name.len() + DECODED_PER_ENCODED * self.encode().len()
     }
 
     /// Packs the definition, without the name.

@@ -1,5 +1,7 @@
 //! The execution of a query: its reads, and the choice among access paths.
 
+use std::sync::Arc;
+
 use futures::future::try_join_all;
 
 use super::entries::id_source::IdSource;
@@ -14,6 +16,7 @@ use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::Result;
+use crate::key::Family;
 use crate::limits::{BATCH_PAIRS_MAX, PROBE_ENTRIES};
 use crate::store::Read;
 
@@ -44,6 +47,7 @@ pub(crate) struct Chosen<'r> {
 }
 
 /// The indexes of a collection, grouped by whether queries can use them.
+#[derive(Default)]
 pub(crate) struct Indexes {
     pub(crate) ready: Vec<Index>,
     pub(crate) others: Vec<Index>,
@@ -71,15 +75,24 @@ impl<'q> Search<'q> {
     }
 
     /// Returns the indexes of the collection. Returns none, without a read, if no index can help.
-    pub(crate) async fn indexes(&self, is_ordered: bool) -> Result<Indexes> {
-        let all = if !is_ordered && self.filter.is_empty() {
-            Vec::new()
-        } else {
-            indexes(self.read, self.collection).await?
-        };
+    pub(crate) async fn indexes(&self, is_ordered: bool) -> Result<Arc<Indexes>> {
+        if !is_ordered && self.filter.is_empty() {
+            return Ok(Arc::default());
+        }
+        let (begin, _) = Family::definitions(self.collection);
+        let cache = self.read.cache();
+        if let Some(kept) = cache.and_then(|cache| cache.get(&begin)) {
+            return Ok(kept);
+        }
+        let all = indexes(self.read, self.collection).await?;
+        let bytes = all.iter().map(Index::decoded_bytes).sum();
         let ready = |index: &Index| index.state == State::Ready;
         let (ready, others) = all.into_iter().partition(ready);
-        Ok(Indexes { ready, others })
+        let found = Arc::new(Indexes { ready, others });
+        if let Some(cache) = cache {
+            cache.keep(begin, found.clone(), bytes);
+        }
+        Ok(found)
     }
 
     /// Returns the plan for the filter.

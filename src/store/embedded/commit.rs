@@ -55,7 +55,7 @@ use super::tables::view::{Base, View};
 use super::tables::writes::WriteList;
 use super::tables::{Bytes, fault};
 use crate::error::Result;
-use crate::store::EngineObserver;
+use crate::store::{EngineObserver, SnapshotCache};
 
 /// After this time without a commit, a checkpoint is made, so that reads need no overlay, and the
 /// next opening has nothing to replay.
@@ -65,6 +65,7 @@ const IDLE_TIME_MAX: Duration = Duration::from_secs(1);
 pub(super) struct Published {
     view: View,
     pub(super) progress: Progress,
+    pub(super) cache: SnapshotCache,
 }
 
 impl Published {
@@ -154,6 +155,7 @@ impl Committer {
         let published = Published {
             view: view.clone(),
             progress: progress.clone(),
+            cache: SnapshotCache::default(),
         };
         let table_writer = TableWriter {
             has_tombstones: base.has_tombstones(),
@@ -374,7 +376,12 @@ impl Committer {
     fn store_published(&self, view: View) {
         let progress = self.progress.clone();
         let last_commit = view.last_commit;
-        self.published.store(Arc::new(Published { view, progress }));
+        let cache = SnapshotCache::default();
+        self.published.store(Arc::new(Published {
+            view,
+            progress,
+            cache,
+        }));
         self.published_commits.send_replace(last_commit);
     }
 }

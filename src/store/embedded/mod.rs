@@ -38,7 +38,8 @@ use tokio::sync::watch;
 
 use self::tables::{fault, pairs};
 use super::{
-    Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
+    Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, SnapshotCache, Store, StoreLimits,
+    Transaction,
 };
 use crate::error::{Error, Result};
 use crate::key::Version;
@@ -202,5 +203,9 @@ impl Read for Published {
             pairs::ranges(self.tables(), ranges, &mut round, |_| Ok(()), fault);
         }
         round
+    }
+
+    fn cache(&self) -> Option<&SnapshotCache> {
+        Some(&self.cache)
     }
 }
