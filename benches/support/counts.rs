@@ -4,11 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures::future::try_join_all;
 use phyllo::budget::Budget;
 use phyllo::database::{Database, DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
+use phyllo::error::Result;
 use phyllo::key::Leaves;
-use phyllo::store::Decision;
+use phyllo::store::{Decision, Transaction};
 use serde_json::json;
 
 use super::load::{Connection, graphql};
@@ -65,26 +67,25 @@ async fn ask(connection: &mut Connection, query: &str) -> String {
     String::from_utf8_lossy(response).into_owned()
 }
 
-/// Stores documents in one transaction.
+/// Stores documents in one transaction. Their reads are sent together, because a round trip to a cluster
+/// takes longer than storing a document.
 async fn store(database: &Database, first: usize) {
     let stored = database.transact(deadline(), move |transaction| {
         Box::pin(async move {
-            for number in first..first + DOCUMENTS_AT_ONCE {
-                let id = DocumentId::Integer(i64::try_from(number).expect("small"));
-                let document = DocumentKey::new("counted", id)?;
-                let leaves = Leaves::from_json(&json!({"c": number % VALUES}).to_string())?;
-                let budget = Budget::of_background();
-                put(
-                    &*transaction,
-                    &budget,
-                    &document,
-                    &Arc::new(leaves),
-                    Existing::Fail,
-                )
-                .await?;
-            }
+            let numbers = first..first + DOCUMENTS_AT_ONCE;
+            try_join_all(numbers.map(|number| put_number(&*transaction, number))).await?;
             Ok(Decision::Commit(()))
         })
     });
     stored.await.expect("stored");
+}
+
+async fn put_number(transaction: &dyn Transaction, number: usize) -> Result<()> {
+    let id = DocumentId::Integer(i64::try_from(number).expect("small"));
+    let document = DocumentKey::new("counted", id)?;
+    let leaves = Leaves::from_json(&json!({"c": number % VALUES}).to_string())?;
+    let budget = Budget::of_background();
+    let leaves = Arc::new(leaves);
+    put(transaction, &budget, &document, &leaves, Existing::Fail).await?;
+    Ok(())
 }

@@ -147,10 +147,12 @@ async fn the_log_is_empty_after_it_was_off() {
     assert_eq!(measured(&client, &mut size).await, 0);
     client.log_changes().await;
     client.insert("3", "0").await;
-    assert_eq!(measured(&client, &mut size).await, one);
+    // The first shard has a shorter number in the keys of a header and of its patch.
+    let is_one = |bytes: u64| bytes.abs_diff(one) <= 2;
+    assert!(is_one(measured(&client, &mut size).await));
     // Off and on again between two measurements.
     client.keep_changes(Duration::ZERO).await;
     client.log_changes().await;
     client.insert("4", "0").await;
-    assert_eq!(measured(&client, &mut size).await, one);
+    assert!(is_one(measured(&client, &mut size).await));
 }
