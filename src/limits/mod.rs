@@ -248,6 +248,9 @@ pub const RECLAIM_PAUSE_MIN: Duration = Duration::from_millis(5);
 /// Bytes of a segment of the embedded engine's log. A checkpoint is made when a segment ends, so
 /// about two segments are replayed after a crash.
 pub const LOG_SEGMENT_BYTES: u64 = 4 << 20;
+/// Bytes of pages of redb that are written before they are synced. A sync of the log does not wait for
+/// more than these.
+pub const UNSYNCED_BYTES_MAX: u64 = 256 * 1024;
 /// Bytes of writes that the embedded engine holds in memory while others are being written to redb.
 /// Transactions wait at this limit. The last transaction may exceed it.
 pub const OVERLAY_BYTES_MAX: usize = 32 << 20;

@@ -6,15 +6,20 @@
 //!
 //! After a failed sync of the log, redb must not make the commits durable that the log may not have,
 //! even if a checkpoint of them has begun. [`DeferredFile::block`] prevents it.
+//!
+//! A checkpoint writes many pages. If one sync wrote them all to the disk, the syncs of the log would wait
+//! for it. So the file is also synced while redb writes, after each portion.
 
 use std::fs::File;
 use std::io;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
+
+use crate::limits::UNSYNCED_BYTES_MAX;
 
 /// A storage backend for redb, and a handle to [`settle`](Self::settle) it.
 #[derive(Clone, Debug)]
@@ -25,6 +30,8 @@ struct FileState {
     file: Box<dyn StorageBackend>,
     settled: AtomicBool,
     blocked: AtomicBool,
+    /// Bytes that were written to the file since its last sync.
+    unsynced_bytes: AtomicU64,
     held: Mutex<DeferredOperations>,
 }
 
@@ -56,6 +63,7 @@ impl DeferredFile {
             file: Box::new(file),
             settled: AtomicBool::new(false),
             blocked: AtomicBool::new(false),
+            unsynced_bytes: AtomicU64::new(0),
             held: Mutex::new(DeferredOperations {
                 file_bytes: bytes,
                 bytes,
@@ -89,6 +97,11 @@ impl DeferredFile {
     /// Rejects all further changes.
     pub(super) fn block(&self) {
         self.0.blocked.store(true, Ordering::Release);
+    }
+
+    fn sync_now(&self) -> io::Result<()> {
+        self.0.unsynced_bytes.store(0, Ordering::Relaxed);
+        self.0.file.sync_data()
     }
 
     fn check_not_blocked(&self) -> io::Result<()> {
@@ -178,7 +191,7 @@ impl StorageBackend for DeferredFile {
     fn sync_data(&self) -> io::Result<()> {
         self.check_not_blocked()?;
         let Some(mut held) = self.deferred() else {
-            return self.0.file.sync_data();
+            return self.sync_now();
         };
         held.steps.push(FileOperation::Sync);
         Ok(())
@@ -187,7 +200,13 @@ impl StorageBackend for DeferredFile {
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.check_not_blocked()?;
         let Some(mut held) = self.deferred() else {
-            return self.0.file.write(offset, data);
+            self.0.file.write(offset, data)?;
+            let written = data.len() as u64;
+            let unsynced = &self.0.unsynced_bytes;
+            if unsynced.fetch_add(written, Ordering::Relaxed) + written >= UNSYNCED_BYTES_MAX {
+                self.sync_now()?;
+            }
+            return Ok(());
         };
         held.bytes = held.bytes.max(offset + data.len() as u64);
         held.steps.push(FileOperation::Write(offset, data.to_vec()));
@@ -232,6 +251,56 @@ mod tests {
     use redb::backends::InMemoryBackend;
 
     use super::*;
+
+    /// Counts the bytes between the syncs of a file.
+    #[derive(Clone, Debug, Default)]
+    struct SyncedPortions {
+        written: Arc<AtomicU64>,
+        portions: Arc<Mutex<Vec<u64>>>,
+    }
+
+    impl StorageBackend for SyncedPortions {
+        fn len(&self) -> io::Result<u64> {
+            Ok(0)
+        }
+
+        fn read(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            let written = self.written.swap(0, Ordering::Relaxed);
+            let mut portions = self.portions.lock().expect("one thread");
+            portions.push(written);
+            Ok(())
+        }
+
+        fn write(&self, _: u64, data: &[u8]) -> io::Result<()> {
+            self.written.fetch_add(data.len() as u64, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_sync_writes_a_limited_number_of_bytes_to_the_disk() {
+        let synced = SyncedPortions::default();
+        let file = DeferredFile::on(synced.clone()).expect("memory");
+        file.settle().expect("memory");
+        let page = UNSYNCED_BYTES_MAX / 4;
+        let data = vec![0; index(page)];
+        for number in 0..6 {
+            file.write(number * page, &data).expect("memory");
+        }
+        file.sync_data().expect("memory");
+        file.write(0, &data).expect("memory");
+        file.sync_data().expect("memory");
+        let portions = synced.portions.lock().expect("one thread");
+        assert_eq!(*portions, [4 * page, 2 * page, page]);
+    }
 
     #[test]
     fn changes_are_deferred_until_the_file_is_settled_and_rejected_once_it_is_blocked() {
