@@ -126,12 +126,13 @@ impl CheckedIndexes {
             report.tell(FindingKind::UnknownKey, entry);
             return Ok(());
         };
-        let existence = Family::Existence(&collection, &id).key();
-        let entered = match existence {
-            Ok(existence) => self.read.get(&existence).await?.is_some(),
-            Err(_) => false,
-        };
-        if !entered {
+        // An entry of a document that was compared before needs no read, so the many entries of one
+        // document take no round trip each.
+        let is_known = self
+            .hashes
+            .get(&collection, &(number, id.clone()))
+            .is_some();
+        if !is_known && !self.is_entered(&collection, &id).await? {
             report.tell(FindingKind::StaleEntry, entry);
             return Ok(());
         }
@@ -150,6 +151,14 @@ impl CheckedIndexes {
             entry,
             report,
         )
+    }
+
+    /// Returns whether the catalog has a document.
+    async fn is_entered(&self, collection: &str, id: &DocumentId) -> Result<bool> {
+        match Family::Existence(collection, id).key() {
+            Ok(existence) => Ok(self.read.get(&existence).await?.is_some()),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Compares an entry with those that its document should have. Returns none if it is one of them.
