@@ -48,6 +48,7 @@ pub use index::define::{create_index, drop_index};
 pub use index::definition::{Index, IndexPath, State, indexes};
 pub use index::partial::IndexFilter;
 pub use open::Database;
+pub use open::unique_values::{UniqueViolation, unique_violation};
 pub use read::adjacent::AdjacentDocuments;
 pub use read::children::{Child, ChildBounds, Children, ChildrenPage, children};
 pub use read::length::length;

@@ -4,25 +4,29 @@ use std::ops::Range;
 
 use foundationdb_tuple::Element;
 
-use super::read::JsonText;
+use super::read::{JsonText, Malformed};
 use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, PIECE, append, append_leaf, append_piece, append_segment,
     split_element,
 };
+use super::verify::{Verified, Verify};
 use crate::document::flatten::{LeafSink, flatten};
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment, SegmentRef};
 use crate::error::{Error, Limit, Result};
-use crate::limits::{KEY_BYTES_MAX, PIECE_BYTES, VALUE_BYTES_MAX};
+use crate::limits::{DOCUMENT_LEVELS_MAX, KEY_BYTES_MAX, PIECE_BYTES, VALUE_BYTES_MAX};
 
 /// The pairs of one JSON value, sorted by key. Keys are relative: the packed path from the root of
 /// the value. The stored key is the key of the place followed by the relative key.
+///
+/// The pairs are well-formed: every constructor makes or checks them.
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
     bytes: Vec<u8>,
     pairs: Vec<LeafPair>,
     key_bytes_max: usize,
+    levels: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +47,48 @@ impl Leaves {
         Ok(packer.finish())
     }
 
-    /// Collects pairs that were read from a store, with keys relative to the place that was read.
-    pub fn from_stored<'p>(pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> Self {
+    /// Collects the pairs of a value that were read from a store, with keys relative to the place
+    /// that was read.
+    ///
+    /// # Errors
+    /// The pairs are malformed, and the relative key of the first malformed one.
+    pub fn from_stored<'p>(
+        pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
+    ) -> Result<Self, (Malformed, &'p [u8])> {
         let mut leaves = Self::default();
+        let mut verify = Verify::default();
+        let mut last: &[u8] = &[];
         for (key, value) in pairs {
+            let Verified { before, here } = verify.push(key, value);
+            if let Some(malformed) = before {
+                return Err((malformed, last));
+            }
+            if let Some(malformed) = here {
+                return Err((malformed, key));
+            }
             leaves.push(key, value);
+            last = key;
         }
-        leaves
+        leaves.levels = verify.levels();
+        match verify.finish() {
+            Some(malformed) => Err((malformed, last)),
+            None => Ok(leaves),
+        }
+    }
+
+    /// The array whose only element is this value.
+    #[must_use]
+    pub fn into_array(self) -> Self {
+        let mut element = Vec::new();
+        append_segment(&mut element, SegmentRef::Index(0));
+        let mut array = Self {
+            levels: self.levels + 1,
+            ..Self::default()
+        };
+        for (key, value) in self.iter() {
+            array.push(&[&element[..], key].concat(), value);
+        }
+        array
     }
 
     /// The pair of one leaf, which must not be a string that has to be split.
@@ -106,21 +145,28 @@ impl Leaves {
         self.bytes.len()
     }
 
-    /// Checks that all keys are short enough below a prefix.
+    /// Checks that the value can be stored at a place whose key has `prefix_bytes`, and which is
+    /// inside `levels_above` objects and arrays.
     ///
     /// # Errors
-    /// `TOO_LARGE`: a key exceeds [`KEY_BYTES_MAX`]. The message has its path.
-    pub fn check_keys(&self, prefix_bytes: usize) -> Result<()> {
+    /// `TOO_LARGE`: a key exceeds [`KEY_BYTES_MAX`], and the message has its path. The document would
+    /// have more than [`DOCUMENT_LEVELS_MAX`] levels.
+    pub fn check_fits(&self, prefix_bytes: usize, levels_above: usize) -> Result<()> {
+        let levels = levels_above + self.levels;
+        if levels > DOCUMENT_LEVELS_MAX {
+            return Err(Error::too_large(
+                Limit::new("documentLevels", DOCUMENT_LEVELS_MAX),
+                format!(
+                    "with this value the document has {levels} levels of objects and arrays; the \
+                     limit is {DOCUMENT_LEVELS_MAX}"
+                ),
+            ));
+        }
         if prefix_bytes + self.key_bytes_max <= KEY_BYTES_MAX {
             return Ok(());
         }
         // The longest packed key may have been dropped, because a later member has the same name.
-        let longest = self.iter().map(|(key, _)| key).max_by_key(|key| key.len());
-        let longest = longest.unwrap_or_default();
-        if prefix_bytes + longest.len() <= KEY_BYTES_MAX {
-            return Ok(());
-        }
-        Err(key_too_long(prefix_bytes, longest))
+        check_key_bytes(prefix_bytes, self.iter().map(|(key, _)| key))
     }
 
     /// The id in the value itself: its top-level member `doc_id`.
@@ -164,7 +210,7 @@ impl Leaves {
     }
 
     /// Appends a pair. Keys ascend.
-    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
+    fn push(&mut self, key: &[u8], value: &[u8]) {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
@@ -263,6 +309,7 @@ impl LeafSink for Packer {
     }
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> Result<()> {
+        self.leaves.levels = self.leaves.levels.max(self.segments.len());
         if let Leaf::String(text) = &leaf
             && packed_string_bytes(text) > VALUE_BYTES_MAX
         {
@@ -277,6 +324,7 @@ impl LeafSink for Packer {
         } else {
             EMPTY_OBJECT
         };
+        self.leaves.levels = self.leaves.levels.max(self.segments.len() + 1);
         let mut suffix = Vec::new();
         append(&mut suffix, &marker);
         self.put(&suffix, |out| out.push(0))
@@ -297,6 +345,21 @@ fn packed_string_bytes(text: &str) -> usize {
         return text.len();
     }
     text.len() + 2 + memchr::memchr_iter(0, text.as_bytes()).count()
+}
+
+/// Checks that relative keys are short enough below a prefix.
+///
+/// # Errors
+/// `TOO_LARGE`: a key exceeds [`KEY_BYTES_MAX`]. The message has its path.
+pub fn check_key_bytes<'k>(
+    prefix_bytes: usize,
+    keys: impl Iterator<Item = &'k [u8]>,
+) -> Result<()> {
+    let longest = keys.max_by_key(|key| key.len()).unwrap_or_default();
+    if prefix_bytes + longest.len() <= KEY_BYTES_MAX {
+        return Ok(());
+    }
+    Err(key_too_long(prefix_bytes, longest))
 }
 
 fn key_too_long(prefix_bytes: usize, relative: &[u8]) -> Error {

@@ -22,7 +22,7 @@ pub use commits::{
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
 pub use index::{IndexKey, IndexValue, IndexValueBuilder, NumberForm, Rank};
-pub use leaves::{Leaves, Packer};
+pub use leaves::{Leaves, Packer, check_key_bytes};
 pub use leaves_reader::LeavesReader;
 pub use read::{
     JsonText, KeyStep, Malformed, Marker, are_neighbours, document_prefix, kind_at, step,

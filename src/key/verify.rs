@@ -18,6 +18,7 @@ pub struct Verify {
     open: Vec<Container>,
     at_path: AtPath,
     leaves: u64,
+    levels: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +85,11 @@ impl Verify {
         self.leaves
     }
 
+    /// The levels of objects and arrays so far.
+    pub(super) fn levels(&self) -> usize {
+        self.levels
+    }
+
     /// Moves to the place of a pair, which shares its segments before `at` with the previous pair.
     /// Returns the first fault.
     fn place(&mut self, key: &[u8], value: &[u8], mut at: usize) -> Result<(), Malformed> {
@@ -144,13 +150,17 @@ impl Verify {
                 self.piece(number, value)
             }
             (_, [_, ..]) => Err(Malformed::Segment),
-            (_, []) if value == [0] => Ok(()),
+            (_, []) if value == [0] => {
+                self.levels = self.levels.max(self.ends.len() + 1);
+                Ok(())
+            }
             (_, []) => Err(Malformed::Value),
         }
     }
 
     fn leaf(&mut self) {
         self.leaves += 1;
+        self.levels = self.levels.max(self.ends.len());
         self.at_path = AtPath::Leaf;
     }
 

@@ -1,12 +1,15 @@
-//! Storing a batch of documents in one transaction.
+//! Storing a batch of documents.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::budget::Budget;
-use crate::database::{Database, DocumentKey, Existing, Put, put};
+use crate::database::{
+    Database, DocumentKey, Existing, Put, UniqueViolation, put, unique_violation,
+};
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
@@ -32,12 +35,14 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The names of both settings: `fail`, `skip` or `replace`, and `stop` or `continue`.
+    /// The names of both settings: `fail`, `skip`, `replace` or `must-equal`, and `stop` or
+    /// `continue`.
     pub fn names(self) -> (&'static str, &'static str) {
         let existing = match self.existing {
             Existing::Fail => "fail",
             Existing::Skip => "skip",
             Existing::Replace => "replace",
+            Existing::MustEqual => "must-equal",
         };
         (existing, if self.go_on { "continue" } else { "stop" })
     }
@@ -47,7 +52,7 @@ impl Policy {
     /// # Errors
     /// `BAD_USER_INPUT`: the names are unknown.
     pub fn parse(existing: &str, on_error: &str) -> Result<Self> {
-        let all = [Existing::Fail, Existing::Skip, Existing::Replace]
+        let all = Existing::ALL
             .into_iter()
             .flat_map(|existing| [true, false].map(|go_on| Self { existing, go_on }));
         all.into_iter()
@@ -56,57 +61,163 @@ impl Policy {
     }
 }
 
-/// Stores documents in one transaction and returns a result for each. A document that fails writes
-/// nothing. If an error ends the batch, the failed document has the last result: the documents
-/// before it are stored, those after it are not.
+/// Stores documents and returns a result for each. A document that fails writes nothing. If the batch
+/// ends at an error, the failed document has the last result: the documents before it are stored,
+/// those after it are not.
+///
+/// The batch is one transaction if no document fails, and unique indexes are checked at its end, so
+/// that values can be swapped between its documents. A transaction in which a document failed is never
+/// committed. It is repeated with the documents before the failed one, and the next transaction begins
+/// behind it.
 ///
 /// # Errors
-/// Errors of the store. Nothing of the batch is then stored.
+/// Errors of the store. Documents before those of the failed transaction are then stored.
 pub async fn put_batch(
     database: &Database,
     collection: &str,
     documents: Arc<Vec<NewDocument>>,
     policy: Policy,
 ) -> Result<Vec<Result<Put>>> {
-    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
-    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-        let (collection, documents) = (collection.to_owned(), documents.clone());
-        Box::pin(async move { put_all(&*transaction, &collection, &documents, policy).await })
+    let mut batch = PutBatch {
+        database,
+        collection,
+        documents: documents.clone(),
+        existing: policy.existing,
+        unique: UniqueCheck::AtEnd,
     };
-    match database.transact(deadline, body).await? {
-        TransactionResult::Committed(results, _) | TransactionResult::Aborted(results) => {
-            Ok(results)
+    let mut results = Vec::with_capacity(documents.len());
+    let (mut end, mut failed) = (documents.len(), None);
+    while results.len() < documents.len() {
+        let begin = results.len();
+        match batch.run(begin..end).await? {
+            Ok(puts) => {
+                results.extend(puts.into_iter().map(Ok));
+                end = documents.len();
+                let Some(error) = failed.take() else { continue };
+                results.push(Err(error));
+            }
+            Err(PutFailure { at: None, .. }) if end - begin > 1 => {
+                end = begin + (end - begin) / 2;
+                continue;
+            }
+            Err(PutFailure { at, error }) => {
+                batch.unique = UniqueCheck::AfterEach;
+                let at = at.unwrap_or(begin);
+                if at > begin {
+                    (end, failed) = (at, Some(error));
+                    continue;
+                }
+                results.push(Err(error));
+                (end, failed) = (documents.len(), None);
+            }
+        }
+        if !policy.go_on {
+            break;
+        }
+    }
+    Ok(results)
+}
+
+/// When a transaction checks unique indexes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UniqueCheck {
+    /// After the last document.
+    AtEnd,
+    /// After each document, so that the first one that fails is known.
+    AfterEach,
+}
+
+/// A document that failed.
+struct PutFailure {
+    /// Its index in the batch. None if the transaction as a whole is too large.
+    at: Option<usize>,
+    error: Error,
+}
+
+struct PutBatch<'b> {
+    database: &'b Database,
+    collection: &'b str,
+    documents: Arc<Vec<NewDocument>>,
+    existing: Existing,
+    unique: UniqueCheck,
+}
+
+impl PutBatch<'_> {
+    /// Stores some of the documents in one transaction, or none of them if one fails.
+    async fn run(&self, range: Range<usize>) -> Result<Result<Vec<Put>, PutFailure>> {
+        let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+        let (existing, unique) = (self.existing, self.unique);
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let (collection, documents) = (self.collection.to_owned(), self.documents.clone());
+            let range = range.clone();
+            Box::pin(async move {
+                let transaction = &*transaction;
+                let put = put_all(
+                    transaction,
+                    &collection,
+                    &documents,
+                    range,
+                    existing,
+                    unique,
+                );
+                Ok(match put.await? {
+                    Ok(puts) if puts.iter().all(|put| *put == Put::Skipped) => {
+                        Decision::Abort(Ok(puts))
+                    }
+                    Ok(puts) => Decision::Commit(Ok(puts)),
+                    Err(failure) => Decision::Abort(Err(failure)),
+                })
+            })
+        };
+        match self.database.transact(deadline, body).await {
+            Ok(TransactionResult::Committed(puts, _) | TransactionResult::Aborted(puts)) => {
+                Ok(puts)
+            }
+            Err(error) if error.kind() == ErrorKind::TooLarge => {
+                Ok(Err(PutFailure { at: None, error }))
+            }
+            Err(error) => Err(error),
         }
     }
 }
 
+/// Writes documents. Stops at the first one that fails.
 async fn put_all(
     transaction: &dyn Transaction,
     collection: &str,
     documents: &[NewDocument],
-    policy: Policy,
-) -> Result<Decision<Vec<Result<Put>>>> {
-    let mut results = Vec::with_capacity(documents.len());
-    for document in documents {
-        let result = put_one(transaction, collection, document, policy.existing).await;
-        let failed = match &result {
-            Err(error) if !is_about_the_document(error) => return Err(error.clone()),
-            result => result.is_err(),
-        };
-        results.push(result);
-        if failed && !policy.go_on {
-            break;
+    range: Range<usize>,
+    existing: Existing,
+    unique: UniqueCheck,
+) -> Result<Result<Vec<Put>, PutFailure>> {
+    let mut puts = Vec::with_capacity(range.len());
+    for at in range.clone() {
+        match put_one(transaction, collection, &documents[at], existing).await {
+            Ok(put) => puts.push(put),
+            Err(error) if is_about_the_document(&error) => {
+                return Ok(Err(PutFailure {
+                    at: Some(at),
+                    error,
+                }));
+            }
+            Err(error) => return Err(error),
+        }
+        let checks = unique == UniqueCheck::AfterEach || at + 1 == range.end;
+        if checks
+            && let Some(UniqueViolation { document, error }) = unique_violation(transaction).await?
+        {
+            let mut written = documents[range.start..=at].iter();
+            let written = written.rposition(|written| written.id == document.id);
+            let at = written.map_or(at, |written| range.start + written);
+            return Ok(Err(PutFailure {
+                at: Some(at),
+                error,
+            }));
         }
     }
-    let written = |result: &Result<Put>| matches!(result, Ok(Put::Created | Put::Replaced));
-    Ok(if results.iter().any(written) {
-        Decision::Commit(results)
-    } else {
-        Decision::Abort(results)
-    })
+    Ok(Ok(puts))
 }
 
-/// `put` validates a document before it writes anything.
 async fn put_one(
     transaction: &dyn Transaction,
     collection: &str,
@@ -125,9 +236,13 @@ async fn put_one(
     .await
 }
 
+/// Whether another document of the same batch could still be stored.
 fn is_about_the_document(error: &Error) -> bool {
     matches!(
         error.kind().for_clients(),
-        ErrorKind::BadUserInput | ErrorKind::TooLarge | ErrorKind::AlreadyExists
+        ErrorKind::BadUserInput
+            | ErrorKind::TooLarge
+            | ErrorKind::AlreadyExists
+            | ErrorKind::UniqueViolation
     )
 }

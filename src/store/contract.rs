@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::watch;
 
+use super::attachments::Attachments;
 use super::backup::Backup;
-use super::changes::ChangeRecorder;
 use super::read::{RangeRead, Read};
 use crate::error::{Error, Result};
 use crate::key::Version;
@@ -86,8 +86,8 @@ pub trait Transaction: Read {
     /// Whether the transaction has written nothing so far.
     fn is_read_only(&self) -> bool;
 
-    /// Records the changes of documents that the transaction makes, for the change log.
-    fn changes(&self) -> &ChangeRecorder;
+    /// State that the layers above keep with the transaction.
+    fn attachments(&self) -> &Attachments;
 
     /// Commits. On success the writes survive a crash, and every later snapshot includes them.
     ///

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    Batch, ChangeRecorder, CommitError, MultiRange, RangeRead, Read, SnapshotCache, Transaction,
+    Attachments, Batch, CommitError, MultiRange, RangeRead, Read, SnapshotCache, Transaction,
 };
 use crate::budget::Budget;
 use crate::error::Result;
@@ -248,8 +248,8 @@ impl Transaction for MeteredTransaction {
         self.inner.is_read_only()
     }
 
-    fn changes(&self) -> &ChangeRecorder {
-        self.inner.changes()
+    fn attachments(&self) -> &Attachments {
+        self.inner.attachments()
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

@@ -3,9 +3,9 @@
 //! The contract (`contract.rs`) is FoundationDB's model. If an engine does not need a call, the
 //! call is a documented no-op. All code above this module works on every engine.
 
+mod attachments;
 mod backup;
 mod batches;
-mod changes;
 mod contract;
 mod embedded;
 #[cfg(feature = "foundationdb")]
@@ -18,11 +18,9 @@ mod read;
 mod transact;
 mod yield_every;
 
+pub use attachments::Attachments;
 pub use backup::Backup;
 pub use batches::{Batches, key_after};
-pub use changes::{
-    ChangeRecorder, RecordedChange, RecordedDocument, RecordedEdit, TransactionChanges,
-};
 pub(crate) use contract::PendingStamps;
 pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction};
 pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME, LOG_NAMES, LogFiles};

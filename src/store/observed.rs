@@ -10,7 +10,7 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, trace_span};
 
 use super::{
-    Backup, Batch, ChangeRecorder, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read,
+    Attachments, Backup, Batch, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read,
     SnapshotCache, Store, StoreLimits, Transaction,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -374,8 +374,8 @@ impl Transaction for ObservedTransaction {
         self.inner.is_read_only()
     }
 
-    fn changes(&self) -> &ChangeRecorder {
-        self.inner.changes()
+    fn attachments(&self) -> &Attachments {
+        self.inner.attachments()
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

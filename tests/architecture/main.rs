@@ -36,7 +36,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
             "read",
             "batches",
             "backup",
-            "changes",
+            "attachments",
             "contract",
             "metered",
             "observed",

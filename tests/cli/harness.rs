@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use phyllo::database::Database;
+use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use phyllo::server::local::LocalSocket;
 use phyllo::store::{Embedded, EmbeddedOptions};
 use tempfile::TempDir;
@@ -38,6 +39,18 @@ pub(crate) struct Ran {
 pub(crate) fn both(test: impl Fn(&Store)) {
     test(&Store::alone());
     test(&Store::served());
+}
+
+/// As [`both`], on stores with indexes: their names, paths, and whether they are unique.
+pub(crate) fn both_indexed(indexes: &[(&str, &str, bool)], test: impl Fn(&Store)) {
+    for served in [false, true] {
+        let mut store = Store::alone();
+        store.create_indexes(indexes);
+        if served {
+            store.serve();
+        }
+        test(&store);
+    }
 }
 
 impl Store {
@@ -89,6 +102,28 @@ impl Store {
         });
     }
 
+    /// Creates indexes of the collection `D`. No server may hold the store.
+    fn create_indexes(&self, indexes: &[(&str, &str, bool)]) {
+        let runtime = tokio::runtime::Runtime::new().expect("threads");
+        runtime.block_on(async {
+            let graphql = GraphQl::new(open(&self.path).await);
+            for (name, on, unique) in indexes {
+                let query = format!(
+                    "mutation {{ createIndex(name: {name:?}, on: [{on:?}], unique: {unique}) \
+                     {{ state }} }}"
+                );
+                let body = serde_json::json!({"query": query}).to_string();
+                let request = Request::from_json(&body.into()).expect("a request");
+                let answer = graphql.answer(request, Methods::All).await;
+                let GraphQlResponse::Executed(answer) = answer else {
+                    panic!("{name} was not created");
+                };
+                let answer = String::from_utf8(answer).expect("UTF-8");
+                assert!(answer.contains("READY"), "{answer}");
+            }
+        });
+    }
+
     /// Switches the change log on. No server may hold the store.
     pub(crate) fn log_changes(&self) {
         let runtime = tokio::runtime::Runtime::new().expect("threads");
@@ -108,6 +143,7 @@ impl Store {
     /// Writes a file next to the store.
     pub(crate) fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
         let path = self.directory.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
         std::fs::write(&path, contents).expect("a file");
         path.to_str().expect("a plain path").to_owned()
     }

@@ -1,6 +1,6 @@
 //! `phyllo import`
 
-use super::harness::{Store, both};
+use super::harness::{Store, both, both_indexed};
 
 #[test]
 fn each_format_is_detected() {
@@ -292,4 +292,117 @@ fn invalid_command_lines_have_exit_code_2() {
         store.run(arguments).expect(2);
     }
     assert!(!store.path().exists(), "nothing was made");
+}
+
+/// A document that is reported as failed is not stored, nor is any of its index entries.
+#[test]
+fn failed_documents_leave_nothing_behind() {
+    let long = "y".repeat(10_001);
+    let lines = format!(
+        "{{\"k\":\"a\",\"x\":1,\"l\":[\"{long}\",\"zz\"]}}\n{{\"k\":\"b\",\"x\":1,\"l\":[\"ok\"]}}\n\
+         {{\"k\":\"c\",\"x\":1,\"l\":[]}}\n{{\"k\":\"d\",\"x\":2,\"l\":[\"ok\"]}}\n"
+    );
+    both_indexed(&[("x", "$.x", true), ("l", "$.l[*]", false)], |store| {
+        let import = ["import", "-", "--id", "/k", "--on-error"];
+        let run = store
+            .run_on(&lines, &[&import[..], &["continue"]].concat())
+            .expect(1);
+        let run = run.says("line 1, column 1 (document 1): ");
+        let run = run.says("line 3, column 1 (document 3): the unique index \"x\"");
+        run.says("2 created, 0 replaced; 0 skipped, 2 failed");
+        assert_eq!(store.ids("D"), ["b", "d"]);
+        store.run(&["check"]).expect(0);
+
+        // The documents before the one at which an import stops are stored.
+        let more = "{\"k\":\"e\",\"x\":3}\n{\"k\":\"f\",\"x\":1}\n{\"k\":\"g\",\"x\":4}\n";
+        let run = store
+            .run_on(more, &[&import[..], &["stop"]].concat())
+            .expect(1);
+        run.says("line 2, column 1 (document 2): the unique index \"x\"")
+            .says("1 created, 0 replaced; 0 skipped, 1 failed; stopped there");
+        assert_eq!(store.ids("D"), ["b", "d", "e"]);
+
+        // A replaced document keeps its old state.
+        let replaced = format!(
+            "{{\"k\":\"b\",\"x\":9,\"l\":[\"{long}\"]}}\n{{\"k\":\"d\",\"x\":8,\"l\":[\"new\"]}}\n"
+        );
+        let run = store
+            .run_on(&replaced, &[&import[..], &["continue"]].concat())
+            .expect(1);
+        run.says("0 created, 1 replaced; 0 skipped, 1 failed");
+        assert_eq!(store.out(&["get", "b", "/x"]), "1\n");
+        assert_eq!(store.out(&["get", "d", "/x"]), "8\n");
+        store.run(&["check"]).expect(0);
+    });
+}
+
+#[test]
+fn unique_values_can_be_swapped_within_a_batch() {
+    both_indexed(&[("x", "$.x", true)], |store| {
+        store.import(
+            "{\"k\":\"a\",\"x\":1}\n{\"k\":\"b\",\"x\":2}\n",
+            &["--id", "/k"],
+        );
+        store
+            .import(
+                "{\"k\":\"a\",\"x\":2}\n{\"k\":\"b\",\"x\":1}\n",
+                &["--id", "/k"],
+            )
+            .says("2 replaced");
+        assert_eq!(store.out(&["get", "a", "/x"]), "2\n");
+        store.run(&["check"]).expect(0);
+    });
+}
+
+#[test]
+fn the_ids_of_one_import_differ() {
+    both(|store| {
+        let lines = "{\"k\":\"a\",\"n\":1}\n{\"k\":\"b\"}\n{\"k\":\"a\",\"n\":3}\n";
+        let import = ["import", "-", "--id", "/k", "--on-error", "continue"];
+        let run = store.run_on(lines, &import).expect(1);
+        run.says("line 3, column 1 (document 3): its id a is that of document 1, too")
+            .says("2 created, 0 replaced; 0 skipped, 1 failed");
+        assert_eq!(store.out(&["get", "a", "/n"]), "1\n");
+    });
+}
+
+#[test]
+fn generated_ids_do_not_replace_other_documents() {
+    both(|store| {
+        store.import("{\"a\":1}\n{\"a\":2}\n", &[]);
+        store
+            .import("{\"b\":1}\n{\"b\":2}\n", &[])
+            .says("2 created");
+        assert_eq!(store.count(), 4);
+
+        let first = store.file("first/data.ndjson", "{\"a\":1}\n{\"a\":2}\n");
+        let second = store.file("second/data.ndjson", "{\"b\":1}\n");
+        store.run(&["import", &first]).expect(0).says("2 created");
+        store
+            .run(&["import", &first])
+            .expect(0)
+            .says("0 created, 0 replaced; 2 skipped");
+        let run = store.run(&["import", &second]).expect(1);
+        run.says("another document is already stored under the id data-1")
+            .says("give --name or --id for other ids, or --existing replace");
+        assert_eq!(store.out(&["get", "data-1"]), "{\"a\":1}\n");
+        store
+            .run(&["import", &second, "--existing", "replace"])
+            .expect(0)
+            .says("1 replaced");
+        assert_eq!(store.out(&["get", "data-1"]), "{\"b\":1}\n");
+    });
+}
+
+#[test]
+fn a_cut_line_is_reported_and_the_others_are_imported() {
+    for cut in ["{\"a\":[1,", "{\"a\":", "{", "{\"a\":\"x", "{\"a\":1"] {
+        let store = Store::alone();
+        let lines = format!("{cut}\n{{\"a\":2}}\n{{\"a\":3}}\n");
+        let import = ["import", "-", "--name", "x", "--on-error", "continue"];
+        let run = store.run_on(lines, &import).expect(1);
+        run.says("line 1, column")
+            .says("2 created, 0 replaced; 0 skipped, 1 failed");
+        assert_eq!(store.ids("D"), ["x-2", "x-3"], "{cut}");
+    }
 }

@@ -32,9 +32,9 @@ fn leftover_socket_of_a_killed_server_is_ignored() {
 #[test]
 fn directory_paths_may_be_longer_than_socket_paths() {
     let mut store = Store::at(&["directory-of-thirty-two-bytes-000"; 6].join("/"));
-    store.import("[1]", &[]);
+    store.import("[1]", &["--name", "x"]);
     store.serve();
-    store.import("[1,2]", &[]);
+    store.import("[1,2]", &["--name", "x"]);
     assert_eq!(store.count(), 2);
     let socket = store.path().join(SOCKET_NAME);
     assert!(socket.exists());
@@ -45,11 +45,11 @@ fn directory_paths_may_be_longer_than_socket_paths() {
 #[test]
 fn stores_held_by_another_command_are_reported() {
     let store = Store::alone();
-    store.import("[1]", &[]);
+    store.import("[1]", &["--name", "x"]);
     let mut holder = store.spawn(&["import", "-"]);
     let run = loop {
         // Reads the store until another command holds it.
-        let run = store.run(&["get", "stdin-1"]);
+        let run = store.run(&["get", "x-1"]);
         if run.code != Some(0) {
             break run.expect(1);
         }
@@ -60,7 +60,7 @@ fn stores_held_by_another_command_are_reported() {
     run.expect(1).says("another process holds the store");
     drop(holder.stdin.take());
     assert!(holder.wait().expect("the binary runs").success());
-    assert_eq!(store.out(&["get", "stdin-1"]), "1\n");
+    assert_eq!(store.out(&["get", "x-1"]), "1\n");
 }
 
 #[test]

@@ -166,6 +166,69 @@ fn checks_in_many_batches_have_the_same_result() {
     assert_eq!(told(&world, None), [expected]);
 }
 
+/// A document of which an index that is in use lacks an entry is found, whatever the reason.
+#[test]
+fn documents_that_a_ready_index_lacks_are_found_in_every_order() {
+    let long = "y".repeat(KEY_BYTES_MAX + 1);
+    let orders: [&[(&str, &[&str])]; 4] = [
+        &[("long", &["$.long"]), ("pair", &["$.a", "$.long"])],
+        &[("pair", &["$.a", "$.long"]), ("long", &["$.long"])],
+        &[("pair", &["$.long", "$.l[*]"]), ("l", &["$.l[*]"])],
+        &[("l", &["$.l[*]"]), ("pair", &["$.long", "$.l[*]"])],
+    ];
+    for indexes in orders {
+        let world = World::new();
+        for (name, on) in indexes {
+            world.create_index(name, on);
+        }
+        for id in 1..=3 {
+            let json = r#"{"a":1,"long":"x","l":["x","z"]}"#;
+            world.put(&numbered(id), json, Existing::Fail).expect("new");
+        }
+        assert_eq!(told(&world, None), []);
+        // As an operation that ended in the middle would leave it.
+        let leaf = |text: &str| element(&text);
+        let document = document_key(&numbered(2));
+        world.write(&[
+            ([&document[..], &element(&"long")].concat(), leaf(&long)),
+            (
+                [&document[..], &element(&"l"), &element(&0_i64)].concat(),
+                leaf(&long),
+            ),
+        ]);
+        let found = told(&world, None);
+        let lacking = ("VALUE_NOT_INDEXED".to_owned(), document);
+        let times = found.iter().filter(|finding| **finding == lacking).count();
+        assert_eq!(times, 2, "{found:?}");
+        assert_eq!(told(&world, Some("D")), found);
+    }
+}
+
+#[test]
+fn two_entries_with_the_values_of_a_unique_index_are_found() {
+    let world = World::new();
+    world.create_unique_index("a", &["$.a"]);
+    for (id, json) in [(1, r#"{"a":1}"#), (2, r#"{"a":2}"#), (3, "{}"), (4, "{}")] {
+        world.put(&numbered(id), json, Existing::Fail).expect("new");
+    }
+    assert_eq!(told(&world, None), []);
+    let key = IndexKey::new("D", 1).expect("short");
+    let value = IndexValue::of_leaf(&Leaf::Integer(1));
+    let entry = key
+        .entry(value.bytes(), &DocumentId::Integer(2))
+        .expect("short");
+    let document = document_key(&numbered(2));
+    world.write(&[
+        ([&document[..], &element(&"a")].concat(), element(&1_i64)),
+        (entry.clone(), vec![]),
+    ]);
+    let found = told(&world, None);
+    assert!(
+        found.contains(&("NOT_UNIQUE".to_owned(), entry)),
+        "{found:?}"
+    );
+}
+
 /// Damage to indexes: its name, the pairs that are set, the keys that are removed, and the expected
 /// findings.
 type Planted = (

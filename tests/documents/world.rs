@@ -123,8 +123,17 @@ impl World {
 
     /// Creates an index of the collection `D` and builds it.
     pub(crate) fn create_index(&self, name: &'static str, on: &'static [&'static str]) {
-        let made = self.transact(|transaction| async move {
-            create_index(&*transaction, "D", name, on, false, Filter::default()).await
+        self.create(name, on, false);
+    }
+
+    /// As [`World::create_index`]. The values are unique.
+    pub(crate) fn create_unique_index(&self, name: &'static str, on: &'static [&'static str]) {
+        self.create(name, on, true);
+    }
+
+    fn create(&self, name: &'static str, on: &'static [&'static str], unique: bool) {
+        let made = self.transact(move |transaction| async move {
+            create_index(&*transaction, "D", name, on, unique, Filter::default()).await
         });
         made.expect("an index");
         let mut builder = IndexBuilder::new(self.database.clone());

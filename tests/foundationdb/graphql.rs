@@ -96,6 +96,8 @@ pub(crate) mod support;
 mod taking;
 #[path = "../graphql/totals.rs"]
 mod totals;
+#[path = "../graphql/unique_values.rs"]
+mod unique_values;
 #[path = "../graphql/unknown_commits.rs"]
 mod unknown_commits;
 #[path = "../graphql/updating.rs"]
@@ -155,6 +157,7 @@ pub(crate) fn suite() -> Vec<Case> {
         suites::suite(),
         taking::suite(),
         totals::suite(),
+        unique_values::suite(),
         unknown_commits::suite(),
         updating::suite(),
         variables::suite(),

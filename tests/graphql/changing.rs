@@ -17,6 +17,8 @@ cases!(
         replace_of_the_whole_document_creates_it,
         split_strings_are_written_and_removed_completely,
         merge_creates_missing_parents,
+        merge_never_guesses_whether_a_missing_parent_is_an_array,
+        every_change_keeps_a_document_within_its_levels,
         increment_is_exact,
         a_sum_takes_at_most_255_bytes,
         delete_writes_markers_and_closes_holes,
@@ -202,6 +204,98 @@ async fn split_strings_are_written_and_removed_completely() {
     refused(REPLACE, &object(&long), "1", r#"["a","b"]"#, "INVALID_PATH").await;
 }
 
+async fn merge_never_guesses_whether_a_missing_parent_is_an_array() {
+    let client = client().await;
+    let ask = async |id: i64, path: &str| {
+        let query = format!(
+            "mutation {{ mergeDocument(id: {id}, patch: {{a: 1}}, path: {path}) {{ value }} }}"
+        );
+        client.error(&query, NONE).await
+    };
+    client.insert("1", r#"{"object":{}}"#).await;
+    for path in [
+        r#""/list/-""#,
+        r#""/list/0""#,
+        r#""/list/7/name""#,
+        r#""/object/list/-""#,
+        r#"["list",0]"#,
+    ] {
+        assert_eq!(ask(1, path).await.0, "INVALID_PATH", "{path}");
+    }
+    let (code, message) = ask(2, r#""/0""#).await;
+    assert_eq!(code, "INVALID_PATH");
+    assert_eq!(
+        message,
+        "nothing is stored at \"\", so 0 in the path can mean an element or a member: store the \
+         parent first, or write the name of a member as a string in the list form of a path, such \
+         as [\"list\", \"0\"]"
+    );
+    assert_stored(&client, 1, r#"{"object":{}}"#).await;
+}
+
+/// No mutation makes a document that an export could not bring back.
+async fn every_change_keeps_a_document_within_its_levels() {
+    let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    let client = client().await;
+    client
+        .insert(
+            "1",
+            format!(r#"{{"a":{{}},"l":[{}],"deep":{}}}"#, nested(1), nested(127)),
+        )
+        .await;
+    let before = client.stored("1").await;
+    let too_deep = nested(127);
+    for field in [
+        format!(r#"replaceDocument(id: 1, path: "/a/b", document: {too_deep})"#),
+        format!(r#"replaceDocument(id: 1, path: "/l/0", document: {too_deep})"#),
+        format!(r#"replaceDocument(id: 1, path: "/l/-", document: {too_deep})"#),
+        format!(r#"mergeDocument(id: 1, patch: {{b: {too_deep}}}, path: "/a")"#),
+        format!(r#"mergeDocument(id: 1, patch: {too_deep}, path: "/a/b/c")"#),
+        format!(r#"patchDocument(id: 1, patch: [{{op: "add", path: "/a/b", value: {too_deep}}}])"#),
+        format!(r#"patchDocument(id: 1, patch: [{{op: "add", path: "/l/0", value: {too_deep}}}])"#),
+        r#"patchDocument(id: 1, patch: [{op: "copy", from: "/deep", path: "/a/b"}])"#.to_owned(),
+        r#"patchDocument(id: 1, patch: [{op: "move", from: "/deep", path: "/l/1"}])"#.to_owned(),
+        r#"copyDocument(id: 1, from: {id: 1, path: "/deep"}, path: "/a/b")"#.to_owned(),
+        r#"copyDocument(id: 1, from: {id: 1}, path: "/a/b")"#.to_owned(),
+    ] {
+        let (code, message) = client
+            .error(&format!("mutation {{ {field} {{ key }} }}"), NONE)
+            .await;
+        assert_eq!(code, "TOO_LARGE", "{field:.80}");
+        assert!(
+            message.contains("the limit is 128"),
+            "{field:.80}: {message}"
+        );
+    }
+    for update in [
+        format!(r#"set: {{at: "$.a.b", value: {too_deep}}}"#),
+        format!(r#"append: {{at: "$.l", value: {too_deep}}}"#),
+        format!(r#"merge: {{at: "$.a", patch: {{b: {too_deep}}}}}"#),
+    ] {
+        let query = format!(
+            "mutation {{ updateDocuments(where: {{}}, everything: true, {update}) {{ changed }} }}"
+        );
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "TOO_LARGE", "{update:.80}");
+        assert!(
+            message.contains("128 levels") || message.contains("the limit is 128"),
+            "{message}"
+        );
+    }
+    assert_eq!(client.stored("1").await, before);
+    // At the limit each of them is stored.
+    let fits = nested(126);
+    client
+        .mutate(&format!(
+            r#"replaceDocument(id: 1, path: "/a/b", document: {fits}) {{ key }}
+               mergeDocument(id: 1, patch: {{c: {fits}}}, path: "/a") {{ key }}
+               patchDocument(id: 1, patch: [{{op: "add", path: "/l/0", value: {fits}}}]) {{ key }}"#
+        ))
+        .await;
+    let whole = client.stored("1").await;
+    client.insert("2", whole).await;
+}
+
 async fn merge_creates_missing_parents() {
     for (before, change, path, after) in [
         (
@@ -210,7 +304,13 @@ async fn merge_creates_missing_parents() {
             r#"["b","c"]"#,
             r#"{"a":1,"b":{"c":{"x":{"z":1}}}}"#,
         ),
-        ("{}", "null", r#""/a/0/-""#, r#"{"a":{"0":{"-":null}}}"#),
+        (
+            "{}",
+            "null",
+            r#"["a","0","-"]"#,
+            r#"{"a":{"0":{"-":null}}}"#,
+        ),
+        (r#"{"a":{}}"#, "1", r#""/a/0""#, r#"{"a":{"0":1}}"#),
         (
             r#"{"a":[{"b":1}]}"#,
             r#"{"b":null}"#,

@@ -11,6 +11,7 @@ cases!(
         values_are_copied_as_replace_document_stores_them,
         a_copy_can_be_stored_above_or_below_its_original,
         a_missing_source_is_named,
+        malformed_values_of_other_programs_are_not_copied,
         copies_see_the_writes_of_earlier_fields,
         operands_are_taken_from_a_place,
         operands_are_read_before_anything_changes,
@@ -51,6 +52,41 @@ fn original() -> Value {
         "list": [10, 20, 30],
         "7": true,
     })
+}
+
+async fn malformed_values_of_other_programs_are_not_copied() {
+    let client = client().await;
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+    let retention = std::time::Duration::from_secs(60);
+    let set = client.database.set_change_retention(deadline, retention);
+    set.await.expect("it is set");
+    // An array with a hole.
+    client
+        .plant(
+            1,
+            &[
+                (json!(["list", 0]), "1"),
+                (json!(["list", 2]), "3"),
+                (json!(["sound"]), "4"),
+            ],
+        )
+        .await;
+    client.insert("2", "{}").await;
+    for field in [
+        r#"copyDocument(id: 2, from: {id: 1, path: "/list"}, path: "/copy")"#,
+        r#"copyDocument(id: 2, from: {id: 1})"#,
+        r#"patchDocument(id: 1, patch: [{op: "copy", from: "/list", path: "/copy"}])"#,
+        r#"patchDocument(id: 1, patch: [{op: "move", from: "/list", path: "/moved"}])"#,
+    ] {
+        let (code, message) = error(&client, &format!("{field} {{ key }}")).await;
+        assert_eq!(code, "INTERNAL", "{field}: {message}");
+    }
+    let copy = r#"copyDocument(id: 2, from: {id: 1, path: "/sound"}, path: "/copy") { value }"#;
+    let copied = mutate(&client, copy).await;
+    assert_eq!(copied["copyDocument"]["value"], json!({"copy": 4}));
+    let remove = r#"patchDocument(id: 1, patch: [{op: "remove", path: "/list"}]) { value }"#;
+    let removed = mutate(&client, remove).await;
+    assert_eq!(removed["patchDocument"]["value"], json!({"sound": 4}));
 }
 
 async fn values_are_copied_as_replace_document_stores_them() {

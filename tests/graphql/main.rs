@@ -71,6 +71,7 @@ mod support;
 mod taking;
 mod timeouts;
 mod totals;
+mod unique_values;
 mod unknown_commits;
 mod updating;
 mod variables;

@@ -14,9 +14,72 @@ cases!(
         an_update_needs_an_operator,
         whole_documents_are_not_unset,
         counts_say_what_changed,
+        removed_elements_that_are_appended_again_at_the_same_place_change_nothing,
         a_leaf_is_set_without_reading_its_siblings,
     ]
 );
+
+async fn removed_elements_that_are_appended_again_at_the_same_place_change_nothing() {
+    for (stored, operators, after) in [
+        (
+            r#"["Art"]"#,
+            r#"remove: {at: "$.l", value: "Art"}, append: {at: "$.l", value: "Art"}"#,
+            None,
+        ),
+        (
+            r#"["a","b","c"]"#,
+            r#"remove: {at: "$.l", values: ["c", "b"]}, append: {at: "$.l", values: ["b", "c"]}"#,
+            None,
+        ),
+        (
+            r#"[1,{"x":[2]}]"#,
+            r#"remove: {at: "$.l", value: {x: [2]}}, append: {at: "$.l", value: {x: [2]}}"#,
+            None,
+        ),
+        (
+            r#"["a","b","c"]"#,
+            r#"remove: {at: "$.l", values: ["c", "b"]}, append: {at: "$.l", values: ["c", "b"]}"#,
+            Some(r#"["a","c","b"]"#),
+        ),
+        (
+            r#"["a","b"]"#,
+            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", value: "a"}"#,
+            Some(r#"["b","a"]"#),
+        ),
+        (
+            r#"["a","a"]"#,
+            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", value: "a"}"#,
+            Some(r#"["a"]"#),
+        ),
+        (
+            r#"["a"]"#,
+            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", values: ["a", "b"]}"#,
+            Some(r#"["a","b"]"#),
+        ),
+        (
+            r#"["b"]"#,
+            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", value: "a"}"#,
+            Some(r#"["b","a"]"#),
+        ),
+    ] {
+        let client = client().await;
+        client.insert("1", format!(r#"{{"l":{stored}}}"#)).await;
+        let version = "{ document(id: 1) { version } }";
+        let before = client.data(version, NONE).await;
+        let result = update(&client, operators).await;
+        let expected = after.unwrap_or(stored);
+        assert_eq!(
+            client.stored("1").await,
+            format!(r#"{{"l":{expected}}}"#),
+            "{operators}"
+        );
+        assert_eq!(result["changed"], u64::from(after.is_some()), "{operators}");
+        assert_eq!(result["updates"][0]["places"], 1);
+        assert_eq!(result["updates"][1]["places"], 1);
+        let is_same = client.data(version, NONE).await == before;
+        assert_eq!(is_same, after.is_none(), "{operators}");
+    }
+}
 
 /// Updates all documents. Returns the result.
 async fn update(client: &Client, operators: &str) -> Value {

@@ -52,7 +52,7 @@ impl Documents {
             }
             Kind::Replace => put(&mut document, path, change.document.clone()),
             Kind::Increment => increment(&mut document, path, &change.document),
-            Kind::Merge => merge(&mut document, path, &change.document),
+            Kind::Merge => merge(&mut document, path, change.as_pointer, &change.document),
             Kind::Patch => patch(&mut document, path, &change.document),
             Kind::Delete => {
                 let deleted = delete(&mut document, path);
@@ -189,7 +189,15 @@ fn increment(document: &mut Option<Value>, path: &[Value], by: &Value) -> Done {
     Ok(())
 }
 
-fn merge(document: &mut Option<Value>, path: &[Value], patch: &Value) -> Done {
+/// Whether a token of a JSON Pointer names an element if its parent is an array.
+fn can_be_an_element(name: &str) -> bool {
+    name == "-"
+        || name
+            .parse::<u64>()
+            .is_ok_and(|index| index.to_string() == name)
+}
+
+fn merge(document: &mut Option<Value>, path: &[Value], as_pointer: bool, patch: &Value) -> Done {
     if let Some(present) = document
         .as_mut()
         .and_then(|document| at_mut(document, path))
@@ -217,6 +225,10 @@ fn merge(document: &mut Option<Value>, path: &[Value], patch: &Value) -> Done {
         let Value::String(name) = last else {
             return Err(INVALID_PATH);
         };
+        // Nothing says whether a missing parent would be an array.
+        if as_pointer && can_be_an_element(name) {
+            return Err(INVALID_PATH);
+        }
         value = Value::Object(Map::from_iter([(name.clone(), value)]));
         path.pop();
         // An element at the end of an array is made only if it is what the path names.

@@ -9,8 +9,7 @@ use async_trait::async_trait;
 use phyllo::error::{Error, ErrorKind, Result};
 use phyllo::key::Version;
 use phyllo::store::{
-    Batch, ChangeRecorder, CommitError, MultiRange, RangeRead, Read, Store, StoreLimits,
-    Transaction,
+    Attachments, Batch, CommitError, MultiRange, RangeRead, Read, Store, StoreLimits, Transaction,
 };
 
 /// An injected fault.
@@ -201,8 +200,8 @@ impl Transaction for InjectedTransaction {
         self.inner.is_read_only()
     }
 
-    fn changes(&self) -> &ChangeRecorder {
-        self.inner.changes()
+    fn attachments(&self) -> &Attachments {
+        self.inner.attachments()
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

@@ -114,14 +114,16 @@ pub(crate) struct Schema {
 /// The file is a JSON document, a JSON array of documents, lines with one document each (NDJSON),
 /// or the output of `phyllo export`. The format is detected unless --format is given.
 ///
-/// Documents are committed in batches, each of them atomic. Documents that are reported as imported
-/// survive a crash. Importing the same file again replaces the documents.
+/// Documents are committed in batches. Documents that are reported as imported survive a crash. A
+/// document that is reported as failed is not stored. Importing the same file again stores no document
+/// twice. The ids of the documents of one import must differ.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Ids: with --id, a document's id is the member that --id names. Otherwise it is the document's
-`doc_id`, if that is a string or a 64-bit integer. Without a `doc_id`, it is the file's name without
-its extension, followed by the document's number (countries-1, countries-2, …); for a file that is
-one document, it has no number (countries).
+`doc_id`, if that is a string or a 64-bit integer. Without a `doc_id`, it is generated: the file's
+name without its extension, followed by the document's number (countries-1, countries-2, …); for a
+file that is one document, it has no number (countries). For standard input, the name is \"stdin-\" and
+random digits, so that two imports do not share ids; --name gives another one.
 
 Examples:
   phyllo import countries.json --id /cca3     with country codes as ids: \"ABW\", \"AFG\", …
@@ -142,9 +144,11 @@ pub(crate) struct Import {
     /// The prefix of generated ids, instead of the file's name
     #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) name: Option<String>,
-    /// What to do if a document with the same id is already stored
-    #[arg(long, value_enum, default_value_t = IfStored::Replace)]
-    pub(crate) existing: IfStored,
+    /// What to do if a document with the same id is already stored: by default, replace it if the id
+    /// comes from the new document, and report an error if the id is generated and the stored document
+    /// is not equal
+    #[arg(long, value_enum)]
+    pub(crate) existing: Option<IfStored>,
     /// What to do if a document cannot be stored; in both cases it is reported and the exit code is
     /// 1
     #[arg(long, value_enum, default_value_t = OnError::Stop)]

@@ -13,6 +13,7 @@ use crate::database::edit::editor::enter;
 use crate::database::edit::write::stored;
 use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::enter_entries;
+use crate::database::open::unfinished_write::UnfinishedWrite;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::Result;
@@ -75,9 +76,11 @@ pub async fn adopt(
     let indexes = indexes(transaction, collection).await?;
     for ((document, _), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
+            let write = UnfinishedWrite::begin(transaction);
             enter(transaction, document).await?;
             record::adopted(transaction, Edited::new(document));
             enter_entries(transaction, &Budget::of_background(), document, &indexes).await?;
+            write.finish();
             adopted.entered += 1;
         }
     }

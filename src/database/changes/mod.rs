@@ -7,7 +7,7 @@
 //! certain places does not read the patches of others. The keys of an entry contain the version
 //! of its commit, which only the commit determines. So entries are in the order of commits, and
 //! writing them conflicts with nothing. An entry never makes a transaction fail that would fit
-//! without it: details are left out before (`store/changes.rs`).
+//! without it: details are left out before ([`recorder`]).
 //!
 //! # Whether there is a log
 //! [`settings`] belong to the store. Every transaction reads them, so it conflicts with one that
@@ -27,6 +27,7 @@ pub(crate) mod feed;
 pub(crate) mod interest;
 pub(crate) mod read;
 pub(crate) mod record;
+pub(crate) mod recorder;
 pub(crate) mod settings;
 pub(crate) mod size;
 mod small_map;

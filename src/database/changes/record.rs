@@ -1,11 +1,12 @@
 //! Records edits as operations of a JSON Patch (RFC 6902).
 
+use super::recorder::{ChangeRecorder, RecordedEdit, TransactionChanges};
 use crate::database::document_key::DocumentKey;
 use crate::document::id::DocumentId;
 use crate::document::json::{Reader, write_string};
 use crate::document::path::{Place, Segment};
 use crate::key::Leaves;
-use crate::store::{RecordedEdit, Transaction, TransactionChanges};
+use crate::store::Transaction;
 
 /// The document that is edited.
 #[derive(Clone, Copy)]
@@ -106,7 +107,7 @@ pub(crate) fn appended(
     first: u64,
     elements: &Leaves,
 ) {
-    transaction.changes().record(|changes| {
+    ChangeRecorder::of(transaction).record(|changes| {
         let json = json_if_fits(changes, elements);
         let text = json
             .as_ref()
@@ -180,13 +181,13 @@ pub(crate) fn removed_elements(
 
 /// Records that documents of a collection have changed, without naming them.
 pub(crate) fn collection_changed(transaction: &dyn Transaction, collection: &str) {
-    let recorder = transaction.changes();
+    let recorder = ChangeRecorder::of(transaction);
     recorder.record(|changes| changes.abridge_collection(collection));
 }
 
 /// Records that all documents of a collection were removed.
 pub(crate) fn dropped(transaction: &dyn Transaction, collection: &str) {
-    let recorder = transaction.changes();
+    let recorder = ChangeRecorder::of(transaction);
     recorder.record(|changes| changes.drop_collection(collection));
 }
 
@@ -196,7 +197,7 @@ fn record(
     document: Edited<'_>,
     edit: impl FnOnce(&TransactionChanges) -> RecordedEdit,
 ) {
-    transaction.changes().record(|changes| {
+    ChangeRecorder::of(transaction).record(|changes| {
         let edit = edit(changes);
         add(changes, document, edit);
     });

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::recorder::{RecordedChange, RecordedDocument, TransactionChanges};
 use crate::error::Result;
 use crate::key::{
     ChangeKind, ChangeLogPart, ChangeLogRange, LoggedChange, Version, encode_changes,
@@ -10,9 +11,7 @@ use crate::limits::{
     CHANGE_HEADER_PIECE_BYTES, CHANGE_SHARDS, CHANGE_TRANSACTION_BYTES_SPARE,
     EXCLUSIVE_CHANGE_SHARD, PIECE_BYTES,
 };
-use crate::store::{
-    RecordedChange, RecordedDocument, Store, StoreLimits, Transaction, TransactionChanges,
-};
+use crate::store::{Store, StoreLimits, Transaction};
 
 /// An encoded entry.
 struct EncodedEntry {

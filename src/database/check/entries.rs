@@ -11,7 +11,9 @@ use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
 use crate::database::index::definition::{Index, State, indexes};
 use crate::database::index::entries::{EntryStream, Unfit, entry_streams};
+use crate::database::open::unique_values::is_constrained;
 use crate::document::id::DocumentId;
+use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};
 use crate::limits::{CHECK_HASHES_BYTES_MAX, INDEX_READS_AT_ONCE};
@@ -24,6 +26,8 @@ pub(crate) struct CheckedIndexes {
     collection: String,
     found: Arc<[Index]>,
     hashes: Hashes,
+    /// The values of the last entry, with the prefix of the index.
+    last_values: Vec<u8>,
 }
 
 impl CheckedIndexes {
@@ -34,6 +38,7 @@ impl CheckedIndexes {
             collection: String::new(),
             found: Arc::default(),
             hashes: Hashes::default(),
+            last_values: Vec::new(),
         }
     }
 
@@ -80,11 +85,13 @@ impl CheckedIndexes {
         // A value can occur repeatedly. To report each missing entry about once, remember a few of
         // them.
         let mut reported = BTreeSet::new();
+        let mut fits = true;
         while let Some(values) = entries.next().await? {
             let values: BTreeSet<Vec<u8>> = values.into_iter().collect();
             let keys = values.iter().map(|values| key.entry(values, &document.id));
             // A value that does not fit into a key has no entry.
             let keys: Vec<Vec<u8>> = keys.filter_map(Result::ok).collect();
+            fits &= keys.len() == values.len();
             for some in keys.chunks(INDEX_READS_AT_ONCE) {
                 let found = try_join_all(some.iter().map(|entry| self.read.get(entry))).await?;
                 for (entry, _) in some.iter().zip(found).filter(|(_, found)| found.is_none()) {
@@ -96,6 +103,12 @@ impl CheckedIndexes {
                     }
                 }
             }
+        }
+        if !fits || entries.skipped() {
+            report.tell(
+                FindingKind::ValueNotIndexed,
+                &document.place(&Place::default())?,
+            );
         }
         Ok(())
     }
@@ -141,6 +154,12 @@ impl CheckedIndexes {
             return Ok(());
         }
         let document = DocumentKey::new(collection, id)?;
+        let values_end = entry.len() - key.relative(entry).map_or(0, <[u8]>::len) + values.len();
+        let repeated = self.last_values == entry[..values_end];
+        entry[..values_end].clone_into(&mut self.last_values);
+        if repeated && index.unique && is_constrained(values) {
+            report.tell(FindingKind::NotUnique, entry);
+        }
         let compared = self.compare(&document, index, (values, value)).await;
         verified(
             compared.map(|finding| {

@@ -170,6 +170,10 @@ pub(crate) enum FindingKind {
     /// An index entry that its document should not have.
     StaleEntry,
     EntryValue,
+    /// A document has a value that does not fit into an entry, so an index that is in use lacks it.
+    ValueNotIndexed,
+    /// An entry of a unique index has the same values as the one before it.
+    NotUnique,
     NotAdopted,
     Foreign,
 }
@@ -217,6 +221,8 @@ impl FindingKind {
             Self::EntryAlone => "INDEX_ENTRY_ALONE",
             Self::StaleEntry => "STALE_INDEX_ENTRY",
             Self::EntryValue => "INDEX_ENTRY_VALUE",
+            Self::ValueNotIndexed => "VALUE_NOT_INDEXED",
+            Self::NotUnique => "NOT_UNIQUE",
             Self::NotAdopted => "NOT_ADOPTED",
             Self::Foreign => "FOREIGN",
         }
@@ -263,6 +269,10 @@ impl FindingKind {
             Self::EntryAlone => "an index entry belongs to no index",
             Self::StaleEntry => "an index entry does not match its document",
             Self::EntryValue => "an entry of an index has a value",
+            Self::ValueNotIndexed => {
+                "a document has a value that does not fit into an entry of its index"
+            }
+            Self::NotUnique => "a unique index has the same values for two documents",
             Self::NotAdopted => "another program stored this document, and it is not adopted",
             Self::Foreign => "another program stored this under a key that no GraphQL ID names",
             Self::Pair(_) | Self::KeyTooLong(_) | Self::ValueTooLong(_) | Self::Count { .. } => "",

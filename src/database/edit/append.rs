@@ -8,6 +8,7 @@ use crate::database::document_key::DocumentKey;
 use crate::database::format::write_versionstamp_format;
 use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::insert_entries;
+use crate::database::open::unfinished_write::UnfinishedWrite;
 use crate::database::versionstamp::pending;
 use crate::document::path::Place;
 use crate::error::Result;
@@ -33,8 +34,9 @@ pub async fn append(
 ) -> Result<DocumentKey> {
     let document = DocumentKey::new(collection, pending(number))?;
     let prefix = document.place(&Place::default())?;
-    leaves.check_keys(prefix.len())?;
+    leaves.check_fits(prefix.len(), 0)?;
     let indexes = indexes(transaction, collection).await?;
+    let write = UnfinishedWrite::begin(transaction);
     write_versionstamp_format(transaction).await?;
     insert_entries(transaction, budget, &document, leaves, &indexes).await?;
     // A scan of the collection reads the catalog, so only the catalog needs a write conflict.
@@ -51,10 +53,12 @@ pub async fn append(
     );
     let stamp_at = prefix.len() - STAMP_BYTES;
     let set = |key: &[u8], leaf: &[u8]| transaction.set_versionstamped_key(key, stamp_at, leaf);
-    let written = set_leaves(budget, &prefix, leaves, set).await;
+    let written = set_leaves(budget, &prefix, leaves.iter(), set).await;
     transaction.without_write_conflicts(false);
     record::written(transaction, Edited::new(&document), leaves);
-    written.map(|()| document)
+    written?;
+    write.finish();
+    Ok(document)
 }
 
 /// Sets a key that ends with the pending versionstamp, without a value.

@@ -19,8 +19,8 @@ use crate::key::Leaves;
 use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Pairs, Read, Transaction};
 
-/// Applies a merge patch at a place. Creates the document and missing parent objects. A patch that
-/// is `null` stores null at the place. Returns whether the document changed.
+/// Applies a merge patch at a place. Creates the document and missing parent objects. Missing arrays
+/// are not created. A patch that is `null` stores null at the place. Returns whether the document changed.
 ///
 /// # Errors
 /// `INVALID_PATH`: the path leads through a scalar, or through an element that does not exist.
@@ -119,9 +119,12 @@ impl Editor<'_> {
             return Err(not_there(place.to_string()));
         }
         for token in missing.iter().rev() {
-            let name = token.as_key();
-            let name = name.ok_or_else(|| not_there(format!("{place}/{token}")))?;
-            place = place.child(Segment::Key(name.into_owned()));
+            let name = match token {
+                Token::Segment(Segment::Key(name)) => name.clone(),
+                Token::Dash | Token::Digits(_) => return Err(ambiguous(&place, token)),
+                _ => return Err(not_there(format!("{place}/{token}"))),
+            };
+            place = place.child(Segment::Key(name));
         }
         let key = self.document.place(&place)?;
         Ok(Location {
@@ -257,6 +260,18 @@ impl Editor<'_> {
             Ok(())
         })
     }
+}
+
+/// Returns the error for a token that would name an element if its parent were an array.
+fn ambiguous(parent: &Place, token: &Token) -> Error {
+    let place = format!("{parent}/{token}");
+    let message = format!(
+        "nothing is stored at {:?}, so {token} in the path can mean an element or a member: store the \
+         parent first, or write the name of a member as a string in the list form of a path, such as \
+         [\"list\", \"{token}\"]",
+        abridged(&parent.to_string())
+    );
+    Error::invalid_path(Some(place), message)
 }
 
 /// Returns the approximate memory of a place that a patch names, in bytes: in the list of the places,

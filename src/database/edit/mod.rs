@@ -47,7 +47,7 @@ use super::document_key::DocumentKey;
 use super::read::load::version;
 use crate::budget::Budget;
 use crate::document::path::{Path, Token};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version};
 use crate::store::{Transaction, key_after};
 
@@ -82,6 +82,38 @@ pub(crate) async fn replace_document(
     let put = editor.put(target, &whole, leaves).await?;
     editor.finish().await?;
     Ok(put)
+}
+
+/// Stores a whole document, or fails if another document is stored there.
+pub(crate) async fn create_or_compare(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &DocumentKey,
+    leaves: &Leaves,
+) -> Result<Put> {
+    let document = Arc::new(document.clone());
+    let whole = Path::default();
+    let (mut editor, target) = Editor::begin(transaction, budget, &document, &whole).await?;
+    match editor.put(target, &whole, leaves).await? {
+        Put::Replaced if editor.changed => {
+            let DocumentKey { collection, id } = &*document;
+            Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!(
+                    "another document is already stored under the id {id} in the collection \
+                     {collection:?}"
+                ),
+            ))
+        }
+        Put::Replaced => {
+            editor.finish().await?;
+            Ok(Put::Skipped)
+        }
+        put => {
+            editor.finish().await?;
+            Ok(put)
+        }
+    }
 }
 
 /// Removes the value at a place, or the whole document. Returns whether there was a value.
@@ -121,7 +153,7 @@ pub async fn delete(
             );
             Err(Error::invalid_path(Some(place), message))
         }
-        Target::Vacant(_) | Target::Orphan | Target::Unfit(_) => Ok(false),
+        Target::Vacant(_) | Target::Orphan | Target::Unfit(_) => editor.finish().await,
     }
 }
 

@@ -8,6 +8,7 @@ use super::editor::argument::leaves_of;
 use super::editor::location::{Location, Target};
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::read::value_ref::malformed;
 use crate::document::number::equal;
 use crate::document::patch::PatchOperation;
 use crate::document::path::Path;
@@ -167,7 +168,8 @@ impl Editor<'_> {
         let relative = found
             .iter()
             .map(|(key, value)| (&key[location.key.len()..], value));
-        Ok(Leaves::from_stored(relative))
+        let leaves = Leaves::from_stored(relative);
+        leaves.map_err(|(error, key)| malformed(error, &[&location.key, key].concat()))
     }
 }
 

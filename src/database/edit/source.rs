@@ -8,6 +8,7 @@ use crate::database::document_key::DocumentKey;
 use crate::database::read::load::load;
 use crate::database::read::range_plan::Extent;
 use crate::database::read::request::{Answer, ReadRequest};
+use crate::database::read::value_ref::malformed;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::key::Leaves;
@@ -43,7 +44,8 @@ impl ValueSource {
         memory.hold(value.pair_bytes())?;
         let copy = memory.budget().compute(|steps| {
             steps.spend(value.pair_count() as u64)?;
-            Ok(Leaves::from_stored(value.relative_pairs()))
+            let leaves = Leaves::from_stored(value.relative_pairs());
+            leaves.map_err(|(error, key)| malformed(error, &[value.key(), key].concat()))
         });
         copy.await
     }

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ impl UpdateOperation {
             UpdateOperator::Unset => Self::Unset,
             UpdateOperator::Increment => Self::Increment(number::parse(operand)?),
             UpdateOperator::Remove => Self::Remove(ValueSet::of_value(&leaves()?)),
-            UpdateOperator::Append => Self::Append(as_only_element(&leaves()?)),
+            UpdateOperator::Append => Self::Append(leaves()?.into_array()),
             UpdateOperator::Merge => Self::Merge(MergePatch::parse(operand)?),
         })
     }
@@ -195,6 +195,26 @@ impl Update {
     pub fn at(&self) -> &Query {
         &self.at
     }
+
+    /// The elements that this update appends to the arrays from which `before` removes some.
+    fn appended_behind(&self, before: &Self) -> Option<&Leaves> {
+        match (&before.operation, &self.operation) {
+            (UpdateOperation::Remove(_), UpdateOperation::Append(elements)) => {
+                (self.at.text() == before.at.text()).then_some(elements)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The arrays to which an update appends the same elements that the one before it removes from their
+/// end. They do not change.
+#[derive(Default)]
+struct Cancelled<'u> {
+    /// The elements that the next update appends to the same arrays.
+    appended: Option<&'u Leaves>,
+    /// The arrays.
+    places: HashSet<Place>,
 }
 
 /// Formats the operator and the query, for messages.
@@ -224,10 +244,14 @@ pub(crate) async fn update(
     let (mut editor, target) =
         Editor::begin_above(transaction, budget, document, &whole, &[]).await?;
     let Target::Present(_) = target else {
-        return Ok(false);
+        return editor.finish().await;
     };
-    for (update, places) in updates.iter().zip(places) {
-        let applied = editor.update(update).await;
+    let mut cancelled = Cancelled::default();
+    for (at, (update, places)) in updates.iter().zip(places).enumerate() {
+        cancelled.appended = updates
+            .get(at + 1)
+            .and_then(|next| next.appended_behind(update));
+        let applied = editor.update(update, &mut cancelled).await;
         *places += applied.map_err(|error| error.at(update))?;
     }
     editor.finish().await
@@ -235,11 +259,11 @@ pub(crate) async fn update(
 
 impl Editor<'_> {
     /// Applies an update. Returns the number of places.
-    async fn update(&mut self, update: &Update) -> Result<u64> {
+    async fn update(&mut self, update: &Update, cancelled: &mut Cancelled<'_>) -> Result<u64> {
         if update.at.is_singular() {
             let place = self.singular_place(&update.at).await?;
             return match place {
-                Some(place) => self.update_place(place, &update.operation).await,
+                Some(place) => self.update_place(place, &update.operation, cancelled).await,
                 None => Ok(0),
             };
         }
@@ -252,16 +276,22 @@ impl Editor<'_> {
         for place in places {
             let key = self.document.place(&place)?;
             let location = location_at(self.transaction, place, key).await?;
-            self.update_value(location, &update.operation).await?;
+            self.update_value(location, &update.operation, cancelled)
+                .await?;
         }
         Ok(count)
     }
 
     /// Applies an operation at a place that may have no value. Returns the number of places: 0 or
     /// 1.
-    async fn update_place(&mut self, place: Place, operation: &UpdateOperation) -> Result<u64> {
+    async fn update_place(
+        &mut self,
+        place: Place,
+        operation: &UpdateOperation,
+        cancelled: &mut Cancelled<'_>,
+    ) -> Result<u64> {
         match self.locate(&Path::from(&place)).await? {
-            Target::Present(location) => self.update_value(location, operation).await?,
+            Target::Present(location) => self.update_value(location, operation, cancelled).await?,
             Target::Vacant(location) => {
                 self.budget.pace(1).await?;
                 let Some(leaves) = operation.alone(self.budget).await? else {
@@ -283,6 +313,7 @@ impl Editor<'_> {
         &mut self,
         location: Location,
         operation: &UpdateOperation,
+        cancelled: &mut Cancelled<'_>,
     ) -> Result<()> {
         self.budget.pace(1).await?;
         match operation {
@@ -294,7 +325,18 @@ impl Editor<'_> {
                     sum.map_err(|error| error.at(format!("{:?}", location.place.to_string())))?;
                 self.overwrite(&location, &Leaves::from_leaf(&sum)).await
             }
-            UpdateOperation::Remove(values) => self.remove_equal(&location, values).await,
+            UpdateOperation::Remove(values) => {
+                let indexes = self.equal_elements(&location, values).await?;
+                if let Some(appended) = cancelled.appended
+                    && self.ends_with(&location, &indexes, appended).await?
+                {
+                    cancelled.places.insert(location.place);
+                    return Ok(());
+                }
+                self.remove_elements(&location.place, &location.key, &indexes)
+                    .await
+            }
+            UpdateOperation::Append(_) if cancelled.places.remove(&location.place) => Ok(()),
             UpdateOperation::Append(elements) => self.append(&location, elements).await,
             UpdateOperation::Merge(patch) => self.merge_value(location, patch).await,
         }
@@ -404,14 +446,4 @@ impl Editor<'_> {
         });
         parts.collect()
     }
-}
-
-/// Returns the leaves of an array whose only element is this value.
-fn as_only_element(leaves: &Leaves) -> Leaves {
-    let element = below(&[], &Segment::Index(0));
-    let mut array = Leaves::default();
-    for (key, value) in leaves.iter() {
-        array.push(&[&element[..], key].concat(), value);
-    }
-    array
 }

@@ -3,12 +3,13 @@
 use futures::future::try_join;
 
 use super::editor::{Put, enter, write_leaves, write_version};
-use super::replace_document;
+use super::{create_or_compare, replace_document};
 use crate::budget::Budget;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::insert_entries;
+use crate::database::open::unfinished_write::UnfinishedWrite;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Result};
@@ -24,6 +25,14 @@ pub enum Existing {
     Skip,
     /// Replace the stored document.
     Replace,
+    /// Leave the stored document unchanged if it is equal to the new one. Otherwise fail with
+    /// `ALREADY_EXISTS`.
+    MustEqual,
+}
+
+impl Existing {
+    /// All values.
+    pub const ALL: [Self; 4] = [Self::Fail, Self::Skip, Self::Replace, Self::MustEqual];
 }
 
 /// Stores a new document under `id`, or under its own id (`doc_id`), or under a random unused
@@ -70,8 +79,8 @@ async fn insert_anywhere(
 /// Stores a document. If one exists, does what `existing` says.
 ///
 /// # Errors
-/// `ALREADY_EXISTS`: a document exists and `existing` is [`Existing::Fail`]. `TOO_LARGE`: a key
-/// exceeds the limit. Errors of the store.
+/// `ALREADY_EXISTS`: a document exists and `existing` is [`Existing::Fail`], or another document exists
+/// and it is [`Existing::MustEqual`]. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
 pub async fn put(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -79,16 +88,16 @@ pub async fn put(
     leaves: &Leaves,
     existing: Existing,
 ) -> Result<Put> {
-    if existing == Existing::Replace {
-        return replace_document(transaction, budget, document, leaves).await;
-    }
-    match (
-        create(transaction, budget, document, leaves).await?,
-        existing,
-    ) {
-        (true, _) => Ok(Put::Created),
-        (false, Existing::Skip) => Ok(Put::Skipped),
-        (false, _) => Err(already_exists(document)),
+    match existing {
+        Existing::Replace => replace_document(transaction, budget, document, leaves).await,
+        Existing::MustEqual => create_or_compare(transaction, budget, document, leaves).await,
+        Existing::Fail | Existing::Skip => {
+            match create(transaction, budget, document, leaves).await? {
+                true => Ok(Put::Created),
+                false if existing == Existing::Skip => Ok(Put::Skipped),
+                false => Err(already_exists(document)),
+            }
+        }
     }
 }
 
@@ -100,7 +109,7 @@ async fn create(
     leaves: &Leaves,
 ) -> Result<bool> {
     let prefix = document.place(&Place::default())?;
-    leaves.check_keys(prefix.len())?;
+    leaves.check_fits(prefix.len(), 0)?;
     let (present, indexes) = try_join(
         stored(transaction, document, &prefix),
         indexes(transaction, &document.collection),
@@ -109,11 +118,13 @@ async fn create(
     if present.anything() {
         return Ok(false);
     }
+    let write = UnfinishedWrite::begin(transaction);
     enter(transaction, document).await?;
     write_leaves(transaction, budget, &prefix, leaves).await?;
     insert_entries(transaction, budget, document, leaves, &indexes).await?;
     write_version(transaction, document)?;
     record::written(transaction, Edited::new(document), leaves);
+    write.finish();
     Ok(true)
 }
 

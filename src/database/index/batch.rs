@@ -160,7 +160,8 @@ impl<'b> Adding<'b> {
     }
 
     fn writer<'w>(&'w self, document: &'w DocumentKey) -> Result<EntryWriter<'w>> {
-        EntryWriter::new(self.transaction, self.budget, document, self.index)
+        let writer = EntryWriter::new(self.transaction, self.budget, document, self.index);
+        writer.map(EntryWriter::checking_now)
     }
 
     /// Adds the next entries of a document that takes several batches: those of at least one child.

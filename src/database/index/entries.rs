@@ -276,6 +276,7 @@ pub(crate) struct EntryStream<'r> {
     stream: Option<ColumnStream<'r>>,
     any: bool,
     ended: bool,
+    skipped: bool,
 }
 
 /// Creates a stream for each index. Reads the beginning of all of them in one round.
@@ -378,6 +379,7 @@ impl<'r> EntryStream<'r> {
                 stream: None,
                 any: false,
                 ended: true,
+                skipped: false,
             });
         }
         let mut singles = Vec::with_capacity(columns.len());
@@ -392,10 +394,9 @@ impl<'r> EntryStream<'r> {
                 None => Ok(None),
             });
         }
-        let row = match Row::of(index, &singles) {
-            Err(_) if unfit == Unfit::Skip => None,
-            row => row?,
-        };
+        let row = Row::of(index, &singles);
+        let skipped = row.is_err() && unfit == Unfit::Skip;
+        let row = if skipped { None } else { row? };
         Ok(Self {
             index,
             unfit,
@@ -403,6 +404,7 @@ impl<'r> EntryStream<'r> {
             row,
             stream: multiple,
             any: false,
+            skipped,
         })
     }
 
@@ -414,6 +416,11 @@ impl<'r> EntryStream<'r> {
     /// Returns the value of the entries.
     pub(crate) fn forms(&self) -> &[u8] {
         self.row.as_ref().map_or(&[], |row| &row.forms)
+    }
+
+    /// Returns whether a value so far was skipped because it does not fit into an entry.
+    pub(crate) fn skipped(&self) -> bool {
+        self.skipped
     }
 
     /// Returns the stream and the path of the column with `[*]`.
@@ -463,7 +470,7 @@ impl<'r> EntryStream<'r> {
             self.any = true;
             match value {
                 Ok(value) => fit.push(value.bytes().to_vec()),
-                Err(_) if self.unfit == Unfit::Skip => {}
+                Err(_) if self.unfit == Unfit::Skip => self.skipped = true,
                 Err(bytes) => {
                     let path = self.index.multiple().map(|at| &self.index.on[at]);
                     return Err(path.map_or_else(

@@ -1,17 +1,19 @@
 //! Writes the entries of one document in one index.
 
+use std::sync::Arc;
+
 use futures::future::try_join_all;
 
 use super::definition::{Index, IndexPath};
 use super::entries::Row;
 use crate::budget::Budget;
-use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::document_key::DocumentKey;
+use crate::database::open::unique_values::{UniqueIndex, check_now, written};
 use crate::database::versionstamp::is_pending;
-use crate::document::id::DocumentId;
-use crate::error::{Error, ErrorKind, Result};
-use crate::key::{IndexKey, IndexValue, Rank, Version};
+use crate::error::{ErrorKind, Result};
+use crate::key::{IndexKey, Version};
 use crate::limits::{INDEX_READS_AT_ONCE, STEPS_PER_WRITE};
-use crate::store::{RangeRead, Transaction};
+use crate::store::Transaction;
 
 /// Writes the entries of one document in one index.
 pub(crate) struct EntryWriter<'w> {
@@ -20,6 +22,10 @@ pub(crate) struct EntryWriter<'w> {
     document: &'w DocumentKey,
     index: &'w Index,
     key: IndexKey,
+    /// If the index is unique.
+    unique: Option<Arc<UniqueIndex>>,
+    /// Whether each entry is checked before it is written, and not at the end of the operation.
+    checks_now: bool,
 }
 
 impl<'w> EntryWriter<'w> {
@@ -31,13 +37,37 @@ impl<'w> EntryWriter<'w> {
         document: &'w DocumentKey,
         index: &'w Index,
     ) -> Result<Self> {
+        let key = IndexKey::new(&document.collection, index.number)?;
+        let unique = index.unique.then(|| {
+            Arc::new(UniqueIndex {
+                collection: document.collection.clone(),
+                number: index.number,
+                name: index.name.clone(),
+                paths: index
+                    .on
+                    .iter()
+                    .map(IndexPath::text)
+                    .map(str::to_owned)
+                    .collect(),
+                key: key.clone(),
+            })
+        });
         Ok(Self {
             transaction,
             budget,
             document,
             index,
-            key: IndexKey::new(&document.collection, index.number)?,
+            key,
+            unique,
+            // The entry of a document whose id is not known yet cannot be read.
+            checks_now: is_pending(&document.id),
         })
+    }
+
+    /// Checks each entry in a unique index before it is written.
+    pub(crate) fn checking_now(mut self) -> Self {
+        self.checks_now = true;
+        self
     }
 
     /// Clears the entries with these values. Values that do not fit into a key have no entry and
@@ -61,10 +91,12 @@ impl<'w> EntryWriter<'w> {
         Ok(())
     }
 
-    /// Sets the entries with these values. Returns the total length of their keys in bytes.
+    /// Sets the entries with these values. Returns the total length of their keys in bytes. Whether
+    /// the values are unique is checked at the end of the operation, by
+    /// [`unique_violation`](crate::database::unique_violation).
     ///
     /// # Errors
-    /// `UNIQUE_VIOLATION`. `KEY_TOO_LONG`: an entry exceeds the limit on keys.
+    /// `UNIQUE_VIOLATION`, if each entry is checked now. `KEY_TOO_LONG`: an entry exceeds the limit on keys.
     /// [`ErrorKind::Exhausted`]. Errors of the store.
     pub(crate) async fn set(
         &self,
@@ -76,8 +108,15 @@ impl<'w> EntryWriter<'w> {
         let is_pending = is_pending(&self.document.id);
         let mut bytes = 0;
         for some in packed.chunks(INDEX_READS_AT_ONCE) {
-            if self.index.unique {
-                try_join_all(some.iter().map(|values| self.check_unique(values))).await?;
+            if let Some(unique) = &self.unique {
+                let (transaction, id) = (self.transaction, &self.document.id);
+                if self.checks_now {
+                    let checks = some.iter();
+                    let checks = checks.map(|values| check_now(transaction, unique, id, values));
+                    try_join_all(checks).await?;
+                } else {
+                    written(transaction, self.budget, unique, id, some)?;
+                }
             }
             for values in some {
                 let entry = self.key.entry(values, &self.document.id);
@@ -99,48 +138,4 @@ impl<'w> EntryWriter<'w> {
         }
         Ok(bytes)
     }
-
-    /// Checks that no other document has these values. A missing value is never a violation.
-    async fn check_unique(&self, values: &[u8]) -> Result<()> {
-        let columns: Vec<IndexValue> = IndexValue::split_all(values).collect();
-        if columns.iter().any(|value| value.rank() == Rank::Missing) {
-            return Ok(());
-        }
-        let (begin, end) = self.key.span(values, &prefix_end(values));
-        let found = self
-            .transaction
-            .range(RangeRead::new(&begin, &end).at_most(2))
-            .await?;
-        let mut others = found.pairs.iter().filter_map(|(entry, _)| {
-            let (_, id) = self.key.parse(entry, columns.len())?;
-            (id != self.document.id).then_some(id)
-        });
-        match others.next() {
-            None => Ok(()),
-            Some(other) => Err(violation(self.document, self.index, &columns, &other)),
-        }
-    }
-}
-
-fn violation(
-    document: &DocumentKey,
-    index: &Index,
-    columns: &[IndexValue],
-    other: &DocumentId,
-) -> Error {
-    let on = index.on.iter().map(IndexPath::text);
-    let values: Vec<String> = on
-        .zip(columns)
-        .map(|(path, value)| format!("{} at {path}", value.text()))
-        .collect();
-    let DocumentKey { collection, id } = document;
-    Error::new(
-        ErrorKind::UniqueViolation,
-        format!(
-            "the unique index {:?} of the collection {collection:?} has {} of the document \
-             {other} already, so the document {id} cannot have it",
-            index.name,
-            values.join(", "),
-        ),
-    )
 }

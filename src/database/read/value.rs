@@ -126,7 +126,8 @@ impl Value {
         Remainder::new(self.key(), pieces.collect(), omitted)
     }
 
-    fn key(&self) -> &[u8] {
+    /// Returns the key of the place.
+    pub(crate) fn key(&self) -> &[u8] {
         let (first, _) = self.pairs.get(self.range.start);
         &first[..self.key_bytes]
     }

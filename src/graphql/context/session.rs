@@ -1,14 +1,14 @@
 //! The state that the resolvers of one execution share: the snapshot or transaction, the data
 //! loader, and the documents written so far.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_graphql::Context;
 use async_graphql::dataloader::{DataLoader, Loader};
+use async_graphql::{Context, PathSegment, Pos, QueryPathNode, ServerError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::batcher::{LoadQueue, NoDelay};
@@ -27,7 +27,7 @@ use crate::store::{Read, Transaction};
 pub(crate) struct Session {
     source: LoadSource,
     loader: DataLoader<RequestLoader>,
-    written: Mutex<HashSet<Arc<DocumentKey>>>,
+    written: Arc<WrittenDocuments>,
     /// The versions that documents had before this operation, as far as they were read.
     before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
     /// Whether the mutation has several fields, so that a later one may need the version from
@@ -103,7 +103,7 @@ impl Session {
         Self {
             source,
             loader: DataLoader::new(loader, loads.clone(), NoDelay).max_batch_size(usize::MAX),
-            written: Mutex::default(),
+            written: Arc::default(),
             before: Mutex::default(),
             several,
             bytes_max,
@@ -276,18 +276,73 @@ impl Session {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that this operation has written a document.
-    pub(crate) fn wrote(&self, document: Arc<DocumentKey>) {
-        self.written().insert(document);
+    /// The documents that this operation has written.
+    pub(crate) fn written(&self) -> &Arc<WrittenDocuments> {
+        &self.written
+    }
+
+    /// Records that a field of this operation has written documents.
+    pub(crate) fn wrote(
+        &self,
+        context: &Context<'_>,
+        documents: impl IntoIterator<Item = Arc<DocumentKey>>,
+    ) {
+        let field = Arc::new(FieldPosition {
+            at: context.item.pos,
+            path: path_of(context),
+        });
+        let mut written = self.written.lock();
+        written.extend(
+            documents
+                .into_iter()
+                .map(|document| (document, field.clone())),
+        );
     }
 
     /// Whether this operation has written a document.
     pub(crate) fn has_written(&self, document: &DocumentKey) -> bool {
-        self.written().contains(document)
+        self.written.lock().contains_key(document)
+    }
+}
+
+fn path_of(context: &Context<'_>) -> Vec<PathSegment> {
+    let segments = context.path_node.map(QueryPathNode::to_string_vec);
+    segments
+        .unwrap_or_default()
+        .into_iter()
+        .map(PathSegment::Field)
+        .collect()
+}
+
+/// The documents that an operation has written, each with the field that wrote it last.
+#[derive(Default)]
+pub(crate) struct WrittenDocuments(Mutex<HashMap<Arc<DocumentKey>, Arc<FieldPosition>>>);
+
+/// The position of a field in the query, and its path in the response.
+pub(crate) struct FieldPosition {
+    at: Pos,
+    path: Vec<PathSegment>,
+}
+
+impl WrittenDocuments {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<DocumentKey>, Arc<FieldPosition>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn written(&self) -> std::sync::MutexGuard<'_, HashSet<Arc<DocumentKey>>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The field that wrote a document last.
+    pub(crate) fn field(&self, document: &DocumentKey) -> Option<Arc<FieldPosition>> {
+        self.lock().get(document).cloned()
+    }
+}
+
+impl FieldPosition {
+    /// Adds the position and the path to an error.
+    pub(crate) fn place(&self, error: ServerError) -> ServerError {
+        ServerError {
+            locations: vec![self.at],
+            path: self.path.clone(),
+            ..error
+        }
     }
 }
 

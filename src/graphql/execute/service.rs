@@ -20,7 +20,8 @@ use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
 use crate::database::{
-    Database, FollowFrom, FollowedChange, StoredResponse, keep_answer, kept_answer,
+    Database, FollowFrom, FollowedChange, StoredResponse, UniqueViolation, keep_answer,
+    kept_answer, unique_violation,
 };
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::batcher::{Batcher, LoadQueue};
@@ -542,6 +543,7 @@ impl ServiceParts {
             several,
             bytes_max,
         );
+        let written = session.written().clone();
         let execution = self.schema.execute(operation.request(session));
         let response = Batcher::new(execution, loads).await;
         if let Some(conflict) = conflict(&response.errors) {
@@ -551,6 +553,15 @@ impl ServiceParts {
             return Err(passed.clone());
         }
         if !response.errors.is_empty() {
+            return Ok(Decision::Abort(Mutated::Now(response)));
+        }
+        if let Some(UniqueViolation { document, error }) = unique_violation(&*transaction).await? {
+            let error = server_error(&error);
+            let error = match written.field(&document) {
+                Some(field) => field.place(error),
+                None => error,
+            };
+            let response = Response::from_errors(vec![error]);
             return Ok(Decision::Abort(Mutated::Now(response)));
         }
         let Some(once_only) = once_only else {

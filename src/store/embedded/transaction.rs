@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
 use crate::store::{
-    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
+    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
     key_after,
 };
 
@@ -24,7 +24,7 @@ pub(super) struct EmbeddedTransaction {
     committer: Arc<Committer>,
     /// The number of the last commit that the transaction sees.
     base: u64,
-    changes: ChangeRecorder,
+    attachments: Attachments,
     open: Mutex<Option<OpenTransaction>>,
     /// Held while the transaction begins to write to redb.
     turning: AsyncMutex<()>,
@@ -71,7 +71,7 @@ impl Committer {
         Ok(EmbeddedTransaction {
             committer: self.clone(),
             base: writer.last_commit,
-            changes: ChangeRecorder::default(),
+            attachments: Attachments::default(),
             open: Mutex::new(Some(OpenTransaction {
                 state: TransactionSource::View(self.group().view.clone()),
                 pending: Pending::default(),
@@ -398,8 +398,8 @@ impl Transaction for EmbeddedTransaction {
             .is_none_or(|open| open.pending.writes.len() == 0)
     }
 
-    fn changes(&self) -> &ChangeRecorder {
-        &self.changes
+    fn attachments(&self) -> &Attachments {
+        &self.attachments
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

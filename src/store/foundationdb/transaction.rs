@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::CLUSTER_TRANSACTION_BYTES_MAX;
 use crate::store::{
-    Batch, ChangeRecorder, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
+    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
     key_after,
 };
 
@@ -24,7 +24,7 @@ use crate::store::{
 pub(super) struct ClusterTransaction {
     shared: Arc<Shared>,
     tracked: Reads,
-    changes: ChangeRecorder,
+    attachments: Attachments,
     untracked: Reads,
 }
 
@@ -51,7 +51,7 @@ impl ClusterTransaction {
         });
         Self {
             tracked: Reads::conflicting(shared.clone()),
-            changes: ChangeRecorder::default(),
+            attachments: Attachments::default(),
             untracked: Reads::free(shared.clone()),
             shared,
         }
@@ -256,8 +256,8 @@ impl Transaction for ClusterTransaction {
     }
 
     /// The version of a read-only transaction is its read version.
-    fn changes(&self) -> &ChangeRecorder {
-        &self.changes
+    fn attachments(&self) -> &Attachments {
+        &self.attachments
     }
 
     async fn commit(&self) -> Result<Version, CommitError> {

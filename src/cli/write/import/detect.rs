@@ -69,7 +69,9 @@ fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
             match byte {
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => depth -= 1,
-                b'\n' if goes_on(chunks, found)? => return Ok(ExportFormat::Document),
+                b'\n' if goes_on(chunks, found)? && !is_cut(chunks, found)? => {
+                    return Ok(ExportFormat::Document);
+                }
                 b'\n' => return Ok(ExportFormat::Lines),
                 _ => {}
             }
@@ -104,6 +106,33 @@ fn goes_on<R: Read>(chunks: &mut Chunks<R>, at: usize) -> io::Result<bool> {
     }
     let behind = first_behind(chunks, at)?;
     Ok(matches!(behind, None | Some(b'}' | b']' | b',' | b':')))
+}
+
+/// Whether the lines behind the line feed at `at` show that the line before it was cut: an object fills a
+/// line, and neither a comma nor a bracket follows, as it would inside the same value.
+fn is_cut<R: Read>(chunks: &mut Chunks<R>, at: usize) -> io::Result<bool> {
+    let mut ended = false;
+    while chunks.ahead().len() < at + IMPORT_DETECT_BYTES && !ended {
+        ended = !chunks.fill()?;
+    }
+    let mut rest = chunks.ahead()[at..].trim_ascii_start();
+    while rest.first() == Some(&b'{') {
+        let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let end = value_end(&rest[..line]);
+        let behind = rest[line..].trim_ascii_start();
+        match end {
+            Some(end) if rest[end..line].trim_ascii().is_empty() => {
+                return Ok(match behind.first() {
+                    Some(byte) => !matches!(byte, b',' | b']' | b'}'),
+                    None => ended,
+                });
+            }
+            Some(_) => return Ok(false),
+            // This line can be cut, too.
+            None => rest = behind,
+        }
+    }
+    Ok(false)
 }
 
 fn something_behind<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<bool> {
@@ -162,6 +191,13 @@ mod tests {
             ("{} {}", Lines),
             ("{\"a\":1\n{\"a\":2}\n", Lines),
             ("{\"a\":\"x\n{\"a\":2}\n", Lines),
+            ("{\"a\":[1,\n{\"a\":2}\n{\"a\":3}\n", Lines),
+            ("{\"a\":\n{\"a\":2}\n", Lines),
+            ("{\"a\":[\n{\"a\":[\n{\"a\":3}\n{\"a\":4}", Lines),
+            ("{\"a\":[\n{\"a\":2}\n]}\n", Document),
+            ("{\"a\":[\n{\"a\":2},\n{\"a\":3}\n]}\n", Document),
+            ("{\"a\":[\n{\"b\":[\n{\"c\":3}\n]}\n]}", Document),
+            ("{\"a\":\n{\"a\":2}\n}\n", Document),
             ("[]", Array),
             ("\n[{},\n{}]\n", Array),
             ("[1,2", Array),

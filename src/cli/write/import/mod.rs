@@ -11,6 +11,7 @@ pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod scan;
+pub(crate) mod seen_ids;
 pub(crate) mod split;
 
 #[cfg(test)]
@@ -30,7 +31,8 @@ use crate::cli::arguments::{Import, OnError};
 use crate::cli::connect::access::{DatabaseAccess, Missing};
 use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::terminal::interrupt::interrupted;
-use crate::error::Result;
+use crate::database::Existing;
+use crate::error::{ErrorKind, Result};
 use crate::operations::Policy;
 
 pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
@@ -40,10 +42,7 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
         name,
     } = Stream::open(&import.file)?;
     let access = DatabaseAccess::open(store, Missing::Create).await?;
-    let policy = Policy {
-        existing: import.existing.into(),
-        go_on: import.on_error == OnError::Continue,
-    };
+    let go_on = import.on_error == OnError::Continue;
     let report = ImportReport::new(
         &import.file.display().to_string(),
         bytes,
@@ -55,13 +54,14 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
             id: import.id,
             name: import.name.unwrap_or(name),
         },
-        go_on: policy.go_on,
+        go_on,
     };
     let steps = reading.start(report.counting(source));
     let steps = steps.map_err(|error| failed(format!("threads cannot be started: {error}")))?;
     let mut importing = Importing {
         access,
-        policy,
+        existing: import.existing.map(Existing::from),
+        go_on,
         collection: import.collection.name,
         report,
     };
@@ -76,7 +76,9 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
 
 struct Importing {
     access: DatabaseAccess,
-    policy: Policy,
+    /// What happens to documents that already exist, if the user says it.
+    existing: Option<Existing>,
+    go_on: bool,
     collection: String,
     report: ImportReport,
 }
@@ -106,7 +108,7 @@ impl Importing {
                 },
                 ImportEvent::Bad(failure) => {
                     self.report.bad(&failure);
-                    self.policy.go_on
+                    self.go_on
                 }
                 ImportEvent::Broken(reason) => {
                     self.report.broken(&reason);
@@ -128,29 +130,48 @@ impl Importing {
         let mut documents = Vec::with_capacity(batch.len());
         let mut texts = Vec::with_capacity(batch.len());
         let mut places = Vec::with_capacity(batch.len());
+        let mut generated = false;
         for prepared in batch {
+            generated |= prepared.generated;
             documents.push(prepared.document);
             texts.push(prepared.text);
             places.push((prepared.number, prepared.place));
         }
+        // A generated id can be that of another import, so it must not replace what is stored there.
+        let by_default = if generated {
+            Existing::MustEqual
+        } else {
+            Existing::Replace
+        };
+        let policy = Policy {
+            existing: self.existing.unwrap_or(by_default),
+            go_on: self.go_on,
+        };
         let put = self
             .access
-            .put_batch(&self.collection, documents, &texts, self.policy);
+            .put_batch(&self.collection, documents, &texts, policy);
         let mut good = true;
         for (result, (number, place)) in put.await?.into_iter().zip(places) {
             match result {
                 Ok(put) => self.report.put(put),
                 Err(error) => {
                     good = false;
+                    let advice = match error.kind() {
+                        ErrorKind::AlreadyExists if policy.existing == Existing::MustEqual => {
+                            "; the id is generated: give --name or --id for other ids, or --existing \
+                             replace to replace the stored document"
+                        }
+                        _ => "",
+                    };
                     self.report.bad(&ImportFailure {
                         number,
                         place,
-                        reason: error.to_string(),
+                        reason: format!("{error}{advice}"),
                     });
                 }
             }
         }
-        Ok(good || self.policy.go_on)
+        Ok(good || self.go_on)
     }
 }
 
@@ -168,7 +189,7 @@ impl Stream {
             return Ok(Self {
                 source: Box::new(io::stdin()),
                 bytes: None,
-                name: "stdin".to_owned(),
+                name: format!("stdin-{:08x}", rand::random::<u32>()),
             });
         }
         let cannot = |error| failed(format!("{} cannot be read: {error}", path.display()));

@@ -36,9 +36,20 @@ pub(crate) struct ImportFailure {
 /// A document that is ready to be stored, and its text.
 pub(crate) struct Prepared {
     pub(crate) document: NewDocument,
+    /// Whether the id was generated and does not come from the document.
+    pub(crate) generated: bool,
     pub(crate) text: Vec<u8>,
     pub(crate) number: u64,
     pub(crate) place: TextPosition,
+}
+
+/// A parsed document with its id.
+struct Identified {
+    id: DocumentId,
+    generated: bool,
+    leaves: Leaves,
+    /// The document's text, if the piece is more than the document.
+    text: Option<Vec<u8>>,
 }
 
 impl Naming {
@@ -52,12 +63,18 @@ impl Naming {
         format: ExportFormat,
     ) -> Result<Prepared, ImportFailure> {
         match self.id_and_leaves(&piece, format) {
-            Ok((id, leaves, record)) => Ok(Prepared {
+            Ok(Identified {
+                id,
+                generated,
+                leaves,
+                text,
+            }) => Ok(Prepared {
                 document: NewDocument {
                     id,
                     leaves: Ok(leaves),
                 },
-                text: record.unwrap_or(piece.text),
+                generated,
+                text: text.unwrap_or(piece.text),
                 number: piece.number,
                 place: piece.place,
             }),
@@ -65,12 +82,7 @@ impl Naming {
         }
     }
 
-    /// Returns the id, the leaves and, if the piece is more than the document, the document's text.
-    fn id_and_leaves(
-        &self,
-        piece: &Piece,
-        format: ExportFormat,
-    ) -> Result<(DocumentId, Leaves, Option<Vec<u8>>)> {
+    fn id_and_leaves(&self, piece: &Piece, format: ExportFormat) -> Result<Identified> {
         let text = std::str::from_utf8(&piece.text).map_err(|error| {
             Error::bad_input(format!(
                 "not valid UTF-8 at byte {} of the document",
@@ -84,23 +96,31 @@ impl Naming {
                 Some(path) => member_id(&leaves, path)?,
                 None => DocumentId::parse(&record.id)?,
             };
-            return Ok((id, leaves, Some(record.document.into())));
+            return Ok(Identified {
+                id,
+                generated: false,
+                leaves,
+                text: Some(record.document.into()),
+            });
         }
         let leaves = Leaves::from_json(text)?;
-        let id = match &self.id {
-            Some(path) => member_id(&leaves, path)?,
+        let own = match &self.id {
+            Some(path) => Some(member_id(&leaves, path)?),
             // A `doc_id` of another type is an ordinary member.
-            None => match leaves.own_id() {
-                Ok(Some(id)) => id,
-                _ => self.made_up(piece.number, format),
-            },
+            None => leaves.own_id().unwrap_or_default(),
         };
-        Ok((id, leaves, None))
+        let generated = own.is_none();
+        Ok(Identified {
+            id: own.unwrap_or_else(|| self.generated(piece.number, format)),
+            generated,
+            leaves,
+            text: None,
+        })
     }
 
     /// Generates an id. It depends on the stream and the document's number, so repeating an import
     /// does not store the document twice.
-    fn made_up(&self, number: u64, format: ExportFormat) -> DocumentId {
+    fn generated(&self, number: u64, format: ExportFormat) -> DocumentId {
         let text = match format {
             ExportFormat::Document => self.name.clone(),
             _ => format!("{}-{number}", self.name),

@@ -5,6 +5,7 @@ use std::io::Read;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::prepare::{ImportFailure, Naming, Prepared};
+use super::seen_ids::SeenIds;
 use super::split::{Broken, Splitter};
 use crate::cli::arguments::ExportFormat;
 use crate::error::Result;
@@ -51,9 +52,10 @@ impl ReadOptions {
 
     fn read(&self, source: impl Read, steps: &Sender<ImportEvent>) {
         let mut batch = ImportBatch::default();
+        let mut seen = SeenIds::default();
         let ended = match Splitter::new(source, self.format) {
             Ok(mut splitter) => loop {
-                match self.one(&mut splitter, &mut batch, steps) {
+                match self.one(&mut splitter, &mut seen, &mut batch, steps) {
                     Ok(true) => {}
                     Ok(false) => break None,
                     Err(broken) => break Some(broken),
@@ -71,6 +73,7 @@ impl ReadOptions {
     fn one(
         &self,
         splitter: &mut Splitter<impl Read>,
+        seen: &mut SeenIds,
         batch: &mut ImportBatch,
         steps: &Sender<ImportEvent>,
     ) -> Result<bool, Broken> {
@@ -84,8 +87,12 @@ impl ReadOptions {
             }
             format => format,
         };
-        match self.naming.prepare(piece, format) {
+        let prepared = self.naming.prepare(piece, format);
+        match prepared.and_then(|prepared| seen.check(prepared)) {
             Ok(prepared) => {
+                if !batch.takes(&prepared) && !send_batch(batch, steps) {
+                    return Ok(false);
+                }
                 batch.add(prepared);
                 Ok(!batch.is_full() || send_batch(batch, steps))
             }
@@ -108,6 +115,12 @@ struct ImportBatch {
 }
 
 impl ImportBatch {
+    /// Whether a document can join the batch: generated ids are treated in another way.
+    fn takes(&self, prepared: &Prepared) -> bool {
+        let last = self.documents.last();
+        last.is_none_or(|last| last.generated == prepared.generated)
+    }
+
     fn add(&mut self, prepared: Prepared) {
         self.bytes += prepared.text.len();
         let leaves = prepared.document.leaves.as_ref();

@@ -1,4 +1,4 @@
-//! Addition of elements at the end of an array, and removal of elements by value.
+//! Addition of elements at the end of an array, and search for elements by value.
 
 use super::location::{Location, Target};
 use super::{Editor, set_leaves};
@@ -8,9 +8,9 @@ use crate::database::read::value_ref::malformed;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Segment, Token};
 use crate::error::{Error, Result};
-use crate::key::{EqualElements, KeyStep, Leaves, ValueSet, step};
+use crate::key::{EqualElements, KeyStep, Leaves, ValueSet, check_key_bytes, step};
 use crate::limits::{COPIED_BYTES_PER_STEP, LEAVES_PER_PACE};
-use crate::store::Batches;
+use crate::store::{Batches, Pairs};
 
 impl Editor<'_> {
     /// Adds the elements of the array `elements` at the end of an array. The transaction conflicts
@@ -32,7 +32,9 @@ impl Editor<'_> {
         if count == 0 {
             return Ok(());
         }
-        moved.check_keys(array.key.len())?;
+        elements.check_fits(array.key.len(), array.place.0.len())?;
+        // An index with more digits makes a longer key.
+        check_key_bytes(array.key.len(), moved.iter().map(|(key, _)| key))?;
         let begin = &place.key;
         let end = below(&array.key, &Segment::Index(first + count));
         self.transaction.add_read_conflict(begin, &end);
@@ -41,7 +43,7 @@ impl Editor<'_> {
         self.transaction.add_write_conflict(begin, &end);
         self.transaction.without_write_conflicts(true);
         let set = |key: &[u8], value: &[u8]| self.transaction.set(key, value);
-        set_leaves(self.budget, &array.key, &moved, set).await?;
+        set_leaves(self.budget, &array.key, moved.iter(), set).await?;
         self.transaction.without_write_conflicts(false);
         self.changed = true;
         let document = Edited::existing(&self.document);
@@ -50,8 +52,8 @@ impl Editor<'_> {
     }
 
     /// Numbers the elements of an array from `first` on. Returns also how many there are.
-    async fn moved_behind(&self, elements: &Leaves, first: u64) -> Result<(Leaves, u64)> {
-        let mut moved = Leaves::default();
+    async fn moved_behind(&self, elements: &Leaves, first: u64) -> Result<(Pairs, u64)> {
+        let mut moved = Pairs::default();
         let mut count = 0;
         for (at, (key, value)) in elements.iter().enumerate() {
             // The only other key is the marker of an empty array.
@@ -69,12 +71,15 @@ impl Editor<'_> {
         Ok((moved, count))
     }
 
-    /// Removes the elements of an array that are equal to one of `values`. The elements after them
-    /// move up.
-    pub(crate) async fn remove_equal(&mut self, array: &Location, values: &ValueSet) -> Result<()> {
+    /// Returns the indexes of the elements of an array that are equal to one of `values`.
+    pub(crate) async fn equal_elements(
+        &self,
+        array: &Location,
+        values: &ValueSet,
+    ) -> Result<Vec<u64>> {
         check_is_array(array)?;
         if values.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let memory = self.budget.reserve();
         let mut equal = EqualElements::new(values);
@@ -92,9 +97,37 @@ impl Editor<'_> {
             memory.hold((equal.count() - found) * size_of::<u64>())?;
             found = equal.count();
         }
-        let indexes = equal.finish();
-        self.remove_elements(&array.place, &array.key, &indexes)
-            .await
+        Ok(equal.finish())
+    }
+
+    /// Whether an array ends with exactly these elements, which have these ascending indexes.
+    pub(crate) async fn ends_with(
+        &self,
+        array: &Location,
+        indexes: &[u64],
+        elements: &Leaves,
+    ) -> Result<bool> {
+        let (Some(first), Some(last)) = (indexes.first(), indexes.last()) else {
+            return Ok(false);
+        };
+        let memory = self.budget.reserve();
+        memory.hold(elements.held())?;
+        let (moved, count) = self.moved_behind(elements, *first).await?;
+        if count != indexes.len() as u64 || last - first + 1 != count {
+            return Ok(false);
+        }
+        let begin = below(&array.key, &Segment::Index(*first));
+        let mut expected = moved.iter();
+        let mut batches = Batches::new(self.transaction, begin, prefix_end(&array.key));
+        while let Some(batch) = batches.next().await? {
+            self.budget.pace(batch.len() as u64).await?;
+            let mut stored = batch.iter();
+            if !stored.all(|(key, value)| expected.next() == Some((&key[array.key.len()..], value)))
+            {
+                return Ok(false);
+            }
+        }
+        Ok(expected.next().is_none())
     }
 }
 

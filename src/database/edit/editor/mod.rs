@@ -19,6 +19,7 @@ use crate::database::catalog::collections;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::maintainer::IndexMaintainer;
+use crate::database::open::unfinished_write::UnfinishedWrite;
 use crate::database::versionstamp::accept_versionstamp;
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, abridged};
@@ -28,7 +29,8 @@ use crate::key::{Family, Leaves, Version, empty_marker};
 use crate::limits::LEAVES_PER_PACE;
 use crate::store::{RangeRead, Read, Transaction, key_after};
 
-/// An edit of one document in a transaction: begin it, change values, [`finish`](Self::finish) it.
+/// An edit of one document in a transaction: begin it, change values, [`finish`](Self::finish) it. If
+/// it is not finished, because of an error, the transaction does not commit.
 pub(crate) struct Editor<'t> {
     pub(crate) transaction: &'t dyn Transaction,
     pub(crate) budget: &'t Budget,
@@ -36,8 +38,9 @@ pub(crate) struct Editor<'t> {
     prefix: Vec<u8>,
     /// Whether the catalog has an entry for the document.
     pub(crate) entered: bool,
-    changed: bool,
+    pub(crate) changed: bool,
     index_maintainer: IndexMaintainer<'t>,
+    write: UnfinishedWrite,
 }
 
 impl<'t> Editor<'t> {
@@ -88,6 +91,7 @@ impl<'t> Editor<'t> {
             entered: false,
             changed: false,
             index_maintainer: IndexMaintainer::of_none(transaction, budget, document),
+            write: UnfinishedWrite::begin(transaction),
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
         let (entered, target, index_maintainer) = try_join3(
@@ -111,6 +115,7 @@ impl<'t> Editor<'t> {
             write_version(self.transaction, &self.document)?;
             self.index_maintainer.finish(self.entered).await?;
         }
+        self.write.finish();
         Ok(self.changed)
     }
 
@@ -175,7 +180,7 @@ impl<'t> Editor<'t> {
     /// Writes a value at a place. The transaction must already depend on the place being empty.
     pub(crate) async fn write_new(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
         let key = &location.key[..];
-        leaves.check_keys(key.len())?;
+        leaves.check_fits(key.len(), location.place.0.len())?;
         self.touch(key).await?;
         write_leaves(self.transaction, self.budget, key, leaves).await?;
         self.changed = true;
@@ -309,6 +314,7 @@ impl Editor<'_> {
         self.transaction
             .clear(&Family::Version(collection, id).key()?);
         record::deleted(self.transaction, Edited::existing(&self.document));
+        self.write.finish();
         Ok(())
     }
 
@@ -344,24 +350,24 @@ pub(crate) async fn write_leaves(
     // A transaction that found the place empty has read the whole range below it, so the pair of a
     // single leaf is sufficient.
     if leaves.as_leaf().is_some() {
-        return set_leaves(budget, prefix, leaves, set).await;
+        return set_leaves(budget, prefix, leaves.iter(), set).await;
     }
     transaction.add_write_conflict(prefix, &prefix_end(prefix));
     transaction.without_write_conflicts(true);
-    set_leaves(budget, prefix, leaves, set).await?;
+    set_leaves(budget, prefix, leaves.iter(), set).await?;
     transaction.without_write_conflicts(false);
     Ok(())
 }
 
-/// Sets the pairs of a value at a place with `set`.
-pub(crate) async fn set_leaves(
+/// Sets pairs, whose keys are relative to a place, with `set`.
+pub(crate) async fn set_leaves<'l>(
     budget: &Budget,
     prefix: &[u8],
-    leaves: &Leaves,
+    pairs: impl Iterator<Item = (&'l [u8], &'l [u8])>,
     set: impl Fn(&[u8], &[u8]),
 ) -> Result<()> {
     let mut key = prefix.to_vec();
-    for (at, (relative, value)) in leaves.iter().enumerate() {
+    for (at, (relative, value)) in pairs.enumerate() {
         key.truncate(prefix.len());
         key.extend_from_slice(relative);
         set(&key, value);

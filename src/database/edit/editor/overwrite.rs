@@ -26,7 +26,7 @@ impl Editor<'_> {
     }
 
     async fn overwrite_value(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
-        leaves.check_keys(location.key.len())?;
+        leaves.check_fits(location.key.len(), location.place.0.len())?;
         if let (Some(stored), Some(leaf)) = (location.leaf(), leaves.as_leaf()) {
             if stored != leaf {
                 self.touch(&location.key).await?;
@@ -42,28 +42,28 @@ impl Editor<'_> {
                 self.transaction,
                 &location.key,
                 (&location.key, &end),
-                leaves,
+                leaves.iter(),
             );
             writes.overwrite(&location.first);
             self.changed |= writes.finish(self.budget).await?;
             return Ok(());
         }
-        self.overwrite_range(&location.key, &location.key, &end, leaves)
+        self.overwrite_range(&location.key, &location.key, &end, leaves.iter())
             .await
     }
 
-    /// Replaces the pairs from `begin` to before `end` with `leaves`, whose keys are relative to
-    /// `base`. Stored pairs and leaves are both in key order, so one pass over both suffices and
+    /// Replaces the pairs from `begin` to before `end` with new ones, whose keys are relative to
+    /// `base`. Stored and new pairs are both in key order, so one pass over both suffices and
     /// the stored pairs are never all in memory.
-    pub(crate) async fn overwrite_range(
+    pub(crate) async fn overwrite_range<'n>(
         &mut self,
         base: &[u8],
         begin: &[u8],
         end: &[u8],
-        leaves: &Leaves,
+        new: impl Iterator<Item = (&'n [u8], &'n [u8])>,
     ) -> Result<()> {
         self.index_maintainer.touch(begin, end).await?;
-        let mut writes = writes_of(self.transaction, base, (begin, end), leaves);
+        let mut writes = writes_of(self.transaction, base, (begin, end), new);
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
             writes.overwrite(&batch);
@@ -76,7 +76,7 @@ impl Editor<'_> {
 
 /// Replaces the pairs of a range. All writes share one write conflict range, which is added with
 /// the first write.
-struct Writes<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> {
+struct Writes<'w, 'n, N: Iterator<Item = (&'n [u8], &'n [u8])>> {
     transaction: &'w dyn Transaction,
     /// The leaves that are not yet merged.
     new: Peekable<N>,
@@ -88,15 +88,15 @@ struct Writes<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> {
     any: bool,
 }
 
-fn writes_of<'w>(
+fn writes_of<'w, 'n, N: Iterator<Item = (&'n [u8], &'n [u8])>>(
     transaction: &'w dyn Transaction,
     base: &[u8],
     bounds: (&'w [u8], &'w [u8]),
-    leaves: &'w Leaves,
-) -> Writes<'w, impl Iterator<Item = (&'w [u8], &'w [u8])>> {
+    new: N,
+) -> Writes<'w, 'n, N> {
     Writes {
         transaction,
-        new: leaves.iter().peekable(),
+        new: new.peekable(),
         key: base.to_vec(),
         base: base.len(),
         bounds,
@@ -105,7 +105,7 @@ fn writes_of<'w>(
     }
 }
 
-impl<'w, N: Iterator<Item = (&'w [u8], &'w [u8])>> Writes<'w, N> {
+impl<'n, N: Iterator<Item = (&'n [u8], &'n [u8])>> Writes<'_, 'n, N> {
     /// Merges the next stored pairs.
     fn overwrite(&mut self, stored: &Pairs) {
         for (key, value) in stored.iter() {

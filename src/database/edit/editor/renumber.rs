@@ -9,7 +9,7 @@ use crate::database::document_key::{below, prefix_end};
 use crate::document::leaf::Kind;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Limit, Result};
-use crate::key::{KeyStep, Leaves, empty_marker, step};
+use crate::key::{KeyStep, Leaves, check_key_bytes, empty_marker, step};
 use crate::limits::{LEAVES_PER_PACE, MOVED_BYTES_MAX};
 use crate::store::{Batches, Pairs};
 
@@ -43,8 +43,7 @@ impl Editor<'_> {
             }
             return Ok(());
         }
-        let leaves = Leaves::from_stored(moved.iter());
-        self.overwrite_range(array, &begin, &prefix_end(array), &leaves)
+        self.overwrite_range(array, &begin, &prefix_end(array), moved.iter())
             .await
     }
 
@@ -58,7 +57,7 @@ impl Editor<'_> {
         let (array, _) = self.parent_of(place)?;
         let array = &array[..];
         let element = below(array, &Segment::Index(index));
-        leaves.check_keys(element.len())?;
+        leaves.check_fits(element.len(), place.0.len())?;
         let behind = self.elements_from(array, index).await?;
         let moved = self.moved(array, &behind, |index| Some(index + 1)).await?;
         let mut new = Pairs::default();
@@ -66,10 +65,9 @@ impl Editor<'_> {
             new.push(&[&element[array.len()..], key].concat(), value);
         }
         new.append(&moved);
-        let moved = Leaves::from_stored(new.iter());
         // An index with more digits makes a longer key.
-        moved.check_keys(array.len())?;
-        self.overwrite_range(array, &element, &prefix_end(array), &moved)
+        check_key_bytes(array.len(), new.iter().map(|(key, _)| key))?;
+        self.overwrite_range(array, &element, &prefix_end(array), new.iter())
             .await?;
         let document = Edited::existing(&self.document);
         record::inserted(self.transaction, document, place, leaves);

@@ -157,8 +157,6 @@ async fn change(
             .map(|(update, places)| UpdateResult::new(update, places))
             .collect(),
     };
-    for document in changes.changed {
-        session.wrote(document);
-    }
+    session.wrote(context, changes.changed);
     Ok(result)
 }

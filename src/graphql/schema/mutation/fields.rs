@@ -264,7 +264,7 @@ impl DocumentMutations {
             .pop();
         let deleted = database::delete(transaction, budget, document, path).await?;
         if deleted {
-            Session::of(context).wrote(document.clone());
+            Session::of(context).wrote(context, [document.clone()]);
         }
         Ok(DocumentDeletion::new(
             change.document,
@@ -332,7 +332,7 @@ async fn after_write(
     changed: bool,
 ) -> Result<Document> {
     if changed {
-        Session::of(context).wrote(document.clone());
+        Session::of(context).wrote(context, [document.clone()]);
     }
     Located::written(context, document).await.map(Document)
 }

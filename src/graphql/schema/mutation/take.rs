@@ -42,7 +42,7 @@ impl QueueMutations {
         for (document, before) in documents.into_iter().zip(before) {
             session.expect_version(&document, None).await?;
             delete(transaction, budget, &document, whole).await?;
-            session.wrote(document.clone());
+            session.wrote(context, [document.clone()]);
             let deletion = DocumentDeletion::new(document, whole.clone(), true, before);
             taken.push(deletion);
             // An engine may complete every call without waiting, so yield explicitly.

@@ -1,13 +1,19 @@
 //! A database in a store: its format, its snapshots and its transactions.
 
+pub(crate) mod unfinished_write;
+pub(crate) mod unique_values;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, join3};
 use tokio::time::{Instant, sleep};
 
+use self::unfinished_write::check_finished;
+use self::unique_values::unique_violation;
 use super::changes::expire::expire;
 use super::changes::feed::{ChangeFeed, ChangesObserver};
+use super::changes::recorder::ChangeRecorder;
 use super::changes::settings::{ChangeSettings, set_retention};
 use super::changes::size::LogSize;
 use super::changes::write::write_entry;
@@ -247,7 +253,7 @@ impl Database {
         let checked = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let logs_changes = self.format.may_log_changes();
             if logs_changes {
-                transaction.changes().start();
+                ChangeRecorder::of(&*transaction).start();
             }
             let outcome = body(transaction.clone());
             let (format, store) = (self.format.clone(), self.store.clone());
@@ -271,7 +277,11 @@ impl Database {
                         let message = "the change log was switched on";
                         return Err(Error::new(ErrorKind::Conflict, message));
                     }
-                    let changes = transaction.changes().finish();
+                    check_finished(&*transaction)?;
+                    if let Some(violation) = unique_violation(&*transaction).await? {
+                        return Err(violation.error);
+                    }
+                    let changes = ChangeRecorder::of(&*transaction).finish();
                     let is_on = settings?.is_some_and(|settings| settings.is_on());
                     if let Some(changes) = changes.filter(|_| is_on) {
                         write_entry(&*store, &*transaction, changes).await?;

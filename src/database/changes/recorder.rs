@@ -1,35 +1,41 @@
 //! The changes of documents that a transaction has made, for the change log.
 //!
-//! The layer above records them while it writes, and stores them when the transaction commits. The
-//! memory that they hold is bounded: past a limit, details are dropped (docs/format.md).
+//! [`record`](super::record) adds them while documents are written. They are stored when the transaction
+//! commits. The memory that they hold is bounded: past a limit, details are dropped (docs/format.md).
 
 use std::collections::{HashMap, HashSet};
 use std::mem::take;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::document::id::DocumentId;
 use crate::document::path::{Place, Segment};
 use crate::limits::{CHANGE_HEADER_BYTES_MAX, CHANGE_PATCH_BYTES_MAX, CHANGE_PLACES_MAX};
+use crate::store::Transaction;
 
 /// Records the changes of one transaction. It records nothing until it is started.
 #[derive(Default)]
-pub struct ChangeRecorder(Mutex<Option<TransactionChanges>>);
+pub(crate) struct ChangeRecorder(Mutex<Option<TransactionChanges>>);
 
 impl ChangeRecorder {
+    /// The recorder of a transaction.
+    pub(crate) fn of(transaction: &dyn Transaction) -> Arc<Self> {
+        transaction.attachments().get()
+    }
+
     /// Starts recording.
-    pub fn start(&self) {
+    pub(crate) fn start(&self) {
         self.lock().get_or_insert_default();
     }
 
     /// Records changes with `record`, unless the recorder was not started.
-    pub fn record(&self, record: impl FnOnce(&mut TransactionChanges)) {
+    pub(crate) fn record(&self, record: impl FnOnce(&mut TransactionChanges)) {
         if let Some(changes) = &mut *self.lock() {
             record(changes);
         }
     }
 
     /// Ends recording, and returns the changes. `None` if the recorder was not started.
-    pub fn finish(&self) -> Option<TransactionChanges> {
+    pub(crate) fn finish(&self) -> Option<TransactionChanges> {
         self.lock().take()
     }
 
@@ -40,7 +46,7 @@ impl ChangeRecorder {
 
 /// The net changes of a transaction, in the order in which each document first changed.
 #[derive(Debug, Default)]
-pub struct TransactionChanges {
+pub(crate) struct TransactionChanges {
     changes: Vec<Option<RecordedChange>>,
     /// The positions in `changes`.
     documents: HashMap<(String, DocumentId), usize>,
@@ -52,7 +58,7 @@ pub struct TransactionChanges {
 
 /// One recorded change.
 #[derive(Debug, PartialEq, Eq)]
-pub enum RecordedChange {
+pub(crate) enum RecordedChange {
     /// A document has changed.
     Document(RecordedDocument),
     /// All documents of this collection were removed.
@@ -63,23 +69,23 @@ pub enum RecordedChange {
 
 /// The change of one document.
 #[derive(Debug, PartialEq, Eq)]
-pub struct RecordedDocument {
+pub(crate) struct RecordedDocument {
     /// The collection.
-    pub collection: String,
+    pub(crate) collection: String,
     /// The id. A versionstamp of the transaction itself is the placeholder.
-    pub id: DocumentId,
+    pub(crate) id: DocumentId,
     /// Whether the document existed before the transaction.
-    pub existed: bool,
+    pub(crate) existed: bool,
     /// Whether the document exists after the transaction.
-    pub exists: bool,
+    pub(crate) exists: bool,
     /// The places that changed, none inside another.
-    pub places: Vec<Place>,
+    pub(crate) places: Vec<Place>,
     /// The operations of a JSON Patch (RFC 6902), separated by commas. `None` if they were dropped.
-    pub patch: Option<Vec<u8>>,
+    pub(crate) patch: Option<Vec<u8>>,
 }
 
 /// One edit of a document.
-pub enum RecordedEdit {
+pub(crate) enum RecordedEdit {
     /// The operations of a JSON Patch that have the same effect, separated by commas, and the
     /// place that they change. `None` if the operations are too large.
     Edited(Place, Option<Vec<u8>>),
@@ -92,12 +98,18 @@ pub enum RecordedEdit {
 
 impl TransactionChanges {
     /// The bytes of operations that can still be recorded.
-    pub fn patch_bytes_left(&self) -> usize {
+    pub(crate) fn patch_bytes_left(&self) -> usize {
         CHANGE_PATCH_BYTES_MAX - self.patch_bytes
     }
 
     /// Records an edit of a document. `existed` says whether the document existed before the edit.
-    pub fn add(&mut self, collection: &str, id: &DocumentId, existed: bool, edit: RecordedEdit) {
+    pub(crate) fn add(
+        &mut self,
+        collection: &str,
+        id: &DocumentId,
+        existed: bool,
+        edit: RecordedEdit,
+    ) {
         if self.abridged.contains(collection) {
             return;
         }
@@ -113,7 +125,7 @@ impl TransactionChanges {
     }
 
     /// Records that documents of a collection have changed, without naming them.
-    pub fn abridge_collection(&mut self, collection: &str) {
+    pub(crate) fn abridge_collection(&mut self, collection: &str) {
         if !self.abridged.contains(collection) {
             self.forget(collection);
             self.push_abridged(collection.to_owned());
@@ -127,7 +139,7 @@ impl TransactionChanges {
     }
 
     /// Records that all documents of a collection were removed.
-    pub fn drop_collection(&mut self, collection: &str) {
+    pub(crate) fn drop_collection(&mut self, collection: &str) {
         self.forget(collection);
         self.abridged.remove(collection);
         let dropped = RecordedChange::Dropped(collection.to_owned());
@@ -136,22 +148,22 @@ impl TransactionChanges {
     }
 
     /// The changes.
-    pub fn into_changes(self) -> Vec<RecordedChange> {
+    pub(crate) fn into_changes(self) -> Vec<RecordedChange> {
         self.changes.into_iter().flatten().collect()
     }
 
     /// Whether nothing has changed.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.changes.iter().all(Option::is_none)
     }
 
     /// An upper bound of the bytes of the entry in the change log.
-    pub fn bytes_max(&self) -> usize {
+    pub(crate) fn bytes_max(&self) -> usize {
         self.header_bytes + self.patch_bytes
     }
 
     /// Drops all operations of patches.
-    pub fn drop_patches(&mut self) {
+    pub(crate) fn drop_patches(&mut self) {
         for change in self.changes.iter_mut().flatten() {
             if let RecordedChange::Document(document) = change {
                 document.patch = None;
@@ -161,7 +173,7 @@ impl TransactionChanges {
     }
 
     /// Replaces the changes of documents by the fact that their collections have changed.
-    pub fn abridge(&mut self) {
+    pub(crate) fn abridge(&mut self) {
         let mut collections: Vec<String> = Vec::new();
         for change in self.changes.iter().flatten() {
             if let RecordedChange::Document(document) = change
