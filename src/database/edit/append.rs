@@ -23,7 +23,7 @@ const STAMP_BYTES: usize = Version::PLACEHOLDER.len();
 /// exception: its entries are read.) Returns the key with a placeholder for the versionstamp.
 ///
 /// # Errors
-/// `UNIQUE_VIOLATION`. `TOO_LARGE`: a key exceeds the limit. `BAD_USER_INPUT`: the transaction has
+/// `UNIQUE_VIOLATION`: checked at once and not at the end of the operation. `TOO_LARGE`: a key exceeds the limit. `BAD_USER_INPUT`: the transaction has
 /// appended another document with the same values in a unique index. Errors of the store.
 pub async fn append(
     transaction: &dyn Transaction,

@@ -160,7 +160,7 @@ impl DocumentMutations {
         change.finish(false).await
     }
 
-    /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document and missing object members on the path; array indexes on the path must exist. A null patch stores null.
+    /// Applies a JSON Merge Patch (RFC 7396) at `path`. Creates the document and missing object members on the path; array indexes on the path must exist, and in a JSON Pointer `-` and integers need a parent that exists. A null patch stores null.
     async fn merge_document(
         &self,
         context: &Context<'_>,
