@@ -130,7 +130,7 @@ fn check_during_writes_finds_no_faults() {
             for round in 0..6 {
                 // Replaces documents and adds new ones between them.
                 let more = format!("[{round},{{\"a\":{round}}}]\n").repeat(2_000);
-                store.import(&more, &["--name", "d"]);
+                store.import(&more, &["--name", "d", "--existing", "replace"]);
                 store.import(&more, &["--name", &format!("d-{round}")]);
             }
         });

@@ -83,7 +83,7 @@ fn collections_are_listed_with_their_counts() {
         store.import("[1,2,3]", &["--collection", "b"]);
         store.import("[1,2]", &["--collection", "a"]);
         store.import("[4,5,6]", &["--collection", "b"]);
-        assert_eq!(store.out(&["collections"]), "a\t2\nb\t3\n");
+        assert_eq!(store.out(&["collections"]), "a\t2\nb\t6\n");
     });
 }
 

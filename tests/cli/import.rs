@@ -125,7 +125,7 @@ fn repeated_imports_do_not_duplicate_documents() {
         store
             .run(&["import", &file])
             .expect(0)
-            .says("0 created, 2 replaced");
+            .says("0 created, 0 replaced; 2 skipped");
         assert_eq!(store.out(&["export"]), before);
         assert_eq!(store.count(), 2);
     });
@@ -376,7 +376,7 @@ fn generated_ids_do_not_replace_other_documents() {
         assert_eq!(store.count(), 4);
 
         let first = store.file("first/data.ndjson", "{\"a\":1}\n{\"a\":2}\n");
-        let second = store.file("second/data.ndjson", "{\"b\":1}\n");
+        let second = store.file("second/data.ndjson", "{\"b\":1}\n{\"b\":2}\n");
         store.run(&["import", &first]).expect(0).says("2 created");
         store
             .run(&["import", &first])
@@ -389,7 +389,7 @@ fn generated_ids_do_not_replace_other_documents() {
         store
             .run(&["import", &second, "--existing", "replace"])
             .expect(0)
-            .says("1 replaced");
+            .says("2 replaced");
         assert_eq!(store.out(&["get", "data-1"]), "{\"b\":1}\n");
     });
 }

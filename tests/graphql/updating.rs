@@ -23,7 +23,7 @@ async fn removed_elements_that_are_appended_again_at_the_same_place_change_nothi
     for (stored, operators, after) in [
         (
             r#"["Art"]"#,
-            r#"remove: {at: "$.l", value: "Art"}, append: {at: "$.l", value: "Art"}"#,
+            r#"remove: {at: "$.l", values: ["Art"]}, append: {at: "$.l", value: "Art"}"#,
             None,
         ),
         (
@@ -33,7 +33,7 @@ async fn removed_elements_that_are_appended_again_at_the_same_place_change_nothi
         ),
         (
             r#"[1,{"x":[2]}]"#,
-            r#"remove: {at: "$.l", value: {x: [2]}}, append: {at: "$.l", value: {x: [2]}}"#,
+            r#"remove: {at: "$.l", values: [{x: [2]}]}, append: {at: "$.l", value: {x: [2]}}"#,
             None,
         ),
         (
@@ -43,22 +43,22 @@ async fn removed_elements_that_are_appended_again_at_the_same_place_change_nothi
         ),
         (
             r#"["a","b"]"#,
-            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", value: "a"}"#,
+            r#"remove: {at: "$.l", values: ["a"]}, append: {at: "$.l", value: "a"}"#,
             Some(r#"["b","a"]"#),
         ),
         (
             r#"["a","a"]"#,
-            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", value: "a"}"#,
+            r#"remove: {at: "$.l", values: ["a"]}, append: {at: "$.l", value: "a"}"#,
             Some(r#"["a"]"#),
         ),
         (
             r#"["a"]"#,
-            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", values: ["a", "b"]}"#,
+            r#"remove: {at: "$.l", values: ["a"]}, append: {at: "$.l", values: ["a", "b"]}"#,
             Some(r#"["a","b"]"#),
         ),
         (
             r#"["b"]"#,
-            r#"remove: {at: "$.l", value: "a"}, append: {at: "$.l", value: "a"}"#,
+            r#"remove: {at: "$.l", values: ["a"]}, append: {at: "$.l", value: "a"}"#,
             Some(r#"["b","a"]"#),
         ),
     ] {
