@@ -1,8 +1,10 @@
 //! The id of a document: a string, a 64-bit integer or a versionstamp.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 
 use super::json::{Event, Reader, write_string};
+use super::leaf::abridged;
 use crate::error::{Error, Result};
 
 /// The id of a document in its collection.
@@ -109,14 +111,27 @@ fn hex_digit(digit: u8) -> Option<u8> {
     }
 }
 
+/// The string of a text that begins with `"`.
 fn json_string(text: &str) -> Result<String> {
     let mut reader = Reader::new(text, 0);
-    match (reader.next(), reader.next()) {
-        (Ok(Event::String(string)), Ok(Event::End)) => Ok(string.into_owned()),
-        _ => Err(Error::bad_input(format!(
-            "the id {text:?} begins with '\"' and is not a JSON string"
-        ))),
-    }
+    let string = match reader.next() {
+        Ok(Event::String(string)) => reader.next().map(|_| string.into_owned()),
+        Ok(_) => return Err(Error::bad_input("the id is not a JSON string")),
+        Err(error) => Err(error),
+    };
+    string.map_err(|error| {
+        let id = abridged(text);
+        let mut message = format!(
+            "the id {id} begins with '\"', so it must be a JSON string: {}",
+            error.describe(text)
+        );
+        if let Cow::Borrowed(text) = id {
+            let written = DocumentId::Text(text.to_owned());
+            write!(message, "; the id that is this string is written {written}")
+                .expect("a string has room");
+        }
+        Error::bad_input(message)
+    })
 }
 
 #[cfg(test)]
@@ -173,8 +188,34 @@ mod tests {
 
     #[test]
     fn empty_ids_and_broken_strings_are_rejected() {
-        for text in ["", "\"", "\"a", "\"a\"b", "\"\\ud800\""] {
-            assert!(DocumentId::parse(text).is_err(), "{text:?}");
+        for (text, reason) in [
+            ("", "the id is empty"),
+            (
+                "\"",
+                "the id \" begins with '\"', so it must be a JSON string: expected the string's \
+                 closing '\"' at line 1, column 2; the id that is this string is written \"\\\"\"",
+            ),
+            (
+                "\"a\"b",
+                "the id \"a\"b begins with '\"', so it must be a JSON string: expected the end of the \
+                 text at line 1, column 4; the id that is this string is written \"\\\"a\\\"b\"",
+            ),
+            (
+                "\"\\q\"",
+                "the id \"\\q\" begins with '\"', so it must be a JSON string: \\q in a string, which is \
+                 no escape at line 1, column 2; the id that is this string is written \
+                 \"\\\"\\\\q\\\"\"",
+            ),
+        ] {
+            let error = DocumentId::parse(text).expect_err(text);
+            assert_eq!(error.message(), reason);
         }
+        let long = format!("\"{}\\ud800\"", "a".repeat(100));
+        let error = DocumentId::parse(&long).expect_err("a lone surrogate");
+        assert!(error.message().len() < 250, "{error}");
+        assert!(
+            error.message().ends_with("character at line 1, column 102"),
+            "{error}"
+        );
     }
 }

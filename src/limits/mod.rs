@@ -70,9 +70,6 @@ pub const RANGES_AT_A_TIME: usize = 250;
 pub const PAIRS_WALKED_MAX: usize = 4;
 /// Fields of a query, fragments expanded, that may be planned and executed directly.
 pub const PLANNED_FIELDS_MAX: usize = 2_000;
-/// Bytes of a query that is parsed a second time, at a microsecond a token, for a better error
-/// message or for syntax outside the specification (docs/decisions/0017).
-pub const QUERY_PARSED_AGAIN_BYTES_MAX: usize = 16 << 10;
 /// Bytes of a query that is cached. Longer queries are parsed for each request.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 

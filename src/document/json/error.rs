@@ -18,8 +18,10 @@ pub enum Problem {
     Expected(&'static str),
     /// An unescaped control character in a string.
     ControlCharacter,
-    /// A `\` that does not begin an escape.
-    BadEscape,
+    /// A `\` before this character, which is no escape.
+    UnknownEscape(char),
+    /// `\u` without four hexadecimal digits.
+    UnicodeEscape,
     /// One half of a UTF-16 surrogate pair, which is not a Unicode character.
     LoneSurrogate,
     /// More levels of objects and arrays than this limit.
@@ -31,7 +33,15 @@ impl fmt::Display for Problem {
         match self {
             Self::Expected(what) => write!(f, "expected {what}"),
             Self::ControlCharacter => f.write_str("an unescaped control character in a string"),
-            Self::BadEscape => f.write_str("an unknown escape in a string"),
+            Self::UnknownEscape(character) if character.is_control() => {
+                write!(f, "\\ before {character:?} in a string, which is no escape")
+            }
+            Self::UnknownEscape(character) => {
+                write!(f, "\\{character} in a string, which is no escape")
+            }
+            Self::UnicodeEscape => {
+                f.write_str("\\u in a string without its four hexadecimal digits")
+            }
             Self::LoneSurrogate => {
                 f.write_str("a lone surrogate in a string, which is not a Unicode character")
             }

@@ -74,14 +74,29 @@ pub(super) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), JsonError
         Some(b'r') => '\r',
         Some(b't') => '\t',
         Some(b'u') => return unicode(bytes, at),
-        _ => return Err(problem(at, Problem::BadEscape)),
+        _ => return Err(not_an_escape(bytes, at)),
     };
     Ok((character, at + 2))
 }
 
+/// The error for the `\` at `at`, which begins no escape.
+#[cold]
+fn not_an_escape(bytes: &[u8], at: usize) -> JsonError {
+    const CHARACTER_BYTES_MAX: usize = 4;
+    let behind = bytes.get(at + 1..).unwrap_or_default();
+    let first = &behind[..behind.len().min(CHARACTER_BYTES_MAX)];
+    let mut characters = first.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+    match characters.next() {
+        Some(character) => problem(at, Problem::UnknownEscape(character)),
+        None => not_closed(bytes.len()),
+    }
+}
+
+/// The character of the escape `\u` at `begin`.
 fn unicode(bytes: &[u8], begin: usize) -> Result<(char, usize), JsonError> {
-    let hex4 = |at| hex4(bytes, at).ok_or_else(|| problem(begin, Problem::BadEscape));
-    let (unit, end) = (hex4(begin + 2)?, begin + 6);
+    let hex4 =
+        |escape| hex4(bytes, escape + 2).ok_or_else(|| problem(escape, Problem::UnicodeEscape));
+    let (unit, end) = (hex4(begin)?, begin + 6);
     if let Some(character) = char::from_u32(unit) {
         return Ok((character, end));
     }
@@ -89,7 +104,7 @@ fn unicode(bytes: &[u8], begin: usize) -> Result<(char, usize), JsonError> {
     if unit >= 0xDC00 || !bytes[end..].starts_with(b"\\u") {
         return Err(lone);
     }
-    let low = hex4(end + 2)?;
+    let low = hex4(end)?;
     if !(0xDC00..0xE000).contains(&low) {
         return Err(lone);
     }

@@ -145,27 +145,56 @@ fn control_characters_and_unknown_escapes_are_rejected() {
         let text = format!("\"a{}\"", char::from(byte));
         assert_eq!(events(&text).expect_err("control").describe(&text), control);
     }
-    let escape = "an unknown escape in a string at line 1, column 2";
-    for text in [
-        "\"\\x\"",
-        "\"\\",
-        "\"\\u",
-        "\"\\u12",
-        "\"\\u12\"",
-        "\"\\u12G4\"",
-        "\"\\u+123\"",
-        "\"\\U0041\"",
-        "\"\\é\"",
-        "\"\\u00é\"",
-        "\"\\'\"",
-        "\"\\0\"",
-        "\"\\\n\"",
+    check_refused(&[
+        (
+            "\"\\x\"",
+            "\\x in a string, which is no escape at line 1, column 2",
+        ),
+        (
+            "\"\\U0041\"",
+            "\\U in a string, which is no escape at line 1, column 2",
+        ),
+        (
+            "\"\\é\"",
+            "\\é in a string, which is no escape at line 1, column 2",
+        ),
+        (
+            "\"\\🌳\"",
+            "\\🌳 in a string, which is no escape at line 1, column 2",
+        ),
+        (
+            "\"\\'\"",
+            "\\' in a string, which is no escape at line 1, column 2",
+        ),
+        (
+            "\"\\0\"",
+            "\\0 in a string, which is no escape at line 1, column 2",
+        ),
+        (
+            "{\"a\\.b\":1}",
+            "\\. in a string, which is no escape at line 1, column 4",
+        ),
+        (
+            "\"\\\n\"",
+            "\\ before '\\n' in a string, which is no escape at line 1, column 2",
+        ),
+        (
+            "\"\\",
+            "expected the string's closing '\"' at line 1, column 3",
+        ),
+    ]);
+    let digits = "\\u in a string without its four hexadecimal digits at line 1, column";
+    for (text, column) in [
+        ("\"\\u", 2),
+        ("\"\\u12", 2),
+        ("\"\\u12\"", 2),
+        ("\"\\u12G4\"", 2),
+        ("\"\\u+123\"", 2),
+        ("\"\\u00é\"", 2),
+        ("\"\\ud83c\\u12\"", 8),
     ] {
-        assert_eq!(
-            events(text).expect_err(text).describe(text),
-            escape,
-            "{text:?}"
-        );
+        let error = events(text).expect_err(text).describe(text);
+        assert_eq!(error, format!("{digits} {column}"), "{text:?}");
     }
     let open = "expected the string's closing '\"' at line 1, column 3";
     assert_eq!(events("\"a").expect_err("open").describe("\"a"), open);

@@ -262,7 +262,7 @@ impl GraphQl {
         };
         let prepared = operation.clone().ready();
         let selected = select(&prepared.document, prepared.name.as_deref())?;
-        let field = root_field(&prepared.document, selected)?;
+        let field = root_field(selected)?;
         let inner = self.0.clone();
         let time = allowed.deadline.saturating_duration_since(Instant::now());
         let allowed = move || Allowed {

@@ -13,15 +13,17 @@ use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
     SelectionSet,
 };
-use async_graphql::{Name, Pos, ServerError};
+use async_graphql::{Name, ServerError};
 
-use super::parse::{parse, parse_otherwise};
+use super::parse::parse;
 use super::plan::Plan;
 use super::query_cost::check_expanded;
-use super::root_field::root_field;
+use super::root_field::merged_root_field;
 use super::text_limits::check_text;
 use super::validate::inputs::Inputs;
-use super::validate::typename;
+use super::validate::literals::incorrect_literals;
+use super::validate::overlapping::conflicts;
+use super::validate::shown::shown;
 use super::validate::types::{Types, base_name};
 use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
@@ -31,7 +33,6 @@ use crate::graphql::request::lru_cache::LruCache;
 use crate::graphql::schema::build::{PhylloSchema, Purpose, SchemaScope, VALID};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
-    QUERY_PARSED_AGAIN_BYTES_MAX,
 };
 
 /// The reason why a query is rejected.
@@ -143,14 +144,8 @@ impl PreparedQueries {
     /// checked for each request.
     pub(crate) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
-        let document = match parse(text) {
-            Ok(document) => document,
-            Err(pos) if text.len() > QUERY_PARSED_AGAIN_BYTES_MAX => {
-                return Err(Refusal::Invalid(vec![not_parsed(pos)]));
-            }
-            Err(_) => parse_otherwise(text)
-                .map_err(|error| Refusal::Invalid(vec![syntax_error(error)]))?,
-        };
+        let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
+        let mut document = parsed?;
         if self.scope == SchemaScope::ReadOnly {
             check_queries_only(&document)?;
         }
@@ -164,11 +159,7 @@ impl PreparedQueries {
         }
         // Boxed, because this future is rarely needed and large.
         Box::pin(self.validate(&document)).await?;
-        for (_, operation) in document.operations.iter() {
-            if operation.node.ty == OperationType::Subscription {
-                root_field(&document, &operation.node)?;
-            }
-        }
+        merge_root_fields(&mut document)?;
         let document = Arc::new(PreparedQuery::new(document));
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             // The cache counts the bytes of the text. A prepared query takes some dozen times as
@@ -207,15 +198,19 @@ impl PreparedQueries {
 
     async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
         let mut request = async_graphql::Request::new("");
-        request.set_parsed_query(typename::shown(document));
+        request.set_parsed_query(shown(document));
         let errors = self.validating.execute(request).await.errors;
-        match &errors[..] {
-            [only] if only.message == VALID => match disallowed(document, &self.types) {
-                allowed if allowed.is_empty() => Ok(()),
-                errors => Err(Refusal::Invalid(errors)),
-            },
-            _ => Err(Refusal::Invalid(errors)),
+        if !matches!(&errors[..], [only] if only.message == VALID) {
+            return Err(Refusal::Invalid(errors));
         }
+        // Each of these rules needs a document that is valid according to the previous ones.
+        for rule in [incorrect_literals, disallowed, conflicts] {
+            let errors = rule(document, &self.types);
+            if !errors.is_empty() {
+                return Err(Refusal::Invalid(errors));
+            }
+        }
+        Ok(())
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<PreparedQuery>>> {
@@ -223,25 +218,31 @@ impl PreparedQueries {
     }
 }
 
-/// The syntax error of a long text, which gives only the position.
-fn not_parsed(pos: Pos) -> ServerError {
-    let Pos { line, column } = pos;
-    let message = format!(
-        "syntax error: unexpected token at line {line}, column {column}, or two operations or \
-         fragments up to there have the same name"
-    );
-    ServerError::new(message, Some(pos))
-}
-
-/// A syntax error with the expected tokens and the location. The quoted line is removed from the
-/// message, because it may be the whole query.
-fn syntax_error(error: async_graphql::parser::Error) -> ServerError {
-    let quoting = error.to_string();
-    let mut converted = ServerError::from(error);
-    if let Some((_, expected)) = quoting.rsplit_once("\n  = ") {
-        converted.message = format!("syntax error: {expected}");
+/// Replaces the selections of each subscription by its only root field.
+///
+/// # Errors
+/// As [`merged_root_field`].
+fn merge_root_fields(document: &mut ExecutableDocument) -> Result<()> {
+    let mut merged = Vec::new();
+    for (name, operation) in document.operations.iter() {
+        if operation.node.ty == OperationType::Subscription {
+            let field = merged_root_field(document, &operation.node)?;
+            merged.push((name.cloned(), field));
+        }
     }
-    converted
+    for (name, field) in merged {
+        let operation = match (&mut document.operations, &name) {
+            (DocumentOperations::Single(only), _) => Some(only),
+            (DocumentOperations::Multiple(all), Some(name)) => all.get_mut(name),
+            (DocumentOperations::Multiple(_), None) => None,
+        };
+        if let Some(operation) = operation {
+            let pos = field.pos;
+            let only = async_graphql::Positioned::new(Selection::Field(field), pos);
+            operation.node.selection_set.node.items = vec![only];
+        }
+    }
+    Ok(())
 }
 
 /// Rejects mutations in a read-only schema.
@@ -352,5 +353,21 @@ mod tests {
             assert!(operations.document(&text).await.is_ok(), "it is valid");
             assert_eq!(operations.kept_document(&text).is_some(), kept, "{bytes}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_root_fields_of_a_subscription_are_merged() {
+        let operations = PreparedQueries::new(SchemaScope::Full, true, &Bounds::DEFAULT);
+        let query = "subscription { document(id: 1) { kind } ...F }
+            fragment F on Subscription { document(id: 1) { length } ... { document(id: 1) { id } } }";
+        let prepared = operations.document(query).await.ok().expect("it is valid");
+        let operation = select(&prepared.document, None).expect("an operation");
+        let [only] = &operation.selection_set.node.items[..] else {
+            panic!("one root field");
+        };
+        let Selection::Field(field) = &only.node else {
+            panic!("a field");
+        };
+        assert_eq!(field.node.selection_set.node.items.len(), 3);
     }
 }

@@ -4,8 +4,7 @@ use crate::error::{Error, Limit, Result};
 use crate::limits::Bounds;
 
 /// Checks the limits on the text of a query in one pass: bytes, lines, tokens, directives,
-/// operations and nested brackets. The parser recurses into brackets, and it rescans line ends and
-/// comments wherever an optional token may follow.
+/// operations and nested brackets. The parser recurses into brackets.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the named limit is exceeded. `BAD_USER_INPUT`: a block string is not closed. The
@@ -33,7 +32,9 @@ pub(crate) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
     let (mut operations, mut between) = (0, true);
     while let Some(token) = lexer.next()? {
         tokens += 1;
-        if between {
+        // An operation or a fragment may begin with a description.
+        let described = between && token == b'"';
+        if between && !described {
             operations += usize::from(!lexer.is_at_fragment());
             bound(
                 operations,
@@ -47,7 +48,7 @@ pub(crate) fn check_text(query: &str, bounds: &Bounds) -> Result<()> {
             b'@' => directives += 1,
             _ => {}
         }
-        between = token == b'}' && brackets == 0;
+        between = described || (token == b'}' && brackets == 0);
         bound(
             tokens,
             Limit::new("queryTokens", bounds.query_tokens),

@@ -1,11 +1,16 @@
 //! Splits a query into tokens (GraphQL specification, 2.1) with their positions.
 
+use std::fmt;
+
 use async_graphql::Pos;
+
+use super::syntax_error::{ParseResult, SyntaxError};
+use crate::document::leaf::abridged;
 
 /// A lexical token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lexeme<'t> {
-    /// One of `! $ & ( ) : = @ [ ] { | }`, or any other ASCII byte that begins no other token.
+    /// One of `! $ & ( ) : = @ [ ] { | }`.
     Punctuator(u8),
     /// `...`
     Spread,
@@ -16,6 +21,20 @@ pub(crate) enum Lexeme<'t> {
     /// The text between the triple quotes.
     BlockString(&'t str),
     End,
+}
+
+/// The token in an error message.
+impl fmt::Display for Lexeme<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Punctuator(byte) => write!(f, "\"{}\"", char::from(*byte)),
+            Self::Spread => f.write_str("\"...\""),
+            Self::Name(name) => write!(f, "\"{}\"", abridged(name)),
+            Self::Number(number) => write!(f, "the number {}", abridged(number)),
+            Self::String(_) | Self::BlockString(_) => f.write_str("a string"),
+            Self::End => f.write_str("the end of the text"),
+        }
+    }
 }
 
 pub(crate) struct Lexer<'t> {
@@ -36,12 +55,15 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next token and its position; none if the text has no valid token there.
-    pub(crate) fn next(&mut self) -> Option<(Lexeme<'t>, Pos)> {
+    /// The next token and its position.
+    ///
+    /// # Errors
+    /// No token begins here, or it is not complete.
+    pub(crate) fn next(&mut self) -> ParseResult<(Lexeme<'t>, Pos)> {
         self.skip_ignored();
         self.move_to(self.at);
         let Some(first) = self.byte() else {
-            return Some((Lexeme::End, self.pos));
+            return Ok((Lexeme::End, self.pos));
         };
         let token = match first {
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
@@ -55,52 +77,28 @@ impl<'t> Lexer<'t> {
                 self.at += 3;
                 Lexeme::Spread
             }
-            0x80.. => return None,
-            _ => {
+            b'!' | b'$' | b'&' | b'(' | b')' | b':' | b'=' | b'@' | b'[' | b']' | b'{' | b'|'
+            | b'}' => {
                 self.at += 1;
                 Lexeme::Punctuator(first)
             }
-        };
-        Some((token, self.pos))
-    }
-
-    /// The offset of the end of the last token, in bytes.
-    pub(crate) fn end(&self) -> usize {
-        self.at
-    }
-
-    /// Reads the rest of a type that begins with the last token, and returns the whole type. The
-    /// last token of the type then is the last token.
-    pub(crate) fn rest_of_type(&mut self) -> Option<&'t str> {
-        let opened = self.text.as_bytes()[self.begin..].iter();
-        let opened = opened.take_while(|byte| **byte == b'[').count();
-        self.at = self.begin + opened;
-        let name = self.at;
-        if !matches!(self.byte(), Some(b'_' | b'a'..=b'z' | b'A'..=b'Z')) {
-            return None;
-        }
-        self.skip_while(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
-        debug_assert!(self.at > name);
-        for level in 0..=opened {
-            self.at += usize::from(self.byte() == Some(b'!'));
-            if level < opened {
-                self.at += usize::from(self.byte() == Some(b']'));
+            _ => {
+                let character = self.text[self.begin..].chars().next();
+                let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
+                return self.invalid(&format!("no token begins with {character:?}"));
             }
-        }
-        Some(&self.text[self.begin..self.at])
+        };
+        Ok((token, self.pos))
     }
 
-    /// Whether white space follows the last token, without a comment before the next token.
-    pub(crate) fn is_before_space(&self) -> bool {
-        let behind = self.rest().iter();
-        let mut behind = behind.skip_while(|byte| is_space(**byte));
-        is_space(self.byte().unwrap_or_default()) && behind.next() != Some(&b'#')
+    fn invalid<T>(&self, why: &str) -> ParseResult<T> {
+        Err(SyntaxError::new(why, self.pos))
     }
 
-    fn number(&mut self) -> Option<Lexeme<'t>> {
+    fn number(&mut self) -> ParseResult<Lexeme<'t>> {
         self.at += usize::from(self.byte() == Some(b'-'));
-        match self.byte()? {
-            b'0' => self.at += 1,
+        match self.byte() {
+            Some(b'0') => self.at += 1,
             _ => self.digits()?,
         }
         if self.byte() == Some(b'.') {
@@ -112,39 +110,54 @@ impl<'t> Lexer<'t> {
             self.at += usize::from(matches!(self.byte(), Some(b'+' | b'-')));
             self.digits()?;
         }
+        let number = &self.text[self.begin..self.at];
         match self.byte() {
-            Some(b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => None,
-            _ => Some(Lexeme::Number(&self.text[self.begin..self.at])),
+            Some(next @ (b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')) => {
+                let (number, next) = (abridged(number), char::from(next));
+                self.invalid(&format!("the number {number} is followed by \"{next}\""))
+            }
+            _ => Ok(Lexeme::Number(number)),
         }
     }
 
-    fn digits(&mut self) -> Option<()> {
+    fn digits(&mut self) -> ParseResult<()> {
         let begin = self.at;
         self.skip_while(|byte| byte.is_ascii_digit());
-        (self.at > begin).then_some(())
+        if self.at > begin {
+            return Ok(());
+        }
+        let number = abridged(&self.text[self.begin..begin]);
+        self.invalid(&format!("expected a digit after \"{number}\" in a number"))
     }
 
-    fn string(&mut self) -> Option<Lexeme<'t>> {
+    fn string(&mut self) -> ParseResult<Lexeme<'t>> {
         let begin = self.at + 1;
         self.at = begin;
         loop {
-            self.at += memchr::memchr3(b'"', b'\\', b'\n', self.rest())?;
-            match self.byte()? {
-                b'"' => break,
-                b'\\' => self.at += 2,
-                _ => return None,
+            let next = memchr::memchr3(b'"', b'\\', b'\n', self.rest());
+            self.at += next.unwrap_or(self.rest().len());
+            match self.byte() {
+                Some(b'"') => break,
+                Some(b'\\') => self.at += 2,
+                _ => return self.invalid(NOT_CLOSED),
             }
         }
-        let text = self.text.get(begin..self.at)?;
+        let text = self.text.get(begin..self.at).unwrap_or_default();
+        if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some() {
+            return self.invalid(NOT_CLOSED);
+        }
         self.at += 1;
-        (!text.contains('\r')).then_some(Lexeme::String(text))
+        Ok(Lexeme::String(text))
     }
 
-    fn block_string(&mut self) -> Option<Lexeme<'t>> {
+    fn block_string(&mut self) -> ParseResult<Lexeme<'t>> {
         let begin = self.at + 3;
         self.at = begin;
         loop {
-            self.at += memchr::memchr2(b'"', b'\\', self.rest())?;
+            let Some(next) = memchr::memchr2(b'"', b'\\', self.rest()) else {
+                return self.invalid("the block string is not closed");
+            };
+            self.at += next;
             if self.rest().starts_with(b"\"\"\"") {
                 break;
             }
@@ -153,7 +166,7 @@ impl<'t> Lexer<'t> {
         }
         let text = &self.text[begin..self.at];
         self.at += 3;
-        Some(Lexeme::BlockString(text))
+        Ok(Lexeme::BlockString(text))
     }
 
     fn skip_ignored(&mut self) {
@@ -172,13 +185,15 @@ impl<'t> Lexer<'t> {
 
     /// Advances the position to the beginning of the next token.
     fn move_to(&mut self, begin: usize) {
-        for byte in &self.text.as_bytes()[self.begin..begin] {
+        let bytes = self.text.as_bytes();
+        for (at, byte) in bytes[..begin].iter().enumerate().skip(self.begin) {
             match byte {
-                b'\n' => {
+                // `\r\n` is one end of a line.
+                b'\r' if bytes.get(at + 1) == Some(&b'\n') => {}
+                b'\n' | b'\r' => {
                     self.pos.line += 1;
                     self.pos.column = 1;
                 }
-                b'\r' => self.pos.column = 1,
                 // A continuation byte of the previous character.
                 0x80..0xC0 => {}
                 _ => self.pos.column += 1,
@@ -200,6 +215,8 @@ impl<'t> Lexer<'t> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 }
+
+const NOT_CLOSED: &str = "the string is not closed on its line";
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b',' | b'\t' | b'\n' | b'\r')

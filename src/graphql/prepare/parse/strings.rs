@@ -1,34 +1,36 @@
 //! The values of strings in a query (GraphQL specification, 2.9.4).
 
-use std::borrow::Cow;
-
-use super::lexer::{Lexeme, Lexer};
-
-/// The value of a string, from the text between its quotes; none if an escape is invalid.
-pub(crate) fn string_value(text: &str) -> Option<String> {
+/// The value of a string, from the text between its quotes.
+///
+/// # Errors
+/// The part of the text that begins with an invalid escape.
+pub(crate) fn string_value(text: &str) -> Result<String, &str> {
     let mut value = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((plain, escaped)) = rest.split_once('\\') {
         value.push_str(plain);
-        let mut behind = escaped.chars();
-        value.push(match behind.next()? {
-            it @ ('"' | '\\' | '/') => it,
-            'b' => '\u{8}',
-            'f' => '\u{C}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => {
-                let (character, rest) = unicode_escape(behind.as_str())?;
-                behind = rest.chars();
-                character
-            }
-            _ => return None,
-        });
-        rest = behind.as_str();
+        let (character, behind) = escape(escaped).ok_or(&rest[plain.len()..])?;
+        value.push(character);
+        rest = behind;
     }
     value.push_str(rest);
-    Some(value)
+    Ok(value)
+}
+
+/// The character of an escape, from the text after its `\`, and the text after the escape.
+fn escape(text: &str) -> Option<(char, &str)> {
+    let mut behind = text.chars();
+    let character = match behind.next()? {
+        it @ ('"' | '\\' | '/') => it,
+        'b' => '\u{8}',
+        'f' => '\u{C}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'u' => return unicode_escape(behind.as_str()),
+        _ => return None,
+    };
+    Some((character, behind.as_str()))
 }
 
 /// The character of a Unicode escape, from the text after its `\u`, and the text after the escape.
@@ -61,67 +63,8 @@ fn hexadecimal(digits: &str) -> Option<u32> {
     all_digits.then_some(value)
 }
 
-/// Replaces the escapes that `async_graphql`'s parser does not support by characters: surrogate
-/// pairs, and code points in braces. Spaces after the string preserve the columns of the following
-/// text.
-pub(crate) fn with_known_escapes(query: &str) -> Cow<'_, str> {
-    let unknown =
-        |text: &str| text.contains("\\u{") || text.contains("\\uD") || text.contains("\\ud");
-    if !unknown(query) {
-        return Cow::Borrowed(query);
-    }
-    let (mut known, mut copied) = (String::with_capacity(query.len()), 0);
-    let mut lexer = Lexer::new(query);
-    while let Some((token, _)) = lexer.next() {
-        match token {
-            Lexeme::End => break,
-            Lexeme::String(text) if unknown(text) => {
-                if let Some(written) = known_escapes(text) {
-                    let closed = lexer.end();
-                    let opened = closed - text.len() - 1;
-                    known.push_str(&query[copied..opened]);
-                    known.push_str(&written);
-                    known.push('"');
-                    let shorter = text.chars().count() - written.chars().count();
-                    known.extend(std::iter::repeat_n(' ', shorter));
-                    copied = closed;
-                }
-            }
-            _ => {}
-        }
-    }
-    known.push_str(&query[copied..]);
-    Cow::Owned(known)
-}
-
-/// The text between the quotes of a string, with all Unicode escapes replaced by characters; none
-/// if an escape is invalid.
-fn known_escapes(text: &str) -> Option<String> {
-    let mut known = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((plain, escaped)) = rest.split_once('\\') {
-        known.push_str(plain);
-        if let Some(unicode) = escaped.strip_prefix('u') {
-            let character;
-            (character, rest) = unicode_escape(unicode)?;
-            match character {
-                '"' | '\\' => known.extend(['\\', character]),
-                '\n' => known.push_str("\\n"),
-                '\r' => known.push_str("\\r"),
-                _ => known.push(character),
-            }
-        } else {
-            let (first, behind) = escaped.split_at_checked(1)?;
-            known.extend(["\\", first]);
-            rest = behind;
-        }
-    }
-    known.push_str(rest);
-    Some(known)
-}
-
 /// The value of a block string: without the common indentation of its lines (the first excepted),
-/// and without leading and trailing empty lines. `\"""` is kept, as in `async_graphql`'s parser.
+/// and without leading and trailing lines of white space. `\"""` is `"""`.
 pub(crate) fn block_string_value(text: &str) -> String {
     let lines = text
         .split("\r\n")
@@ -133,7 +76,8 @@ pub(crate) fn block_string_value(text: &str) -> String {
         .filter_map(|line| line.find(is_no_space));
     let indent = indents.min().unwrap_or(0);
     for line in lines.iter_mut().skip(1) {
-        *line = line.get(indent..).unwrap_or(line);
+        // A line of white space may be shorter than the indentation.
+        *line = line.get(indent..).unwrap_or_default();
     }
     let has_content = |line: &&str| line.contains(is_no_space);
     let begin = lines.iter().position(has_content).unwrap_or(lines.len());
@@ -141,9 +85,38 @@ pub(crate) fn block_string_value(text: &str) -> String {
         .iter()
         .rposition(has_content)
         .map_or(begin, |last| last + 1);
-    lines[begin..end].join("\n")
+    let value = lines[begin..end].join("\n");
+    if value.contains(ESCAPED_QUOTES) {
+        return value.replace(ESCAPED_QUOTES, "\"\"\"");
+    }
+    value
 }
+
+const ESCAPED_QUOTES: &str = "\\\"\"\"";
 
 fn is_no_space(character: char) -> bool {
     !matches!(character, ' ' | '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_strings_have_the_value_of_the_specification() {
+        for (text, value) in [
+            (r#"a \""" b"#, r#"a """ b"#),
+            (r#"\"""\""""#, r#""""""""#),
+            (r#"\\""" \"" \n"#, r#"\""" \"" \n"#),
+            ("\n    a\n  \n    b\n", "a\n\nb"),
+            ("\n    a\n      \n    b\n", "a\n  \nb"),
+            ("\n  a\n \t\t\n  b", "a\n\t\nb"),
+            ("  a\n  b\n   c", "  a\nb\n c"),
+            (" \t\r\n \r\t", ""),
+            ("\r  é\r\n    b\n   ", "é\n  b"),
+            ("\n\u{A0}a\n b", "\u{A0}a\n b"),
+        ] {
+            assert_eq!(block_string_value(text), value, "{text:?}");
+        }
+    }
 }

@@ -40,6 +40,7 @@ pub(crate) struct InputPosition {
 pub(crate) type ArgumentTypes = HashMap<Name, InputPosition>;
 
 struct FieldType {
+    ty: Type,
     /// The name of the field's type, without lists.
     of: String,
     arguments: ArgumentTypes,
@@ -50,6 +51,12 @@ pub(crate) struct Types {
     fields: HashMap<String, HashMap<Name, FieldType>>,
     directives: HashMap<Name, ArgumentTypes>,
     inputs: Inputs,
+    /// The values of each enum.
+    enums: HashMap<String, HashSet<Name>>,
+    /// The object types.
+    objects: HashSet<String>,
+    /// The interfaces and unions.
+    abstracts: HashSet<String>,
     names: HashSet<String>,
     /// The maximum number of elements of each introspection list, and the cost of `_entities`.
     lists: HashMap<&'static str, usize>,
@@ -105,6 +112,9 @@ impl Types {
             fields: HashMap::new(),
             directives: HashMap::new(),
             inputs: Inputs::default(),
+            enums: HashMap::new(),
+            objects: HashSet::new(),
+            abstracts: HashSet::new(),
             names: HashSet::new(),
             lists: HashMap::from([(ENTITIES, ENTITIES_FIELDS)]),
             all: TypeLists::default(),
@@ -147,6 +157,27 @@ impl Types {
     pub(crate) fn field(&self, of: &str, name: &Name) -> Option<(&ArgumentTypes, &str)> {
         let field = self.fields.get(of)?.get(name)?;
         Some((&field.arguments, &field.of))
+    }
+
+    /// The type of a field; none if the type `of` has no such field.
+    pub(crate) fn field_type(&self, of: &str, name: &Name) -> Option<&Type> {
+        let field = self.fields.get(of)?.get(name)?;
+        Some(&field.ty)
+    }
+
+    /// The values of an enum; none if there is no enum with this name.
+    pub(crate) fn enum_values(&self, name: &str) -> Option<&HashSet<Name>> {
+        self.enums.get(name)
+    }
+
+    /// Whether this is an interface or a union.
+    pub(crate) fn is_abstract(&self, name: &str) -> bool {
+        self.abstracts.contains(name)
+    }
+
+    /// Whether a field of this type has selections.
+    pub(crate) fn is_composite(&self, name: &str) -> bool {
+        self.objects.contains(name) || self.is_abstract(name)
     }
 
     /// Whether `of` is a type other than an introspection type and has no field with this name.
@@ -199,6 +230,16 @@ impl Types {
         let name = ty.name.node.to_string();
         self.names.insert(name.clone());
         let mut lists = TypeLists::default();
+        match &ty.kind {
+            TypeKind::Object(_) => _ = self.objects.insert(name.clone()),
+            TypeKind::Interface(_) | TypeKind::Union(_) => _ = self.abstracts.insert(name.clone()),
+            TypeKind::Enum(values) => {
+                let values = values.values.iter();
+                let values = values.map(|value| value.node.value.node.clone());
+                self.enums.insert(name.clone(), values.collect());
+            }
+            TypeKind::Scalar | TypeKind::InputObject(_) => {}
+        }
         match ty.kind {
             TypeKind::Object(ObjectType { fields, .. })
             | TypeKind::Interface(InterfaceType { fields, .. }) => {
@@ -222,6 +263,7 @@ impl Types {
         let count = arguments.len();
         let found = FieldType {
             of: base_name(&field.ty.node.base).to_owned(),
+            ty: field.ty.node.clone(),
             arguments,
         };
         let fields = self.fields.entry(of.to_owned()).or_default();

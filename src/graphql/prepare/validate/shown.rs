@@ -1,18 +1,24 @@
-//! Directives on `__typename`, which the validation of `async_graphql` ignores.
+//! The document that the validation of `async_graphql` gets. It ignores directives on `__typename`,
+//! and its rule on fields of the same response name rejects valid documents.
 
-use async_graphql::Positioned;
 use async_graphql::parser::types::{ExecutableDocument, InlineFragment, Selection, SelectionSet};
+use async_graphql::{Name, Positioned};
 
-/// An equivalent document for validation: moves the directives of each `__typename` to an inline
-/// fragment around it, where validation checks them. Validation thus counts the variables in these
-/// directives as used, and detects undeclared ones.
+/// An equivalent document for validation.
+///
+/// - The directives of each `__typename` move to an inline fragment around it, where validation
+///   checks them. Validation thus counts the variables in these directives as used, and detects
+///   undeclared ones.
+/// - Each field has an alias of its own, so that validation finds no fields of the same response
+///   name. The module `overlapping` checks these.
 pub(crate) fn shown(document: &ExecutableDocument) -> ExecutableDocument {
     let mut shown = document.clone();
+    let mut fields = 0;
     for fragment in shown.fragments.values_mut() {
-        show(&mut fragment.node.selection_set.node);
+        show(&mut fragment.node.selection_set.node, &mut fields);
     }
     for operation in operations(&mut shown) {
-        show(operation);
+        show(operation, &mut fields);
     }
     shown
 }
@@ -31,8 +37,13 @@ fn operations(document: &mut ExecutableDocument) -> Vec<&mut SelectionSet> {
 }
 
 /// The recursion is bounded by the limit on the levels of the document.
-fn show(selections: &mut SelectionSet) {
+fn show(selections: &mut SelectionSet, fields: &mut usize) {
     for selection in &mut selections.items {
+        if let Selection::Field(field) = &mut selection.node {
+            *fields += 1;
+            let alias = Name::new(fields.to_string());
+            field.node.alias = Some(Positioned::new(alias, field.pos));
+        }
         match &mut selection.node {
             Selection::Field(field) if field.node.name.node == "__typename" => {
                 let directives = std::mem::take(&mut field.node.directives);
@@ -48,8 +59,10 @@ fn show(selections: &mut SelectionSet) {
                 };
                 selection.node = Selection::InlineFragment(Positioned::new(around, pos));
             }
-            Selection::Field(field) => show(&mut field.node.selection_set.node),
-            Selection::InlineFragment(inline) => show(&mut inline.node.selection_set.node),
+            Selection::Field(field) => show(&mut field.node.selection_set.node, fields),
+            Selection::InlineFragment(inline) => {
+                show(&mut inline.node.selection_set.node, fields);
+            }
             Selection::FragmentSpread(_) => {}
         }
     }
