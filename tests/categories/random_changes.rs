@@ -118,10 +118,6 @@ fn change(
                 code,
             )
         }
-        8 => {
-            next.0.get_mut(&id).expect("it is there").parent = None;
-            (operation("MoveSwingToTop", &[("swing", &*id)]), None)
-        }
         9 => {
             let name = format!("name {number}");
             next.0
@@ -158,10 +154,10 @@ fn change(
             let code = taken.then_some("UNIQUE_VIOLATION");
             (operation("ChangeSlugOfBop", &texts), code)
         }
-        _ => (operation("MoveSwingToTop", &[("swing", &*id)]), {
+        _ => {
             next.0.get_mut(&id).expect("it is there").parent = None;
-            None
-        }),
+            (operation("MoveSwingToTop", &[("swing", &*id)]), None)
+        }
     };
     let next = if code.is_some() { model.clone() } else { next };
     (query, code, next)

@@ -3,12 +3,10 @@
 #[path = "../sound/files/mod.rs"]
 mod files;
 
-use std::cell::Cell;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -26,7 +24,7 @@ pub(crate) struct Store {
     path: PathBuf,
     server: Option<Server>,
     /// Why it is not checked.
-    damaged: Cell<Option<&'static str>>,
+    damaged: OnceLock<&'static str>,
 }
 
 impl Drop for Store {
@@ -75,13 +73,13 @@ impl Store {
             path: directory.path().join(below),
             directory,
             server: None,
-            damaged: Cell::new(None),
+            damaged: OnceLock::new(),
         }
     }
 
     /// Exempts the store from the check when it is dropped, because of `why`.
     pub(crate) fn damaged(&self, why: &'static str) {
-        self.damaged.set(Some(why));
+        let _repeated = self.damaged.set(why);
     }
 
     pub(crate) fn path(&self) -> &Path {
