@@ -43,11 +43,11 @@ impl Model {
     /// The ids from the parent of a category to the top.
     fn above(&self, id: &str) -> Vec<String> {
         let mut above = Vec::new();
-        let mut next = self.0[id].parent.clone();
+        let mut next = self.0[id].parent.as_ref();
         while let Some(id) = next {
-            assert!(!above.contains(&id), "a cycle in the model");
-            next.clone_from(&self.0[&id].parent);
-            above.push(id);
+            assert!(!above.contains(id), "a cycle in the model");
+            above.push(id.clone());
+            next = self.0[id].parent.as_ref();
         }
         above
     }
@@ -118,7 +118,7 @@ fn change(
                 code,
             )
         }
-        9 => {
+        8 => {
             let name = format!("name {number}");
             next.0
                 .get_mut(&id)
@@ -130,7 +130,7 @@ fn change(
                 None,
             )
         }
-        10 if ids.len() > 1 => {
+        9 if ids.len() > 1 => {
             let parent = next.0.remove(&id).expect("it is there").parent;
             for category in next.0.values_mut() {
                 if category.parent.as_ref() == Some(&id) {
@@ -139,7 +139,7 @@ fn change(
             }
             (operation("DeleteModalJazz", &[("modal-jazz", &*id)]), None)
         }
-        11 if ids.iter().filter(|one| model.is_within(one, &id)).count() < ids.len() => {
+        10 if ids.iter().filter(|one| model.is_within(one, &id)).count() < ids.len() => {
             next.0.retain(|one, _| !model.is_within(one, &id));
             (operation("DeleteBopAndBelow", &[("bop", &*id)]), None)
         }
