@@ -47,7 +47,7 @@ impl Filter {
     pub fn is_always_true(&self, steps: &Steps<'_>) -> Result<bool> {
         let mut atoms = Vec::new();
         let formula = formula(self, &mut atoms, steps)?;
-        let mut search = Search {
+        let mut search = CounterexampleSearch {
             values: vec![None; atoms.len()],
             atoms,
             work: 0,
@@ -137,7 +137,7 @@ fn is_same(a: &Atom<'_>, b: &Atom<'_>, steps: &Steps<'_>) -> Result<bool> {
     })
 }
 
-struct Search<'f, 's> {
+struct CounterexampleSearch<'f, 's> {
     atoms: Vec<Atom<'f>>,
     /// The value of each atom that has one.
     values: Vec<Option<bool>>,
@@ -145,7 +145,7 @@ struct Search<'f, 's> {
     steps: &'s Steps<'s>,
 }
 
-impl Search<'_, '_> {
+impl CounterexampleSearch<'_, '_> {
     /// Whether the formula is true if all atoms have this value, as far as they can. Most formulas that
     /// are not valid are false for one of the two values, which saves a long search.
     fn holds_for(&mut self, formula: &Formula, value: bool) -> Result<bool> {
