@@ -93,21 +93,6 @@ impl KeySet {
         *self == Self::All
     }
 
-    /// Whether every key that a document of `collection` can have is in the set.
-    ///
-    /// # Errors
-    /// As [`KeySet::new`].
-    pub fn covers_all(&self, collection: &str) -> Result<bool> {
-        Ok(match self {
-            Self::All => true,
-            Self::Range(begin, end) => {
-                let first = DocumentId::Text(String::new());
-                *begin <= id_bytes(collection, &first)? && end == PAST_ALL
-            }
-            Self::Listed(_) => false,
-        })
-    }
-
     /// Whether the set is a list of keys.
     pub fn is_listed(&self) -> bool {
         matches!(self, Self::Listed(_))

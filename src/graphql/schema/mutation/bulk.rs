@@ -64,7 +64,7 @@ impl BulkMutations {
         #[graphql(desc = "JSON Merge Patches to apply.")] merge: Option<Vec<MergeInput>>,
         #[graphql(
             default = false,
-            desc = "Whether to accept a filter that is always true, such as an empty one, without `keys` or with keys that include every key."
+            desc = "Whether to accept a filter that is always true, such as an empty one, without `keys`."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
@@ -95,7 +95,7 @@ impl BulkMutations {
         >,
         #[graphql(
             default = false,
-            desc = "Whether to accept a filter that is always true, such as an empty one, without `keys` or with keys that include every key."
+            desc = "Whether to accept a filter that is always true, such as an empty one, without `keys`."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
@@ -114,7 +114,7 @@ async fn selected(
 ) -> Result<(filter::Filter, KeySet)> {
     let request_budget = Session::of(context).request_budget();
     let (filter, keys) = read_documents(collection, Some(filter), keys, request_budget).await?;
-    if everything || !keys.covers_all(collection)? {
+    if everything || !keys.is_all() {
         return Ok((filter, keys));
     }
     let budget = request_budget.budget();
