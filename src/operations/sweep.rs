@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Steps};
 use crate::database::{Bulk, Database, Swept, Update, UpdateOperation, UpdateOperator, sweep};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
@@ -23,7 +23,7 @@ pub struct Sweep {
     pub collection: String,
     /// The filter that documents must match, as JSON.
     pub filter: String,
-    /// Whether the filter may be empty, which matches every document.
+    /// Whether the filter may be always true, as an empty one, so that it matches every document.
     pub everything: bool,
     /// What happens to each document.
     pub change: SweepChange,
@@ -66,15 +66,22 @@ impl Sweep {
     /// Parses the filter and the updates.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the filter or an update is invalid, or the filter is empty and `everything`
-    /// is not set. `TOO_LARGE`, `TOO_COMPLEX`: they exceed a limit.
+    /// `BAD_USER_INPUT`: the filter or an update is invalid, or the filter is always true and
+    /// `everything` is not set. `TOO_LARGE`, `TOO_COMPLEX`: they exceed a limit.
     pub async fn parse(&self) -> Result<(Filter, Bulk)> {
         let filter = read_filter(&self.filter).await;
         let filter = filter.map_err(|error| error.at("the filter"))?;
-        if filter.is_empty() && !self.everything {
-            return Err(Error::bad_input(
-                "the filter is empty and matches every document: add --everything to confirm",
-            ));
+        let budget = Budget::of_background();
+        let is_always_true = |steps: &Steps<'_>| filter.is_always_true(steps);
+        if !self.everything && budget.compute(is_always_true).await? {
+            let what = if filter.is_empty() {
+                "the filter is empty and matches every document"
+            } else {
+                "the filter is always true and matches every document"
+            };
+            return Err(Error::bad_input(format!(
+                "{what}: add --everything to confirm"
+            )));
         }
         let change = match &self.change {
             SweepChange::Delete => Bulk::Delete,

@@ -1,9 +1,10 @@
 //! Test cases that run on the embedded engine here, and on a cluster in tests/foundationdb.
 
 /// Creates a test on the embedded engine for each case. tests/foundationdb runs the same cases on a
-/// cluster.
+/// cluster. At the end of an asynchronous case its stores must be sound, except in a case that is
+/// `damaged`, with the reason.
 macro_rules! cases {
-    ($($kind:ident [$($case:ident),* $(,)?])*) => {
+    ($($kind:ident $(($why:literal))? [$($case:ident),* $(,)?])*) => {
         mod embedded {
             $(cases!(@$kind $($case)*);)*
         }
@@ -14,22 +15,32 @@ macro_rules! cases {
             super::$case();
         })*
     };
-    (@async $($case:ident)*) => {
+    (@damaged $($case:ident)*) => {
         $(#[tokio::test]
         async fn $case() {
             super::$case().await;
         })*
     };
+    (@async $($case:ident)*) => {
+        $(#[tokio::test]
+        async fn $case() {
+            crate::checked::begin();
+            super::$case().await;
+            crate::checked::assert_sound().await;
+        })*
+    };
     (@threads $($case:ident)*) => {
         $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $case() {
+            crate::checked::begin();
             super::$case().await;
+            crate::checked::assert_sound().await;
         })*
     };
 }
 
 /// An empty in-memory store.
-pub(crate) async fn empty_store() -> phyllo::store::Embedded {
+pub(crate) async fn new_store() -> phyllo::store::Embedded {
     let backend = redb::backends::InMemoryBackend::new();
     phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")
 }

@@ -1,6 +1,6 @@
 //! Executes the page.
 
-use super::tree::Tree;
+use super::tree::{PAGE, Tree};
 use crate::pages::{Exchange, Served, walk};
 
 cases!(
@@ -9,24 +9,12 @@ cases!(
     ]
 );
 
-const PAGE: &str = "docs/category-hierarchy.md";
-
 async fn operations_of_the_page_return_the_documented_responses() {
     let served = Served::on(super::empty_store().await).await;
     let walked = walk(&served, &Exchange::of_page(PAGE)).await;
     walked.unwrap_or_else(|wrong| panic!("{wrong}"));
     let tree = Tree::read(&served).await;
     assert_eq!(tree.contradiction(), None);
-    assert_eq!(
-        tree.ids(),
-        [
-            "bop",
-            "free-jazz",
-            "modal-jazz",
-            "post-bop",
-            "ragtime",
-            "swing"
-        ]
-    );
+    assert_eq!(tree.ids(), ["ragtime", "swing"]);
     served.assert_sound().await;
 }

@@ -1,10 +1,14 @@
 //! The client of the categories: reads and changes them with the operations of the page.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use crate::pages::Served;
+use crate::pages::{Exchange, Served};
+
+/// The page.
+pub(crate) const PAGE: &str = "docs/category-hierarchy.md";
 
 /// A snapshot of all categories, or of the ancestors and descendants of one.
 pub(crate) struct Tree {
@@ -112,77 +116,48 @@ impl Tree {
     }
 }
 
-/// Adds a category under another.
+/// An operation of the page, by its name, with other texts in the place of those that it has.
+///
+/// # Panics
+/// The page has no such operation, or the operation does not have one of the texts.
+pub(crate) fn operation(name: &str, texts: &[(&str, &str)]) -> String {
+    static EXCHANGES: LazyLock<Vec<Exchange>> = LazyLock::new(|| Exchange::of_page(PAGE));
+    let begin = format!("mutation {name} {{");
+    let found = EXCHANGES
+        .iter()
+        .find(|exchange| exchange.query.starts_with(&begin));
+    let mut query = found.expect(name).query.clone();
+    // Marked first, so that what is inserted is not replaced.
+    for (number, (text, _)) in texts.iter().enumerate() {
+        let before = query.clone();
+        for quote in ['"', '\''] {
+            let quoted = format!("{quote}{text}{quote}");
+            query = query.replace(&quoted, &format!("{quote}\u{1}{number}\u{1}{quote}"));
+        }
+        assert_ne!(query, before, "{name} has no {text}");
+    }
+    for (number, (_, text)) in texts.iter().enumerate() {
+        query = query.replace(&format!("\u{1}{number}\u{1}"), text);
+    }
+    query
+}
+
+/// Adds a category under another, with its id as name and slug.
 ///
 /// # Errors
 /// The code of the error.
 pub(crate) async fn add(served: &Served, id: &str, parent: &str) -> Result<Value, String> {
-    let query = r#"mutation($id: ID, $slug: JSON, $category: JSON, $parent: ID!) {
-        insertDocument(collection: "categories", id: $id, document: $category) { key }
-        updateDocuments(
-            collection: "categories"
-            where: { at: "$.slug", eq: $slug }
-            set: [
-                { at: "$.ancestors[0].slug", from: { collection: "categories", id: $parent, path: "/slug" } }
-                { at: "$.ancestors[0].name", from: { collection: "categories", id: $parent, path: "/name" } }
-            ]
-            append: [{ at: "$.ancestors", from: { collection: "categories", id: $parent, path: "/ancestors" } }]
-        ) { changed }
-    }"#;
-    let category = json!({
-        "slug": id,
-        "name": id,
-        "parent": parent,
-        "ancestors": [{"_id": parent}],
-    });
-    let variables = json!({"id": id, "slug": id, "parent": parent, "category": category});
-    attempt(served, query, &variables).await
+    let texts = [("swing", id), ("Swing", id), ("ragtime", parent)];
+    attempt(served, &operation("AddSwing", &texts), &json!({})).await
 }
 
-/// Moves a category under another one. Fails with `TEST_FAILED` if that is its descendant. Finds the
-/// category by its key, because its slug can have changed.
+/// Moves a category under another one. Fails with `TEST_FAILED` if that is the same one or below it.
 ///
 /// # Errors
 /// The code of the error.
 pub(crate) async fn move_under(served: &Served, id: &str, parent: &str) -> Result<Value, String> {
-    let query = r#"mutation($id: ID!, $above: JSON, $parent: ID!, $patch: JSON, $nearest: JSON) {
-        test: testDocument(
-            collection: "categories", id: $parent
-            matches: { not: { at: "$.ancestors[*]._id", eq: $above } }
-        ) { key }
-        cut: updateDocuments(
-            collection: "categories"
-            where: { at: "$.ancestors[*]._id", eq: $above }
-            remove: [{ at: "$.ancestors", from: { collection: "categories", id: $id, path: "/ancestors" } }]
-        ) { changed }
-        parent: mergeDocument(collection: "categories", id: $id, patch: $patch) { key }
-        ancestors: copyDocument(
-            collection: "categories", id: $id, path: "/ancestors"
-            from: { collection: "categories", id: $parent, path: "/ancestors" }
-        ) { key }
-        nearest: patchDocument(collection: "categories", id: $id, path: "/ancestors", patch: $nearest) { key }
-        slug: copyDocument(
-            collection: "categories", id: $id, path: "/ancestors/0/slug"
-            from: { collection: "categories", id: $parent, path: "/slug" }
-        ) { key }
-        name: copyDocument(
-            collection: "categories", id: $id, path: "/ancestors/0/name"
-            from: { collection: "categories", id: $parent, path: "/name" }
-        ) { key }
-        paste: updateDocuments(
-            collection: "categories"
-            where: { at: "$.ancestors[*]._id", eq: $above }
-            append: [{ at: "$.ancestors", from: { collection: "categories", id: $id, path: "/ancestors" } }]
-        ) { changed }
-    }"#;
-    let variables = json!({
-        "id": id,
-        "above": id,
-        "parent": parent,
-        "patch": {"parent": parent},
-        "nearest": [{"op": "add", "path": "/0", "value": {"_id": parent}}],
-    });
-    attempt(served, query, &variables).await
+    let texts = [("bop", id), ("swing", parent)];
+    attempt(served, &operation("MoveBop", &texts), &json!({})).await
 }
 
 /// The ancestors of a category, as its document lists them.
@@ -256,7 +231,11 @@ pub(crate) async fn plant(served: &Served, categories: &[(&str, Option<&str>)]) 
 }
 
 /// Returns the data of a response, or the code of its first error.
-async fn attempt(served: &Served, query: &str, variables: &Value) -> Result<Value, String> {
+pub(crate) async fn attempt(
+    served: &Served,
+    query: &str,
+    variables: &Value,
+) -> Result<Value, String> {
     let mut response = served.ask(query, variables).await;
     match response["errors"][0]["extensions"]["code"].as_str() {
         Some(code) => Err(code.to_owned()),

@@ -40,6 +40,7 @@ fn stores_are_sound_after_imports() {
 #[test]
 fn each_fault_is_printed_with_its_key_and_the_exit_code_is_1() {
     let mut store = Store::alone();
+    store.damaged("the test damages it");
     store.import(DOCUMENT, &["--name", "d"]);
     let hole = pack(&("D", "d", "a", 7));
     let foreign = pack(&("D", Bytes::from(&b"id"[..])));
@@ -83,6 +84,7 @@ fn each_fault_is_printed_with_its_key_and_the_exit_code_is_1() {
 #[test]
 fn json_output_has_an_object_per_finding_and_a_summary() {
     let mut store = Store::alone();
+    store.damaged("the test damages it");
     store.import(DOCUMENT, &["--name", "d"]);
     let odd = pack(&("D", "d", "\u{1}\"", 1));
     write(&store, &[(odd.clone(), pack(&(1,)))], &[]);

@@ -165,6 +165,7 @@ fn targets_with_other_contents_are_rejected_and_unchanged() {
     part.import("[0]", &["--name", "large", "--format", "document"]);
     refused(&part, "(\"D\", \"large\")");
     let not_the_first_leaf = Store::alone();
+    not_the_first_leaf.damaged("an array lacks its first element");
     not_the_first_leaf.import("1", &["--name", "x-1", "--format", "document"]);
     let hole = pack(&("D", "large", 1));
     write_raw(
@@ -173,6 +174,7 @@ fn targets_with_other_contents_are_rejected_and_unchanged() {
     );
     refused(&not_the_first_leaf, "(\"D\", \"large\")");
     let entry_only = Store::alone();
+    entry_only.damaged("a catalog entry has no document");
     entry_only.import("1", &["--name", "x-1", "--format", "document"]);
     let entry = Entry::Existence.key_of(&pack(&("D", "x-2")));
     write_raw(&entry_only, &[(entry, Vec::new())]);
@@ -183,6 +185,7 @@ fn targets_with_other_contents_are_rejected_and_unchanged() {
 fn differences_after_a_copy_are_reported() {
     let (from, to) = (source(), Store::alone());
     copy(&from, &to).expect(0);
+    to.damaged("a count is wrong");
     // A wrong count, which no comparison of documents detects.
     let count = pack(&(None::<i64>, 2, "D", 0, 15));
     write_raw(&to, &[(count, 77_i64.to_le_bytes().to_vec())]);

@@ -40,9 +40,17 @@ fn matching_documents_are_deleted_in_portions() {
 }
 
 #[test]
-fn invalid_or_empty_filters_are_rejected() {
+fn invalid_and_always_true_filters_are_rejected() {
     both(|store| {
         store.import("[1,2]", &[]);
+        for filter in [
+            r#"{"not":{"any":[]}}"#,
+            r#"{"not":{"not":{"all":[{}]}}}"#,
+            r#"{"at":"$","exists":true}"#,
+        ] {
+            let ran = store.run(&["delete", "D", "--where", filter]).expect(2);
+            ran.says("the filter is always true").says("--everything");
+        }
         for filter in ["{}", r#"{"all":[]}"#] {
             let ran = store.run(&["delete", "D", "--where", filter]).expect(2);
             ran.says("the filter is empty").says("--everything");

@@ -126,6 +126,7 @@ fn closed_standard_output_or_error_causes_no_panic() {
 /// A store with a damaged document of another program, and one with an id that has no text form.
 fn store_with_others() -> Store {
     let store = Store::alone();
+    store.damaged("one of its documents is");
     store.import("[1,2]", &["--name", "x"]);
     let foreign = pack(&("D", Bytes::from(&b"\x00\xFF"[..]), "a"));
     let hole = pack(&("D", "x-1-hole", 1));

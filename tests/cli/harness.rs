@@ -1,12 +1,16 @@
 //! A store in its own directory, and a runner of commands on it.
 
+#[path = "../sound/files/mod.rs"]
+mod files;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use files::assert_sound;
 use phyllo::database::Database;
 use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use phyllo::server::local::LocalSocket;
@@ -15,11 +19,22 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// A store, and possibly a server that holds it.
+/// A store, and possibly a server that holds it. It must be sound when it is dropped.
 pub(crate) struct Store {
     directory: TempDir,
     path: PathBuf,
     server: Option<Server>,
+    /// Why it is not checked.
+    damaged: OnceLock<&'static str>,
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.stop();
+        if self.damaged.get().is_none() {
+            assert_sound(&self.path);
+        }
+    }
 }
 
 struct Server {
@@ -71,7 +86,13 @@ impl Store {
             path: directory.path().join(below),
             directory,
             server: None,
+            damaged: OnceLock::new(),
         }
+    }
+
+    /// Exempts the store from the check when it is dropped, because of `why`.
+    pub(crate) fn damaged(&self, why: &'static str) {
+        let _repeated = self.damaged.set(why);
     }
 
     pub(crate) fn path(&self) -> &Path {

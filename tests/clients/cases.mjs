@@ -45,6 +45,34 @@ const elsewhere = (url, title) =>
   );
 
 const AS_IT_COMES = [
+  async function valuesOfPathsStayStaleWhereSubdocumentsAreUpdated({ watch, mutate }) {
+    const place = await watch(`{
+      document(id: "a", collection: "one") { id title: subdocument(path: ["title"]) { id value } }
+    }`);
+    const otherObject = await watch(`{
+      document(id: "a", collection: "one") { id title: value(path: "/title") }
+    }`);
+    const otherSpelling = await watch(`{
+      documents(collection: "one", keys: { in: ["a"] }) { nodes { id title: value(path: ["title"]) } }
+    }`);
+    const sameField = await watch(`{
+      documents(collection: "one", keys: { prefix: "a" }) { nodes { id title: value(path: "/title") } }
+    }`);
+    await mutate(`mutation {
+      replaceDocument(id: "a", collection: "one", path: "/title", document: "New") {
+        id
+        title: value(path: "/title")
+        place: subdocument(path: "/title") { id value }
+      }
+    }`);
+    await until(() => place.shown.document.title.value === "New", "the changed place");
+    await until(() => sameField.shown.documents.nodes[0].title === "New", "the same field");
+    await new Promise((waited) => setTimeout(waited, 50));
+    // As docs/clients.md says: another object, and another spelling.
+    assert.equal(otherObject.shown.document.title, "One A");
+    assert.equal(otherSpelling.shown.documents.nodes[0].title, "One A");
+  },
+
   async function theSameKeysInTwoCollectionsAreTwoObjects({ query, url }) {
     const text = `{
       a: documents(collection: "one") { nodes { id value } }

@@ -12,7 +12,15 @@ use super::world::{World, document_key, numbered};
 
 /// Documents of every shape in collections with similar names.
 fn filled() -> World {
-    let world = World::new();
+    filled_in(World::new())
+}
+
+/// The same, to be damaged.
+fn filled_to_damage() -> World {
+    filled_in(World::damaged("the test damages it"))
+}
+
+fn filled_in(world: World) -> World {
     let long = format!(r#"{{"a\u0000":"{}","z":1}}"#, "é".repeat(60_000));
     let documents = [
         (numbered(1), r#"{"a":[1,[],{"b":null}],"a\u0000":{}}"#),
@@ -116,7 +124,7 @@ fn each_kind_of_damage_is_found_and_reported_with_its_key() {
         told: expected,
     } in damages()
     {
-        let world = filled();
+        let world = filled_to_damage();
         world.write(&set);
         for key in &cleared {
             world.clear(key);
@@ -128,7 +136,7 @@ fn each_kind_of_damage_is_found_and_reported_with_its_key() {
 
 #[test]
 fn single_collections_can_be_checked() {
-    let world = filled();
+    let world = filled_to_damage();
     world.write(&[
         (pack(&("D", 1, "a", 3)), element(&1)),
         (pack(&("E", "x", "a", 1)), element(&1)),
@@ -142,7 +150,7 @@ fn single_collections_can_be_checked() {
 
 #[test]
 fn checks_in_many_batches_have_the_same_result() {
-    let world = World::new();
+    let world = World::damaged("the test damages it");
     let elements: Vec<String> = (0..50_000)
         .map(|element: i32| element.to_string())
         .collect();
@@ -240,7 +248,7 @@ type Planted = (
 
 #[test]
 fn index_entries_are_compared_with_the_documents_in_both_directions() {
-    let world = World::new();
+    let world = World::damaged("the test damages it");
     world.create_index("a", &["$.a"]);
     world.create_index("pair", &["$.a", "$.b"]);
     for (id, json) in [(1, r#"{"a":1,"b":2}"#), (2, r#"{"a":2}"#), (3, "{}")] {
@@ -344,7 +352,7 @@ fn index_entries_are_compared_with_the_documents_in_both_directions() {
 
 #[test]
 fn missing_and_stale_entries_of_large_documents_are_found() {
-    let world = World::new();
+    let world = World::damaged("the test damages it");
     world.create_index("items", &["$.items[*]"]);
     for id in 1..3 {
         let items: Vec<String> = (0..40_000)

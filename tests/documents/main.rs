@@ -4,7 +4,7 @@
 #[path = "../cases/mod.rs"]
 mod cases;
 
-use cases::empty_store;
+use cases::new_store as empty_store;
 
 mod adopted;
 mod catalogued;

@@ -164,7 +164,7 @@ fn check(name: &str, error: &Error, below: &[u8]) {
 }
 
 fn stored_at(path: &[Vec<u8>], pairs: &Pairs) -> (World, Vec<u8>) {
-    let world = World::new();
+    let world = World::damaged("its pairs are malformed");
     let below = [document_key(&numbered(1)), path.concat()].concat();
     let pair = |(key, value): &(Vec<u8>, Vec<u8>)| ([&below[..], key].concat(), value.clone());
     let pairs: Pairs = pairs.iter().map(pair).collect();
@@ -272,7 +272,7 @@ fn malformed_containers_are_not_listed() {
 }
 
 fn scans_continue_after_damaged_or_foreign_documents() {
-    let world = World::new();
+    let world = World::damaged("its pairs are malformed");
     let collection = key("D");
     let at = |id: Vec<u8>, rest: Vec<u8>| [collection.clone(), id, rest].concat();
     for id in [0, 2, 4] {
@@ -328,7 +328,7 @@ fn scans_continue_after_damaged_or_foreign_documents() {
 }
 
 fn integers_with_or_without_a_length_byte_are_equal() {
-    let world = World::new();
+    let world = World::damaged("its pairs are malformed");
     let document = document_key(&numbered(1));
     let at = |index: i64| [document.clone(), integer(index)].concat();
     world.write(&[

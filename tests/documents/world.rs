@@ -7,8 +7,8 @@ use futures::FutureExt;
 use phyllo::budget::Budget;
 use phyllo::database::{
     Answer, Builder as IndexBuilder, Bulk, Check, Children, ChildrenPage, Database, DocumentKey,
-    Existing, Extent, Finding, Foreign, Put, ReadRequest, Scan, Scanned, Summary, Value, bulk,
-    children, create_index, insert, load, put,
+    Existing, Extent, Finding, Foreign, Put, ReadRequest, Scan, Scanned, Severity, Summary, Value,
+    bulk, children, create_index, insert, load, put,
 };
 use phyllo::document::filter::Filter;
 use phyllo::document::id::DocumentId;
@@ -21,13 +21,36 @@ use tokio::time::Instant;
 
 pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
+/// It is checked when it is dropped.
 pub(crate) struct World {
     runtime: Runtime,
     pub(crate) database: Database,
+    /// Why it is not checked.
+    damaged: Option<&'static str>,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if self.damaged.is_some() || std::thread::panicking() {
+            return;
+        }
+        let (mut found, _) = self.check(None);
+        found.retain(|finding| finding.severity != Severity::Information);
+        assert!(found.is_empty(), "the store is not sound: {found:#?}");
+    }
 }
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::open(None)
+    }
+
+    /// A world that is not checked when it is dropped, because of `why`.
+    pub(crate) fn damaged(why: &'static str) -> Self {
+        Self::open(Some(why))
+    }
+
+    fn open(damaged: Option<&'static str>) -> Self {
         let runtime = Builder::new_current_thread().enable_time().build();
         let runtime = runtime.expect("a runtime");
         let database = runtime.block_on(async {
@@ -37,6 +60,7 @@ impl World {
         Self {
             database: database.expect("a new database"),
             runtime,
+            damaged,
         }
     }
 

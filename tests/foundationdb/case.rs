@@ -54,13 +54,16 @@ impl Case {
 
 /// Makes the function `suite`, which lists the cases of a module.
 macro_rules! cases {
-    ($($kind:ident [$($case:ident),* $(,)?])*) => {
+    ($($kind:ident $(($why:literal))? [$($case:ident),* $(,)?])*) => {
         pub(crate) fn suite() -> Vec<crate::case::Case> {
             vec![$($(cases!(@$kind $case)),*),*]
         }
     };
     (@sync $case:ident) => {
         crate::case::Case::sync(concat!(module_path!(), "::", stringify!($case)), $case)
+    };
+    (@damaged $case:ident) => {
+        cases!(@async $case)
     };
     (@threads $case:ident) => {
         cases!(@async $case)

@@ -9,6 +9,8 @@ mod concurrent_readers;
 mod page;
 #[path = "../categories/partial_changes.rs"]
 mod partial_changes;
+#[path = "../categories/random_changes.rs"]
+mod random_changes;
 #[path = "../categories/tree.rs"]
 mod tree;
 
@@ -17,6 +19,7 @@ pub(crate) fn suite() -> Vec<Case> {
         partial_changes::suite(),
         concurrent_readers::suite(),
         page::suite(),
+        random_changes::suite(),
     ]
     .into_iter()
     .flatten()

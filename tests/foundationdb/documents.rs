@@ -35,7 +35,7 @@ pub(crate) fn all() -> Vec<Case> {
 }
 
 fn a_check_finds_exactly_the_damage() {
-    let world = World::new();
+    let world = World::damaged("the test damages it");
     for id in 0..50 {
         let json = r#"{"a":[1,{"b":[]}],"c":"text"}"#;
         world.put(&numbered(id), json, Existing::Fail).expect("new");

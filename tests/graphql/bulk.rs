@@ -11,7 +11,7 @@ cases!(
         paths_without_a_place_and_equal_values_change_nothing,
         every_matching_document_is_deleted,
         documents_are_changed_by_their_keys,
-        empty_filters_require_the_everything_flag,
+        filters_that_are_always_true_require_the_everything_flag,
         nothing_changes_if_one_document_cannot_be_changed,
         long_scans_are_rejected_with_an_index_suggestion,
         later_fields_see_the_changes_and_their_version,
@@ -96,7 +96,10 @@ async fn values_are_put_one_after_another() {
         (r#"[{at: "$", value: 7}]"#, 0, "7"),
         (r#"[{at: "$", value: null}]"#, 1, "null"),
     ] {
-        let done = update(&client, r#"{at: "$", exists: true}"#, set).await;
+        let field = format!(
+            "updateDocuments(where: {{}}, everything: true, set: {set}) {{ matched changed }}"
+        );
+        let done = client.mutate(&field).await["updateDocuments"].take();
         assert_eq!(done, json!({"matched": 1, "changed": changed}), "{set}");
         assert_eq!(client.stored("1").await, expected, "{set}");
     }
@@ -166,17 +169,50 @@ async fn documents_are_changed_by_their_keys() {
     assert_eq!(code, "BAD_USER_INPUT");
 }
 
-async fn empty_filters_require_the_everything_flag() {
+async fn filters_that_are_always_true_require_the_everything_flag() {
     let client = tree().await;
-    for field in [
-        "deleteDocuments(where: {}) { changed }",
-        "deleteDocuments(where: {all: []}) { changed }",
-        r#"updateDocuments(where: {}, set: [{at: "$.name", value: 1}]) { changed }"#,
+    for (filter, told) in [
+        ("{}", "the filter is empty"),
+        ("{all: []}", "the filter is empty"),
+        ("{all: [{}, {all: [{}]}]}", "the filter is empty"),
+        ("{not: {any: []}}", "the filter is always true"),
+        ("{not: {not: {}}}", "the filter is always true"),
+        (r#"{not: {at: "$.a", in: []}}"#, "the filter is always true"),
+        (
+            r#"{any: [{at: "$.a", eq: 1}, {}]}"#,
+            "the filter is always true",
+        ),
+        (r#"{at: "$", exists: true}"#, "the filter is always true"),
+        (
+            r#"{any: [{at: "$.a", exists: true}, {at: "$.a", exists: false}]}"#,
+            "the filter is always true",
+        ),
     ] {
-        let (code, message) = client.error(&format!("mutation {{ {field} }}"), NONE).await;
-        assert_eq!(code, "BAD_USER_INPUT", "{field}");
-        assert!(message.contains("everything: true"), "{message}");
+        for keys in ["", ", keys: {}"] {
+            for field in [
+                format!("deleteDocuments(where: {filter}{keys})"),
+                format!(
+                    r#"updateDocuments(where: {filter}{keys}, set: [{{at: "$.name", value: 1}}])"#
+                ),
+            ] {
+                let mutation = format!("mutation {{ {field} {{ changed }} }}");
+                let (code, message) = client.error(&mutation, NONE).await;
+                assert_eq!(code, "BAD_USER_INPUT", "{field}");
+                assert!(
+                    message.contains(told) && message.contains("everything: true"),
+                    "{field}: {message}"
+                );
+            }
+        }
     }
+    let none = client
+        .mutate(r#"deleteDocuments(where: {not: {}}) { changed }"#)
+        .await;
+    assert_eq!(none["deleteDocuments"]["changed"], 0);
+    let none = client
+        .mutate(r#"deleteDocuments(where: {not: {any: []}}, keys: {gt: "~"}) { changed }"#)
+        .await;
+    assert_eq!(none["deleteDocuments"]["changed"], 0);
     for (field, told) in [
         (
             r#"updateDocuments(where: {at: "$.a", eq: 1}, set: [{at: "$.", value: 1}]) { changed }"#,

@@ -217,6 +217,7 @@ async fn an_insert_and_its_selection_are_one_transaction() {
 /// several leaves.
 #[tokio::test]
 async fn cost_of_a_change_does_not_depend_on_the_document_size() {
+    crate::checked::begin();
     let client = client().await;
     let row = |n: usize| json!({"a": n, "b": [n, {"c": "x"}]});
     let members: serde_json::Map<_, _> = (0..1000).map(|n| (format!("m{n:04}"), row(n))).collect();
@@ -312,4 +313,5 @@ async fn cost_of_a_change_does_not_depend_on_the_document_size() {
         assert!(cost.pairs <= pairs_max, "{what}: {cost:?}");
         assert!(cost.writes <= writes_max, "{what}: {cost:?}");
     }
+    crate::checked::assert_sound().await;
 }

@@ -16,10 +16,12 @@ use serde_json::{Value, json};
 use super::support::{Client, NONE, client, parse};
 
 cases!(
-    async [
-        random_planned_queries_equal_general_execution,
+    damaged("a document is malformed") [
         errors_at_one_path_do_not_affect_the_others,
         errors_of_listed_paths_are_equal,
+    ]
+    async [
+        random_planned_queries_equal_general_execution,
         unplannable_queries_use_the_general_executor,
         skipped_entities_do_not_count,
         both_executions_reject_too_many_entities,

@@ -14,9 +14,11 @@ use super::random_store::{Random, Run, seeds};
 use super::support::{Client, NONE, client, parse};
 
 cases!(
+    damaged("a document is malformed") [
+        errors_in_elements_have_their_paths,
+    ]
     async [
         random_lists_equal_general_execution,
-        errors_in_elements_have_their_paths,
         errors_of_lists_are_equal,
         selections_that_read_lengths_first_are_planned,
         cursors_of_both_executions_are_the_same,

@@ -8,8 +8,10 @@
 #[macro_use]
 #[path = "../cases/mod.rs"]
 mod cases;
+#[path = "../checked/mod.rs"]
+mod checked;
 
-use cases::empty_store;
+use checked::empty_store;
 
 mod abandoned;
 mod aggregating;

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::support::{Client, NONE, client};
 
 cases!(
-    async [
+    damaged("entries have no documents") [
         scans_that_leave_out_or_sort_too_many_entries_are_rejected,
     ]
 );

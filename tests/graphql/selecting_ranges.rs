@@ -17,10 +17,12 @@ use serde_json::{Map, Value, json};
 use super::support::{Client, NONE, client, only_error};
 
 cases!(
+    damaged("an array has a hole") [
+        documents_of_other_programs_are_read_as_far_as_the_query_names,
+    ]
     async [
         slices_and_negative_indexes_read_only_what_they_name,
         a_part_that_is_read_anyway_serves_its_slices,
-        documents_of_other_programs_are_read_as_far_as_the_query_names,
         random_queries_select_what_an_evaluation_of_the_whole_document_selects,
         random_updates_change_what_an_evaluation_of_the_whole_document_selects,
     ]

@@ -7,6 +7,8 @@ mod npm;
 mod raw;
 #[path = "../skip/mod.rs"]
 mod skip;
+#[path = "../sound/mod.rs"]
+mod sound;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,6 +25,7 @@ use phyllo::store::Embedded;
 use raw::RAW;
 use serde::Deserialize;
 use skip::{skipped, skips_long};
+use sound::faults;
 use tokio::time::Instant;
 
 /// Part of the response to invalid JSON.
@@ -193,7 +196,8 @@ async fn documents_in_a_request_have_the_same_result_as_alone() {
     let store = Embedded::on_backend(redb::backends::InMemoryBackend::new()).expect("a new store");
     let deadline = Instant::now() + Duration::from_secs(30);
     let database = Database::open(Arc::new(store), deadline).await;
-    let graphql = GraphQl::new(database.expect("a new database"));
+    let database = database.expect("a new database");
+    let graphql = GraphQl::new(database.clone());
     let before = br#"{"query":"mutation($d: JSON) { insertDocument(document: $d, id: \"x\", collection: \"c\") { value } }","variables":{"d":"#;
     for (number, case) in cases.iter().enumerate() {
         let collection = format!("\\\"{number}\\\"");
@@ -226,4 +230,5 @@ async fn documents_in_a_request_have_the_same_result_as_alone() {
             }
         }
     }
+    assert_eq!(faults(&**database.store()).await, []);
 }

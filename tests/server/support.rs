@@ -1,5 +1,8 @@
 //! A server process on its own store, and a client that sends raw bytes.
 
+#[path = "../sound/files/mod.rs"]
+mod files;
+
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -7,13 +10,14 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use files::assert_sound;
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 
 /// A timeout for operations that are expected to be fast, so that a failure does not hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running server, killed when dropped.
+/// A running server, killed when dropped. Its store must then be sound.
 pub(crate) struct Server {
     process: Child,
     _stdout: BufReader<ChildStdout>,
@@ -184,11 +188,13 @@ impl Server {
         assert!(kill.expect("kill runs").success());
     }
 
-    /// Waits for a successful exit and returns the directory.
+    /// Waits for a successful exit, checks the store and returns its directory.
     pub(crate) fn stopped(mut self) -> TempDir {
         let status = self.process.wait().expect("it ends");
         assert!(status.success(), "{status}");
-        self.ended()
+        let directory = self.ended();
+        assert_sound(directory.path());
+        directory
     }
 
     /// Waits for the process to end and returns the directory.
@@ -203,6 +209,9 @@ impl Drop for Server {
         // The process may have ended.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
+        if let Some(directory) = &self.directory {
+            assert_sound(directory.path());
+        }
     }
 }
 

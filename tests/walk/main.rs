@@ -6,11 +6,13 @@
 
 #[path = "../browser/mod.rs"]
 mod browser;
+mod examples;
 #[path = "../npm/mod.rs"]
 mod npm;
 mod server;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod stream;
 
 use std::fs;
 use std::path::Path;
@@ -18,11 +20,13 @@ use std::process::{Command, Output};
 
 use server::Server;
 use skip::{skipped, skips_long};
+use stream::Stream;
 
 /// The token of the server that requires one.
 const TOKEN: &str = "3q0vJ2xR8mYb7NfKc5TzWw";
 
-/// The page that uses npm's data.
+const README: &str = "README.md";
+/// The page that continues the README with npm's data.
 const WALK: &str = "docs/walk.md";
 
 /// A command of a page, and what it prints on standard output.
@@ -56,6 +60,12 @@ fn steps(page: &str) -> Vec<Step> {
 }
 
 fn run(command: &str, directory: &Path, store: &Path) -> Output {
+    bash(command, directory, store)
+        .output()
+        .expect("bash is there")
+}
+
+fn bash(command: &str, directory: &Path, store: &Path) -> Command {
     let binaries = Path::new(env!("CARGO_BIN_EXE_phyllo"))
         .parent()
         .expect("a directory");
@@ -64,13 +74,12 @@ fn run(command: &str, directory: &Path, store: &Path) -> Output {
         binaries.display(),
         std::env::var("PATH").unwrap_or_default()
     );
-    Command::new("bash")
-        .args(["-c", command])
+    let mut bash = Command::new("bash");
+    bash.args(["-c", command])
         .current_dir(directory)
         .env("PATH", path)
-        .env("PHYLLO_STORE", store)
-        .output()
-        .expect("bash is there")
+        .env("PHYLLO_STORE", store);
+    bash
 }
 
 /// Whether a program can be run. If not, prints what is skipped.
@@ -93,21 +102,36 @@ fn fetch(steps: &[Step], directory: &Path, left_out: &str) -> bool {
     fetched.status.success()
 }
 
-/// Runs the commands of a page against a server and compares what they print. The server serves an
-/// empty store below `directory`, in which the commands run.
-fn assert_page_prints_what_it_shows(page: &str, steps: &[Step], directory: &Path) {
+/// Runs the commands of pages, one page after another, against one server and compares what they
+/// print. The server serves an empty store below `directory`, in which the commands run. A command
+/// that follows a part of a document runs until the end of its page.
+fn assert_pages_print_what_they_show(pages: &[(&str, Vec<Step>)], directory: &Path) {
     let store = directory.join("store");
-    let server = Server::start(&store);
-    for Step { command, output } in steps {
-        if command.starts_with("npm ") || command.starts_with("alias ") {
-            continue;
+    // The file of the reader's own.
+    let mine = r#"[{"title": "One"}, {"title": "Two"}]"#;
+    fs::write(directory.join("mine.json"), mine).expect("a file");
+    let program = Command::new(env!("CARGO_BIN_EXE_phyllo"));
+    let server = Server::run(program, &store, &["--change-retention", "1h"]);
+    for (page, steps) in pages {
+        let mut streams = Vec::new();
+        for Step { command, output } in steps {
+            if command.starts_with("npm ") || command.starts_with("alias ") {
+                continue;
+            }
+            let command = command.replace("http://127.0.0.1:8080", &server.url());
+            if command.contains("text/event-stream") {
+                streams.push(Stream::start(bash(&command, directory, &store), output));
+                continue;
+            }
+            let ran = run(&command, directory, &store);
+            let printed = String::from_utf8_lossy(&ran.stdout);
+            let errors = String::from_utf8_lossy(&ran.stderr);
+            assert!(ran.status.success(), "{page}: {command}\n{printed}{errors}");
+            assert_eq!(printed.trim_end(), output.trim_end(), "{page}: {command}");
         }
-        let command = command.replace("http://127.0.0.1:8080", &server.url());
-        let ran = run(&command, directory, &store);
-        let printed = String::from_utf8_lossy(&ran.stdout);
-        let errors = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{page}: {command}\n{printed}{errors}");
-        assert_eq!(printed.trim_end(), output.trim_end(), "{page}: {command}");
+        for stream in streams {
+            stream.assert_rest();
+        }
     }
 }
 
@@ -117,18 +141,19 @@ fn readme_commands_print_the_documented_output() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    assert_page_prints_what_it_shows("README.md", &steps("README.md"), directory.path());
+    assert_pages_print_what_they_show(&[(README, steps(README))], directory.path());
 }
 
 #[test]
-fn walk_commands_print_the_documented_output() {
+fn walk_commands_after_those_of_the_readme_print_the_documented_output() {
     if skips_long(WALK) || !has("npm", WALK) || !has("curl", WALK) {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    let steps = steps(WALK);
-    if fetch(&steps, directory.path(), WALK) {
-        assert_page_prints_what_it_shows(WALK, &steps, directory.path());
+    let walk = steps(WALK);
+    if fetch(&walk, directory.path(), WALK) {
+        let pages = [(README, steps(README)), (WALK, walk)];
+        assert_pages_print_what_they_show(&pages, directory.path());
     }
 }
 
@@ -145,25 +170,13 @@ fn the_page_works_in_a_real_browser() {
         return;
     };
     let directory = tempfile::tempdir().expect("a directory");
-    let steps = steps(WALK);
-    if !fetch(&steps, directory.path(), left_out) {
-        return;
-    }
     let driver = npm::install("browser").expect("the driver's packages");
     let store = directory.path().join("store");
     let program = || Command::new(env!("CARGO_BIN_EXE_phyllo"));
     let server = Server::run(program(), &store, &["--change-retention", "1h"]);
-    for Step { command, .. } in steps
-        .iter()
-        .filter(|step| step.command.starts_with("phyllo import"))
-    {
-        let imported = run(command, directory.path(), &store);
-        assert!(
-            imported.status.success(),
-            "{}",
-            String::from_utf8_lossy(&imported.stderr)
-        );
-    }
+    let sample = run("phyllo sample", directory.path(), &store);
+    let told = String::from_utf8_lossy(&sample.stderr);
+    assert!(sample.status.success(), "{told}");
     let tokens = directory.path().join("tokens");
     fs::write(&tokens, format!("page read-write {TOKEN}\n")).expect("a file");
     let guarded = Server::run(

@@ -2,14 +2,21 @@
 
 #![allow(dead_code, reason = "each program that has it uses a part")]
 
+#[path = "../sound/files/mod.rs"]
+mod files;
+
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A server that is killed when dropped.
+use files::assert_sound;
+
+/// A server that is killed when dropped. Its store must then be sound.
 pub(crate) struct Server {
     process: Child,
     url: String,
+    /// The store, until the server is stopped.
+    store: Option<PathBuf>,
 }
 
 impl Server {
@@ -32,7 +39,11 @@ impl Server {
         let first = first.expect("it says where it serves").expect("text");
         let url = first.split_whitespace().last().expect("an address");
         let url = url.trim_end_matches('/').to_owned();
-        Self { process, url }
+        Self {
+            process,
+            url,
+            store: Some(store.to_owned()),
+        }
     }
 
     /// The memory use of the process, in bytes.
@@ -46,7 +57,7 @@ impl Server {
             << 10
     }
 
-    /// Stops the server and waits for a successful exit.
+    /// Stops the server, waits for a successful exit and checks the store.
     pub(crate) fn stop(&mut self) {
         let asked = Command::new("kill")
             .args(["-s", "TERM", &self.process.id().to_string()])
@@ -54,6 +65,14 @@ impl Server {
         assert!(asked.expect("kill runs").success());
         let status = self.process.wait().expect("it ends");
         assert!(status.success(), "{status}");
+        self.check();
+    }
+
+    /// Checks the store, once. Another server can hold it afterwards.
+    fn check(&mut self) {
+        if let Some(store) = self.store.take() {
+            assert_sound(&store);
+        }
     }
 
     /// The URL of the server, without a trailing slash.
@@ -67,5 +86,6 @@ impl Drop for Server {
         // The process may have ended by itself, which the test has detected.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
+        self.check();
     }
 }

@@ -1,6 +1,6 @@
 // The queries of the tabs on a first visit, and of a new tab. A tab is named after its operation.
-// The queries read the collection `countries`, which `phyllo sample` stores, and the large document
-// `compat` of the collection `mdn`, which docs/walk.md imports.
+// The queries read the collections `countries` and `guides`, which `phyllo sample` stores. Values are
+// read from a `subdocument` with its `id`, so that a query can be copied into a client with a cache.
 
 const ONE_COUNTRY = `\
 # Phyllo reads any part of a document by its path.
@@ -14,36 +14,38 @@ query OneCountry {
     version
 
     # A path as a list of keys and array indexes.
-    name: value(path: ["name", "common"])
-    firstNeighbour: value(path: ["borders", 0])
+    # The id is that of the place, for caches.
+    name: subdocument(path: ["name", "common"]) { id value }
+    firstNeighbour: subdocument(path: ["borders", 0]) { id value }
 
     # The same as a JSON Pointer.
-    capital: value(path: "/capital/0")
+    capital: subdocument(path: "/capital/0") { id value }
 
     # The value at a path can be any JSON.
-    languages: value(path: "/languages")
+    languages: subdocument(path: "/languages") { id value }
 
-    # Nothing is stored here: null, and no error.
-    king: value(path: "/king")
+    # Only the value. Clients with a cache do not
+    # update it: docs/clients.md.
+    area: value(path: "/area")
   }
 }
 `;
 
 const BIG_DOCUMENT = `\
-# "compat" is one document of 20 MB, which
-# docs/walk.md imports. A part deep inside it is
-# read as fast as a part of a small document.
+# "css" is one document. A part deep inside a
+# document of 20 MB is read as fast as a part of
+# this one.
 
 query BigDocument($after: String) {
   grid: document(
-    id: "compat"
-    collection: "mdn"
-    path: "/css/properties/grid/__compat"
+    id: "css"
+    collection: "guides"
+    path: "/properties/grid"
   ) {
     path
-    page: value(path: "/mdn_url")
-    firefox: value(path: "/support/firefox")
+    firefox: subdocument(path: "/support/firefox") { id value }
     status: subdocument(path: "/status") {
+      id
       kind
       value
     }
@@ -53,15 +55,15 @@ query BigDocument($after: String) {
   # For the next page, replace null under
   # "Variables" below with endCursor, in quotes.
   properties: document(
-    id: "compat"
-    collection: "mdn"
-    path: ["css", "properties"]
+    id: "css"
+    collection: "guides"
+    path: ["properties"]
   ) {
     kind
     children(first: 5, after: $after) {
       nodes {
         path
-        firefox: value(path: "/__compat/support/firefox")
+        firefox: subdocument(path: "/support/firefox") { id value }
       }
       pageInfo {
         hasNextPage
@@ -93,10 +95,10 @@ query SeveralCountries($id: ID!) {
 }
 
 fragment summary on Subdocument {
-  name: value(path: "/name/official")
-  capital: value(path: "/capital/0")
-  area: value(path: "/area")
-  languages: value(path: "/languages")
+  name: subdocument(path: "/name/official") { id value }
+  capital: subdocument(path: "/capital/0") { id value }
+  area: subdocument(path: "/area") { id value }
+  languages: subdocument(path: "/languages") { id value }
 }
 `;
 
@@ -119,9 +121,10 @@ query FindCountries($after: String) {
   ) {
     nodes {
       key
-      name: value(path: "/name/common")
-      area: value(path: "/area")
+      name: subdocument(path: "/name/common") { id value }
+      area: subdocument(path: "/area") { id value }
       tongues: select(query: "$.languages.*") {
+        id
         value
       }
     }
@@ -191,12 +194,12 @@ mutation ChangeNote {
     collection: "notes"
     path: "/tags/-"
     document: "crisp"
-  ) { value(path: "/tags") }
+  ) { subdocument(path: "/tags") { id value } }
   counted: incrementDocument(
     id: "mine"
     collection: "notes"
     path: "/read"
-  ) { value }
+  ) { subdocument(path: "/read") { id value } }
 }
 `;
 

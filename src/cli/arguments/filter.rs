@@ -13,7 +13,7 @@ pub(crate) struct FilterArguments {
         hide_default_value = true
     )]
     pub(crate) filter: String,
-    /// Allow an empty filter, which matches every document
+    /// Allow a filter that matches every document, such as an empty one
     #[arg(long)]
     pub(crate) everything: bool,
 }

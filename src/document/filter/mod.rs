@@ -1,5 +1,6 @@
 //! The `where` filter of a query, and its evaluation for one document.
 
+mod always_true;
 mod canonical;
 
 use std::cmp::Ordering;

@@ -1,11 +1,11 @@
 //! The embedded engine: a redb database in one file of a directory.
 //!
-//! There is one writer at a time, and readers use snapshots. Transactions commit to redb without a
-//! sync. One write to the log (`log/mod.rs`) then syncs all of them, while the next ones execute
-//! (group commit, `commit.rs`). Success is reported only after the sync. Readers share the snapshot
-//! that is published after it, so unsynced data is never visible. A failed sync is fatal: the store
-//! rejects all requests and reports the reason. Checkpoints make redb durable from time to time
-//! (`checkpoint.rs`).
+//! There is one writer at a time, and readers use snapshots. Transactions commit in memory, to an
+//! overlay over the tables of redb. One write to the log (`log/mod.rs`) then syncs all of them, while
+//! the next ones execute (group commit, `commit.rs`). Success is reported only after the sync. Readers
+//! share the snapshot that is published after it, so unsynced data is never visible. A failed sync is
+//! fatal: the store rejects all requests and reports the reason. From time to time a checkpoint writes
+//! the overlay to redb, in a durable commit (`checkpoint.rs`).
 //!
 //! A large range is cleared by a tombstone, which hides its pairs (`tables/tombstones.rs`). A background
 //! thread deletes the pairs later (`reclaim.rs`).

@@ -34,7 +34,7 @@ pub(crate) struct BulkMutations;
 
 #[Object]
 impl BulkMutations {
-    /// Changes every document that matches `where`, at the places that JSONPaths select in it, for example `$.ancestors[?@._id == 'x'].name`. First come all elements of `set`, then `unset`, `increment`, `remove`, `append` and `merge`; within a list the order is that of the list. Each element applies to the result of the elements before it; at least one is required. A value `from` a place is read once, before the field changes anything. If one selected place is inside another, only the outer one is changed. `set`, `increment`, `append` and `merge` create the value at a missing place if the path consists of names and indexes alone and the place is a new member of an existing object, or the next element of an existing array. Like `deleteDocuments`, rejects an empty filter unless `everything` is true, and changes that exceed one transaction.
+    /// Changes every document that matches `where`, at the places that JSONPaths select in it, for example `$.ancestors[?@._id == 'x'].name`. First come all elements of `set`, then `unset`, `increment`, `remove`, `append` and `merge`; within a list the order is that of the list. Each element applies to the result of the elements before it; at least one is required. A value `from` a place is read once, before the field changes anything. If one selected place is inside another, only the outer one is changed. `set`, `increment`, `append` and `merge` create the value at a missing place if the path consists of names and indexes alone and the place is a new member of an existing object, or the next element of an existing array. Like `deleteDocuments`, rejects a filter that is always true unless `everything` is true, and changes that exceed one transaction.
     #[expect(clippy::too_many_arguments, reason = "they are the field's")]
     async fn update_documents(
         &self,
@@ -64,7 +64,7 @@ impl BulkMutations {
         #[graphql(desc = "JSON Merge Patches to apply.")] merge: Option<Vec<MergeInput>>,
         #[graphql(
             default = false,
-            desc = "Whether to accept an empty filter without `keys`, which matches every document."
+            desc = "Whether to accept a filter that is always true, such as an empty one, without `keys`."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
@@ -95,7 +95,7 @@ impl BulkMutations {
         >,
         #[graphql(
             default = false,
-            desc = "Whether to accept an empty filter without `keys`, which matches every document."
+            desc = "Whether to accept a filter that is always true, such as an empty one, without `keys`."
         )]
         everything: bool,
     ) -> Result<BulkResult> {
@@ -114,11 +114,19 @@ async fn selected(
 ) -> Result<(filter::Filter, KeySet)> {
     let request_budget = Session::of(context).request_budget();
     let (filter, keys) = read_documents(collection, Some(filter), keys, request_budget).await?;
-    if filter.is_empty() && keys.is_all() && !everything {
-        return Err(Error::bad_input(
-            "the filter is empty, so every document matches it: give `everything: true` to \
-             confirm",
-        ));
+    if everything || !keys.is_all() {
+        return Ok((filter, keys));
+    }
+    let budget = request_budget.budget();
+    if budget.compute(|steps| filter.is_always_true(steps)).await? {
+        let what = if filter.is_empty() {
+            "the filter is empty, so every document matches it"
+        } else {
+            "the filter is always true, so every document matches it"
+        };
+        return Err(Error::bad_input(format!(
+            "{what}: give `everything: true` to confirm"
+        )));
     }
     Ok((filter, keys))
 }

@@ -1,8 +1,9 @@
 //! The write-ahead log: makes commits durable with one sequential write and one sync.
 //!
 //! redb is a copy-on-write tree. A durable commit of it writes every page that changed, and syncs
-//! twice. So commits go to redb without a sync, and to the log with one. A *checkpoint*
-//! (`checkpoint.rs`) makes redb durable from time to time; the log before it is then free.
+//! twice. So commits are written to memory and to the log, with one sync. From time to time a
+//! *checkpoint* (`checkpoint.rs`) writes their changes to redb in one durable commit; the log before it
+//! is then free.
 //!
 //! **Frames.** The commits that one sync covers are one frame ([`frame`], [`record`]): a header with
 //! a checksum, then the record of each commit. A frame begins at a block, so writing it never

@@ -1,0 +1,28 @@
+//! The check of `phyllo check`, which tests run over their stores at their end.
+
+use phyllo::database::{Check, Finding, Severity};
+use phyllo::store::{RangeRead, Store};
+
+/// What a check finds in a store, except what other programs left. A store without any pair has no
+/// database and is not checked.
+pub(crate) async fn faults(store: &dyn Store) -> Vec<Finding> {
+    let snapshot = store.snapshot().await.expect("a snapshot");
+    let first = RangeRead::new(b"", b"\xFF").at_most(1);
+    if snapshot
+        .range(first)
+        .await
+        .expect("a range")
+        .pairs
+        .is_empty()
+    {
+        return Vec::new();
+    }
+    let mut check = Check::new(&snapshot, None);
+    let mut faults = Vec::new();
+    while let Some(finding) = check.next().await.expect("a check") {
+        if finding.severity != Severity::Information {
+            faults.push(finding);
+        }
+    }
+    faults
+}
