@@ -45,6 +45,7 @@ mod log_size;
 mod model;
 mod names;
 mod nodes;
+mod one_budget;
 mod operations;
 mod partial;
 mod patching;

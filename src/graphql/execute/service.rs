@@ -418,14 +418,16 @@ impl ServiceParts {
         allowed: Allowed,
         report: &mut RequestStats,
     ) -> Vec<u8> {
+        let request_budget = self.request_budget(allowed);
         if let Some(plan) = &operation.plan {
-            let answer = self.query_directly(plan, &operation.variables, allowed, report);
+            let answer = self.query_directly(plan, &operation.variables, &request_budget, report);
             if let Some(answer) = answer.await {
                 return answer;
             }
+            request_budget.abandon_response();
         }
         // Boxed, so that it does not enlarge the futures of planned queries.
-        Box::pin(self.query_generally(operation, allowed, report)).await
+        Box::pin(self.query_generally(operation, &request_budget, report)).await
     }
 
     /// Executes a plan; none if the general executor must run the query.
@@ -433,15 +435,15 @@ impl ServiceParts {
         &self,
         plan: &Plan,
         variables: &Coerced,
-        allowed: Allowed,
+        request_budget: &RequestBudget,
         report: &mut RequestStats,
     ) -> Option<Vec<u8>> {
-        let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
-        let execution = planned::execute(plan, variables, &database, &request_budget);
-        let Ok(answer) = timeout_at(allowed.deadline, execution).await else {
+        let execution = planned::execute(plan, variables, &database, request_budget);
+        let deadline = request_budget.budget().deadline();
+        let Ok(answer) = timeout_at(deadline, execution).await else {
             return Some(undone(
-                &[server_error(&out_of_time(&request_budget))],
+                &[server_error(&out_of_time(request_budget))],
                 report,
             ));
         };
@@ -458,12 +460,13 @@ impl ServiceParts {
     async fn query_generally(
         &self,
         operation: Operation,
-        allowed: Allowed,
+        request_budget: &Arc<RequestBudget>,
         report: &mut RequestStats,
     ) -> Vec<u8> {
         let operation = operation.ready();
         let execute = |request| async move { self.schema.execute(request).await };
-        self.query_with(operation, allowed, report, execute).await
+        self.query_with(operation, request_budget, report, execute)
+            .await
     }
 
     /// The response to one change of a subscription.
@@ -477,7 +480,8 @@ impl ServiceParts {
         let execute = |request: async_graphql::Request| async move {
             self.changes.execute(request.data(change)).await
         };
-        self.query_with(operation, allowed, &mut report, execute)
+        let request_budget = self.request_budget(allowed);
+        self.query_with(operation, &request_budget, &mut report, execute)
             .await
     }
 
@@ -485,17 +489,17 @@ impl ServiceParts {
     async fn query_with<F: Future<Output = Response>>(
         &self,
         operation: Operation,
-        allowed: Allowed,
+        request_budget: &Arc<RequestBudget>,
         report: &mut RequestStats,
         execute: impl FnOnce(async_graphql::Request) -> F,
     ) -> Vec<u8> {
         let loads = LoadQueue::default();
-        let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
-        let session = Session::query(&database, &loads, &request_budget);
+        let session = Session::query(&database, &loads, request_budget);
         let execution = Batcher::new(execute(operation.request(session)), loads);
-        let Ok(response) = timeout_at(allowed.deadline, execution).await else {
-            return undone(&[server_error(&out_of_time(&request_budget))], report);
+        let deadline = request_budget.budget().deadline();
+        let Ok(response) = timeout_at(deadline, execution).await else {
+            return undone(&[server_error(&out_of_time(request_budget))], report);
         };
         if let Some(passed) = request_budget.passed() {
             return undone(&[server_error(passed)], report);
@@ -562,6 +566,8 @@ impl ServiceParts {
         Ok(Decision::Commit(Mutated::LruCache(answer)))
     }
 
+    /// The budget of one request, or of one response of a subscription. Both executors use the same
+    /// one.
     fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))

@@ -2,7 +2,7 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::bound::{Bound, ListOf, PositionKind, ResponsePosition, ResponseStep};
+use super::bound::{Bound, BoundList, ListOf, PositionKind, ResponsePosition, ResponseStep};
 use super::element::{Element, NULL};
 use super::found::{FoundPage, FoundPages};
 use super::selected::select;
@@ -56,6 +56,37 @@ struct CurrentList<'a> {
     end: usize,
 }
 
+/// The objects whose steps are being executed, from the outermost one. Each can be null.
+#[derive(Default)]
+struct OpenObjects(Vec<OpenObject>);
+
+struct OpenObject {
+    /// The step that began the object, and the first step after it.
+    begin: usize,
+    end: usize,
+    /// The length of the response before the object.
+    written: usize,
+}
+
+impl OpenObjects {
+    fn push(&mut self, object: OpenObject) {
+        self.close(object.begin);
+        self.0.push(object);
+    }
+
+    /// The innermost object that has this step.
+    fn around(&mut self, step: usize) -> Option<OpenObject> {
+        self.close(step);
+        self.0.pop()
+    }
+
+    /// Removes the objects that do not have this step.
+    fn close(&mut self, step: usize) {
+        let has = |object: &OpenObject| object.begin < step && step < object.end;
+        while self.0.pop_if(|object| !has(object)).is_some() {}
+    }
+}
+
 enum ListElements<'a> {
     Page(&'a FoundPage),
     Selected(QuerySelection),
@@ -72,6 +103,9 @@ impl<'a> PlanWriter<'a> {
         let mut errors = Vec::new();
         let mut element = Element::outside(self.bound, self.loaded);
         let mut current: Option<CurrentList<'a>> = None;
+        let mut open = OpenObjects::default();
+        let can_fail = |list: &BoundList<'_>| matches!(list.of, ListOf::Selected(_));
+        let lists_can_fail = self.bound.lists.iter().any(can_fail);
         let (mut at, mut written) = (0, 0);
         loop {
             if let Some(list) = &mut current
@@ -108,6 +142,13 @@ impl<'a> PlanWriter<'a> {
                     end,
                 } => match element.kind(*read) {
                     Ok(Some(_)) => {
+                        if lists_can_fail {
+                            open.push(OpenObject {
+                                begin: at - 1,
+                                end: *end,
+                                written: before,
+                            });
+                        }
                         out.push(b'{');
                         continue;
                     }
@@ -131,8 +172,22 @@ impl<'a> PlanWriter<'a> {
                     }
                 }
                 ResponseStep::Elements { list, end } => {
+                    let begun = Box::pin(self.list(*list, at, *end)).await;
+                    let list = match begun {
+                        Ok(list) => list,
+                        // A list cannot be null, so the object that has it is.
+                        Err(error) => {
+                            self.request_budget.check()?;
+                            let object = open.around(at - 1).ok_or(error.clone())?;
+                            out.truncate(object.written);
+                            out.extend_from_slice(NULL);
+                            at = object.end;
+                            let position = self.bound.lists[*list].position;
+                            errors.push(located(&error, &self.bound.positions, position, 0));
+                            continue;
+                        }
+                    };
                     out.push(b'[');
-                    let list = Box::pin(self.list(*list, at, *end)).await?;
                     if list.count == 0 {
                         out.push(b']');
                         at = *end;
