@@ -1,5 +1,6 @@
 //! Executes a prepared query: from its plan, or with the resolvers of the schema.
 
+pub(crate) mod change_targets;
 pub(crate) mod failures;
 pub(crate) mod filter_text;
 pub(crate) mod interface;

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
 
+use super::change_targets::check_targets;
 use super::failures::{conflict, error_response, log, out_of_time, refusal, undone};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::operation::{IdleOperation, Operation};
@@ -374,7 +375,10 @@ impl ServiceParts {
         };
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
-            OperationType::Mutation => once_only(&request).map(Arc::new),
+            OperationType::Mutation => {
+                check_targets(document, selected, &variables, self.operations.types())?;
+                once_only(&request).map(Arc::new)
+            }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
