@@ -34,6 +34,7 @@ mod finding;
 mod following;
 mod formats;
 mod from_end;
+mod hints;
 mod indexing;
 mod indexing_large;
 #[path = "../store_conformance/injected.rs"]

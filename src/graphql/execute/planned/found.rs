@@ -161,6 +161,12 @@ impl FoundPages {
         self.0.get(list)?.as_ref()
     }
 
+    /// Whether a page has no document.
+    pub(crate) fn has_empty(&self) -> bool {
+        let mut pages = self.0.iter().flatten();
+        pages.any(|page| page.documents.is_empty())
+    }
+
     /// All reads of the request: those that are known before, and those of the elements of pages.
     pub(crate) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
         let mut requested = bound.requested();

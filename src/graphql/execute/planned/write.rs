@@ -22,6 +22,8 @@ pub(crate) struct WrittenResponse {
     /// `{"data":…`, without the closing brace.
     pub(crate) data: Vec<u8>,
     pub(crate) errors: Vec<ServerError>,
+    /// Whether a root field is null, or a page is empty.
+    pub(crate) may_be_empty: bool,
 }
 
 impl WrittenResponse {
@@ -30,6 +32,7 @@ impl WrittenResponse {
         Self {
             data: b"{\"data\":null".to_vec(),
             errors: vec![located(error, &bound.positions, position, 0)],
+            may_be_empty: true,
         }
     }
 }
@@ -106,6 +109,7 @@ impl<'a> PlanWriter<'a> {
         let mut open = OpenObjects::default();
         let can_fail = |list: &BoundList<'_>| matches!(list.of, ListOf::Selected(_));
         let lists_can_fail = self.bound.lists.iter().any(can_fail);
+        let mut may_be_empty = self.pages.has_empty();
         let (mut at, mut written) = (0, 0);
         loop {
             if let Some(list) = &mut current
@@ -155,6 +159,7 @@ impl<'a> PlanWriter<'a> {
                     Ok(None) => {
                         out.extend_from_slice(NULL);
                         at = *end;
+                        may_be_empty |= self.bound.positions[*position].around.is_none();
                         continue;
                     }
                     Err(error) => {
@@ -211,7 +216,11 @@ impl<'a> PlanWriter<'a> {
             let positions = &self.bound.positions;
             errors.push(located(&error, positions, position, number));
         }
-        Ok(WrittenResponse { data: out, errors })
+        Ok(WrittenResponse {
+            data: out,
+            may_be_empty: may_be_empty || !errors.is_empty(),
+            errors,
+        })
     }
 
     /// Begins a list whose elements have these steps.
